@@ -1,0 +1,46 @@
+"""Routes of signing in and out, and the one for Connect's secret provider."""
+
+from chalicelib.api.authentication import clearing_cookie, cookie_of, session_cookie
+from chalicelib.api.contract.access import LoginBody, LoginOutput, SecretsOutput, SessionOutput, SessionUser
+from chalicelib.api.http import Answer, HttpRequest
+from chalicelib.api.router import Router
+from chalicelib.domain.access import Call, Permission
+from chalicelib.kit.masking import Secret
+from chalicelib.wiring import services
+
+routes = Router(tag="Access")
+internal_routes = Router(tag="Internal")
+
+
+@routes.post("/auth/login", needs=Permission.PUBLIC)
+def login(call: Call, request: HttpRequest, body: LoginBody) -> Answer[LoginOutput]:
+    """Sign in. The session's token is in the cookie."""
+    made = services().sessions.login(call, body.email, Secret(body.password.get_secret_value()))
+    shown = LoginOutput(user=SessionUser.of(made.user), expires_at=made.session.expires_at())
+    return Answer(body=shown, status=200, cookies=(session_cookie(request, made),))
+
+
+@routes.post("/auth/logout", needs=Permission.SIGNED_IN)
+def logout(call: Call, request: HttpRequest) -> Answer[None]:
+    """End the session."""
+    services().sessions.logout(call, cookie_of(request.headers))
+    return Answer(body=None, status=204, cookies=(clearing_cookie(request),))
+
+
+@routes.get("/auth/session", needs=Permission.SIGNED_IN)
+def get_auth_session(request: HttpRequest) -> SessionOutput:
+    """Show the current session."""
+    return SessionOutput.of(services().sessions.signed_in(cookie_of(request.headers)))
+
+
+@routes.get("/session", needs=Permission.SIGNED_IN)
+def get_session(request: HttpRequest) -> SessionOutput:
+    """Show the current session."""
+    return SessionOutput.of(services().sessions.signed_in(cookie_of(request.headers)))
+
+
+@internal_routes.get("/internal/secrets/{uuid}", needs=Permission.SERVICE, hidden=True)
+def read_secrets(call: Call, uuid: str) -> SecretsOutput:
+    """The secrets behind a reference, for Connect's secret provider. Each read is audited."""
+    secrets = services().credentials.hand_to_connect(call, uuid)
+    return SecretsOutput(data={name: secret.reveal() for name, secret in secrets.items()})

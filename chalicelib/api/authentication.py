@@ -1,0 +1,92 @@
+"""Who asks: the session cookie, the CSRF rule, the service credential (wire contract, section 2)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import urlsplit
+
+from chalicelib.api.http import HttpRequest
+from chalicelib.domain.access import Actor
+from chalicelib.errors import NotPermitted, Unauthenticated
+from chalicelib.kit.clock import utc_now
+from chalicelib.kit.masking import Secret
+from chalicelib.secrets.tokens import same_secret
+from chalicelib.services.sessions import SessionService, SignedIn, actor_of
+
+COOKIE = "headgate_session"
+SECURE_COOKIE = f"__Host-{COOKIE}"
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionAuthenticator:
+    """Knows people by their session cookie and Connect by the service credential."""
+
+    sessions: Callable[[], SessionService]
+    service_credential: Secret | None
+
+    def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
+        """The person behind the cookie. Raises Unauthenticated, NotPermitted CSRF_REJECTED."""
+        signed_in = self.sessions().signed_in(cookie_of(headers))
+        if method not in _SAFE:
+            _refuse_cross_site(headers)
+        return actor_of(signed_in)
+
+    def authenticate_service(self, headers: Mapping[str, str]) -> None:
+        """Returns for the service credential; raises NotPermitted for everything else, sessions included."""
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        expected = self.service_credential
+        if scheme.lower() != "bearer" or expected is None or not same_secret(given.strip(), expected):
+            raise NotPermitted("This address is for Kafka Connect's secret provider and needs the service credential.")
+
+
+def cookie_of(headers: Mapping[str, str]) -> str:
+    """The session cookie's value. Raises Unauthenticated when there is none."""
+    try:
+        cookies = SimpleCookie(headers.get("cookie", ""))
+    except CookieError:
+        cookies = SimpleCookie()
+    found = cookies.get(SECURE_COOKIE) or cookies.get(COOKIE)
+    if found is None:
+        raise Unauthenticated("Sign in first: POST /api/v1/auth/login.")
+    return found.value
+
+
+def session_cookie(request: HttpRequest, made: SignedIn) -> str:
+    """The `Set-Cookie` of a new session."""
+    seconds = int((made.session.ends_at - utc_now()).total_seconds())
+    return _cookie(request, made.token.reveal() if made.token else "", seconds)
+
+
+def clearing_cookie(request: HttpRequest) -> str:
+    """The `Set-Cookie` that makes a browser forget its session."""
+    return _cookie(request, "", 0)
+
+
+def _cookie(request: HttpRequest, value: str, seconds: int) -> str:
+    plain = _on_plain_loopback(request.headers)
+    name, secure = (COOKIE, "") if plain else (SECURE_COOKIE, "; Secure")
+    return f"{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
+
+
+def _on_plain_loopback(headers: Mapping[str, str]) -> bool:
+    host = headers.get("host", "").lower()
+    name = host if host.endswith("]") else host.rpartition(":")[0] or host
+    return name in _LOOPBACK and headers.get("x-forwarded-proto", "http").lower() == "http"
+
+
+def _refuse_cross_site(headers: Mapping[str, str]) -> None:
+    """A changing request with a cookie must name itself and come from our own pages."""
+    if "x-correlation-id" not in headers:
+        raise _rejected("Send the header X-Correlation-ID with every request that changes something.")
+    site = headers.get("sec-fetch-site", "same-origin")
+    origin = headers.get("origin")
+    if site not in ("same-origin", "none") or (
+        origin and urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
+    ):
+        raise _rejected("The request comes from another site.")
+
+
+def _rejected(message: str) -> NotPermitted:
+    return NotPermitted(message, code="CSRF_REJECTED")

@@ -1,0 +1,189 @@
+"""What every request passes, in this order, and what every response carries.
+
+correlation id, size, who (authentication), may they (permission), path, conditional headers, query, content type, JSON,
+forbidden text, model, `Idempotency-Key`, handler with a deadline of 20 s, rendering. Nothing of a caller's is read
+before it is known that they may ask; nothing runs before everything was read.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Protocol
+
+from chalicelib.api import errors as http_errors
+from chalicelib.api import inputs
+from chalicelib.api.http import JSON, HttpRequest, HttpResponse
+from chalicelib.api.idempotency import Once
+from chalicelib.api.rendering import render, with_security_headers
+from chalicelib.api.route import Route
+from chalicelib.domain.access import Actor, Call, Permission, may
+from chalicelib.domain.idempotency import IdempotencyRows
+from chalicelib.errors import HeadgateError, NotPermitted
+from chalicelib.kit.clock import Clock
+from chalicelib.kit.ids import correlation_id
+from chalicelib.kit.log import failure, get_logger
+from chalicelib.kit.pages import Signer
+
+CORRELATION_HEADER = "X-Correlation-ID"
+ANONYMOUS = Actor(id=None, email=None, role=None, via="anonymous")
+SERVICE = Actor(id=None, email=None, role=None, via="service")
+
+
+class Authenticator(Protocol):
+    """Knows who asks. `headers` have lower-case names."""
+
+    def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
+        """The person or token behind the request, with a role.
+
+        Raises `Unauthenticated`, or `NotPermitted` with code `CSRF_REJECTED`.
+        """
+        ...
+
+    def authenticate_service(self, headers: Mapping[str, str]) -> None:
+        """Returns when the request carries the service credential. Raises `NotPermitted` otherwise."""
+        ...
+
+
+class Denials(Protocol):
+    """Remembers that somebody was told no."""
+
+    def __call__(self, call: Call, route: Route) -> None:
+        """Audits the denial of the route to the call's actor."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundaryParts:
+    """What the boundary works with; built by the wiring once per process."""
+
+    authenticator: Authenticator
+    idempotency: IdempotencyRows
+    signer: Signer
+    denials: Denials
+    clock: Clock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One request on its way through: what came, what it is called in logs, when it came."""
+
+    request: HttpRequest
+    correlation_id: str
+    started: float = field(default_factory=time.monotonic)
+
+
+class Boundary:
+    """Stands between HTTP and the handlers. `parts` is asked when a request first needs them: import is cheap."""
+
+    def __init__(self, parts: Callable[[], BoundaryParts]) -> None:
+        self._parts = parts
+
+    def begin(self, request: HttpRequest) -> Exchange:
+        """Names the request."""
+        return Exchange(request=request, correlation_id=correlation_id(request.headers.get("x-correlation-id")))
+
+    def answer(self, route: Route, exchange: Exchange) -> HttpResponse:
+        """The route's response. Never raises: whatever goes wrong is a response too."""
+        return self.safely(lambda: self._answer(route, exchange), exchange)
+
+    def safely(self, run: Callable[[], HttpResponse], exchange: Exchange) -> HttpResponse:
+        """What `run` returns, or the envelope of what it raises (the unforeseen is logged without values)."""
+        try:
+            return run()
+        except HeadgateError as error:
+            if error.__cause__ is not None and http_errors.status_of(error) >= 500:
+                get_logger().warning("refused", extra=_told(exchange, error))
+            return http_errors.render(error)
+        except Exception as error:  # noqa: BLE001 - the last line of defence
+            get_logger().error("unexpected failure", extra=_told(exchange, error))
+            return http_errors.render(http_errors.internal())
+
+    def end(self, exchange: Exchange, response: HttpResponse) -> HttpResponse:
+        """The response as it leaves, and one line in the log."""
+        headers = {**response.headers, CORRELATION_HEADER: exchange.correlation_id}
+        # RFC 9110, section 9.3.2: no answer to HEAD has content.
+        body = "" if exchange.request.method == "HEAD" else response.body
+        _log(exchange, response)
+        return with_security_headers(replace(response, headers=headers, body=body))
+
+    def _answer(self, route: Route, exchange: Exchange) -> HttpResponse:
+        request = exchange.request
+        inputs.within_size(request)
+        call = Call(actor=self._actor(route, request), correlation_id=exchange.correlation_id)
+        self._permit(route, call)
+        values = inputs.path_values(route, request)
+        request = inputs.with_route_path(request, values)
+        if request.method != "GET":
+            call = replace(call, if_match=inputs.if_match(request))
+        key = inputs.idempotency_key(request)
+        arguments = values | self._query(route, request)
+        if route.request:
+            arguments[route.request] = request
+        if request.method in ("GET", "DELETE"):
+            return self._run(route, request, arguments, call)
+        inputs.json_type(request)
+        body = inputs.body_model(route, request)
+        if route.body is not None:
+            arguments["body"] = body.model
+        return self._once().run(call, request, key, body.canonical, partial(self._run, route, request, arguments))
+
+    def _actor(self, route: Route, request: HttpRequest) -> Actor:
+        if route.needs is Permission.PUBLIC:
+            return ANONYMOUS
+        authenticator = self._parts().authenticator
+        if route.needs is Permission.SERVICE:
+            authenticator.authenticate_service(request.headers)
+            return SERVICE
+        return authenticator.authenticate(request.headers, request.source_address, request.method)
+
+    def _permit(self, route: Route, call: Call) -> None:
+        if route.needs in (Permission.PUBLIC, Permission.SERVICE):
+            return
+        if call.actor.role is not None and may(call.actor.role, route.needs):
+            return
+        try:
+            self._parts().denials(call, route)
+        except Exception as error:  # noqa: BLE001
+            # The answer is no, whether or not it could be written down.
+            get_logger().error("denial not audited", extra={"failure": failure(error)})
+        raise NotPermitted(f"This needs the permission {route.needs}.")
+
+    def _query(self, route: Route, request: HttpRequest) -> dict[str, Any]:
+        query = inputs.query_model(route, request)
+        if query is None:
+            return {}
+        if getattr(query, "cursor", None) is not None:
+            parts = self._parts()
+            query = inputs.place_cursor(query, request, parts.signer, parts.clock())
+        return {"query": query}
+
+    def _once(self) -> Once:
+        parts = self._parts()
+        return Once(rows=parts.idempotency, signer=parts.signer, clock=parts.clock)
+
+    def _run(self, route: Route, request: HttpRequest, arguments: Mapping[str, Any], call: Call) -> HttpResponse:
+        given = {**arguments, route.call: call} if route.call else arguments
+        return render(route, request, route.handler(**given), lambda key: self._sign(request, key))
+
+    def _sign(self, request: HttpRequest, key: str) -> str:
+        parts = self._parts()
+        return parts.signer.sign(inputs.list_scope(request), key, parts.clock())
+
+
+def _told(exchange: Exchange, error: Exception) -> dict[str, Any]:
+    return {"correlation_id": exchange.correlation_id, "failure": failure(error)}
+
+
+def _log(exchange: Exchange, response: HttpResponse) -> None:
+    facts: dict[str, Any] = {
+        "correlation_id": exchange.correlation_id,
+        "method": exchange.request.method,
+        "path": exchange.request.route,
+        "status": response.status,
+        "duration_ms": round((time.monotonic() - exchange.started) * 1000, 1),
+    }
+    if response.status >= 400 and response.headers.get("Content-Type") == JSON:
+        facts["code"] = json.loads(response.body).get("error", {}).get("code")
+    get_logger().info("request", extra=facts)

@@ -1,0 +1,83 @@
+"""Routes of stream clusters, Connect clusters and plug-ins."""
+
+from chalicelib.api.contract.clusters import (
+    ConnectClusterBody,
+    ConnectClusterOutput,
+    PluginOutput,
+    StreamClusterBody,
+    StreamClusterOutput,
+)
+from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.route import UuidPath
+from chalicelib.api.router import Router
+from chalicelib.domain.access import Call, Permission
+from chalicelib.kit.pages import Page
+from chalicelib.wiring import services
+
+routes = Router(tag="Clusters")
+
+
+@routes.get("/stream/clusters", needs=Permission.READ)
+def list_stream_clusters(query: ListQuery) -> Page[StreamClusterOutput]:
+    """List stream clusters, newest first."""
+    return services().stream_clusters.list(limit=query.limit, after=query.after).map(StreamClusterOutput.of)
+
+
+@routes.post("/stream/clusters", needs=Permission.ADMINISTER, status=201)
+def create_stream_cluster(call: Call, body: StreamClusterBody) -> StreamClusterOutput:
+    """Register Kafka brokers and look at them once."""
+    return StreamClusterOutput.of(services().stream_clusters.create(call, body.given()))
+
+
+@routes.get("/stream/clusters/{uuid}", needs=Permission.READ)
+def get_stream_cluster(uuid: UuidPath) -> StreamClusterOutput:
+    """Show a stream cluster."""
+    return StreamClusterOutput.of(services().stream_clusters.get(uuid))
+
+
+@routes.put("/stream/clusters/{uuid}", needs=Permission.ADMINISTER)
+def update_stream_cluster(call: Call, uuid: UuidPath, body: StreamClusterBody) -> StreamClusterOutput:
+    """Replace a stream cluster and look again. A blank password keeps the stored one."""
+    return StreamClusterOutput.of(services().stream_clusters.update(call, uuid, body.given()))
+
+
+@routes.delete("/stream/clusters/{uuid}", needs=Permission.ADMINISTER)
+def delete_stream_cluster(call: Call, uuid: UuidPath) -> None:
+    """Forget a stream cluster that nothing uses."""
+    services().stream_clusters.delete(call, uuid)
+
+
+@routes.get("/connect/clusters", needs=Permission.READ)
+def list_connect_clusters(query: ListQuery) -> Page[ConnectClusterOutput]:
+    """List Connect clusters, newest first."""
+    return services().connect_clusters.list(limit=query.limit, after=query.after).map(ConnectClusterOutput.of)
+
+
+@routes.post("/connect/clusters", needs=Permission.ADMINISTER, status=201)
+def create_connect_cluster(call: Call, body: ConnectClusterBody) -> ConnectClusterOutput:
+    """Register Kafka Connect workers and look at them once."""
+    return ConnectClusterOutput.of(services().connect_clusters.create(call, body.given()))
+
+
+@routes.get("/connect/clusters/{uuid}", needs=Permission.READ)
+def get_connect_cluster(uuid: UuidPath) -> ConnectClusterOutput:
+    """Show a Connect cluster."""
+    return ConnectClusterOutput.of(services().connect_clusters.get(uuid))
+
+
+@routes.put("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)
+def update_connect_cluster(call: Call, uuid: UuidPath, body: ConnectClusterBody) -> ConnectClusterOutput:
+    """Replace a Connect cluster and look again. A blank password keeps the stored one."""
+    return ConnectClusterOutput.of(services().connect_clusters.update(call, uuid, body.given()))
+
+
+@routes.delete("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)
+def delete_connect_cluster(call: Call, uuid: UuidPath) -> None:
+    """Forget a Connect cluster that nothing uses."""
+    services().connect_clusters.delete(call, uuid)
+
+
+@routes.get("/connect/clusters/{uuid}/plugins", needs=Permission.READ)
+def list_plugins(call: Call, uuid: UuidPath) -> list[PluginOutput]:
+    """List the connector plug-ins that the answering worker has."""
+    return [PluginOutput.of(plugin) for plugin in services().connect_clusters.plugins(call, uuid)]

@@ -1,0 +1,61 @@
+"""The audit trail."""
+
+from typing import Any
+
+from pydantic import Field
+
+from chalicelib.api.contract.common import Moment, Output, Uuid
+from chalicelib.api.contract.lists import ListQuery
+from chalicelib.domain.audit import AuditRecord, Outcome
+
+
+class AuditQuery(ListQuery):
+    """Which records."""
+
+    limit: int = Field(default=100, ge=1, le=500)
+    resource_id: Uuid | None = None
+    include_related: bool = Field(default=False, description="With resource_id: a destination's deliveries too.")
+    meaningful: bool | None = Field(default=None, description="true leaves out routine observations and jobs.")
+
+
+class ActorOutput(Output):
+    """Who did it; nobody's id when Headgate did."""
+
+    id: str | None
+    email: str | None
+    via: str
+
+
+class AuditOutput(Output):
+    """One record."""
+
+    id: str
+    at: Moment
+    actor: ActorOutput
+    action: str
+    resource_type: str
+    resource_id: str | None
+    parent_id: str | None
+    outcome: Outcome
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    correlation_id: str
+    meaningful: bool
+
+    @classmethod
+    def of(cls, record: AuditRecord) -> "AuditOutput":
+        """The record as it is shown."""
+        return cls(
+            id=record.id,
+            at=record.at,
+            actor=ActorOutput(id=record.actor_id, email=record.actor_email, via=record.actor_via),
+            action=record.action,
+            resource_type=record.resource_type,
+            resource_id=record.resource_id,
+            parent_id=record.parent_id,
+            outcome=record.outcome,
+            before=dict(record.before) if record.before is not None else None,
+            after=dict(record.after) if record.after is not None else None,
+            correlation_id=record.correlation_id,
+            meaningful=record.meaningful,
+        )

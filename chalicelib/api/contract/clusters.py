@@ -1,0 +1,192 @@
+"""Stream clusters, Connect clusters, connector plug-ins."""
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from chalicelib.api.contract.common import (
+    CredentialsOutput,
+    FailureOutput,
+    Input,
+    Line,
+    Moment,
+    Name,
+    Output,
+    SecretText,
+    Uuid,
+    secrets_of,
+)
+from chalicelib.domain.cluster import (
+    ConnectCluster,
+    ConnectorPlugin,
+    MetricsProvider,
+    SaslMechanism,
+    SecretDelivery,
+    SecurityProtocol,
+    StreamCluster,
+)
+from chalicelib.domain.health import HealthStatus
+from chalicelib.services.connect_clusters import ConnectClusterInput
+from chalicelib.services.stream_clusters import StreamClusterInput
+
+Servers = Annotated[
+    str,
+    StringConstraints(
+        strip_whitespace=True,
+        max_length=2000,
+        pattern=r"^[A-Za-z0-9._\[\]:-]+:[0-9]{1,5}( *, *[A-Za-z0-9._\[\]:-]+:[0-9]{1,5}){0,19}$",
+    ),
+]
+BaseUrl = Annotated[
+    str,
+    StringConstraints(
+        strip_whitespace=True, max_length=500, pattern=r"^https?://[A-Za-z0-9._\[\]:-]+(/[A-Za-z0-9._~/-]*)?$"
+    ),
+]
+
+
+class PasswordCredentials(Input):
+    """A password, written and never shown."""
+
+    password: SecretText | None = None
+
+
+class StreamClusterBody(Input):
+    """Kafka brokers to register."""
+
+    name: Name
+    bootstrap_servers: Servers = Field(description="host:port, several separated by commas.")
+    security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
+    sasl_mechanism: SaslMechanism | None = None
+    username: Line | None = Field(default=None, max_length=255)
+    credentials: PasswordCredentials = PasswordCredentials()
+    metrics_provider: MetricsProvider = MetricsProvider.NONE
+
+    def given(self) -> StreamClusterInput:
+        """What the service is told."""
+        return StreamClusterInput(
+            name=self.name,
+            bootstrap_servers=self.bootstrap_servers.replace(" ", ""),
+            security_protocol=self.security_protocol,
+            sasl_mechanism=self.sasl_mechanism,
+            username=self.username,
+            metrics_provider=self.metrics_provider,
+            secrets=secrets_of(self.credentials),
+        )
+
+
+class StreamClusterOutput(Output):
+    """A registered stream cluster."""
+
+    id: str
+    name: str
+    bootstrap_servers: str
+    security_protocol: SecurityProtocol
+    sasl_mechanism: SaslMechanism | None
+    username: str | None
+    credentials: CredentialsOutput
+    metrics_provider: MetricsProvider
+    status: HealthStatus
+    last_error: FailureOutput | None
+    last_checked_at: Moment | None
+    kafka_cluster_id: str | None
+    version: int
+    created_at: Moment
+    updated_at: Moment
+
+    @classmethod
+    def of(cls, cluster: StreamCluster) -> "StreamClusterOutput":
+        """The cluster as it is shown."""
+        return cls(
+            id=cluster.id,
+            name=cluster.name,
+            bootstrap_servers=cluster.bootstrap_servers,
+            security_protocol=cluster.security_protocol,
+            sasl_mechanism=cluster.sasl_mechanism,
+            username=cluster.username,
+            credentials=CredentialsOutput.of(cluster.credentials),
+            metrics_provider=cluster.metrics_provider,
+            status=cluster.health.status,
+            last_error=FailureOutput.of(cluster.health.last_error),
+            last_checked_at=cluster.health.checked_at,
+            kafka_cluster_id=cluster.kafka_cluster_id,
+            version=cluster.version,
+            created_at=cluster.created_at,
+            updated_at=cluster.updated_at,
+        )
+
+
+class ConnectClusterBody(Input):
+    """Kafka Connect workers to register."""
+
+    name: Name
+    base_url: BaseUrl = Field(description="http(s) address of the REST interface, without credentials.")
+    stream_cluster_id: Uuid
+    username: Line | None = Field(default=None, max_length=255)
+    credentials: PasswordCredentials = PasswordCredentials()
+    secret_delivery: SecretDelivery = SecretDelivery.CONFIG_PROVIDER
+
+    def given(self) -> ConnectClusterInput:
+        """What the service is told."""
+        return ConnectClusterInput(
+            name=self.name,
+            base_url=self.base_url.rstrip("/"),
+            stream_cluster_id=self.stream_cluster_id,
+            username=self.username,
+            secret_delivery=self.secret_delivery,
+            secrets=secrets_of(self.credentials),
+        )
+
+
+class ConnectClusterOutput(Output):
+    """A registered Connect cluster."""
+
+    id: str
+    name: str
+    base_url: str
+    stream_cluster_id: str
+    username: str | None
+    credentials: CredentialsOutput
+    secret_delivery: SecretDelivery
+    status: HealthStatus
+    last_error: FailureOutput | None
+    last_checked_at: Moment | None
+    connect_version: str | None
+    kafka_cluster_id: str | None
+    version: int
+    created_at: Moment
+    updated_at: Moment
+
+    @classmethod
+    def of(cls, cluster: ConnectCluster) -> "ConnectClusterOutput":
+        """The cluster as it is shown."""
+        return cls(
+            id=cluster.id,
+            name=cluster.name,
+            base_url=cluster.base_url,
+            stream_cluster_id=cluster.stream_cluster_id,
+            username=cluster.username,
+            credentials=CredentialsOutput.of(cluster.credentials),
+            secret_delivery=cluster.secret_delivery,
+            status=cluster.health.status,
+            last_error=FailureOutput.of(cluster.health.last_error),
+            last_checked_at=cluster.health.checked_at,
+            connect_version=cluster.connect_version,
+            kafka_cluster_id=cluster.kafka_cluster_id,
+            version=cluster.version,
+            created_at=cluster.created_at,
+            updated_at=cluster.updated_at,
+        )
+
+
+class PluginOutput(Output):
+    """An installed connector plug-in."""
+
+    class_: str = Field(serialization_alias="class", validation_alias="class_name")
+    type: str
+    version: str | None
+
+    @classmethod
+    def of(cls, plugin: ConnectorPlugin) -> "PluginOutput":
+        """The plug-in as it is shown."""
+        return cls.model_validate(plugin, from_attributes=True)

@@ -1,0 +1,83 @@
+"""What many bodies share: how names, times and secrets are written (wire contract, section 1)."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, SecretStr, StringConstraints
+
+from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.health import Failure
+from chalicelib.kit.clock import rfc3339
+from chalicelib.kit.masking import MASK, Secret
+
+Moment = Annotated[datetime, PlainSerializer(rfc3339, return_type=str)]
+"""RFC 3339, UTC, milliseconds."""
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("not_printable")
+    return text
+
+
+Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(_printable)
+]
+"""The name of a thing, unique in its kind whatever its case."""
+Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), AfterValidator(_printable)]
+Uuid = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+SecretText = Annotated[SecretStr, Field(max_length=32768)]
+
+
+class Input(BaseModel):
+    """A body that clients send. Unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+
+class Output(BaseModel):
+    """A body that clients get."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class CredentialsOutput(Output):
+    """All that is ever told of credentials."""
+
+    configured: bool
+    mask: str | None = MASK
+
+    @classmethod
+    def of(cls, credentials: Credentials) -> "CredentialsOutput":
+        """Whether secrets are stored; the mask is the same for all of them."""
+        return cls(configured=credentials.configured, mask=MASK if credentials.configured else None)
+
+
+class FailureOutput(Output):
+    """A sanitized error and when it was met."""
+
+    code: str
+    message: str
+    at: Moment
+
+    @classmethod
+    def of(cls, failure: Failure | None) -> "FailureOutput | None":
+        """The failure, if there is one."""
+        return cls(code=failure.code, message=failure.message, at=failure.at) if failure else None
+
+
+class ErrorOutput(Output):
+    """An error without a time."""
+
+    code: str
+    message: str
+
+
+def secrets_of(model: BaseModel | None) -> Mapping[str, Secret | None]:
+    """The secret fields of a credentials body. Missing, null and blank all mean: keep what is stored."""
+    fields: Mapping[str, Any] = dict(model) if model else {}
+    return {
+        name: Secret(value.get_secret_value()) if value and value.get_secret_value().strip() else None
+        for name, value in fields.items()
+    }

@@ -1,0 +1,42 @@
+"""Jobs."""
+
+from typing import Any
+
+from chalicelib.api.contract.common import ErrorOutput, Moment, Output
+from chalicelib.domain.job import Job, JobKind, JobStatus
+
+
+class JobOutput(Output):
+    """A durable request to look at a source. Poll it until it is COMPLETED or FAILED."""
+
+    id: str
+    kind: JobKind
+    status: JobStatus
+    resource_type: str
+    resource_id: str
+    result: dict[str, Any] | None
+    error: ErrorOutput | None
+    attempts: int
+    correlation_id: str
+    created_at: Moment
+    started_at: Moment | None
+    finished_at: Moment | None
+
+    @classmethod
+    def of(cls, job: Job) -> "JobOutput":
+        """The job as it is shown."""
+        failed = job.error_code is not None
+        return cls(
+            id=job.id,
+            kind=job.kind,
+            status=job.status,
+            resource_type=job.resource_type,
+            resource_id=job.resource_id,
+            result=dict(job.result) if job.result is not None else None,
+            error=ErrorOutput(code=job.error_code or "", message=job.error_message or "") if failed else None,
+            attempts=job.attempts,
+            correlation_id=job.correlation_id,
+            created_at=job.created_at,
+            started_at=job.started_at,
+            finished_at=job.finished_at,
+        )

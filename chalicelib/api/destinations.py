@@ -1,0 +1,153 @@
+"""Routes of destinations and of what is delivered to them."""
+
+from pydantic import BaseModel, ConfigDict
+
+from chalicelib.api.contract.common import Uuid
+from chalicelib.api.contract.databases import ConnectionTestInput, TestOutput
+from chalicelib.api.contract.deliveries import (
+    DeliveryBody,
+    DeliveryMappingsOutput,
+    DeliveryOutput,
+    DeliveryPreviewOutput,
+    DestinationStatusOutput,
+    MappingsBody,
+    SteeredDeliveryOutput,
+    SteeredOutput,
+)
+from chalicelib.api.contract.destinations import DestinationBody, DestinationOutput
+from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.deliveries import after, after_delete, after_mappings
+from chalicelib.api.http import Answer
+from chalicelib.api.route import TaskPath, UuidPath
+from chalicelib.api.router import Router
+from chalicelib.domain.access import Call, Permission
+from chalicelib.domain.operation import OperationKind
+from chalicelib.kit.pages import Page
+from chalicelib.wiring import services
+
+routes = Router(tag="Destinations")
+
+
+class DeliveryQuery(BaseModel):
+    """Which delivery; all of the destination's when left out."""
+
+    model_config = ConfigDict(extra="forbid")
+    delivery_id: Uuid | None = None
+
+
+@routes.get("/destinations", needs=Permission.READ)
+def list_destinations(query: ListQuery) -> Page[DestinationOutput]:
+    """List destinations, newest first."""
+    return services().destinations.list(limit=query.limit, after=query.after).map(DestinationOutput.of)
+
+
+@routes.post("/destinations", needs=Permission.WRITE, status=201)
+def create_destination(call: Call, body: DestinationBody) -> DestinationOutput:
+    """Register a destination. Claims no delivery and touches no server."""
+    return DestinationOutput.of(services().destinations.create(call, body.given()))
+
+
+@routes.post("/destinations/test-connection", needs=Permission.WRITE)
+def test_connection(call: Call, body: ConnectionTestInput) -> TestOutput:
+    """Test a connection without storing anything."""
+    return TestOutput.of(services().probes.test_unsaved(call, body.address(), body.secrets()))
+
+
+@routes.get("/destinations/{uuid}", needs=Permission.READ)
+def get_destination(uuid: UuidPath) -> DestinationOutput:
+    """Show a destination."""
+    return DestinationOutput.of(services().destinations.get(uuid))
+
+
+@routes.put("/destinations/{uuid}", needs=Permission.WRITE)
+def update_destination(call: Call, uuid: UuidPath, body: DestinationBody) -> DestinationOutput:
+    """Replace a destination. Blank secrets keep what is stored."""
+    return DestinationOutput.of(services().destinations.update(call, uuid, body.given()))
+
+
+@routes.delete("/destinations/{uuid}", needs=Permission.ADMINISTER)
+def delete_destination(call: Call, uuid: UuidPath) -> None:
+    """Forget a destination without deliveries."""
+    services().destinations.delete(call, uuid)
+
+
+@routes.post("/destinations/{uuid}/test", needs=Permission.WRITE)
+def test_destination(call: Call, uuid: UuidPath) -> TestOutput:
+    """Test the connection, bounded and read-only."""
+    return TestOutput.of(services().probes.test(call, services().stores.destinations, uuid))
+
+
+@routes.post("/destinations/{uuid}/preview", needs=Permission.WRITE)
+def preview_delivery(call: Call, uuid: UuidPath, body: DeliveryBody) -> DeliveryPreviewOutput:
+    """Check topics, schema, keys, target, plug-in and config. Saves nothing."""
+    return DeliveryPreviewOutput.of(services().deliveries.preview(call, uuid, body.delivery()))
+
+
+@routes.post("/destinations/{uuid}/deploy", needs=Permission.OPERATE, status=201, also=(202,))
+def deploy_delivery(call: Call, uuid: UuidPath, body: DeliveryBody) -> Answer[DeliveryOutput]:
+    """Create the sink connector, then the delivery. 202 with `open_operation` when the outcome is not known yet."""
+    delivery = services().deliveries.deploy(call, uuid, body.delivery())
+    location = {"Location": f"/api/v1/deliveries/{delivery.id}"}
+    return Answer(body=DeliveryOutput.of(delivery), status=202 if delivery.open_operation else 201, headers=location)
+
+
+@routes.get("/destinations/{uuid}/mappings", needs=Permission.READ)
+def list_destination_mappings(uuid: UuidPath) -> list[DeliveryMappingsOutput]:
+    """List the mappings of every delivery of the destination."""
+    return [DeliveryMappingsOutput.of(delivery) for delivery in services().deliveries.list_of(uuid)]
+
+
+@routes.get("/destinations/{uuid}/status", needs=Permission.READ)
+def destination_status(call: Call, uuid: UuidPath) -> DestinationStatusOutput:
+    """Look at every sink of the destination now, each by itself."""
+    return DestinationStatusOutput.of(uuid, services().deliveries.status_of(call, uuid))
+
+
+@routes.post("/destinations/{uuid}/pause", needs=Permission.OPERATE)
+def pause_destination(call: Call, uuid: UuidPath, query: DeliveryQuery) -> SteeredOutput:
+    """Pause one or all deliveries."""
+    return _steer(call, uuid, OperationKind.PAUSE, query)
+
+
+@routes.post("/destinations/{uuid}/resume", needs=Permission.OPERATE)
+def resume_destination(call: Call, uuid: UuidPath, query: DeliveryQuery) -> SteeredOutput:
+    """Resume one or all deliveries."""
+    return _steer(call, uuid, OperationKind.RESUME, query)
+
+
+@routes.post("/destinations/{uuid}/restart", needs=Permission.OPERATE)
+def restart_destination(call: Call, uuid: UuidPath, query: DeliveryQuery) -> SteeredOutput:
+    """Restart one or all deliveries."""
+    return _steer(call, uuid, OperationKind.RESTART, query)
+
+
+@routes.put("/destinations/{uuid}/deliveries/{delivery_uuid}/mappings", needs=Permission.WRITE, also=(202,))
+def update_destination_mappings(
+    call: Call, uuid: UuidPath, delivery_uuid: UuidPath, body: MappingsBody
+) -> Answer[DeliveryOutput]:
+    """Write other tables from now on; the whole validation is repeated. Offsets are kept, nothing is backfilled."""
+    services().deliveries.get_of(uuid, delivery_uuid)
+    return after_mappings(services().deliveries.update_mappings(call, delivery_uuid, body.given()))
+
+
+@routes.delete("/destinations/{uuid}/deliveries/{delivery_uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
+def delete_destination_delivery(call: Call, uuid: UuidPath, delivery_uuid: UuidPath) -> Answer[DeliveryOutput | None]:
+    """Delete the connector and the delivery. What was written stays in the target."""
+    services().deliveries.get_of(uuid, delivery_uuid)
+    return after_delete(services().deliveries.delete(call, delivery_uuid))
+
+
+@routes.post(
+    "/destinations/{uuid}/deliveries/{delivery_uuid}/tasks/{task_id}/restart", needs=Permission.OPERATE, also=(202,)
+)
+def restart_destination_task(
+    call: Call, uuid: UuidPath, delivery_uuid: UuidPath, task_id: TaskPath
+) -> Answer[DeliveryOutput]:
+    """Restart one task of a delivery."""
+    services().deliveries.get_of(uuid, delivery_uuid)
+    return after(services().deliveries.steer(call, delivery_uuid, OperationKind.RESTART_TASK, task=task_id))
+
+
+def _steer(call: Call, uuid: str, kind: OperationKind, query: DeliveryQuery) -> SteeredOutput:
+    steered = services().deliveries.steer_of(call, uuid, kind, query.delivery_id)
+    return SteeredOutput(deliveries=[SteeredDeliveryOutput.of(one) for one in steered])

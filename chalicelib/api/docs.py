@@ -1,0 +1,85 @@
+"""`/openapi.json` and the page that shows it. Script and style are those that Powertools ships: no outside host."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import aws_lambda_powertools
+
+from chalicelib.api.http import HttpRequest, Reply
+from chalicelib.api.openapi import Json, as_text
+from chalicelib.api.router import Router
+from chalicelib.domain.access import Permission
+
+TITLE = "Headgate"
+_PAGE = f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{TITLE}</title>
+<link rel="stylesheet" href="docs/swagger-ui.css">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="docs/swagger-ui.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+"""
+# A script of its own, so that the content security policy can forbid inline scripts. The address is relative to the
+# page: it works behind a stage name too.
+_START = """window.ui = SwaggerUIBundle({
+  url: "openapi.json",
+  dom_id: "#swagger-ui",
+  deepLinking: true,
+  validatorUrl: null,
+  requestInterceptor: (request) => {
+    request.headers["X-Correlation-ID"] ??= crypto.randomUUID();
+    return request;
+  },
+});
+"""
+
+
+def docs_routes(document: Callable[[], Json]) -> Router:
+    """The routes of the documentation. `document` builds the OpenAPI document; it is asked once."""
+    routes = Router(tag="Documentation")
+
+    @cache
+    def text(base: str) -> str:
+        return as_text(document(), base)
+
+    @routes.get("/openapi.json", needs=Permission.PUBLIC, hidden=True, any_query=True)
+    def openapi(request: HttpRequest) -> Reply:
+        """The machine-readable description."""
+        return Reply(text=text(request.base), media_type="application/json; charset=utf-8")
+
+    @routes.get("/docs", needs=Permission.PUBLIC, hidden=True, any_query=True)
+    def docs() -> Reply:
+        """The interactive documentation."""
+        return Reply(text=_PAGE, media_type="text/html; charset=utf-8")
+
+    @routes.get("/docs/start.js", needs=Permission.PUBLIC, hidden=True, any_query=True)
+    def docs_start() -> Reply:
+        """The script that starts the page."""
+        return Reply(text=_START, media_type="text/javascript; charset=utf-8")
+
+    @routes.get("/docs/swagger-ui.js", needs=Permission.PUBLIC, hidden=True, any_query=True)
+    def docs_script() -> Reply:
+        """The page's program."""
+        return Reply(text=_shipped("swagger-ui-bundle.min.js"), media_type="text/javascript; charset=utf-8")
+
+    @routes.get("/docs/swagger-ui.css", needs=Permission.PUBLIC, hidden=True, any_query=True)
+    def docs_style() -> Reply:
+        """The page's style."""
+        return Reply(text=_shipped("swagger-ui.min.css"), media_type="text/css; charset=utf-8")
+
+    return routes
+
+
+@cache
+def _shipped(name: str) -> str:
+    # By path, because importing the package that holds the files would load all of Powertools' event handlers.
+    folder = Path(aws_lambda_powertools.__file__).parent / "event_handler" / "openapi" / "swagger_ui"
+    return (folder / name).read_text(encoding="utf-8")

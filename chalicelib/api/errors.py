@@ -1,0 +1,103 @@
+"""From our errors to HTTP: one table for the status, one for the codes, and the envelope they travel in."""
+
+import json
+from collections.abc import Mapping
+
+from chalicelib import errors
+from chalicelib.api.http import JSON, HttpResponse
+from chalicelib.errors import HeadgateError
+
+STATUS: Mapping[type[HeadgateError], int] = {
+    errors.Malformed: 400,
+    errors.Unauthenticated: 401,
+    errors.NotPermitted: 403,
+    errors.NotFound: 404,
+    errors.MethodNotAllowed: 405,
+    errors.Conflict: 409,
+    errors.Gone: 410,
+    errors.VersionMismatch: 412,
+    errors.TooLarge: 413,
+    errors.UnsupportedMedia: 415,
+    errors.Invalid: 422,
+    errors.RateLimited: 429,
+    HeadgateError: 500,
+    errors.StoreUnavailable: 500,
+    errors.Rejected: 502,
+    errors.Unavailable: 503,
+    errors.TimedOut: 504,
+}
+"""The status of an error is that of its class, or of the nearest ancestor that has one."""
+
+CODES: Mapping[int, tuple[str, ...]] = {
+    400: ("MALFORMED_JSON",),
+    401: ("UNAUTHENTICATED", "INVALID_CREDENTIALS"),
+    403: ("FORBIDDEN", "CSRF_REJECTED"),
+    404: ("NOT_FOUND",),
+    405: ("METHOD_NOT_ALLOWED",),
+    409: (
+        "NAME_CONFLICT",
+        "STATE_CONFLICT",
+        "RESOURCE_IN_USE",
+        "OPERATION_IN_PROGRESS",
+        "CONNECTOR_NAME_CONFLICT",
+        "TARGET_TABLE_CONFLICT",
+        "SERVER_ID_CONFLICT",
+        "IDEMPOTENCY_KEY_REUSED",
+        "REQUEST_IN_PROGRESS",
+        "LAST_ADMIN",
+    ),
+    410: ("EVENTS_REMOVED",),
+    412: ("VERSION_MISMATCH",),
+    413: ("PAYLOAD_TOO_LARGE",),
+    415: ("UNSUPPORTED_MEDIA_TYPE",),
+    422: (
+        "VALIDATION_FAILED",
+        "CONNECTOR_CONFIG_INVALID",
+        "SOURCE_NOT_READY",
+        "TABLE_NOT_DISCOVERED",
+        "TOPIC_NOT_FOUND",
+        "TOPIC_NOT_IN_PIPELINE",
+        "KEY_REQUIRED",
+        "TYPE_UNSUPPORTED",
+        "TARGET_NOT_READY",
+        "PLUGIN_MISSING",
+        "URL_NOT_ALLOWED",
+        "REFERENCE_NOT_FOUND",
+    ),
+    429: ("RATE_LIMITED",),
+    500: ("INTERNAL",),
+    502: ("CONNECT_REJECTED",),
+    503: ("CONNECT_UNAVAILABLE", "STREAM_UNAVAILABLE", "SOURCE_UNAVAILABLE", "DESTINATION_UNAVAILABLE"),
+    504: ("UPSTREAM_TIMEOUT",),
+}
+"""Every code that a client may meet, by status (wire contract, section 1)."""
+
+
+def internal() -> HeadgateError:
+    """What a client is told about a failure that nobody foresaw: nothing but where to ask."""
+    return HeadgateError("Something went wrong on our side. The correlation id in X-Correlation-ID names this request.")
+
+
+def status_of(error: HeadgateError) -> int:
+    """The HTTP status of one of our errors."""
+    return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+
+
+def render(error: HeadgateError) -> HttpResponse:
+    """The error as `{"error": {"code", "message", "details"}}` with the headers that its kind asks for."""
+    envelope = {"error": {"code": error.code, "message": error.message, "details": error.details}}
+    body = json.dumps(envelope, separators=(",", ":"))
+    return HttpResponse(status=status_of(error), body=body, headers={"Content-Type": JSON, **_headers_of(error)})
+
+
+def _headers_of(error: HeadgateError) -> dict[str, str]:
+    match error:
+        case errors.MethodNotAllowed():
+            return {"Allow": ", ".join(sorted(error.allowed))}
+        case errors.RateLimited() | errors.RequestInProgress():
+            return {"Retry-After": str(max(1, error.retry_after_seconds))}
+        case errors.Unauthenticated():
+            # RFC 9110, section 15.5.2, asks for a challenge; "Bearer" makes no browser open a password box.
+            return {"WWW-Authenticate": "Bearer"}
+        case _:
+            return {}

@@ -1,0 +1,260 @@
+"""The OpenAPI 3.1 document, built from the very records that the routes are served by."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from chalicelib.api.errors import CODES
+from chalicelib.api.rendering import NEXT_CURSOR
+from chalicelib.api.route import Route
+from chalicelib.domain.access import GRANTS, Permission
+
+Json = dict[str, Any]
+Mounted = tuple[str, Route]
+"""A route and the whole path that it is mounted on."""
+
+CORRELATION = {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,128}$"}
+_PARAMETERS: Mapping[str, Json] = {
+    "CorrelationId": {
+        "name": "X-Correlation-ID",
+        "in": "header",
+        "description": "Names the request in logs and in the audit trail; made when absent, always echoed. "
+        "Changes that are signed by a cookie must carry it.",
+        # No pattern here: a malformed one is replaced, not refused.
+        "schema": {"type": "string"},
+    },
+    "IdempotencyKey": {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "description": "Makes repeating the request harmless: for 24 hours the first answer is given again.",
+        "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
+    },
+    "IfMatch": {
+        "name": "If-Match",
+        "in": "header",
+        "description": "The version that the change is based on, in double quotes; another stored version is 412.",
+        "schema": {"type": "string", "pattern": '^"(0|[1-9][0-9]{0,15})"$'},
+    },
+}
+_SECURITY: Mapping[str, Json] = {
+    "session": {"type": "apiKey", "in": "cookie", "name": "headgate_session", "description": "From POST /auth/login."},
+    "token": {"type": "http", "scheme": "bearer", "description": "An API token, `hg_...`."},
+}
+_PROBLEMS: Mapping[int, str] = {
+    400: "The body cannot be read.",
+    401: "Nobody is signed in.",
+    403: "The role does not allow it.",
+    404: "There is no such thing.",
+    409: "The state of things does not allow it now.",
+    410: "Removed for good.",
+    412: "The stored version is another one.",
+    413: "The body is over 256 KiB.",
+    415: "The body is not declared as JSON.",
+    422: "The request reads well and asks for something that cannot be.",
+    429: "Too many attempts.",
+    500: "An unexpected failure.",
+    502: "Kafka Connect refused.",
+    503: "A system that is needed cannot be reached.",
+    504: "A system that is needed did not answer in time.",
+}
+_VARIABLE = re.compile(r"{(\w+)}")
+
+
+def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
+    """The document for these routes; hidden ones are left out. Raises `ValueError` when two operations have one id."""
+    shown = [(path, route) for path, route in mounted if not route.hidden]
+    if len({route.name for _, route in shown}) < len(shown):
+        raise ValueError("two handlers have one name: it is the id of the operation")
+    schemas, definitions = _schemas([route for _, route in shown])
+    paths: dict[str, Json] = {}
+    for path, route in shown:
+        paths.setdefault(path, {})[route.method.lower()] = _operation(path, route, schemas, definitions)
+    for _, route in shown:
+        if route.query is not None:
+            definitions.pop(_reference(schemas[(_key(route, "query"), "validation")]), None)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": title, "version": version},
+        "servers": [{"url": "/"}],
+        "paths": paths,
+        "components": {
+            "schemas": {"Error": _error_schema(None), **definitions},
+            "responses": {f"Problem{status}": _problem(status, text) for status, text in _PROBLEMS.items()},
+            "parameters": dict(_PARAMETERS),
+            "securitySchemes": dict(_SECURITY),
+        },
+    }
+
+
+def _schemas(routes: list[Route]) -> tuple[dict[tuple[Any, Any], Json], dict[str, Json]]:
+    """The schema of every body, query and answer, and the definitions they refer to."""
+    wanted: list[tuple[Any, Any, TypeAdapter[Any]]] = []
+    for route in routes:
+        if route.body is not None:
+            wanted.append((_key(route, "body"), "validation", TypeAdapter(route.body)))
+        if route.query is not None:
+            wanted.append((_key(route, "query"), "validation", TypeAdapter(route.query)))
+        if route.answers.model is not None:
+            wanted.append((_key(route, "answer"), "serialization", TypeAdapter(route.answers.model)))
+    schemas, outer = TypeAdapter.json_schemas(wanted, ref_template="#/components/schemas/{model}")
+    definitions: dict[str, Json] = outer.get("$defs", {})
+    for definition in definitions.values():
+        if "properties" in definition:
+            # Unknown fields are refused at every depth, and answers have none.
+            definition.setdefault("additionalProperties", False)
+    return dict(schemas), definitions
+
+
+def _key(route: Route, part: str) -> str:
+    return f"{route.method} {route.tag} {route.path} {route.name} {part}"
+
+
+def _operation(
+    path: str, route: Route, schemas: Mapping[tuple[Any, Any], Json], definitions: Mapping[str, Json]
+) -> Json:
+    roles = [role.value for role, granted in GRANTS.items() if route.needs in granted]
+    operation: Json = {
+        "operationId": route.name,
+        "tags": [route.tag],
+        "summary": route.summary.rstrip("."),
+        "description": route.description,
+        "deprecated": _is_gone(route),
+        "x-permission": route.needs.value,
+        "x-roles": roles or [role.value for role in GRANTS],
+        "security": [] if route.needs is Permission.PUBLIC else [{"session": []}, {"token": []}],
+        "parameters": _parameters(path, route, schemas, definitions),
+        "responses": _responses(route, schemas),
+    }
+    if route.body is not None:
+        content = {"application/json": {"schema": schemas[(_key(route, "body"), "validation")]}}
+        operation["requestBody"] = {"required": route.body_required, "content": content}
+    return operation
+
+
+def _parameters(
+    path: str, route: Route, schemas: Mapping[tuple[Any, Any], Json], definitions: Mapping[str, Json]
+) -> list[Json]:
+    named = [
+        {"name": name, "in": "path", "required": True, "schema": dict(route.variables[name].schema)}
+        for name in _VARIABLE.findall(path)
+    ]
+    headers = ["CorrelationId"]
+    headers += ["IdempotencyKey"] if route.method == "POST" else []
+    headers += ["IfMatch"] if route.method in ("PUT", "PATCH", "DELETE") else []
+    return (
+        named + _query(route, schemas, definitions) + [{"$ref": f"#/components/parameters/{name}"} for name in headers]
+    )
+
+
+def _query(route: Route, schemas: Mapping[tuple[Any, Any], Json], definitions: Mapping[str, Json]) -> list[Json]:
+    if route.query is None:
+        return []
+    schema = schemas[(_key(route, "query"), "validation")]
+    schema = definitions.get(_reference(schema), schema)
+    required = schema.get("required", [])
+    return [
+        {
+            "name": name,
+            "in": "query",
+            "required": name in required,
+            "description": field.get("description", ""),
+            "schema": _without_null(field),
+        }
+        for name, field in schema.get("properties", {}).items()
+    ]
+
+
+def _without_null(schema: Json) -> Json:
+    """A query cannot say null: what may be left out is just not required."""
+    kept = [member for member in schema.get("anyOf", []) if member != {"type": "null"}]
+    if len(kept) != 1:
+        return schema
+    rest = {
+        name: value for name, value in schema.items() if name != "anyOf" and not (name == "default" and value is None)
+    }
+    return {**kept[0], **rest}
+
+
+def _reference(schema: Json) -> str:
+    return str(schema.get("$ref", "")).removeprefix("#/components/schemas/")
+
+
+def _responses(route: Route, schemas: Mapping[tuple[Any, Any], Json]) -> Json:
+    answers: Json = {}
+    for status in () if _is_gone(route) else (route.status, *route.also):
+        if status < 400 or route.answers.kind == "model":
+            answers[str(status)] = _success(route, status, schemas)
+    for status in _problems(route):
+        answers.setdefault(str(status), {"$ref": f"#/components/responses/Problem{status}"})
+    return answers
+
+
+def _is_gone(route: Route) -> bool:
+    return 410 in route.also
+
+
+def _success(route: Route, status: int, schemas: Mapping[tuple[Any, Any], Json]) -> Json:
+    headers: Json = {"X-Correlation-ID": {"schema": CORRELATION}}
+    if status == 201:
+        headers["Location"] = {"schema": {"type": "string"}}
+    if route.answers.kind == "page":
+        headers[NEXT_CURSOR] = {"description": "Given when the list goes on.", "schema": {"type": "string"}}
+    answer: Json = {"description": route.summary, "headers": headers}
+    if route.answers.model is not None:
+        schema = schemas[(_key(route, "answer"), "serialization")]
+        if route.answers.kind in ("page", "list"):
+            schema = {"type": "array", "items": schema}
+        answer["content"] = {"application/json": {"schema": schema}}
+    elif route.answers.kind == "reply":
+        answer["content"] = {"text/plain": {"schema": {"type": "string"}}}
+    return answer
+
+
+def _problems(route: Route) -> list[int]:
+    writes = route.method != "GET"
+    signed = route.needs is not Permission.PUBLIC
+    takes_body = route.method in ("POST", "PUT", "PATCH")
+    told = {
+        400: takes_body,
+        401: signed or route.method == "POST",
+        403: signed,
+        404: bool(route.variables) or writes,
+        409: writes,
+        410: _is_gone(route),
+        412: writes and route.method != "POST",
+        413: True,
+        415: takes_body,
+        422: not route.any_query,
+        429: not signed,
+        500: True,
+        502: signed,
+        503: signed,
+        504: signed,
+    }
+    return [status for status, happens in told.items() if happens]
+
+
+def _problem(status: int, text: str) -> Json:
+    headers: Json = {"X-Correlation-ID": {"schema": CORRELATION}}
+    if status in (409, 429):
+        headers["Retry-After"] = {"schema": {"type": "integer", "minimum": 1}}
+    content = {"application/json": {"schema": _error_schema(CODES[status])}}
+    return {"description": text, "headers": headers, "content": content}
+
+
+def _error_schema(codes: tuple[str, ...] | None) -> Json:
+    code: Json = {"type": "string"} if codes is None else {"type": "string", "enum": list(codes)}
+    error: Json = {
+        "type": "object",
+        "required": ["code", "message", "details"],
+        "properties": {"code": code, "message": {"type": "string"}, "details": {"type": ["object", "array"]}},
+    }
+    return {"type": "object", "required": ["error"], "properties": {"error": error}}
+
+
+def as_text(whole: Json, base: str) -> str:
+    """The document as JSON, for a client that reaches us behind `base`."""
+    return json.dumps({**whole, "servers": [{"url": base or "/"}]}, separators=(",", ":"))

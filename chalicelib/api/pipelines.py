@@ -1,0 +1,106 @@
+"""Routes of pipelines."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from chalicelib.api.contract.deliveries import DeliveryOutput
+from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.pipelines import (
+    PipelineBody,
+    PipelineDetailOutput,
+    PipelineOutput,
+    PipelinePreviewOutput,
+)
+from chalicelib.api.contract.runtime import PipelineStatusOutput
+from chalicelib.api.http import Answer
+from chalicelib.api.route import UuidPath
+from chalicelib.api.router import Router
+from chalicelib.domain.access import Call, Permission
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.kit.pages import Page
+from chalicelib.wiring import services
+
+routes = Router(tag="Pipelines")
+
+
+class TaskQuery(BaseModel):
+    """Which task."""
+
+    model_config = ConfigDict(extra="forbid")
+    task: int = Field(ge=0, le=100_000)
+
+
+@routes.get("/pipelines", needs=Permission.READ)
+def list_pipelines(query: ListQuery) -> Page[PipelineOutput]:
+    """List pipelines, newest first."""
+    return services().pipelines.list(limit=query.limit, after=query.after).map(PipelineOutput.of)
+
+
+@routes.post("/pipelines", needs=Permission.WRITE, status=201)
+def create_pipeline(call: Call, body: PipelineBody) -> PipelineOutput:
+    """Validate a pipeline against source and Connect, and store it as a draft. Deploys nothing."""
+    return PipelineOutput.of(services().pipelines.create(call, body.given()))
+
+
+@routes.post("/pipelines/preview", needs=Permission.WRITE)
+def preview_pipeline(call: Call, body: PipelineBody) -> PipelinePreviewOutput:
+    """Generate and validate the connector config. Saves nothing, shows no secret."""
+    return PipelinePreviewOutput.of(services().pipelines.preview(call, body.given()))
+
+
+@routes.get("/pipelines/{uuid}", needs=Permission.READ)
+def get_pipeline(uuid: UuidPath) -> PipelineDetailOutput:
+    """Show a pipeline with its source, clusters, config and destinations."""
+    return PipelineDetailOutput.of_detail(services().pipelines.detail(uuid))
+
+
+@routes.delete("/pipelines/{uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
+def delete_pipeline(call: Call, uuid: UuidPath) -> Answer[PipelineOutput | None]:
+    """Delete the connector and the pipeline. Slot and publication stay in the source."""
+    left = services().pipelines.delete(call, uuid)
+    return Answer(body=PipelineOutput.of(left) if left else None, status=202 if left else 204)
+
+
+@routes.get("/pipelines/{uuid}/status", needs=Permission.READ)
+def pipeline_status(call: Call, uuid: UuidPath) -> PipelineStatusOutput:
+    """Look at the connector and every task now."""
+    return PipelineStatusOutput.of(services().pipelines.status(call, uuid))
+
+
+@routes.get("/pipelines/{uuid}/destinations", needs=Permission.READ)
+def list_pipeline_destinations(uuid: UuidPath) -> list[DeliveryOutput]:
+    """List the pipeline's deliveries."""
+    return [DeliveryOutput.of(delivery) for delivery in services().pipelines.destinations(uuid)]
+
+
+@routes.post("/pipelines/{uuid}/deploy", needs=Permission.OPERATE, also=(202,))
+def deploy_pipeline(call: Call, uuid: UuidPath) -> Answer[PipelineOutput]:
+    """Create the connector and let it run. 202 with `open_operation` when the outcome is not known yet."""
+    return _after(services().pipelines.deploy(call, uuid))
+
+
+@routes.post("/pipelines/{uuid}/pause", needs=Permission.OPERATE, also=(202,))
+def pause_pipeline(call: Call, uuid: UuidPath) -> Answer[PipelineOutput]:
+    """Pause the connector. The slot keeps its place in the source."""
+    return _after(services().pipelines.pause(call, uuid))
+
+
+@routes.post("/pipelines/{uuid}/resume", needs=Permission.OPERATE, also=(202,))
+def resume_pipeline(call: Call, uuid: UuidPath) -> Answer[PipelineOutput]:
+    """Go on where it was paused."""
+    return _after(services().pipelines.resume(call, uuid))
+
+
+@routes.post("/pipelines/{uuid}/restart", needs=Permission.OPERATE, also=(202,))
+def restart_pipeline(call: Call, uuid: UuidPath) -> Answer[PipelineOutput]:
+    """Restart the connector and all of its tasks."""
+    return _after(services().pipelines.restart(call, uuid))
+
+
+@routes.post("/pipelines/{uuid}/restart-task", needs=Permission.OPERATE, also=(202,))
+def restart_pipeline_task(call: Call, uuid: UuidPath, query: TaskQuery) -> Answer[PipelineOutput]:
+    """Restart one task."""
+    return _after(services().pipelines.restart_task(call, uuid, query.task))
+
+
+def _after(pipeline: Pipeline) -> Answer[PipelineOutput]:
+    return Answer(body=PipelineOutput.of(pipeline), status=202 if pipeline.open_operation else 200)

@@ -1,0 +1,182 @@
+"""The SQL that looks at a PostgreSQL server: catalog reads only, for PostgreSQL 12 and later.
+
+Columns that came with later versions are read through `to_jsonb(row) ->> 'column'`, which is null where there is none.
+Catalogs and functions: PostgreSQL documentation, chapters 9.27, 52 and 53.
+"""
+
+VERSION = "SELECT current_setting('server_version'), current_setting('server_version_num')::int"
+
+READABLE = "SELECT count(*) FROM (SELECT 1 FROM pg_class LIMIT 1) AS one"
+
+SERVER = """
+SELECT current_setting('server_version'), current_setting('server_version_num')::int, current_database()::text,
+       current_setting('wal_level'), pg_is_in_recovery(),
+       current_setting('max_replication_slots')::int, current_setting('max_wal_senders')::int,
+       (SELECT count(*) FROM pg_stat_replication)::int,
+       (SELECT setting::int FROM pg_settings WHERE name = 'max_slot_wal_keep_size')
+"""
+
+# Managed services keep REPLICATION to themselves and hand out a role instead.
+ROLE = """
+SELECT r.rolname::text, r.rolcanlogin, r.rolsuper,
+       r.rolreplication OR EXISTS (
+           SELECT 1 FROM pg_roles m
+           WHERE m.rolname IN ('rds_replication', 'alloydbreplica', 'cloudsqlreplica')
+             AND pg_has_role(m.oid, 'MEMBER')),
+       r.rolbypassrls, r.rolconnlimit,
+       (SELECT count(*) FROM pg_stat_activity a WHERE a.usesysid = r.oid AND a.pid <> pg_backend_pid())::int,
+       d.datconnlimit,
+       (SELECT count(*) FROM pg_stat_activity a WHERE a.datid = d.oid AND a.pid <> pg_backend_pid())::int,
+       has_database_privilege(d.oid, 'CREATE')
+FROM pg_roles r, pg_database d
+WHERE r.rolname = current_user AND d.datname = current_database()
+"""
+
+SLOTS = """
+SELECT s.slot_name::text, s.plugin::text, s.database::text, s.active, to_jsonb(s) ->> 'wal_status',
+       (to_jsonb(s) ->> 'safe_wal_size')::bigint,
+       pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END,
+                       s.restart_lsn)::bigint
+FROM pg_replication_slots s ORDER BY s.slot_name LIMIT %s
+"""
+
+PUBLICATIONS = """
+SELECT p.pubname::text, p.puballtables, p.pubinsert, p.pubupdate, p.pubdelete, p.pubtruncate,
+       COALESCE((to_jsonb(p) ->> 'pubviaroot')::boolean, false), pg_has_role(p.pubowner, 'USAGE'),
+       CASE WHEN p.puballtables THEN NULL
+            ELSE (SELECT count(*) FROM pg_publication_tables t WHERE t.pubname = p.pubname)::int END
+FROM pg_publication p ORDER BY p.pubname LIMIT %s
+"""
+
+PUBLISHED_TABLES = """
+SELECT t.pubname::text, t.schemaname::text, t.tablename::text, to_jsonb(t) ->> 'rowfilter' IS NOT NULL,
+       CASE WHEN jsonb_typeof(to_jsonb(t) -> 'attnames') = 'array'
+            THEN ARRAY(SELECT jsonb_array_elements_text(to_jsonb(t) -> 'attnames')) END
+FROM pg_publication_tables t
+JOIN unnest(%s::text[], %s::text[]) AS wanted (schema_name, table_name)
+  ON t.schemaname = wanted.schema_name AND t.tablename = wanted.table_name
+ORDER BY 1, 2, 3 LIMIT %s
+"""
+
+_RELATION = """
+SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text, c.relispartition, c.relpersistence::text,
+       c.relreplident::text, has_schema_privilege(n.oid, 'USAGE'), pg_has_role(c.relowner, 'USAGE'),
+       c.relkind IN ('r', 'p') AND row_security_active(c.oid),
+       ARRAY(SELECT a.attname::text FROM pg_index i
+             CROSS JOIN unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, place)
+             JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
+             WHERE i.indrelid = c.oid AND i.indisprimary ORDER BY k.place),
+       CASE c.relreplident
+           WHEN 'f' THEN true WHEN 'n' THEN false
+           WHEN 'i' THEN EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisreplident)
+           ELSE EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND i.indimmediate) END,
+"""
+
+# Rows: -1, and 0 with no page at all, mean "never analysed". A partitioned table is the sum of its leaves.
+_EXACT_SIZE = """
+       CASE c.relkind
+           WHEN 'r' THEN CASE WHEN c.reltuples > 0 OR (c.reltuples = 0 AND c.relpages > 0) THEN c.reltuples::bigint END
+           WHEN 'p' THEN (SELECT CASE WHEN min(l.reltuples) >= 0 THEN sum(l.reltuples)::bigint END
+                          FROM pg_partition_tree(c.oid) t JOIN pg_class l ON l.oid = t.relid WHERE t.isleaf) END,
+       CASE c.relkind
+           WHEN 'r' THEN pg_table_size(c.oid)
+           WHEN 'p' THEN (SELECT sum(pg_table_size(t.relid))::bigint FROM pg_partition_tree(c.oid) t WHERE t.isleaf) END
+"""
+
+# Sizes by the last count of pages: takes no lock, for the moment when a table is held by somebody who alters it.
+_COUNTED_SIZE = """
+       CASE WHEN c.relkind = 'r' AND c.relpages > 0 THEN c.reltuples::bigint END,
+       CASE WHEN c.relkind = 'r' AND c.relpages > 0
+            THEN (c.relpages + COALESCE((SELECT t.relpages FROM pg_class t WHERE t.oid = c.reltoastrelid), 0))::bigint
+                 * current_setting('block_size')::bigint END
+"""
+
+_NO_SIZE = " NULL::bigint, NULL::bigint "
+
+_DISCOVERED = """
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C" LIMIT %s
+"""
+
+_WANTED = """
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+JOIN unnest(%s::text[], %s::text[]) AS wanted (schema_name, table_name)
+  ON n.nspname = wanted.schema_name AND c.relname = wanted.table_name
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C" LIMIT %s
+"""
+
+DISCOVERED_TABLES = _RELATION + _EXACT_SIZE + _DISCOVERED
+DISCOVERED_TABLES_WITHOUT_LOCKS = _RELATION + _COUNTED_SIZE + _DISCOVERED
+WANTED_TABLES = _RELATION + _NO_SIZE + _WANTED
+
+# A domain is followed down to its base type; an array is described by its element, which may be a domain again.
+COLUMNS = """
+WITH RECURSIVE
+column_types AS (
+    SELECT DISTINCT a.atttypid AS declared FROM pg_attribute a
+    WHERE a.attrelid = ANY (%(tables)s::oid[]) AND a.attnum > 0 AND NOT a.attisdropped),
+below AS (
+    SELECT declared, declared AS type, NULL::int AS modifier, 0 AS depth FROM column_types
+    UNION ALL
+    SELECT b.declared, t.typbasetype, t.typtypmod, b.depth + 1
+    FROM below b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd' AND b.depth < 32),
+base AS (SELECT DISTINCT ON (declared) declared, type, modifier, depth FROM below ORDER BY declared, depth DESC),
+described AS (
+    SELECT b.declared, b.depth > 0 AS is_domain, t.typlen = -1 AND t.typelem <> 0 AND t.typcategory = 'A' AS is_array,
+           CASE WHEN t.typlen = -1 AND t.typelem <> 0 AND t.typcategory = 'A' THEN t.typelem ELSE t.oid END AS element,
+           b.modifier, t.typndims AS domain_dimensions
+    FROM base b JOIN pg_type t ON t.oid = b.type)
+SELECT a.attrelid::bigint, a.attname::text, row_number() OVER (PARTITION BY a.attrelid ORDER BY a.attnum)::int,
+       format_type(a.atttypid, a.atttypmod),
+       format_type(e.oid, CASE WHEN d.is_domain THEN d.modifier ELSE a.atttypmod END), e.typtype::text,
+       d.is_array, CASE WHEN d.is_array THEN a.attndims ELSE 0 END, d.is_domain,
+       NOT a.attnotnull, a.atthasdef OR a.attidentity <> '' OR EXISTS (
+           SELECT 1 FROM pg_type own WHERE own.oid = a.atttypid AND own.typdefaultbin IS NOT NULL),
+       a.attgenerated::text, has_column_privilege(a.attrelid, a.attnum, 'SELECT'),
+       a.attgenerated = '' AND a.attidentity <> 'a'
+FROM pg_attribute a
+JOIN described d ON d.declared = a.atttypid
+JOIN pg_type e ON e.oid = d.element
+WHERE a.attrelid = ANY (%(tables)s::oid[]) AND a.attnum > 0 AND NOT a.attisdropped
+ORDER BY array_position(%(tables)s::oid[], a.attrelid), a.attnum LIMIT %(most)s
+"""
+
+TARGET_SERVER = """
+SELECT current_setting('server_version_num')::int, current_user::text, pg_is_in_recovery(),
+       ARRAY(SELECT extname::text FROM pg_extension ORDER BY extname LIMIT 1000)
+"""
+
+TARGET_SCHEMAS = """
+SELECT n.nspname::text, has_schema_privilege(n.oid, 'USAGE'), has_schema_privilege(n.oid, 'CREATE')
+FROM pg_namespace n WHERE n.nspname = ANY (%s::text[]) LIMIT %s
+"""
+
+# A privilege counts when the table or each of its columns grants it. Keys that ON CONFLICT can name: unique, immediate,
+# valid, without condition and without expression.
+TARGET_TABLES = """
+SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text, pg_has_role(c.relowner, 'USAGE'),
+       has_any_column_privilege(c.oid, 'SELECT') AND NOT EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid
+           AND a.attnum > 0 AND NOT a.attisdropped AND NOT has_column_privilege(c.oid, a.attnum, 'SELECT')),
+       has_any_column_privilege(c.oid, 'INSERT') AND NOT EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid
+           AND a.attnum > 0 AND NOT a.attisdropped AND NOT has_column_privilege(c.oid, a.attnum, 'INSERT')),
+       has_any_column_privilege(c.oid, 'UPDATE') AND NOT EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid
+           AND a.attnum > 0 AND NOT a.attisdropped AND NOT has_column_privilege(c.oid, a.attnum, 'UPDATE')),
+       has_table_privilege(c.oid, 'DELETE')
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+JOIN unnest(%s::text[], %s::text[]) AS wanted (schema_name, table_name)
+  ON n.nspname = wanted.schema_name AND c.relname = wanted.table_name
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY 2, 3 LIMIT %s
+"""
+
+UNIQUE_KEYS = """
+SELECT i.indrelid::bigint, ARRAY(
+           SELECT a.attname::text FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, place)
+           JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
+           WHERE k.place <= i.indnkeyatts ORDER BY k.place)
+FROM pg_index i
+WHERE i.indrelid = ANY (%s::oid[]) AND i.indisunique AND i.indimmediate AND i.indisvalid
+  AND i.indpred IS NULL AND i.indexprs IS NULL
+ORDER BY i.indrelid, i.indisprimary DESC, i.indexrelid LIMIT %s
+"""

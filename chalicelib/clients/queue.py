@@ -1,0 +1,47 @@
+"""The queues that carry work: SQS, or anything that speaks its protocol."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from chalicelib.errors import StoreUnavailable
+
+MAX_DELAY_SECONDS = 900
+
+
+class Queues:
+    """Sends messages. A message only wakes a worker; the row that it names is the truth."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._urls: dict[str, str] = {}
+
+    def send(self, queue: str, body: Mapping[str, str], *, delay_seconds: int = 0) -> None:
+        """Put a message on a queue. Raises StoreUnavailable."""
+        delay = min(delay_seconds, MAX_DELAY_SECONDS)
+        try:
+            _client().send_message(QueueUrl=self._url(queue), MessageBody=json.dumps(dict(body)), DelaySeconds=delay)
+        except Exception as error:
+            raise StoreUnavailable("The queue did not take the message.") from error
+
+    def answers(self, queue: str) -> bool:
+        """Whether the queue is there."""
+        try:
+            _client().get_queue_attributes(QueueUrl=self._url(queue), AttributeNames=["QueueArn"])
+        except Exception:
+            return False
+        return True
+
+    def _url(self, queue: str) -> str:
+        if queue not in self._urls:
+            self._urls[queue] = _client().get_queue_url(QueueName=self._prefix + queue)["QueueUrl"]
+        return self._urls[queue]
+
+
+@cache
+def _client() -> Any:
+    import boto3
+    from botocore.config import Config
+
+    return boto3.client("sqs", config=Config(connect_timeout=1, read_timeout=3, retries={"total_max_attempts": 2}))

@@ -1,0 +1,39 @@
+"""Who did what to which thing, how it ended, and what changed. Never a secret."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class Outcome(StrEnum):
+    """How it ended, or that it began."""
+
+    REQUESTED = "requested"
+    SUCCESS = "success"
+    DENIED = "denied"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRecord:
+    """One line of audit. `action` is `<resource_type>.<verb>`; `before` and `after` are public views of the thing.
+
+    `meaningful` is false for routine observations and jobs. `parent_id` is the destination of a delivery.
+    """
+
+    id: str
+    at: datetime
+    actor_id: str | None
+    actor_email: str | None
+    actor_via: str
+    action: str
+    resource_type: str
+    resource_id: str | None
+    parent_id: str | None = None
+    outcome: Outcome
+    before: Mapping[str, Any] | None = None
+    after: Mapping[str, Any] | None = None
+    correlation_id: str
+    meaningful: bool = True

@@ -1,0 +1,88 @@
+"""The two kinds of clusters: Kafka brokers and Kafka Connect workers."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.health import Health
+
+
+class SecurityProtocol(StrEnum):
+    """Kafka's transport and authentication."""
+
+    PLAINTEXT = "PLAINTEXT"
+    SSL = "SSL"
+    SASL_PLAINTEXT = "SASL_PLAINTEXT"
+    SASL_SSL = "SASL_SSL"
+
+
+class SaslMechanism(StrEnum):
+    """Kafka's SASL mechanisms with a user name and a password."""
+
+    PLAIN = "PLAIN"
+    SCRAM_SHA_256 = "SCRAM-SHA-256"
+    SCRAM_SHA_512 = "SCRAM-SHA-512"
+
+
+class MetricsProvider(StrEnum):
+    """Where lag comes from; `none` means that it is not known and never invented."""
+
+    NONE = "none"
+    CONSUMER_GROUPS = "consumer-groups"
+
+
+class SecretDelivery(StrEnum):
+    """How secrets reach Connect."""
+
+    CONFIG_PROVIDER = "config-provider"
+    INLINE = "inline"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamCluster:
+    """Kafka brokers. `bootstrap_servers` is `host:port[,host:port...]`."""
+
+    id: str
+    name: str
+    bootstrap_servers: str
+    security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
+    sasl_mechanism: SaslMechanism | None = None
+    username: str | None = None
+    credentials: Credentials
+    metrics_provider: MetricsProvider = MetricsProvider.NONE
+    kafka_cluster_id: str | None = None
+    health: Health = field(default_factory=Health)
+    version: int = 1
+    revision: int = 1
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectCluster:
+    """Kafka Connect workers behind one REST address."""
+
+    id: str
+    name: str
+    base_url: str
+    stream_cluster_id: str
+    username: str | None = None
+    credentials: Credentials
+    secret_delivery: SecretDelivery = SecretDelivery.CONFIG_PROVIDER
+    connect_version: str | None = None
+    kafka_cluster_id: str | None = None
+    health: Health = field(default_factory=Health)
+    version: int = 1
+    revision: int = 1
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorPlugin:
+    """A plug-in that the Connect worker which answered has installed."""
+
+    class_name: str
+    type: str
+    version: str | None

@@ -1,0 +1,45 @@
+"""What one tick remembers for the next about a Connect cluster."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from chalicelib.domain.observation import DesiredState, Observation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A connector that should be there, and how."""
+
+    resource_type: str
+    resource_id: str
+    desired_state: DesiredState
+    config_hash: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """The part that is written only when it changes. Keys are connector names.
+
+    `epoch` is the epoch at which `wanted` was read; `missing`, `misplaced` and `strangers` map what looked wrong to
+    when it was first seen so: nothing is done about a thing that was seen only once.
+    """
+
+    epoch: int = -1
+    unsettled: bool = False
+    wanted: Mapping[str, Wanted] = field(default_factory=dict)
+    observed: Mapping[str, Observation] = field(default_factory=dict)
+    missing: Mapping[str, datetime] = field(default_factory=dict)
+    misplaced: Mapping[str, datetime] = field(default_factory=dict)
+    strangers: Mapping[str, datetime] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterView:
+    """A cluster as the last tick left it. `unreadable` says why Connect could not be read, when it could not."""
+
+    epoch: int = 0
+    body_version: int = 0
+    observed_at: datetime | None = None
+    unreadable: str | None = None
+    remembered: Remembered = field(default_factory=Remembered)

@@ -1,0 +1,66 @@
+"""How to reach a database, and what looking at one tells."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from chalicelib.domain.provider import DatabaseProvider
+
+
+class SslMode(StrEnum):
+    """libpq's modes of transport encryption."""
+
+    DISABLE = "disable"
+    PREFER = "prefer"
+    REQUIRE = "require"
+    VERIFY_CA = "verify-ca"
+    VERIFY_FULL = "verify-full"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseAddress:
+    """Everything about a database connection but its secrets. `connection_timeout_seconds` is 1 to 30."""
+
+    provider: DatabaseProvider
+    host: str
+    port: int
+    database_name: str
+    username: str
+    ssl_mode: SslMode = SslMode.PREFER
+    connection_timeout_seconds: int = 10
+
+    @property
+    def place(self) -> tuple[str, int, str]:
+        """Where it is, whoever asks: two addresses with the same place are one database."""
+        return (self.host.casefold().rstrip("."), self.port, self.database_name)
+
+
+class CheckStatus(StrEnum):
+    """How one check of a connection test ended."""
+
+    SUCCESS = "success"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestCheck:
+    """One step of a connection test. `code` is ours and stable, null on success; `message` is ours, for people."""
+
+    __test__ = False
+
+    name: str
+    status: CheckStatus
+    code: str | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestResult:
+    """The outcome of a connection test; a database that refuses is a result, not an error."""
+
+    __test__ = False
+
+    success: bool
+    checks: tuple[TestCheck, ...]
+    server_version: str | None
+    latency_ms: int | None

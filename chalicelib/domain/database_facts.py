@@ -1,0 +1,281 @@
+"""What was read from a PostgreSQL server, before anybody judges it. Names are as the server spells them, unquoted."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from chalicelib.domain.table import Column, TableName
+
+UNLIMITED = -1
+"""PostgreSQL's own spelling of "no limit" in connection limits and `max_slot_wal_keep_size`."""
+
+
+class RelationKind(StrEnum):
+    """What stands behind a name in a schema (pg_class.relkind)."""
+
+    TABLE = "table"
+    PARTITIONED = "partitioned table"
+    VIEW = "view"
+    MATERIALIZED_VIEW = "materialized view"
+    FOREIGN_TABLE = "foreign table"
+    OTHER = "other"
+
+
+class Persistence(StrEnum):
+    """Whether changes of a table reach the write-ahead log (pg_class.relpersistence)."""
+
+    PERMANENT = "permanent"
+    UNLOGGED = "unlogged"
+    TEMPORARY = "temporary"
+
+
+class ReplicaIdentity(StrEnum):
+    """Which old values an update or delete carries (pg_class.relreplident)."""
+
+    DEFAULT = "DEFAULT"
+    FULL = "FULL"
+    NOTHING = "NOTHING"
+    INDEX = "INDEX"
+
+
+class TypeKind(StrEnum):
+    """The family of a type (pg_type.typtype); domains are resolved before they get here."""
+
+    BASE = "base"
+    ENUM = "enum"
+    COMPOSITE = "composite"
+    RANGE = "range"
+    OTHER = "other"
+
+
+class Generated(StrEnum):
+    """How a generated column is kept (pg_attribute.attgenerated)."""
+
+    STORED = "stored"
+    VIRTUAL = "virtual"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeFacts:
+    """A column's type below all domains. For an array, `name` and `kind` are those of its element.
+
+    `name` is PostgreSQL's spelling with modifiers (`numeric(10,2)`). `dimensions` is what the table declares;
+    PostgreSQL does not enforce it.
+    """
+
+    name: str
+    kind: TypeKind = TypeKind.BASE
+    is_array: bool = False
+    dimensions: int = 0
+    is_domain: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawColumn:
+    """One column. `type` is the declared type, `base` what it is below domains. `ordinal` counts from 1, gapless.
+
+    `writable` is false where an INSERT may not name a value: generated columns and GENERATED ALWAYS AS IDENTITY.
+    """
+
+    name: str
+    ordinal: int
+    type: str
+    base: TypeFacts
+    nullable: bool = True
+    has_default: bool = False
+    generated: Generated | None = None
+    can_select: bool = True
+    writable: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawTable:
+    """A relation and what the asking role may do with it.
+
+    `identity_usable` says whether an update can be published: FULL, or a key that serves as identity.
+    `estimated_size_bytes` is the table with its large values, without indexes. `owned`: the role has an owner's rights.
+    """
+
+    name: TableName
+    raw_columns: tuple[RawColumn, ...] = ()
+    kind: RelationKind = RelationKind.TABLE
+    is_partition: bool = False
+    primary_key_columns: tuple[str, ...] = ()
+    persistence: Persistence = Persistence.PERMANENT
+    replica_identity: ReplicaIdentity = ReplicaIdentity.DEFAULT
+    identity_usable: bool = True
+    row_security_active: bool = False
+    schema_usage: bool = True
+    owned: bool = False
+    estimated_rows: int | None = None
+    estimated_size_bytes: int | None = None
+
+    @property
+    def schema_name(self) -> str:
+        """The schema part of its name."""
+        return self.name.schema_name
+
+    @property
+    def table_name(self) -> str:
+        """The table part of its name."""
+        return self.name.table_name
+
+    @property
+    def unreadable_columns(self) -> tuple[str, ...]:
+        """The columns that the role may not SELECT."""
+        return tuple(column.name for column in self.raw_columns if not column.can_select)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns in the shape that a source table keeps."""
+        return tuple(Column(name=c.name, type=c.type, nullable=c.nullable, ordinal=c.ordinal) for c in self.raw_columns)
+
+
+@dataclass(frozen=True, slots=True)
+class TableListing:
+    """Tables in the order of schema and name; `truncated` when a bound left some out."""
+
+    tables: tuple[RawTable, ...]
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotFacts:
+    """A replication slot. `plugin` and `database` are null for a physical one; `wal_status` before PostgreSQL 13.
+
+    `retained_bytes` is the log that it holds back; `safe_wal_size` what may still be written before it is lost.
+    """
+
+    name: str
+    plugin: str | None = "pgoutput"
+    database: str | None = None
+    active: bool = False
+    wal_status: str | None = "reserved"
+    safe_wal_size: int | None = None
+    retained_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedTable:
+    """One of the tables asked for, as a publication has it. `columns` are those published; null where all are."""
+
+    name: TableName
+    row_filter: bool = False
+    columns: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicationFacts:
+    """A publication. `tables` are only those asked for; `table_count` counts all, null with FOR ALL TABLES."""
+
+    name: str
+    all_tables: bool = False
+    inserts: bool = True
+    updates: bool = True
+    deletes: bool = True
+    truncates: bool = True
+    via_root: bool = False
+    owned: bool = True
+    tables: tuple[PublishedTable, ...] = ()
+    table_count: int | None = None
+
+    def table(self, name: TableName) -> PublishedTable | None:
+        """How it publishes this table; None when it does not."""
+        return next((table for table in self.tables if table.name == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleFacts:
+    """The role that asked. `replication` includes the managed services' substitute roles.
+
+    Limits are `UNLIMITED` where there is none; connections in use leave out the one that asked.
+    """
+
+    name: str
+    can_login: bool = True
+    superuser: bool = False
+    replication: bool = True
+    bypasses_row_security: bool = False
+    connection_limit: int = UNLIMITED
+    connections_used: int = 0
+    database_connection_limit: int = UNLIMITED
+    database_connections_used: int = 0
+    can_create_in_database: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerFacts:
+    """Everything that readiness is judged by. `tables` are those asked for that exist.
+
+    `version` is for people, `version_number` PostgreSQL's own (180004). `max_slot_wal_keep_megabytes` is `UNLIMITED`
+    where nothing bounds it, null before PostgreSQL 13.
+    """
+
+    version: str
+    version_number: int
+    database: str
+    wal_level: str
+    in_recovery: bool = False
+    max_slots: int = 10
+    slots: tuple[SlotFacts, ...] = ()
+    max_senders: int = 10
+    senders_used: int = 0
+    max_slot_wal_keep_megabytes: int | None = UNLIMITED
+    role: RoleFacts
+    publications: tuple[PublicationFacts, ...] = ()
+    tables: tuple[RawTable, ...] = ()
+
+    def slot(self, name: str) -> SlotFacts | None:
+        """The slot of that name."""
+        return next((slot for slot in self.slots if slot.name == name), None)
+
+    def publication(self, name: str) -> PublicationFacts | None:
+        """The publication of that name."""
+        return next((publication for publication in self.publications if publication.name == name), None)
+
+    def table(self, name: TableName) -> RawTable | None:
+        """The table of that name; None when it does not exist."""
+        return next((table for table in self.tables if table.name == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaFacts:
+    """A schema that a delivery writes to, and what the role may do in it."""
+
+    name: str
+    usage: bool = True
+    create: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetTable:
+    """A relation that a delivery writes to. `unique_keys` are those that an upsert can name, also the primary key."""
+
+    name: TableName
+    kind: RelationKind = RelationKind.TABLE
+    columns: tuple[RawColumn, ...] = ()
+    unique_keys: tuple[tuple[str, ...], ...] = ()
+    can_select: bool = True
+    can_insert: bool = True
+    can_update: bool = True
+    can_delete: bool = True
+    owned: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetFacts:
+    """What a delivery would meet. A schema or table asked for that is not in here does not exist."""
+
+    version_number: int
+    role: str
+    in_recovery: bool = False
+    extensions: frozenset[str] = field(default_factory=frozenset)
+    schemas: tuple[SchemaFacts, ...] = ()
+    tables: tuple[TargetTable, ...] = ()
+
+    def schema(self, name: str) -> SchemaFacts | None:
+        """The schema of that name; None when it does not exist."""
+        return next((schema for schema in self.schemas if schema.name == name), None)
+
+    def table(self, name: TableName) -> TargetTable | None:
+        """The relation of that name; None when it does not exist."""
+        return next((table for table in self.tables if table.name == name), None)

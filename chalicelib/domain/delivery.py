@@ -1,0 +1,76 @@
+"""A delivery: topics of a pipeline, written to a destination by a sink connector."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from chalicelib.domain.health import Failure
+from chalicelib.domain.names import ConnectorKind, connector_name
+from chalicelib.domain.observation import DesiredState, Observation
+from chalicelib.domain.operation import OpenOperation
+from chalicelib.domain.table import TableName
+
+
+class WriteMode(StrEnum):
+    """Replace the row with the same key, or only ever add rows."""
+
+    UPSERT = "upsert"
+    INSERT = "insert"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mapping:
+    """One topic and the target table that its rows go to."""
+
+    topic: str
+    schema_name: str
+    table_name: str
+
+    @property
+    def target(self) -> TableName:
+        """The target table's full name."""
+        return TableName(self.schema_name, self.table_name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryOptions:
+    """How rows are written. `batch_size` is records per transaction."""
+
+    write_mode: WriteMode = WriteMode.UPSERT
+    delete_enabled: bool = True
+    auto_create: bool = True
+    auto_evolve: bool = True
+    batch_size: int = 500
+    tasks_max: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """A delivery. It exists once its sink connector does."""
+
+    id: str
+    name: str
+    destination_id: str
+    pipeline_id: str
+    connect_cluster_id: str
+    mappings: tuple[Mapping, ...]
+    options: DeliveryOptions
+    desired_state: DesiredState = DesiredState.DRAFT
+    observation: Observation | None = None
+    config_hash: str | None = None
+    open_operation: OpenOperation | None = None
+    last_error: Failure | None = None
+    version: int = 1
+    revision: int = 1
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def connector_name(self) -> str:
+        """The name of its sink connector."""
+        return connector_name(ConnectorKind.SINK, self.id)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The topics that it reads."""
+        return tuple(mapping.topic for mapping in self.mappings)

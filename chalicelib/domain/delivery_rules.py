@@ -1,0 +1,259 @@
+"""Whether topics of a pipeline can be delivered to these tables in this way, and what people should know beforehand."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from chalicelib.domain.column_types import auto_created_type_warning, without_modifiers
+from chalicelib.domain.delivery import DeliveryOptions, WriteMode
+from chalicelib.domain.delivery import Mapping as TopicMapping
+from chalicelib.domain.pipeline import Converter, Pipeline
+from chalicelib.domain.table import IssueCode, Severity, SourceTable, TableName
+from chalicelib.errors import Conflict, HeadgateError, Invalid
+
+MAX_MAPPINGS = 500
+MAX_NAME_BYTES = 63
+"""PostgreSQL cuts longer identifiers without a word (its manual, "Identifiers and Key Words")."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryWarning:
+    """Something that does not forbid a delivery. `code` is stable, `message` is for people."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryVerdict:
+    """Everything that is wrong with a delivery, the most basic first, and everything worth a warning."""
+
+    problems: tuple[HeadgateError, ...]
+    warnings: tuple[DeliveryWarning, ...]
+
+    def require(self) -> None:
+        """Raise the first problem, if there is one."""
+        if self.problems:
+            raise self.problems[0]
+
+
+def check_mappings(
+    pipeline: Pipeline,
+    tables: Mapping[TableName, SourceTable],
+    mappings: Sequence[TopicMapping],
+    options: DeliveryOptions,
+    existing_topics: frozenset[str] | None,
+) -> DeliveryVerdict:
+    """Judge the mappings of one database delivery.
+
+    `tables` are the discovered tables of the pipeline's source; `existing_topics` the topics of its stream cluster, or
+    None when they could not be read, which becomes a warning. Problems carry the codes of the wire contract; `details`
+    name mappings by their index.
+    """
+    by_topic = {pipeline.capture.topic(name): name for name in pipeline.capture.tables}
+    captured = {mapping.topic: tables.get(by_topic[mapping.topic]) for mapping in mappings if mapping.topic in by_topic}
+    problems = (
+        *_check_pipeline(pipeline),
+        *_check_targets(mappings),
+        *_check_topics(mappings, by_topic, existing_topics),
+        *_check_tables(mappings, captured, options),
+    )
+    discovered = [table for table in captured.values() if table is not None]
+    return DeliveryVerdict(
+        problems=problems,
+        warnings=(*_topic_warnings(existing_topics), *_option_warnings(options), *_type_warnings(discovered, options)),
+    )
+
+
+def _check_pipeline(pipeline: Pipeline) -> Iterator[HeadgateError]:
+    if pipeline.capture.converter is not Converter.JSON_SCHEMA:
+        yield Invalid.at(
+            "body",
+            "pipeline_id",
+            type="converter_without_schema",
+            message="The sink needs records that carry their schema: the pipeline must use the converter json_schema.",
+        )
+
+
+def _check_targets(mappings: Sequence[TopicMapping]) -> Iterator[HeadgateError]:
+    if not 0 < len(mappings) <= MAX_MAPPINGS:
+        yield Invalid.at("body", "mappings", type="length", message=f"A delivery has 1 to {MAX_MAPPINGS} mappings.")
+    if len({mapping.schema_name for mapping in mappings}) > 1:
+        yield Invalid.at(
+            "body",
+            "mappings",
+            type="one_schema",
+            message="All mappings of a delivery share one target schema: use one delivery each.",
+        )
+    for field, type_, message, wrong in _NAME_RULES:
+        places = [index for index, mapping in enumerate(mappings) if wrong(getattr(mapping, field))]
+        if places:
+            yield _at(places, field, type_, message)
+    if twice := _repeated(mapping.topic for mapping in mappings):
+        yield _at(twice, "topic", "duplicate", "A topic may be mapped once per delivery.")
+    if twice := _repeated(mapping.target for mapping in mappings):
+        yield Conflict(
+            "Two topics would be written to the same table. Give each its own.",
+            code="TARGET_TABLE_CONFLICT",
+            details={"mappings": twice},
+        )
+
+
+def _too_long(name: str) -> bool:
+    return not name.strip() or len(name.encode()) > MAX_NAME_BYTES
+
+
+def _holds_unquotable(name: str) -> bool:
+    return '"' in name or "${" in name or not name.isprintable()
+
+
+_LENGTH = f"A name has 1 to {MAX_NAME_BYTES} bytes: PostgreSQL would cut a longer one without a word."
+_UNQUOTABLE = "This name holds a character that the sink cannot carry (a quotation mark, ${ or a control character)."
+_NAME_RULES = (
+    ("schema_name", "length", _LENGTH, _too_long),
+    ("table_name", "length", _LENGTH, _too_long),
+    (
+        "table_name",
+        "dot",
+        "The sink turns a dot in a table's name into an underscore. Choose a name without.",
+        lambda name: "." in name,
+    ),
+    ("schema_name", "characters", _UNQUOTABLE, _holds_unquotable),
+    ("table_name", "characters", _UNQUOTABLE, _holds_unquotable),
+)
+"""Field of a mapping -> what is wrong with it, as a type for machines, a sentence for people, and a test."""
+
+
+def _check_topics(
+    mappings: Sequence[TopicMapping], by_topic: Mapping[str, TableName], existing: frozenset[str] | None
+) -> Iterator[HeadgateError]:
+    foreign = [index for index, mapping in enumerate(mappings) if mapping.topic not in by_topic]
+    if foreign:
+        yield _about(foreign, "TOPIC_NOT_IN_PIPELINE", "A mapping names a topic that the pipeline does not write.")
+    if existing is not None:
+        absent = [
+            i for i, mapping in enumerate(mappings) if mapping.topic in by_topic and mapping.topic not in existing
+        ]
+        if absent:
+            yield _about(
+                absent,
+                "TOPIC_NOT_FOUND",
+                "A topic is not there yet. Deploy the pipeline first; an empty table gets one with its first row.",
+            )
+
+
+def _check_tables(
+    mappings: Sequence[TopicMapping], captured: Mapping[str, SourceTable | None], options: DeliveryOptions
+) -> Iterator[HeadgateError]:
+    ours = [(index, captured[mapping.topic]) for index, mapping in enumerate(mappings) if mapping.topic in captured]
+    if unknown := [index for index, table in ours if table is None]:
+        yield _about(
+            unknown, "TABLE_NOT_DISCOVERED", "A source table has not been discovered. Run discovery on the source."
+        )
+    if options.write_mode is WriteMode.UPSERT:
+        keyless = [index for index, table in ours if table is not None and not table.primary_key_columns]
+        if keyless:
+            yield _about(
+                keyless,
+                "KEY_REQUIRED",
+                "A source table has no primary key, so its rows cannot be upserted. Use write_mode insert.",
+            )
+    stopped = [index for index, table in ours if table is not None and _stops(table)]
+    if stopped:
+        yield _about(
+            stopped,
+            "TYPE_UNSUPPORTED",
+            "A source table has a column that would stop the sink. Discovery names the column and its type.",
+        )
+
+
+def _stops(table: SourceTable) -> bool:
+    stopping = (IssueCode.TYPE_STOPS_TASK, IssueCode.COLUMNS_DIFFER_BY_CASE)
+    return any(issue.code in stopping and issue.severity is Severity.FAIL for issue in table.issues)
+
+
+def _topic_warnings(existing: frozenset[str] | None) -> Iterator[DeliveryWarning]:
+    if existing is None:
+        yield DeliveryWarning(
+            code="TOPICS_NOT_CHECKED", message="Kafka could not be read: whether the topics exist is unknown."
+        )
+
+
+def _option_warnings(options: DeliveryOptions) -> Iterator[DeliveryWarning]:
+    insert = options.write_mode is WriteMode.INSERT
+    for holds, code, message in (
+        (
+            options.auto_create and not options.auto_evolve,
+            "AUTO_CREATE_EVOLVES",
+            "The sink has one switch for both: it will make missing tables and also add missing columns.",
+        ),
+        (
+            options.auto_evolve and not options.auto_create,
+            "AUTO_EVOLVE_CREATES",
+            "The sink has one switch for both: it will add missing columns and also make a table that does not exist.",
+        ),
+        (
+            insert,
+            "INSERT_REPEATS",
+            "Rows are only ever added: an update becomes another row, and a repeated record too.",
+        ),
+        (
+            insert and options.delete_enabled,
+            "DELETES_NOT_DELIVERED",
+            "Deletes are not delivered with write_mode insert; they need upsert.",
+        ),
+    ):
+        if holds:
+            yield DeliveryWarning(code=code, message=message)
+
+
+_PASSED_ON = {
+    IssueCode.TYPE_CHANGES_VALUE: "Values of columns {columns} in {table} change on the way.",
+    IssueCode.TYPE_NOT_CAPTURED: "Columns {columns} in {table} are not captured at all.",
+}
+_MAX_NAMED = 5
+
+
+def _type_warnings(tables: Iterable[SourceTable], options: DeliveryOptions) -> Iterator[DeliveryWarning]:
+    for table in tables:
+        issues = [issue for issue in table.issues if issue.severity is not Severity.INFO]
+        for code, sentence in _PASSED_ON.items():
+            columns = [issue.column or "some columns" for issue in issues if issue.code is code]
+            if columns:
+                message = sentence.format(columns=_named(columns), table=table.name)
+                yield DeliveryWarning(code=str(code), message=message)
+        if options.auto_create:
+            changed = [column.name for column in table.columns if _changes_when_created(column.type)]
+            if changed:
+                message = f"If the sink makes the table for {table.name}, columns {_named(changed)} get another type."
+                yield DeliveryWarning(code="AUTO_CREATE_CHANGES_TYPE", message=message)
+
+
+def _changes_when_created(type_: str) -> bool:
+    # Types of users (with a schema's name) are judged where it is known whether the target exists.
+    return "." not in without_modifiers(type_) and auto_created_type_warning(type_) is not None
+
+
+def _named(names: Sequence[str]) -> str:
+    rest = len(names) - _MAX_NAMED
+    return ", ".join(names[:_MAX_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _repeated(values: Iterable[Hashable]) -> list[int]:
+    """The indexes of values that stood before."""
+    seen: set[Hashable] = set()
+    again = []
+    for index, value in enumerate(values):
+        if value in seen:
+            again.append(index)
+        seen.add(value)
+    return again
+
+
+def _at(places: Sequence[int], field: str, type_: str, message: str) -> Invalid:
+    return Invalid(
+        message, details=[{"location": ["body", "mappings", index, field], "type": type_} for index in places]
+    )
+
+
+def _about(places: Sequence[int], code: str, message: str) -> Invalid:
+    return Invalid(message, code=code, details={"mappings": list(places)})

@@ -1,0 +1,63 @@
+"""What is kept of a request that carried an `Idempotency-Key`, and the rows that keep it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from chalicelib.kit.masking import Secret
+
+KEPT_FOR_SECONDS = 24 * 3600
+LEASE_SECONDS = 35
+"""Longer than any request can run (20 s of its own, 29 s of the gateway's), so that no lease ends under a live one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptAnswer:
+    """An answer as it was sent. Its body may hold a token that is shown once: seal it wherever it is written."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: str
+
+    def __repr__(self) -> str:
+        return f"KeptAnswer(status={self.status}, ...)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """The right to run the request. `token` tells one claim of a key from a later one of the same key."""
+
+    key: str
+    token: str
+
+
+class TextSealer(Protocol):
+    """Seals what rows keep of answers."""
+
+    def seal(self, name: str, text: Secret) -> str:
+        """The text, encrypted and bound to the name."""
+        ...
+
+    def open(self, name: str, sealed: str) -> Secret:
+        """The plain text. Raises StoreUnavailable when it was sealed under another name or key."""
+        ...
+
+
+class IdempotencyRows(Protocol):
+    """One row per key for 24 hours. `key` and `body_hash` are digests: they do not tell what was asked."""
+
+    def claim(self, key: str, body_hash: str, now: datetime, lease_seconds: int) -> Claim | KeptAnswer:
+        """The right to run, or the answer that was given before.
+
+        A row whose lease has ended without an answer is claimed anew: its runner died. Raises `Conflict` with code
+        `IDEMPOTENCY_KEY_REUSED` when the key came with another body, `RequestInProgress` while the first still runs.
+        """
+        ...
+
+    def finish(self, claim: Claim, answer: KeptAnswer, now: datetime) -> None:
+        """Keeps the answer. A claim that has been taken over meanwhile keeps nothing and raises nothing."""
+        ...
+
+    def release(self, claim: Claim) -> None:
+        """Forgets the claim, so that the same request may be tried again. Nothing happens when it was taken over."""
+        ...

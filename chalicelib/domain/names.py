@@ -1,0 +1,60 @@
+"""Names that are derived: once, here, and read from then on."""
+
+import re
+import unicodedata
+from enum import StrEnum
+
+CONNECTOR_PREFIX = "headgate-"
+OWNER_KEY = "headgate.owner"
+"""Connector config key that marks a connector as ours. Connect keeps keys that it does not know."""
+
+_NOT_IN_TOPIC = re.compile(r"[^A-Za-z0-9._-]")
+_REGEX_SPECIAL = re.compile(r"([\\.^$|?*+()\[\]{}#&~\-\s])")
+
+
+class ConnectorKind(StrEnum):
+    """Which way a connector moves rows."""
+
+    SOURCE = "source"
+    SINK = "sink"
+
+
+def connector_name(kind: ConnectorKind, resource_id: str) -> str:
+    """`headgate-<source|sink>-<uuid without dashes>`: a function of the resource, never of the attempt."""
+    return f"{CONNECTOR_PREFIX}{kind}-{resource_id.replace('-', '')}"
+
+
+def parse_connector_name(name: str) -> tuple[ConnectorKind, str] | None:
+    """The kind and the resource id inside a name of ours; None for a name that is not ours."""
+    match = re.fullmatch(rf"{CONNECTOR_PREFIX}(source|sink)-([0-9a-f]{{8}})([0-9a-f]{{4}})([0-9a-f]{{4}})([0-9a-f]{{4}})([0-9a-f]{{12}})", name)
+    return (ConnectorKind(match[1]), "-".join(match.groups()[1:])) if match else None
+
+
+def owner_marker(kind: ConnectorKind, resource_id: str) -> str:
+    """The value of `OWNER_KEY` in the config of this resource's connector."""
+    return f"{kind}/{resource_id}"
+
+
+def consumer_group(connector: str) -> str:
+    """The consumer group of a sink connector (Connect's own rule)."""
+    return f"connect-{connector}"
+
+
+def topic_name(prefix: str, schema_name: str, table_name: str) -> str:
+    """The topic that Debezium writes a table to: whatever Kafka does not allow becomes `_` (Debezium's own rule)."""
+    return _NOT_IN_TOPIC.sub("_", f"{prefix}.{schema_name}.{table_name}")
+
+
+def quote_regex(text: str) -> str:
+    """The Java regular expression that matches exactly this text."""
+    return _REGEX_SPECIAL.sub(r"\\\1", text)
+
+
+def derived_postgresql_name(pipeline_id: str, purpose: str) -> str:
+    """Default name of a pipeline's slot or publication: `[a-z0-9_]`, at most 63 characters."""
+    return f"headgate_{purpose}_{pipeline_id.replace('-', '')}"
+
+
+def unique_key(name: str) -> str:
+    """What two names share when they are the same to a person: NFKC, case folded, single spaces."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())

@@ -1,0 +1,160 @@
+"""What is really running: observed state from a connector and all of its tasks. Never mixed with what is desired."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class DesiredState(StrEnum):
+    """What people asked for."""
+
+    DRAFT = "DRAFT"
+    RUNNING = "RUNNING"
+    PAUSED = "PAUSED"
+
+
+class ObservedState(StrEnum):
+    """What was seen. `UNKNOWN` is a state: Connect could not be read."""
+
+    UNKNOWN = "UNKNOWN"
+    NOT_DEPLOYED = "NOT_DEPLOYED"
+    RUNNING = "RUNNING"
+    PAUSED = "PAUSED"
+    STOPPED = "STOPPED"
+    UNASSIGNED = "UNASSIGNED"
+    RESTARTING = "RESTARTING"
+    DEGRADED = "DEGRADED"
+    FAILED = "FAILED"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hint:
+    """What the classifier makes of a trace: an event kind of the specification (section 6) and our own sentence."""
+
+    event_type: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStatus:
+    """One task as Connect reports it, its trace replaced by a hint."""
+
+    id: int
+    state: str
+    worker_id: str | None
+    hint: Hint | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorStatus:
+    """A connector as Connect reports it, traces replaced by hints. `state` is Connect's own word."""
+
+    name: str
+    state: str
+    worker_id: str | None
+    tasks: tuple[TaskStatus, ...]
+    hint: Hint | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What one look told. `reasons` say why it is not plainly RUNNING; `connector` is null when it was not seen."""
+
+    state: ObservedState
+    observed_at: datetime
+    reasons: tuple[str, ...] = ()
+    connector: ConnectorStatus | None = None
+
+
+_SEEN_AS = {
+    "UNASSIGNED": (ObservedState.UNASSIGNED, "No Connect worker has taken up the connector."),
+    "RESTARTING": (ObservedState.RESTARTING, "The connector is restarting."),
+    "FAILED": (ObservedState.FAILED, "The connector has failed."),
+}
+_TASK_WORDS = {
+    "RUNNING": "running",
+    "PAUSED": "paused",
+    "FAILED": "failed",
+    "UNASSIGNED": "not taken up by any worker",
+    "RESTARTING": "restarting",
+    "STOPPED": "stopped",
+}
+_MAX_TASKS_NAMED = 10
+
+
+def observe(status: ConnectorStatus | None, *, now: datetime) -> Observation:
+    """What a look at a connector means. `None` says that it is known to be absent; "could not look" is `unreadable`.
+
+    A connector counts as RUNNING, PAUSED or STOPPED only when all of its tasks agree.
+    """
+    if status is None:
+        return Observation(
+            state=ObservedState.NOT_DEPLOYED,
+            observed_at=now,
+            reasons=("The connector does not exist in Kafka Connect.",),
+        )
+    state, reasons = _judge(status)
+    return Observation(state=state, observed_at=now, reasons=reasons, connector=status)
+
+
+def unreadable(reason: str, now: datetime) -> Observation:
+    """Connect could not be read, so nothing is known. `reason` is a sentence of ours."""
+    return Observation(state=ObservedState.UNKNOWN, observed_at=now, reasons=(reason,))
+
+
+def newer(first: Observation | None, second: Observation | None) -> Observation | None:
+    """The later of two observations; the first when they are of the same moment."""
+    if first is None or second is None:
+        return first or second
+    return second if second.observed_at > first.observed_at else first
+
+
+def _judge(status: ConnectorStatus) -> tuple[ObservedState, tuple[str, ...]]:
+    match status.state:
+        case "RUNNING":
+            return _judge_running(status.tasks)
+        case "PAUSED":
+            return _judge_quiet(ObservedState.PAUSED, status.tasks, "PAUSED")
+        case "STOPPED":
+            return _judge_quiet(ObservedState.STOPPED, status.tasks, None)
+        case "UNASSIGNED" | "RESTARTING" | "FAILED" as word:
+            state, sentence = _SEEN_AS[word]
+            said = (status.hint.message,) if status.hint else ()
+            return state, (sentence, *said, *_tasks_that(status.tasks, lambda task: task.state == "FAILED"))
+        case _:
+            return ObservedState.UNKNOWN, ("Kafka Connect reports a connector state that Headgate does not know.",)
+
+
+def _judge_running(tasks: tuple[TaskStatus, ...]) -> tuple[ObservedState, tuple[str, ...]]:
+    states = {task.state for task in tasks}
+    if states == {"RUNNING"}:
+        return ObservedState.RUNNING, ()
+    if not states:
+        return ObservedState.UNASSIGNED, ("The connector runs and has no task yet.",)
+    if states == {"UNASSIGNED"}:
+        return ObservedState.UNASSIGNED, ("No Connect worker has taken up the connector's tasks.",)
+    reasons = _tasks_that(tasks, lambda task: task.state != "RUNNING")
+    if "RESTARTING" in states and not states & {"RUNNING", "FAILED"}:
+        return ObservedState.RESTARTING, reasons
+    return ObservedState.DEGRADED, reasons
+
+
+def _judge_quiet(
+    state: ObservedState, tasks: tuple[TaskStatus, ...], quiet: str | None
+) -> tuple[ObservedState, tuple[str, ...]]:
+    loud = _tasks_that(tasks, lambda task: task.state != quiet)
+    if loud:
+        return ObservedState.DEGRADED, (f"The connector is {state.lower()}, but not all of its tasks are.", *loud)
+    return state, (f"The connector is {state.lower()}.",)
+
+
+def _tasks_that(tasks: tuple[TaskStatus, ...], picked: Callable[[TaskStatus], bool]) -> tuple[str, ...]:
+    chosen = [task for task in tasks if picked(task)]
+    named = [
+        f"Task {task.id} is {_TASK_WORDS.get(task.state, 'in a state that Headgate does not know')}."
+        + (f" {task.hint.message}" if task.hint else "")
+        for task in chosen[:_MAX_TASKS_NAMED]
+    ]
+    rest = len(chosen) - len(named)
+    return (*named, f"{rest} more tasks are not listed here.") if rest else tuple(named)

@@ -1,0 +1,70 @@
+"""A durable operation on a connector: written down before anything outside is touched, closed when it is settled."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class OperationKind(StrEnum):
+    """What is being done to a pipeline or a delivery."""
+
+    DEPLOY = "deploy"
+    PAUSE = "pause"
+    RESUME = "resume"
+    RESTART = "restart"
+    RESTART_TASK = "restart_task"
+    UPDATE_MAPPINGS = "update_mappings"
+    DELETE = "delete"
+
+
+class OperationStep(StrEnum):
+    """How far it is known to have come. A later worker trusts what it observes, not this."""
+
+    REQUESTED = "REQUESTED"
+    COMPENSATING = "COMPENSATING"
+    SUCCEEDED = "SUCCEEDED"
+    FAILED = "FAILED"
+
+    @property
+    def settled(self) -> bool:
+        """Nothing is left to do."""
+        return self in (OperationStep.SUCCEEDED, OperationStep.FAILED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenOperation:
+    """What a resource's row says about the operation that holds it."""
+
+    id: str
+    kind: OperationKind
+    step: OperationStep
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """An operation row. `lease_until` is until when its worker is believed alive; `parameters` are its arguments
+    (a task number, new mappings, the draft of a delivery), without secrets.
+    """
+
+    id: str
+    kind: OperationKind
+    resource_type: str
+    resource_id: str
+    connect_cluster_id: str
+    connector_name: str
+    config_hash: str | None
+    actor_id: str | None
+    actor_email: str | None
+    actor_via: str
+    correlation_id: str
+    step: OperationStep
+    lease_until: datetime
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    error_code: str | None = None
+    error_message: str | None = None
+    revision: int = 1
+    created_at: datetime
+    finished_at: datetime | None = None

@@ -1,0 +1,112 @@
+"""A pipeline: tables of a source, captured into topics."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from chalicelib.domain.health import Failure
+from chalicelib.domain.names import ConnectorKind, connector_name, derived_postgresql_name, topic_name
+from chalicelib.domain.observation import DesiredState, Observation
+from chalicelib.domain.operation import OpenOperation
+from chalicelib.domain.table import TableName
+
+
+class SnapshotMode(StrEnum):
+    """Debezium's snapshot modes that the contract offers."""
+
+    INITIAL = "initial"
+    INITIAL_ONLY = "initial_only"
+    NO_DATA = "no_data"
+    WHEN_NEEDED = "when_needed"
+    ALWAYS = "always"
+
+
+class Converter(StrEnum):
+    """How records are written: JSON with its schema beside it, or bare JSON."""
+
+    JSON_SCHEMA = "json_schema"
+    JSON = "json"
+
+
+class PublicationMode(StrEnum):
+    """Who makes the publication: Debezium, for exactly these tables, or the owner of the source beforehand."""
+
+    FILTERED = "filtered"
+    EXISTING = "existing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureOptions:
+    """Options of a capture. Null means Debezium's own default; times are milliseconds, sizes are records."""
+
+    heartbeat_interval_ms: int | None = None
+    max_batch_size: int | None = None
+    max_queue_size: int | None = None
+    poll_interval_ms: int | None = None
+    tombstones_on_delete: bool = True
+    publication_mode: PublicationMode = PublicationMode.FILTERED
+    publication_name: str | None = None
+    slot_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capture:
+    """What to capture and how: everything that a source connector's config is a function of, besides the source."""
+
+    topic_prefix: str
+    tables: tuple[TableName, ...]
+    snapshot_mode: SnapshotMode = SnapshotMode.INITIAL
+    converter: Converter = Converter.JSON_SCHEMA
+    options: CaptureOptions = field(default_factory=CaptureOptions)
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+    def topic(self, table: TableName) -> str:
+        """The topic of one table."""
+        return topic_name(self.topic_prefix, table.schema_name, table.table_name)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The topics of all tables, in their order."""
+        return tuple(self.topic(table) for table in self.tables)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    """A pipeline. Desired and observed state are two things.
+
+    `claims` are the keys that it holds beside its name (its slot, its publication). `version` counts what people
+    changed, `revision` every write.
+    """
+
+    id: str
+    name: str
+    source_id: str
+    stream_cluster_id: str
+    connect_cluster_id: str
+    capture: Capture
+    desired_state: DesiredState = DesiredState.DRAFT
+    observation: Observation | None = None
+    config_hash: str | None = None
+    claims: tuple[str, ...] = ()
+    open_operation: OpenOperation | None = None
+    last_error: Failure | None = None
+    version: int = 1
+    revision: int = 1
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def connector_name(self) -> str:
+        """The name of its source connector."""
+        return connector_name(ConnectorKind.SOURCE, self.id)
+
+    @property
+    def slot_name(self) -> str:
+        """The replication slot that it uses."""
+        return self.capture.options.slot_name or derived_postgresql_name(self.id, "slot")
+
+    @property
+    def publication_name(self) -> str:
+        """The publication that it reads."""
+        return self.capture.options.publication_name or derived_postgresql_name(self.id, "pub")

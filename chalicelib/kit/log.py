@@ -1,0 +1,82 @@
+"""Structured logs that cannot tell secrets: masked by key name, and exceptions without their messages."""
+
+import logging
+import re
+import traceback
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from aws_lambda_powertools.logging import Logger
+from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
+
+from chalicelib.kit.masking import MASK, Secret
+
+_SECRET_NAMES = re.compile(
+    "passw|secret|token|credential|authori[sz]ation|cookie|api_?key|access_?key|private_?key|signing|signature|"
+    "webhook_?url|certificate|session_?id|^headers$|^body$|^config$|^query$",
+    re.IGNORECASE,
+)
+_MAX_DEPTH = 8
+_MAX_TEXT = 2_000
+_MAX_FRAMES = 30
+
+
+def masked(value: Any, depth: int = 0) -> Any:
+    """The value with everything under a telling key replaced by the mask, and long text cut."""
+    if isinstance(value, str):
+        return value[:_MAX_TEXT]
+    if value is None or isinstance(value, (int, float)):
+        return value
+    if depth > _MAX_DEPTH or isinstance(value, (Secret, bytes)):
+        return MASK
+    if isinstance(value, Mapping):
+        return {str(key): MASK if _tells(str(key)) else masked(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [masked(item, depth + 1) for item in value]
+    return type(value).__name__ if isinstance(value, BaseException) else value
+
+
+@lru_cache(maxsize=512)
+def _tells(key: str) -> bool:
+    return bool(_SECRET_NAMES.search(key))
+
+
+def failure(error: BaseException) -> dict[str, Any]:
+    """What may be told of an unexpected exception: its type, where it was raised, and the types behind it.
+
+    Never a message: those of drivers, of pydantic and of `KeyError` hold values.
+    """
+    frames = traceback.extract_tb(error.__traceback__)[-_MAX_FRAMES:]
+    cause = error.__cause__ or error.__context__
+    return {
+        "type": f"{type(error).__module__}.{type(error).__qualname__}",
+        "stack": [f"{frame.filename}:{frame.lineno}:{frame.name}" for frame in frames],
+        "cause": failure(cause) if cause is not None and cause is not error else None,
+    }
+
+
+class MaskingFormatter(LambdaPowertoolsFormatter):
+    """Powertools' JSON lines, masked."""
+
+    def serialize(self, log: Any) -> str:
+        """The finished record as one line of JSON."""
+        return str(super().serialize(log=masked(log)))
+
+    def _extract_log_exception(self, log_record: logging.LogRecord) -> Any:
+        error = log_record.exc_info[1] if isinstance(log_record.exc_info, tuple) else None
+        if error is None:
+            return None, None, None
+        told = failure(error)
+        return told["stack"], told["type"], None
+
+    def _serialize_stacktrace(self, log_record: logging.LogRecord) -> Any:
+        return None
+
+
+def get_logger() -> Logger:
+    """The one logger of the service: JSON lines on standard output."""
+    return _LOGGER
+
+
+_LOGGER = Logger(service="headgate", level="INFO", logger_formatter=MaskingFormatter(utc=True), location=None)

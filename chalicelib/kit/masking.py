@@ -1,0 +1,33 @@
+"""Secrets in memory: a holder that prints as a mask, and the mask itself."""
+
+MASK = "********"
+
+
+class Secret:
+    """A secret value. Printing, formatting, comparing by repr and logging show the mask; `reveal` is the one way in."""
+
+    __slots__ = ("__value",)
+
+    def __init__(self, value: str) -> None:
+        self.__value = value
+
+    def reveal(self) -> str:
+        """The plain value. Call it only where the value leaves for the place that needs it."""
+        return self.__value
+
+    def __repr__(self) -> str:
+        return f"Secret({MASK!r})"
+
+    __str__ = __repr__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other.reveal() == self.__value
+
+    def __hash__(self) -> int:
+        return hash((Secret, self.__value))
+
+    def __bool__(self) -> bool:
+        return bool(self.__value)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError("a Secret is not written anywhere")

@@ -1,0 +1,14 @@
+"""Scheduled functions. Deployed with this module as entry: `app.py` never runs for them."""
+
+from chalice.app import Blueprint, CloudWatchEvent, Rate
+
+from chalicelib.wiring import services
+
+monitors = Blueprint(__name__)
+
+
+@monitors.schedule(Rate(1, unit=Rate.MINUTES), name="dispatch")
+def dispatch(event: CloudWatchEvent) -> dict[str, int]:
+    """Send every Connect cluster its ticks for this minute, and ring again for jobs that were lost."""
+    wired = services()
+    return {"ticks": wired.reconciler.dispatch(), "jobs": wired.jobs.sweep()}

@@ -1,0 +1,110 @@
+"""Key providers: who wraps and unwraps the data keys that secrets are sealed with."""
+
+import base64
+import os
+import time
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from chalicelib.errors import StoreUnavailable
+from chalicelib.kit.masking import Secret
+
+NONCE_BYTES = 12
+_KEY_BYTES = 32
+_CONTEXT = b"headgate data key v1"
+
+
+class KeyProvider(Protocol):
+    """Makes data keys and opens wrapped ones. `key_id` names the wrapping key and is stored beside what it wraps."""
+
+    @property
+    def key_id(self) -> str: ...
+
+    def new_data_key(self) -> tuple[bytes, bytes]:
+        """A fresh 256-bit key, plain and wrapped."""
+        ...
+
+    def unwrap(self, wrapped: bytes) -> bytes:
+        """The plain data key. Raises StoreUnavailable when it cannot be had."""
+        ...
+
+
+class LocalKeys:
+    """Wraps with a master key that the installation holds. For one machine; survives as long as the key is kept."""
+
+    key_id = "local"
+
+    def __init__(self, master_key: Secret) -> None:
+        """`master_key` is 32 bytes in base64; raises ValueError otherwise."""
+        raw = base64.b64decode(master_key.reveal(), validate=True)
+        if len(raw) != _KEY_BYTES:
+            raise ValueError("HEADGATE_MASTER_KEY must be 32 bytes in base64. Make one with: openssl rand -base64 32")
+        self._cipher = AESGCM(raw)
+
+    def new_data_key(self) -> tuple[bytes, bytes]:
+        plain, nonce = os.urandom(_KEY_BYTES), os.urandom(NONCE_BYTES)
+        return plain, nonce + self._cipher.encrypt(nonce, plain, _CONTEXT)
+
+    def unwrap(self, wrapped: bytes) -> bytes:
+        try:
+            return self._cipher.decrypt(wrapped[:NONCE_BYTES], wrapped[NONCE_BYTES:], _CONTEXT)
+        except InvalidTag:
+            raise StoreUnavailable("A stored secret was sealed with another master key.") from None
+
+
+class KmsKeys:
+    """Wraps with a key of AWS KMS. The encryption context names the purpose and appears in CloudTrail."""
+
+    def __init__(self, client: Any, key_id: str) -> None:
+        self._client = client
+        self.key_id = key_id
+        self._context = {"headgate": "credentials"}
+
+    def new_data_key(self) -> tuple[bytes, bytes]:
+        try:
+            made = self._client.generate_data_key(KeyId=self.key_id, KeySpec="AES_256", EncryptionContext=self._context)
+        except Exception as error:
+            raise StoreUnavailable("The key service did not make a data key.") from error
+        return made["Plaintext"], made["CiphertextBlob"]
+
+    def unwrap(self, wrapped: bytes) -> bytes:
+        try:
+            opened = self._client.decrypt(CiphertextBlob=wrapped, KeyId=self.key_id, EncryptionContext=self._context)
+        except Exception as error:
+            raise StoreUnavailable("The key service did not open a data key.") from error
+        return bytes(opened["Plaintext"])
+
+
+@dataclass(slots=True)
+class CachedKeys:
+    """Another provider, asked rarely: a data key seals for ten minutes, an opened one is kept for ten minutes."""
+
+    inner: KeyProvider
+    seconds: float = 600
+    _current: tuple[float, bytes, bytes] | None = None
+    _opened: dict[bytes, tuple[float, bytes]] = field(default_factory=dict)
+    _bound: int = 1000
+
+    @property
+    def key_id(self) -> str:
+        """The wrapping key's id."""
+        return self.inner.key_id
+
+    def new_data_key(self) -> tuple[bytes, bytes]:
+        now = time.monotonic()
+        if self._current is None or self._current[0] < now:
+            self._current = (now + self.seconds, *self.inner.new_data_key())
+        return self._current[1], self._current[2]
+
+    def unwrap(self, wrapped: bytes) -> bytes:
+        now = time.monotonic()
+        until, plain = self._opened.get(wrapped, (0.0, b""))
+        if until < now:
+            if len(self._opened) >= self._bound:
+                self._opened.clear()
+            plain = self.inner.unwrap(wrapped)
+            self._opened[wrapped] = (now + self.seconds, plain)
+        return plain

@@ -1,0 +1,32 @@
+"""Passwords: Argon2id, 46 MiB, one pass (OWASP Password Storage Cheat Sheet)."""
+
+import os
+from functools import cache
+
+from cryptography.exceptions import InvalidKey
+from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
+
+from chalicelib.kit.masking import Secret
+
+_MEMORY_KIB = 47104
+_SALT_BYTES, _HASH_BYTES = 16, 32
+
+
+def hash_password(password: Secret) -> str:
+    """The password's hash in PHC form, with its own salt."""
+    kdf = Argon2id(salt=os.urandom(_SALT_BYTES), length=_HASH_BYTES, iterations=1, lanes=1, memory_cost=_MEMORY_KIB)
+    return kdf.derive_phc_encoded(password.reveal().encode())
+
+
+def verify_password(password: Secret, hashed: str | None) -> bool:
+    """Whether it is the password. Without a stored hash it costs as much and is False: nobody learns who has an account."""
+    try:
+        Argon2id.verify_phc_encoded(password.reveal().encode(), hashed or _nobodys_hash())
+    except InvalidKey:
+        return False
+    return hashed is not None
+
+
+@cache
+def _nobodys_hash() -> str:
+    return hash_password(Secret(os.urandom(16).hex()))

@@ -1,0 +1,83 @@
+"""The audit trail: one record per fact, in the transaction of the change that it tells of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from chalicelib.domain.access import Call
+from chalicelib.domain.audit import AuditRecord, Outcome
+from chalicelib.kit.clock import Clock
+from chalicelib.kit.ids import new_id
+from chalicelib.kit.pages import Page
+from chalicelib.stores.audit import Audit
+from chalicelib.stores.transaction import Transaction
+
+View = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditTrail:
+    """Writes and reads audit records."""
+
+    rows: Audit
+    clock: Clock
+
+    def record(
+        self,
+        transaction: Transaction,
+        call: Call,
+        action: str,
+        resource_id: str | None,
+        *,
+        outcome: Outcome = Outcome.SUCCESS,
+        before: View | None = None,
+        after: View | None = None,
+        parent_id: str | None = None,
+        meaningful: bool = True,
+    ) -> None:
+        """Add the record to the transaction. `action` is `<resource_type>.<verb>`."""
+        self.rows.append(
+            transaction,
+            AuditRecord(
+                id=new_id(),
+                at=self.clock(),
+                actor_id=call.actor.id,
+                actor_email=call.actor.email,
+                actor_via=call.actor.via,
+                action=action,
+                resource_type=action.partition(".")[0],
+                resource_id=resource_id,
+                parent_id=parent_id,
+                outcome=outcome,
+                before=before,
+                after=after,
+                correlation_id=call.correlation_id,
+                meaningful=meaningful,
+            ),
+        )
+
+    def record_alone(self, call: Call, action: str, resource_id: str | None, **more: Any) -> None:
+        """Write a record that belongs to no change: a denial, a look at a secret."""
+        transaction = Transaction()
+        self.record(transaction, call, action, resource_id, **more)
+        transaction.commit()
+
+    def list(
+        self, *, limit: int, after: str | None, resource_id: str | None, include_related: bool, meaningful: bool | None
+    ) -> Page[AuditRecord]:
+        """Newest first; see `stores.audit.Audit.list`."""
+        return self.rows.list(
+            limit=limit, after=after, resource_id=resource_id, include_related=include_related, meaningful=meaningful
+        )
+
+
+def view(entity: Any) -> View:
+    """An entity as an audit record shows it: plain JSON, credentials reduced to whether they are configured."""
+    shown: dict[str, Any] = TypeAdapter(type(entity)).dump_python(entity, mode="json")
+    if "credentials" in shown:
+        shown["credentials"] = {"configured": entity.credentials.configured}
+    return shown
+
+

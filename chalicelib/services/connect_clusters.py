@@ -1,0 +1,163 @@
+"""Connect clusters: workers behind one REST address, looked at once when they are registered or changed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from chalicelib.clients.connect import Connect
+from chalicelib.domain.access import Call
+from chalicelib.domain.cluster import ConnectCluster, ConnectorPlugin, SecretDelivery, StreamCluster
+from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.health import Failure, Health, HealthStatus
+from chalicelib.errors import HeadgateError, Invalid
+from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.masking import Secret
+from chalicelib.kit.pages import Page
+from chalicelib.services.credentials import Secrets
+from chalicelib.services.outside import Outside
+from chalicelib.services.registry import Links, Registry, expect_version, in_use
+from chalicelib.stores.clusters import ConnectClusters, StreamClusters
+
+LOOK_SECONDS = 6.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectClusterInput:
+    """What people say about a Connect cluster."""
+
+    name: str
+    base_url: str
+    stream_cluster_id: str
+    username: str | None
+    secret_delivery: SecretDelivery
+    secrets: Secrets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectClusterService:
+    """Create, read, change and delete Connect clusters; list their plug-ins."""
+
+    rows: ConnectClusters
+    streams: StreamClusters
+    registry: Registry
+    outside: Outside
+    make_connect: Callable[[str, str | None, Secret | None], Connect]
+    allow_inline_secrets: bool
+    clock: Clock
+
+    def create(self, call: Call, given: ConnectClusterInput) -> ConnectCluster:
+        """Register workers. What cannot be reached is registered all the same, as UNHEALTHY.
+
+        Raises Invalid when inline secrets are not allowed here, when the stream cluster does not exist, or when the
+        workers belong to another Kafka than the stream cluster that is named.
+        """
+        stream = self._stream(given)
+        cluster_id, now = call.fresh_id(), self.clock()
+        bare = ConnectCluster(
+            id=cluster_id, credentials=Credentials(id=cluster_id), created_at=now, updated_at=now, **_fields(given)
+        )
+        looked = self._look(call, bare, given.secrets.get("password"), stream)
+        return self.registry.create(
+            call,
+            self.rows,
+            cluster_id,
+            lambda credentials: replace(looked, credentials=credentials),
+            secrets=given.secrets,
+            links=self._links(looked),
+        )
+
+    def get(self, cluster_id: str) -> ConnectCluster:
+        """The cluster; raises NotFound."""
+        return self.rows.get(cluster_id)
+
+    def list(self, *, limit: int, after: str | None) -> Page[ConnectCluster]:
+        """Connect clusters, newest first."""
+        return self.rows.list(limit=limit, after=after)
+
+    def update(self, call: Call, cluster_id: str, given: ConnectClusterInput) -> ConnectCluster:
+        """Replace everything but secrets that are left blank, and look again.
+
+        Raises Invalid when it would move to another stream cluster: what runs there would be left behind.
+        """
+        before = self.rows.get(cluster_id)
+        expect_version(call, before.version)
+        if given.stream_cluster_id != before.stream_cluster_id:
+            raise Invalid.at(
+                "body",
+                "stream_cluster_id",
+                type="immutable",
+                message="A Connect cluster stays with its stream cluster. Register another one instead.",
+            )
+        stream = self._stream(given)
+        password = given.secrets.get("password") or self.registry.vault.open(before.credentials).get("password")
+        changed = replace(before, version=before.version + 1, updated_at=self.clock(), **_fields(given))
+        looked = self._look(call, changed, password, stream)
+        return self.registry.update(
+            call, self.rows, before, lambda credentials: replace(looked, credentials=credentials), given.secrets
+        )
+
+    def delete(self, call: Call, cluster_id: str) -> None:
+        """Forget the cluster. Raises Conflict RESOURCE_IN_USE while pipelines or deliveries run there."""
+        cluster = self.rows.get(cluster_id)
+        expect_version(call, cluster.version)
+        if self.rows.references(cluster_id):
+            raise in_use(self.rows.noun)
+        self.registry.delete(call, self.rows, cluster, links=self._links(cluster))
+
+    def plugins(self, call: Call, cluster_id: str) -> tuple[ConnectorPlugin, ...]:
+        """What the worker that answers has installed."""
+        return self.outside.connect(self.rows.get(cluster_id)).plugins(call.deadline)
+
+    def _links(self, cluster: ConnectCluster) -> Links:
+        return Links(references=[(self.streams, cluster.stream_cluster_id)])
+
+    def _stream(self, given: ConnectClusterInput) -> StreamCluster:
+        if given.secret_delivery is SecretDelivery.INLINE and not self.allow_inline_secrets:
+            raise Invalid.at(
+                "body",
+                "secret_delivery",
+                type="not_allowed",
+                message="This installation does not allow plain secrets in connector configs. Use config-provider.",
+            )
+        stream = self.streams.find(given.stream_cluster_id)
+        if stream is None:
+            raise Invalid("The stream cluster that this refers to does not exist.", code="REFERENCE_NOT_FOUND")
+        return stream
+
+    def _look(
+        self, call: Call, cluster: ConnectCluster, password: Secret | None, stream: StreamCluster
+    ) -> ConnectCluster:
+        now = self.clock()
+        try:
+            root = self.make_connect(cluster.base_url, cluster.username, password).root(
+                Deadline.after(call.deadline.left(LOOK_SECONDS))
+            )
+        except Invalid:
+            raise
+        except HeadgateError as error:
+            failure = Failure(code=error.code, message=error.message, at=now)
+            unhealthy = Health(status=HealthStatus.UNHEALTHY, checked_at=now, last_error=failure)
+            return replace(cluster, health=unhealthy)
+        if stream.kafka_cluster_id and root.kafka_cluster_id and stream.kafka_cluster_id != root.kafka_cluster_id:
+            raise Invalid.at(
+                "body",
+                "stream_cluster_id",
+                type="kafka_cluster_mismatch",
+                message="These workers run on another Kafka cluster than the stream cluster that you name.",
+            )
+        return replace(
+            cluster,
+            connect_version=root.version,
+            kafka_cluster_id=root.kafka_cluster_id,
+            health=Health(status=HealthStatus.HEALTHY, checked_at=now),
+        )
+
+
+def _fields(given: ConnectClusterInput) -> dict[str, Any]:
+    return {
+        "name": given.name,
+        "base_url": given.base_url,
+        "stream_cluster_id": given.stream_cluster_id,
+        "username": given.username,
+        "secret_delivery": given.secret_delivery,
+    }

@@ -1,0 +1,181 @@
+"""Deliveries, as the operations on connectors see them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from chalicelib.domain.access import Call
+from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.delivery import Mapping as TopicMapping
+from chalicelib.domain.delivery_rules import DeliveryWarning, check_mappings
+from chalicelib.domain.destination import Destination
+from chalicelib.domain.names import unique_key
+from chalicelib.domain.operation import Operation, OperationKind
+from chalicelib.domain.sink_config import build_sink_config
+from chalicelib.domain.target import judge_target
+from chalicelib.errors import Conflict, Invalid
+from chalicelib.kit.clock import Deadline
+from chalicelib.services.outside import Outside
+from chalicelib.services.plugins import PluginCheck
+from chalicelib.services.probes import Probes
+from chalicelib.stores.claims import Claims, Targets, target_key, with_tables
+from chalicelib.stores.clusters import ConnectClusters, StreamClusters
+from chalicelib.stores.deliveries import Deliveries
+from chalicelib.stores.destinations import Destinations
+from chalicelib.stores.pipelines import Pipelines
+from chalicelib.stores.source_tables import SourceTables
+from chalicelib.stores.transaction import Transaction
+
+_DRAFT = TypeAdapter(Delivery)
+_MAPPINGS = TypeAdapter(tuple[TopicMapping, ...])
+_TOPICS_SECONDS = 6.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryFamily:
+    """A delivery's sink connector: its config, what must hold for it, what its operations mean for its row."""
+
+    rows: Deliveries
+    destinations: Destinations
+    pipelines: Pipelines
+    tables: SourceTables
+    streams: StreamClusters
+    connects: ConnectClusters
+    claims: Claims
+    targets: Targets
+    outside: Outside
+    probes: Probes
+    plugins: PluginCheck
+
+    def check(self, call: Call, resource: Delivery, config: Mapping[str, str]) -> None:
+        """Topics, schema and keys, target, plug-in, config: what the preview shows, as errors.
+
+        Raises TOPIC_NOT_FOUND, TOPIC_NOT_IN_PIPELINE, KEY_REQUIRED, TYPE_UNSUPPORTED, TARGET_NOT_READY,
+        PLUGIN_MISSING, CONNECTOR_CONFIG_INVALID, and whatever reaching Kafka, Connect and the target raises.
+        """
+        destination = self.destinations.get(resource.destination_id)
+        cluster = self.connects.get(resource.connect_cluster_id)
+        self.plugins.require(call, cluster, config["connector.class"])
+        self.examine(call, resource, destination)
+        self.plugins.require_valid(call, cluster, config, destination.credentials)
+
+    def examine(self, call: Call, delivery: Delivery, destination: Destination) -> tuple[DeliveryWarning, ...]:
+        """Look at topics, discovered tables and target; raise what forbids the delivery, return what is worth saying."""
+        pipeline = self.pipelines.get(delivery.pipeline_id)
+        stream = self.streams.get(pipeline.stream_cluster_id)
+        kafka = self.outside.kafka(stream)
+        try:
+            topics = kafka.topics(Deadline.after(call.deadline.left(_TOPICS_SECONDS)))
+        finally:
+            kafka.close()
+        known = self.tables.find(pipeline.source_id, pipeline.capture.tables)
+        verdict = check_mappings(pipeline, known, delivery.mappings, delivery.options, topics)
+        verdict.require()
+        facts = self.probes.target_facts(call, destination, [mapping.target for mapping in delivery.mappings])
+        by_topic = {pipeline.capture.topic(table.name): table for table in known.values()}
+        mapped = [(mapping, by_topic[mapping.topic]) for mapping in delivery.mappings]
+        target = judge_target(mapped, delivery.options, facts)
+        target.require()
+        return (*verdict.warnings, *target.warnings)
+
+    def config(self, resource: Delivery) -> tuple[dict[str, str], Credentials]:
+        """The sink connector's config, with references."""
+        destination = self.destinations.get(resource.destination_id)
+        return build_sink_config(resource, destination), destination.credentials
+
+    def subject(self, operation: Operation) -> Delivery | None:
+        """The delivery as it is stored, or as the deploy that is making it has drafted it."""
+        stored = self.rows.find(operation.resource_id)
+        if stored is None and operation.kind is OperationKind.DEPLOY and not operation.step.settled:
+            return _DRAFT.validate_python(operation.parameters["delivery"])
+        return stored
+
+    def applied(self, operation: Operation, resource: Delivery) -> Delivery:
+        """The delivery with the operation's new mappings."""
+        if operation.kind is not OperationKind.UPDATE_MAPPINGS:
+            return resource
+        return replace(resource, mappings=_MAPPINGS.validate_python(operation.parameters["mappings"]))
+
+    def created(self, transaction: Transaction, resource: Delivery) -> Delivery:
+        """The association exists from now on."""
+        self.rows.put_new(transaction, resource)
+        return resource
+
+    def changed(self, transaction: Transaction, before: Delivery, after: Delivery) -> None:
+        """Tables that are no longer written are free again."""
+        if before.mappings != after.mappings:
+            self.hold(transaction, after, after.mappings)
+
+    def abandoned(self, transaction: Transaction, operation: Operation, resource: Delivery) -> None:
+        """A deploy that came to nothing gives back everything; new mappings that were refused are let go."""
+        if operation.kind is OperationKind.DEPLOY:
+            self._let_go(transaction, resource)
+        elif operation.kind is OperationKind.UPDATE_MAPPINGS:
+            self.hold(transaction, resource, resource.mappings)
+
+    def removed(self, transaction: Transaction, resource: Delivery) -> None:
+        """The association goes; what was written stays in the target."""
+        self.rows.remove(transaction, resource)
+        self._let_go(transaction, resource)
+
+    def parent_id(self, resource: Delivery) -> str | None:
+        """Its destination."""
+        return resource.destination_id
+
+    def last_words(self, resource: Delivery) -> Mapping[str, Any]:
+        """The target's data outlives the delivery."""
+        return {"kept": {"tables": [str(mapping.target) for mapping in resource.mappings]}}
+
+    def taken(self, transaction: Transaction, delivery: Delivery) -> None:
+        """What a deploy takes before anything outside is touched: the name, the target tables, its references."""
+        self.claims.take(transaction, name_key(delivery), delivery.id, label="name")
+        self.hold(transaction, delivery, delivery.mappings)
+        self.pipelines.refer(transaction, delivery.pipeline_id, +1)
+        self.destinations.refer(transaction, delivery.destination_id, +1)
+        self.connects.refer(transaction, delivery.connect_cluster_id, +1)
+
+    def hold(self, transaction: Transaction, delivery: Delivery, mappings: Sequence[TopicMapping]) -> None:
+        """Hold exactly these target tables. Raises Conflict TARGET_TABLE_CONFLICT when another delivery writes one."""
+        key = self._target_key(delivery)
+        holders, version = self.targets.holders(key)
+        wanted = [mapping.table_name for mapping in mappings]
+        if any(holders.get(table, delivery.id) != delivery.id for table in wanted):
+            raise Conflict(
+                "Another delivery writes to one of these target tables. Two writers would undo each other's rows.",
+                code="TARGET_TABLE_CONFLICT",
+            )
+        self.targets.replace(transaction, key, with_tables(holders, wanted, delivery.id), expected_version=version)
+
+    def _let_go(self, transaction: Transaction, delivery: Delivery) -> None:
+        self.claims.release(transaction, name_key(delivery), delivery.id)
+        self.hold(transaction, delivery, ())
+        self.pipelines.refer(transaction, delivery.pipeline_id, -1)
+        self.destinations.refer(transaction, delivery.destination_id, -1)
+        self.connects.refer(transaction, delivery.connect_cluster_id, -1)
+
+    def _target_key(self, delivery: Delivery) -> str:
+        address = self.destinations.get(delivery.destination_id).address
+        return target_key(*address.place, delivery.mappings[0].schema_name)
+
+
+def name_key(delivery: Delivery) -> str:
+    """The claim on a delivery's name."""
+    return f"name/delivery/{unique_key(delivery.name)}"
+
+
+def draft_view(delivery: Delivery) -> Mapping[str, Any]:
+    """A drafted delivery as an operation's parameter."""
+    return {"delivery": _DRAFT.dump_python(delivery, mode="json")}
+
+
+def mappings_view(mappings: tuple[TopicMapping, ...]) -> Mapping[str, Any]:
+    """New mappings as an operation's parameter."""
+    return {"mappings": _MAPPINGS.dump_python(mappings, mode="json")}
+
+
+def missing(what: str) -> Invalid:
+    """The answer to a reference that leads nowhere."""
+    return Invalid(f"The {what} that this refers to does not exist.", code="REFERENCE_NOT_FOUND")

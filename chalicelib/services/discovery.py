@@ -1,0 +1,105 @@
+"""What the jobs do: discover the tables of a source, or check its health."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from chalicelib.domain.access import Call
+from chalicelib.domain.column_types import table_issues, topic_collisions
+from chalicelib.domain.database import CheckStatus, TestCheck
+from chalicelib.domain.database_facts import RawTable
+from chalicelib.domain.health import HealthStatus
+from chalicelib.domain.source import Source
+from chalicelib.domain.table import SourceTable
+from chalicelib.errors import Invalid, NotFound, TimedOut, Unavailable, WriteConflict
+from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.ids import id_from
+from chalicelib.services.outside import Outside
+from chalicelib.services.probes import Probes, health_after
+from chalicelib.stores.source_tables import SourceTables
+from chalicelib.stores.sources import Sources
+from chalicelib.stores.transaction import Transaction
+
+BOUND = 500
+_ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovery:
+    """Discovery and health of sources, each safe to repeat."""
+
+    sources: Sources
+    tables: SourceTables
+    outside: Outside
+    probes: Probes
+    clock: Clock
+
+    def discover(self, call: Call, source_id: str) -> Mapping[str, Any]:
+        """Read the catalogue and store what capture needs to know. Raises Unavailable SOURCE_UNAVAILABLE."""
+        source = self._source(source_id)
+        found, truncated = self._read(call, source)
+        stored = self._judge(source, found)
+        if self._source(source_id).address.place != source.address.place:
+            raise Unavailable("The source was pointed at another database meanwhile. Discover again.", code="SOURCE_UNAVAILABLE")
+        self.tables.replace(source_id, stored)
+        ready = sum(table.cdc_ready for table in stored)
+        self._note(source_id, last_discovery_at=self.clock(), tables=len(stored), cdc_ready_tables=ready)
+        return {"tables": len(stored), "cdc_ready_tables": ready, "truncated": truncated, "bound": BOUND}
+
+    def check_health(self, call: Call, source_id: str) -> Mapping[str, Any]:
+        """Test the connection and remember what came of it. A database that is down is a result."""
+        source = self._source(source_id)
+        result = self.probes.test_unsaved(call, source.address, self.outside.vault.open(source.credentials))
+        health = health_after(result, now=self.clock())
+        self._note(source_id, health=health, last_test=result, last_tested_at=health.checked_at)
+        status = HealthStatus.HEALTHY if result.success else HealthStatus.UNHEALTHY
+        return {"status": status.value, "checks": [_shown(check) for check in result.checks]}
+
+    def _source(self, source_id: str) -> Source:
+        source = self.sources.find(source_id)
+        if source is None:
+            raise NotFound("The source was deleted meanwhile.")
+        return source
+
+    def _read(self, call: Call, source: Source) -> tuple[tuple[RawTable, ...], bool]:
+        database = self.outside.database(source.address.provider)
+        secrets = self.outside.database_secrets(source.credentials)
+        try:
+            listing = database.list_tables(source.address, secrets, Deadline.after(call.deadline.left()), BOUND)
+        except (Unavailable, TimedOut, Invalid) as error:
+            raise Unavailable(error.message, code="SOURCE_UNAVAILABLE") from error
+        return listing.tables, listing.truncated
+
+    def _judge(self, source: Source, found: tuple[RawTable, ...]) -> list[SourceTable]:
+        now, collisions = self.clock(), topic_collisions(found)
+        return [
+            SourceTable(
+                id=id_from("source_table", source.id, raw.schema_name, raw.table_name),
+                source_id=source.id,
+                schema_name=raw.schema_name,
+                table_name=raw.table_name,
+                primary_key_columns=raw.primary_key_columns,
+                columns=raw.columns,
+                estimated_rows=raw.estimated_rows,
+                estimated_size_bytes=raw.estimated_size_bytes,
+                replica_identity=raw.replica_identity,
+                issues=table_issues(raw, collisions),
+                discovered_at=now,
+            )
+            for raw in found
+        ]
+
+    def _note(self, source_id: str, **changes: Any) -> None:
+        """Write what was seen beside what people wrote meanwhile. `updated_at` stays theirs."""
+        for _ in range(_ATTEMPTS):
+            source = self._source(source_id)
+            transaction = Transaction()
+            self.sources.save(transaction, replace(source, **changes))
+            try:
+                return transaction.commit()
+            except WriteConflict:
+                continue
+
+
+def _shown(check: TestCheck) -> Mapping[str, Any]:
+    return {"name": check.name, "status": CheckStatus(check.status).value, "code": check.code, "message": check.message}

@@ -1,0 +1,63 @@
+"""What pipelines and deliveries have in common for the operations on their connectors."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol, TypeVar
+
+from chalicelib.domain.access import Call
+from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.operation import Operation
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.stores.documents import Documents
+from chalicelib.stores.transaction import Transaction
+
+R = TypeVar("R", Pipeline, Delivery)
+
+
+class Family(Protocol[R]):
+    """One of the two families of resources that own a connector."""
+
+    @property
+    def rows(self) -> Documents[R]:
+        """Where they are stored."""
+        ...
+
+    def check(self, call: Call, resource: R, config: Mapping[str, str]) -> None:
+        """Everything that must hold before the connector is created or reconfigured. Raises what is wrong."""
+        ...
+
+    def config(self, resource: R) -> tuple[dict[str, str], Credentials]:
+        """The connector's config with references, and the credentials that it refers to."""
+        ...
+
+    def subject(self, operation: Operation) -> R | None:
+        """The resource that an operation is about, as stored, or as the operation drafted it."""
+        ...
+
+    def applied(self, operation: Operation, resource: R) -> R:
+        """The resource as it will be when the operation has succeeded, as far as its config depends on it."""
+        ...
+
+    def created(self, transaction: Transaction, resource: R) -> R:
+        """Write what a finished deploy means for the resource's row."""
+        ...
+
+    def changed(self, transaction: Transaction, before: R, after: R) -> None:
+        """Write what a finished change means beside the resource's row."""
+        ...
+
+    def abandoned(self, transaction: Transaction, operation: Operation, resource: R) -> None:
+        """Give back what the beginning of an operation had taken, when it comes to nothing."""
+        ...
+
+    def removed(self, transaction: Transaction, resource: R) -> None:
+        """Write what a finished deletion means: the row, its name, its claims, its references."""
+        ...
+
+    def parent_id(self, resource: R) -> str | None:
+        """Whose audit trail it belongs to as well."""
+        ...
+
+    def last_words(self, resource: R) -> Mapping[str, Any]:
+        """What its deletion's audit record says beside the resource itself."""
+        ...

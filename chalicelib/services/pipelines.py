@@ -1,0 +1,243 @@
+"""Pipelines: previewed, created as a validated draft, deployed and steered, observed, deleted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from chalicelib.domain.access import Call
+from chalicelib.domain.cluster import ConnectCluster, StreamCluster
+from chalicelib.domain.connector_config import config_hash, public_config
+from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.operation import OperationKind
+from chalicelib.domain.pipeline import Capture, Pipeline
+from chalicelib.domain.readiness import Readiness
+from chalicelib.domain.source import Source
+from chalicelib.domain.property_rules import check_properties
+from chalicelib.domain.source_config import build_source_config
+from chalicelib.errors import Conflict, Invalid
+from chalicelib.kit.clock import Clock
+from chalicelib.kit.pages import Page
+from chalicelib.services.lifecycle import Lifecycle
+from chalicelib.services.observing import Observing
+from chalicelib.services.pipeline_family import PipelineFamily
+from chalicelib.services.plugins import Validation
+from chalicelib.services.registry import Registry, expect_version, in_use
+from chalicelib.stores.clusters import ConnectClusters, StreamClusters
+from chalicelib.stores.deliveries import Deliveries
+from chalicelib.stores.pipelines import Pipelines
+from chalicelib.stores.sources import Sources
+
+BOUND = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineInput:
+    """What people say about a pipeline."""
+
+    name: str
+    source_id: str
+    stream_cluster_id: str
+    connect_cluster_id: str
+    capture: Capture
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelinePreview:
+    """What would be created. Nothing of it is stored."""
+
+    connector_name: str
+    config: Mapping[str, str]
+    topics: Sequence[str]
+    validation: Validation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineDetail:
+    """A pipeline with everything around it."""
+
+    pipeline: Pipeline
+    source: Source
+    stream_cluster: StreamCluster
+    connect_cluster: ConnectCluster
+    config: Mapping[str, str]
+    deliveries: tuple[Delivery, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineService:
+    """Everything that people do with pipelines."""
+
+    rows: Pipelines
+    sources: Sources
+    streams: StreamClusters
+    connects: ConnectClusters
+    deliveries: Deliveries
+    family: PipelineFamily
+    registry: Registry
+    lifecycle: Lifecycle
+    observing: Observing
+    clock: Clock
+
+    def preview(self, call: Call, given: PipelineInput) -> PipelinePreview:
+        """Generate and validate the config. Stores nothing, shows no secret."""
+        pipeline, source, cluster = self._draft(call, given)
+        self.family.check_discovered(pipeline)
+        config = build_source_config(pipeline, source)
+        plugins = self.family.plugins
+        plugins.require(call, cluster, config["connector.class"])
+        return PipelinePreview(
+            connector_name=pipeline.connector_name,
+            config=public_config(config),
+            topics=pipeline.capture.topics,
+            validation=plugins.validate(call, cluster, config, source.credentials),
+        )
+
+    def create(self, call: Call, given: PipelineInput) -> Pipeline:
+        """Validate against the source and Connect, and store a draft. Nothing is deployed."""
+        pipeline, source, _ = self._draft(call, given)
+        config = build_source_config(pipeline, source)
+        if call.request_key and (stored := self.rows.find(pipeline.id)):
+            return stored
+        self.family.check(call, pipeline, config)
+        pipeline = replace(pipeline, config_hash=config_hash(config), claims=_claims(pipeline, source))
+        return self.registry.create(
+            call, self.rows, pipeline.id, lambda _: pipeline, secrets={}, links=self.family.links(pipeline)
+        )
+
+    def list(self, *, limit: int, after: str | None) -> Page[Pipeline]:
+        """Pipelines, newest first, each with its latest observation."""
+        page = self.rows.list(limit=limit, after=after)
+        return Page(items=self.observing.latest(page.items), next_key=page.next_key)
+
+    def get(self, pipeline_id: str) -> Pipeline:
+        """The pipeline with its latest observation; raises NotFound."""
+        return self.observing.latest([self.rows.get(pipeline_id)])[0]
+
+    def detail(self, pipeline_id: str) -> PipelineDetail:
+        """The pipeline with source, clusters, config and deliveries."""
+        pipeline = self.get(pipeline_id)
+        source = self.sources.get(pipeline.source_id)
+        return PipelineDetail(
+            pipeline=pipeline,
+            source=source,
+            stream_cluster=self.streams.get(pipeline.stream_cluster_id),
+            connect_cluster=self.connects.get(pipeline.connect_cluster_id),
+            config=public_config(build_source_config(pipeline, source)),
+            deliveries=self._deliveries(pipeline_id),
+        )
+
+    def destinations(self, pipeline_id: str) -> tuple[Delivery, ...]:
+        """Its deliveries, newest first; raises NotFound."""
+        self.rows.get(pipeline_id)
+        return self._deliveries(pipeline_id)
+
+    def status(self, call: Call, pipeline_id: str) -> Pipeline:
+        """The pipeline with an observation made now. `UNKNOWN`, with the reason, when Connect cannot be read."""
+        return self.observing.now(call, self.rows.get(pipeline_id))
+
+    def readiness(self, call: Call, source_id: str, pipeline_id: str | None) -> Readiness:
+        """Whether a source is ready, for one of its pipelines or as such. Raises NotFound, REFERENCE_NOT_FOUND."""
+        source = self.sources.get(source_id)
+        pipeline = self.rows.find(pipeline_id) if pipeline_id else None
+        if pipeline_id and (pipeline is None or pipeline.source_id != source_id):
+            raise Invalid("This source has no pipeline with this id.", code="REFERENCE_NOT_FOUND")
+        deployed = pipeline is not None and pipeline.desired_state is not DesiredState.DRAFT
+        return self.family.probes.readiness(call, source, pipeline, deployed=deployed)
+
+    def deploy(self, call: Call, pipeline_id: str) -> Pipeline:
+        """Create its connector and let it run. Deploying what is deployed changes nothing."""
+        pipeline = self.rows.get(pipeline_id)
+        if pipeline.desired_state is not DesiredState.DRAFT and not pipeline.open_operation:
+            return self.observing.latest([pipeline])[0]
+        return self._execute(call, pipeline, OperationKind.DEPLOY)
+
+    def pause(self, call: Call, pipeline_id: str) -> Pipeline:
+        """Stop reading from the source; the slot keeps its place."""
+        return self._steer(call, pipeline_id, OperationKind.PAUSE)
+
+    def resume(self, call: Call, pipeline_id: str) -> Pipeline:
+        """Go on where it was paused."""
+        return self._steer(call, pipeline_id, OperationKind.RESUME)
+
+    def restart(self, call: Call, pipeline_id: str) -> Pipeline:
+        """Restart the connector and all of its tasks."""
+        return self._steer(call, pipeline_id, OperationKind.RESTART)
+
+    def restart_task(self, call: Call, pipeline_id: str, task: int) -> Pipeline:
+        """Restart one task. Raises NotFound when there is no such task."""
+        return self._steer(call, pipeline_id, OperationKind.RESTART_TASK, task=task)
+
+    def delete(self, call: Call, pipeline_id: str) -> Pipeline | None:
+        """Delete the connector, then the pipeline. Slot and publication stay in the source.
+
+        None when it is done; the pipeline with its open operation when Connect did not say. Raises Conflict
+        RESOURCE_IN_USE while it has deliveries.
+        """
+        pipeline = self.rows.get(pipeline_id)
+        expect_version(call, pipeline.version)
+        if self.rows.references(pipeline_id):
+            raise in_use(self.rows.noun)
+        return self.lifecycle.execute(call, self.family, pipeline, OperationKind.DELETE)
+
+    def _steer(self, call: Call, pipeline_id: str, kind: OperationKind, **parameters: Any) -> Pipeline:
+        pipeline = self.rows.get(pipeline_id)
+        require_deployed(pipeline)
+        return self._execute(call, pipeline, kind, parameters)
+
+    def _execute(
+        self, call: Call, pipeline: Pipeline, kind: OperationKind, parameters: Mapping[str, Any] | None = None
+    ) -> Pipeline:
+        done = self.lifecycle.execute(call, self.family, pipeline, kind, parameters=parameters)
+        return done or pipeline
+
+    def _deliveries(self, pipeline_id: str) -> tuple[Delivery, ...]:
+        return self.observing.latest(self.deliveries.list_in("pipeline_id", pipeline_id, limit=BOUND).items)
+
+    def _draft(self, call: Call, given: PipelineInput) -> tuple[Pipeline, Source, ConnectCluster]:
+        """The pipeline that the input describes, and what it refers to. Raises REFERENCE_NOT_FOUND, Invalid."""
+        source = self.sources.find(given.source_id)
+        stream = self.streams.find(given.stream_cluster_id)
+        cluster = self.connects.find(given.connect_cluster_id)
+        if source is None or stream is None or cluster is None:
+            missing = "source" if source is None else "stream cluster" if stream is None else "Connect cluster"
+            raise Invalid(f"The {missing} that this refers to does not exist.", code="REFERENCE_NOT_FOUND")
+        if cluster.stream_cluster_id != stream.id:
+            raise Invalid.at(
+                "body",
+                "stream_cluster_id",
+                type="other_stream_cluster",
+                message="The Connect cluster belongs to another stream cluster.",
+            )
+        if bad := check_properties(given.capture.properties):
+            raise Invalid(
+                "Some properties are not among those that may be set. The documentation lists them.",
+                details=[{"location": ["body", "properties"], "type": "property_not_allowed"} for _ in bad],
+            )
+        now = self.clock()
+        pipeline = Pipeline(
+            id=call.fresh_id(),
+            name=given.name,
+            source_id=given.source_id,
+            stream_cluster_id=given.stream_cluster_id,
+            connect_cluster_id=given.connect_cluster_id,
+            capture=given.capture,
+            created_at=now,
+            updated_at=now,
+        )
+        return pipeline, source, cluster
+
+
+def require_deployed(resource: Pipeline | Delivery) -> None:
+    """Raise STATE_CONFLICT for a draft: there is no connector to steer."""
+    if resource.desired_state is DesiredState.DRAFT and not resource.open_operation:
+        raise Conflict("This is a draft and has no connector yet. Deploy it first.")
+
+
+def _claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
+    """Slot names are unique in a server, publication names in a database."""
+    host, port, database = source.address.place
+    return (
+        f"slot/{host}:{port}/{pipeline.slot_name}",
+        f"publication/{host}:{port}/{database}/{pipeline.publication_name}",
+    )

@@ -1,0 +1,60 @@
+"""What a Connect cluster says of a connector before it exists: is the plug-in there, is the config accepted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.domain.access import Call
+from chalicelib.domain.cluster import ConnectCluster
+from chalicelib.domain.credentials import Credentials
+from chalicelib.errors import Invalid
+from chalicelib.services.outside import Outside
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """Connect's verdict on a config, in our words."""
+
+    errors: tuple[Mapping[str, Any], ...]
+
+    @property
+    def error_count(self) -> int:
+        """How many fields are wrong."""
+        return len(self.errors)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginCheck:
+    """Asks Connect about plug-ins and configs."""
+
+    outside: Outside
+
+    def require(self, call: Call, cluster: ConnectCluster, class_name: str) -> None:
+        """Raise PLUGIN_MISSING when the workers do not have the connector class."""
+        installed = {plugin.class_name for plugin in self.outside.connect(cluster).plugins(call.deadline)}
+        if class_name not in installed:
+            raise Invalid(
+                f"The Connect cluster has no plug-in for {class_name}. Install it on every worker and restart them.",
+                code="PLUGIN_MISSING",
+                details={"connector_class": class_name},
+            )
+
+    def validate(
+        self, call: Call, cluster: ConnectCluster, config: Mapping[str, str], credentials: Credentials
+    ) -> Validation:
+        """What Connect has against the config."""
+        sent = self.outside.for_connect(cluster, dict(config), credentials)
+        errors = self.outside.connect(cluster).validate(config["connector.class"], sent, call.deadline)
+        return Validation(errors=tuple({"field": error.field, "messages": list(error.messages)} for error in errors))
+
+    def require_valid(
+        self, call: Call, cluster: ConnectCluster, config: Mapping[str, str], credentials: Credentials
+    ) -> None:
+        """Raise CONNECTOR_CONFIG_INVALID when Connect has anything against the config."""
+        verdict = self.validate(call, cluster, config, credentials)
+        if verdict.error_count:
+            raise Invalid(
+                "Kafka Connect refuses the connector's config. `details.errors` says which fields and why.",
+                code="CONNECTOR_CONFIG_INVALID",
+                details={"errors": list(verdict.errors)},
+            )

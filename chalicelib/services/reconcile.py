@@ -1,0 +1,197 @@
+"""The tick of one Connect cluster: look once, remember what changed, finish what was left open, mend what has drifted.
+
+Level-triggered: it acts on what is, not on what happened. It never touches a connector that does not carry our marker,
+and does nothing at all when Connect cannot be read.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from chalicelib.clients.connect import Connect
+from chalicelib.domain.access import SYSTEM, Call
+from chalicelib.domain.cluster import ConnectCluster
+from chalicelib.domain.cluster_view import ClusterView, Remembered, Wanted
+from chalicelib.domain.names import OWNER_KEY, owner_marker, parse_connector_name
+from chalicelib.domain.observation import DesiredState, Observation, observe
+from chalicelib.domain.operation import Operation, OperationStep
+from chalicelib.domain.reconciliation import Plan, changed, decide
+from chalicelib.errors import HeadgateError, WriteConflict
+from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.ids import new_id
+from chalicelib.services.effects import Effect, deploy
+from chalicelib.services.lifecycle import LEASE, Lifecycle
+from chalicelib.services.managed import Family
+from chalicelib.services.outside import Outside
+from chalicelib.stores.clusters import ConnectClusters
+from chalicelib.stores.observations import Observations
+from chalicelib.stores.operations import Operations
+from chalicelib.stores.transaction import Transaction
+
+SETTLED_PER_TICK = 10
+MENDED_PER_TICK = 10
+_SETTLE_SECONDS = 20.0
+_CLUSTERS = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciler:
+    """Ticks."""
+
+    connects: ConnectClusters
+    operations: Operations
+    observations: Observations
+    families: Mapping[str, Family[Any]]
+    lifecycle: Lifecycle
+    outside: Outside
+    clock: Clock
+    ring: Callable[[str, int], None]
+
+    def dispatch(self, spacing_seconds: int = 10, per_minute: int = 6) -> int:
+        """Send each cluster its ticks for the coming minute; returns how many messages went out."""
+        clusters = self.connects.list(limit=_CLUSTERS).items
+        for cluster in clusters:
+            for number in range(per_minute):
+                self.ring(cluster.id, number * spacing_seconds)
+        return len(clusters) * per_minute
+
+    def tick(self, cluster_id: str, deadline: Deadline) -> None:
+        """One look at one cluster, and what follows from it."""
+        cluster = self.connects.find(cluster_id)
+        if cluster is None:
+            return
+        view = self.observations.read([cluster_id]).get(cluster_id, ClusterView())
+        connect = self.outside.connect(cluster)
+        try:
+            statuses = connect.statuses(deadline)
+        except HeadgateError as error:
+            unread = replace(view, unreadable=error.message, observed_at=self.clock())
+            return self.observations.write(cluster_id, unread, changed=False)
+        now = self.clock()
+        seen = {name: observe(status, now=now) for name, status in statuses.items() if parse_connector_name(name)}
+        self._digest(cluster, connect, view, seen, deadline)
+
+    def _digest(
+        self,
+        cluster: ConnectCluster,
+        connect: Connect,
+        view: ClusterView,
+        seen: Mapping[str, Observation],
+        deadline: Deadline,
+    ) -> None:
+        before, now = view.remembered, self.clock()
+        fresh = view.epoch != before.epoch
+        wanted, open_operations = dict(before.wanted), []
+        if fresh or before.unsettled:
+            wanted = self._wanted(cluster.id)
+            open_operations = list(self.operations.open_on(cluster.id))
+        busy = {operation.connector_name for operation in open_operations}
+        plan = decide(wanted, seen, before, busy=busy, now=now)
+        after = Remembered(
+            epoch=view.epoch,
+            # One more look after each change: the index that `wanted` is read from may lag behind the epoch.
+            unsettled=bool(open_operations) or fresh,
+            wanted=wanted,
+            observed=seen,
+            missing=plan.missing,
+            misplaced=plan.misplaced,
+            strangers=plan.strangers,
+        )
+        different = changed(before.observed, seen) or replace(after, observed=before.observed) != before
+        self.observations.write(
+            cluster.id, replace(view, unreadable=None, observed_at=now, remembered=after), changed=different
+        )
+        for operation in [one for one in open_operations if one.lease_until <= now][:SETTLED_PER_TICK]:
+            self.roll_forward(operation)
+        self._mend(cluster, connect, plan, wanted, deadline)
+
+    def roll_forward(self, operation: Operation) -> None:
+        """Take the lease of an open operation and finish it from what is observed."""
+        family = self.families[operation.resource_type]
+        transaction = Transaction()
+        leased = self.operations.save(transaction, replace(operation, lease_until=self.clock() + LEASE))
+        try:
+            transaction.commit()
+        except WriteConflict:
+            return
+        call = Call(
+            actor=SYSTEM, correlation_id=operation.correlation_id, deadline=Deadline.after(_SETTLE_SECONDS)
+        )
+        resource = family.subject(leased)
+        if resource is None:
+            self._close(leased)
+            return
+        try:
+            self.lifecycle.carry_out(call, family, leased, resource, first=False)
+        except HeadgateError:
+            return  # settled as failed, and written down by whoever settled it
+
+    def _close(self, operation: Operation) -> None:
+        """Nothing is left that the operation could be about."""
+        transaction = Transaction()
+        self.operations.save(transaction, replace(operation, step=OperationStep.FAILED, finished_at=self.clock()))
+        try:
+            transaction.commit()
+        except WriteConflict:
+            return
+
+    def _wanted(self, cluster_id: str) -> dict[str, Wanted]:
+        return {
+            resource.connector_name: Wanted(
+                resource_type=noun,
+                resource_id=resource.id,
+                desired_state=resource.desired_state,
+                config_hash=resource.config_hash,
+            )
+            for noun, family in self.families.items()
+            for resource in family.rows.all_in("connect_cluster_id", cluster_id)
+            if resource.desired_state is not DesiredState.DRAFT
+        }
+
+    def _mend(
+        self, cluster: ConnectCluster, connect: Connect, plan: Plan, wanted: Mapping[str, Wanted], deadline: Deadline
+    ) -> None:
+        """Do what the plan says, a bounded number of things, each by itself: one that fails stops no other."""
+        steps: list[Callable[[], None]] = [
+            *(lambda name=name: self._create(cluster, connect, wanted[name]) for name in plan.create),
+            *(lambda name=name: connect.resume(name, deadline) for name in plan.resume),
+            *(lambda name=name: connect.pause(name, deadline) for name in plan.pause),
+            *(lambda name=name: self._quarantine(connect, name, connect.stop, deadline) for name in plan.stop),
+            *(lambda name=name: self._quarantine(connect, name, connect.delete, deadline) for name in plan.delete),
+        ]
+        for step in steps[:MENDED_PER_TICK]:
+            if deadline.passed:
+                return
+            try:
+                step()
+            except HeadgateError:
+                continue  # it is seen again by the next tick
+
+    def _create(self, cluster: ConnectCluster, connect: Connect, wanted: Wanted) -> None:
+        """Make a connector again that is wanted and was missing twice, if a direct look agrees that it is."""
+        family = self.families[wanted.resource_type]
+        resource = family.rows.find(wanted.resource_id)
+        if resource is None or resource.open_operation or resource.desired_state is DesiredState.DRAFT:
+            return
+        call = Call(actor=SYSTEM, correlation_id=new_id(), deadline=Deadline.after(_SETTLE_SECONDS))
+        config, credentials = family.config(resource)
+        deploy(
+            Effect(
+                connect=connect,
+                name=resource.connector_name,
+                config=self.outside.for_connect(cluster, config, credentials),
+                deadline=call.deadline,
+            )
+        )
+        if resource.desired_state is DesiredState.RUNNING:
+            connect.resume(resource.connector_name, call.deadline)
+        self.lifecycle.audit.record_alone(call, f"{family.rows.noun}.recreate", resource.id)
+
+    def _quarantine(
+        self, connect: Connect, name: str, act: Callable[[str, Deadline], None], deadline: Deadline
+    ) -> None:
+        """Stop or delete a connector that nobody wants, if it carries our marker."""
+        parsed = parse_connector_name(name)
+        held = connect.find_config(name, deadline)
+        if parsed and held and held.get(OWNER_KEY) == owner_marker(*parsed):
+            act(name, deadline)

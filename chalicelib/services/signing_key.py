@@ -1,0 +1,43 @@
+"""The key that cursors are signed with: the same in every process of an installation."""
+
+import base64
+import os
+from datetime import datetime
+
+from chalicelib.domain.credentials import SealedCredentials
+from chalicelib.errors import WriteConflict
+from chalicelib.kit.ids import id_from
+from chalicelib.kit.masking import Secret
+from chalicelib.secrets.envelope import Envelope
+from chalicelib.secrets.tokens import derived_key
+from chalicelib.stores.secrets import SealedSecrets
+from chalicelib.stores.transaction import Transaction
+
+_FIELD = "signing_key"
+
+
+def signing_key(master_key: Secret | None, rows: SealedSecrets, envelope: Envelope, now: datetime) -> bytes:
+    """Derived from the master key where there is one; else random, made once and kept sealed."""
+    if master_key:
+        return derived_key(master_key, "signing")
+    key_id = id_from("installation", _FIELD)
+    stored = rows.find(key_id) or _make(key_id, rows, envelope, now)
+    return base64.b64decode(envelope.open(stored, _FIELD).reveal())
+
+
+def _make(key_id: str, rows: SealedSecrets, envelope: Envelope, now: datetime) -> SealedCredentials:
+    fresh = Secret(base64.b64encode(os.urandom(32)).decode())
+    made = SealedCredentials(
+        id=key_id,
+        resource_type="installation",
+        resource_id=key_id,
+        sealed={_FIELD: envelope.seal(key_id, _FIELD, 1, fresh)},
+        created_at=now,
+    )
+    transaction = Transaction()
+    rows.put_new(transaction, made)
+    try:
+        transaction.commit()
+    except WriteConflict:
+        return rows.get(key_id)  # another process was faster
+    return made

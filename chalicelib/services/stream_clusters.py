@@ -1,0 +1,116 @@
+"""Stream clusters: Kafka brokers, looked at once when they are registered or changed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from chalicelib.clients.kafka import Kafka
+from chalicelib.domain.access import Call
+from chalicelib.domain.cluster import MetricsProvider, SaslMechanism, SecurityProtocol, StreamCluster
+from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.health import Failure, Health, HealthStatus
+from chalicelib.errors import HeadgateError, Invalid
+from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.masking import Secret
+from chalicelib.kit.pages import Page
+from chalicelib.services.credentials import Secrets
+from chalicelib.services.registry import Registry, expect_version, in_use
+from chalicelib.stores.clusters import StreamClusters
+
+LOOK_SECONDS = 6.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamClusterInput:
+    """What people say about a stream cluster."""
+
+    name: str
+    bootstrap_servers: str
+    security_protocol: SecurityProtocol
+    sasl_mechanism: SaslMechanism | None
+    username: str | None
+    metrics_provider: MetricsProvider
+    secrets: Secrets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamClusterService:
+    """Create, read, change and delete stream clusters."""
+
+    rows: StreamClusters
+    registry: Registry
+    make_kafka: Callable[[StreamCluster, Secret | None], Kafka]
+    clock: Clock
+
+    def create(self, call: Call, given: StreamClusterInput) -> StreamCluster:
+        """Register brokers. What cannot be reached is registered all the same, as UNHEALTHY."""
+        cluster_id, now = call.fresh_id(), self.clock()
+
+        bare = StreamCluster(
+            id=cluster_id, credentials=Credentials(id=cluster_id), created_at=now, updated_at=now, **_fields(given)
+        )
+        looked = self._look(call, bare, given.secrets.get("password"))
+        return self.registry.create(
+            call,
+            self.rows,
+            cluster_id,
+            lambda credentials: replace(looked, credentials=credentials),
+            secrets=given.secrets,
+        )
+
+    def get(self, cluster_id: str) -> StreamCluster:
+        """The cluster; raises NotFound."""
+        return self.rows.get(cluster_id)
+
+    def list(self, *, limit: int, after: str | None) -> Page[StreamCluster]:
+        """Stream clusters, newest first."""
+        return self.rows.list(limit=limit, after=after)
+
+    def update(self, call: Call, cluster_id: str, given: StreamClusterInput) -> StreamCluster:
+        """Replace everything but secrets that are left blank, and look again."""
+        before = self.rows.get(cluster_id)
+        expect_version(call, before.version)
+        password = given.secrets.get("password") or self.registry.vault.open(before.credentials).get("password")
+        changed = replace(before, version=before.version + 1, updated_at=self.clock(), **_fields(given))
+        looked = self._look(call, changed, password)
+        return self.registry.update(
+            call, self.rows, before, lambda credentials: replace(looked, credentials=credentials), given.secrets
+        )
+
+    def delete(self, call: Call, cluster_id: str) -> None:
+        """Forget the cluster. Raises Conflict RESOURCE_IN_USE while something runs on it."""
+        cluster = self.rows.get(cluster_id)
+        expect_version(call, cluster.version)
+        if self.rows.references(cluster_id):
+            raise in_use(self.rows.noun)
+        self.registry.delete(call, self.rows, cluster)
+
+    def _look(self, call: Call, cluster: StreamCluster, password: Secret | None) -> StreamCluster:
+        """The cluster with what one bounded look told about it. A forbidden address is an error, not a bad health."""
+        now = self.clock()
+        try:
+            kafka = self.make_kafka(cluster, password)
+            try:
+                kafka_cluster_id = kafka.cluster_id(Deadline.after(call.deadline.left(LOOK_SECONDS)))
+            finally:
+                kafka.close()
+        except Invalid:
+            raise
+        except HeadgateError as error:
+            failure = Failure(code=error.code, message=error.message, at=now)
+            unhealthy = Health(status=HealthStatus.UNHEALTHY, checked_at=now, last_error=failure)
+            return replace(cluster, health=unhealthy)
+        healthy = Health(status=HealthStatus.HEALTHY, checked_at=now)
+        return replace(cluster, health=healthy, kafka_cluster_id=kafka_cluster_id)
+
+
+def _fields(given: StreamClusterInput) -> dict[str, Any]:
+    return {
+        "name": given.name,
+        "bootstrap_servers": given.bootstrap_servers,
+        "security_protocol": given.security_protocol,
+        "sasl_mechanism": given.sasl_mechanism,
+        "username": given.username,
+        "metrics_provider": given.metrics_provider,
+    }
+

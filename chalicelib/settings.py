@@ -1,0 +1,62 @@
+"""The settings of an installation: the only reader of the environment."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from chalicelib.kit.masking import Secret
+
+
+class SettingMissing(RuntimeError):
+    """A setting that this installation cannot do without is not set."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Typed settings. Each field's variable is its name in capitals behind `HEADGATE_`; the README lists them all."""
+
+    table_prefix: str
+    queue_prefix: str
+    public_url: str
+    admin_email: str | None
+    admin_password: Secret | None
+    master_key: Secret | None
+    kms_key_id: str | None
+    service_credential: Secret | None
+    allow_loopback_targets: bool
+    allow_inline_secrets: bool
+    ca_bundle: str | None
+    log_level: str
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str]) -> "Settings":
+        """The settings in an environment. Blank counts as not set."""
+
+        def text(name: str, default: str = "") -> str:
+            return environment.get(f"HEADGATE_{name}", "").strip() or default
+
+        def secret(name: str) -> Secret | None:
+            value = environment.get(f"HEADGATE_{name}", "")
+            return Secret(value) if value else None
+
+        return cls(
+            table_prefix=text("TABLE_PREFIX", "headgate-"),
+            queue_prefix=text("QUEUE_PREFIX", "headgate-"),
+            public_url=text("PUBLIC_URL", "http://127.0.0.1:8000"),
+            admin_email=text("ADMIN_EMAIL") or None,
+            admin_password=secret("ADMIN_PASSWORD"),
+            master_key=secret("MASTER_KEY"),
+            kms_key_id=text("KMS_KEY_ID") or None,
+            service_credential=secret("SERVICE_CREDENTIAL"),
+            allow_loopback_targets=text("ALLOW_LOOPBACK_TARGETS", "false").lower() == "true",
+            allow_inline_secrets=text("ALLOW_INLINE_SECRETS", "false").lower() == "true",
+            ca_bundle=text("CA_BUNDLE") or None,
+            log_level=text("LOG_LEVEL", "INFO"),
+        )
+
+
+@cache
+def settings() -> Settings:
+    """The settings of this process, read once."""
+    return Settings.read(os.environ)

@@ -1,0 +1,37 @@
+"""Every table, for whoever creates them or checks that `infra/data.yaml` declares the same."""
+
+from pynamodb.models import Model
+
+from chalicelib.stores.audit import AuditRow
+from chalicelib.stores.claims import ClaimRow
+from chalicelib.stores.clusters import ConnectClusterRows, StreamClusterRows
+from chalicelib.stores.deliveries import DeliveryRows
+from chalicelib.stores.destinations import DestinationRows
+from chalicelib.stores.idempotency import IdempotencyRow
+from chalicelib.stores.jobs import JobRows
+from chalicelib.stores.observations import ObservationRow
+from chalicelib.stores.operations import OperationRows
+from chalicelib.stores.pipelines import PipelineRows
+from chalicelib.stores.secrets import SecretRows
+from chalicelib.stores.source_tables import SourceTableRow
+from chalicelib.stores.sources import SourceRows
+from chalicelib.stores.users import SessionRow, UserRows
+
+ALL_TABLES: tuple[type[Model], ...] = (
+    AuditRow,
+    ClaimRow,
+    ConnectClusterRows,
+    DeliveryRows,
+    DestinationRows,
+    IdempotencyRow,
+    JobRows,
+    ObservationRow,
+    OperationRows,
+    PipelineRows,
+    SecretRows,
+    SessionRow,
+    SourceRows,
+    SourceTableRow,
+    StreamClusterRows,
+    UserRows,
+)

@@ -1,0 +1,19 @@
+"""Registered destinations."""
+
+from dataclasses import replace
+
+from chalicelib.domain.destination import Destination
+from chalicelib.stores.documents import Documents
+from chalicelib.stores.tables import Document, document_table
+
+DestinationRows = document_table("destinations")
+
+
+class Destinations(Documents[Destination]):
+    """Destinations by id. References are their deliveries, those being deployed included."""
+
+    def __init__(self) -> None:
+        super().__init__(DestinationRows, Destination, "destination")
+
+    def from_row(self, row: Document) -> Destination:
+        return replace(super().from_row(row), deliveries=int(row.references))

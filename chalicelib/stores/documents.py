@@ -1,0 +1,173 @@
+"""The store of one kind of entity: read by id, listed newest first, written conditionally."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Generic, Protocol, TypeVar
+
+from pydantic import TypeAdapter
+from pynamodb.exceptions import DoesNotExist
+from pynamodb.expressions.condition import Condition
+
+from chalicelib.errors import NotFound, StoreUnavailable
+from chalicelib.kit.pages import Page
+from chalicelib.stores.tables import LISTING, Document, position
+from chalicelib.stores.transaction import STORE_ERRORS, Transaction
+
+
+class Entity(Protocol):
+    """What a document has to have."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def revision(self) -> int: ...
+    @property
+    def created_at(self) -> Any: ...
+
+
+E = TypeVar("E", bound=Entity)
+
+
+@contextmanager
+def store_errors() -> Iterator[None]:
+    """Whatever the table's client raises becomes `StoreUnavailable`."""
+    try:
+        yield
+    except STORE_ERRORS as error:
+        raise StoreUnavailable("The store did not answer.") from error
+
+
+class Documents(Generic[E]):
+    """A table of entities of one type. Subclasses name the groups that an entity is listed in."""
+
+    def __init__(self, table: type[Document], entity: type[E], noun: str) -> None:
+        self._table = table
+        self._adapter = TypeAdapter(entity)
+        self.noun = noun
+
+    def groups(self, entity: E) -> Mapping[str, str | None]:
+        """Which group the entity is in, for each index beside the list of all."""
+        return {}
+
+    def closing(self, entity: E) -> bool:
+        """Whether the entity is being deleted in several steps, and must not be referred to any more."""
+        return False
+
+    def find(self, entity_id: str) -> E | None:
+        """The entity, or None. Consistent."""
+        with store_errors():
+            try:
+                return self.from_row(self._table.get(entity_id, consistent_read=True))
+            except DoesNotExist:
+                return None
+
+    def get(self, entity_id: str) -> E:
+        """The entity; raises NotFound."""
+        found = self.find(entity_id)
+        if found is None:
+            raise NotFound(f"There is no {self.noun} with this id.")
+        return found
+
+    def find_many(self, ids: Iterable[str]) -> dict[str, E]:
+        """Those that exist, by id, in one call for up to 100."""
+        wanted = sorted(set(ids))
+        with store_errors():
+            return {row.id: self.from_row(row) for row in self._table.batch_get(wanted)} if wanted else {}
+
+    def answers(self) -> bool:
+        """Whether the table is there and can be read."""
+        try:
+            self._table.get("ready")
+        except DoesNotExist:
+            return True
+        except STORE_ERRORS:
+            return False
+        return True
+
+    def references(self, entity_id: str) -> int:
+        """How many others point at it; 0 when it does not exist."""
+        with store_errors():
+            try:
+                row = self._table.get(entity_id, consistent_read=True, attributes_to_get=["references"])
+                return int(row.references)
+            except DoesNotExist:
+                return 0
+
+    def list(self, *, limit: int, after: str | None = None) -> Page[E]:
+        """All of them, newest first, `limit` at the most; `after` is the `next_key` of the page before."""
+        return self.list_in(LISTING, self.noun, limit=limit, after=after)
+
+    def list_in(self, group: str, value: str, *, limit: int, after: str | None = None) -> Page[E]:
+        """Those whose group has that value, newest first."""
+        index = getattr(self._table, f"by_{group}")
+        before = index.Meta.attributes["position"] < after if after else None
+        with store_errors():
+            rows = list(index.query(value, before, scan_index_forward=False, limit=limit + 1, page_size=limit + 1))
+        more = rows[limit - 1].position if len(rows) > limit else None
+        return Page(items=tuple(self.from_row(row) for row in rows[:limit]), next_key=more)
+
+    def all_in(self, group: str, value: str) -> Iterator[E]:
+        """All whose group has that value, newest first, without a bound: for workers only."""
+        with store_errors():
+            yield from (self.from_row(row) for row in getattr(self._table, f"by_{group}").query(value, scan_index_forward=False))
+
+    def put_new(self, transaction: Transaction, entity: E) -> None:
+        """Store an entity that does not exist yet. Conflict label: `<noun>.exists`."""
+        transaction.put(
+            self._row(entity, transaction.write_id), condition=self._table.id.does_not_exist(), label=f"{self.noun}.exists"
+        )
+
+    def save(self, transaction: Transaction, entity: E) -> E:
+        """Replace what is stored, if nothing was written since the entity was read; the result has the new revision.
+
+        One that begins to close must not be referred to. Conflict label: `<noun>.changed`.
+        """
+        saved = replace(entity, revision=entity.revision + 1)  # type: ignore[type-var]
+        row = self._row(saved, transaction.write_id)
+        actions = [self._table.body.set(row.body), self._table.revision.set(row.revision)]
+        actions.append(self._table.write_id.set(transaction.write_id))
+        if row.expires_at is not None:
+            actions.append(self._table.expires_at.set(row.expires_at))
+        for group in self.groups(entity):
+            value, column = getattr(row, group), getattr(self._table, group)
+            actions.append(column.set(value) if value is not None else column.remove())
+        closing, condition = self._table.closing, self._table.revision == entity.revision
+        if self.closing(entity):
+            condition = condition & self._unused()
+        actions.append(closing.set(True) if self.closing(entity) else closing.remove())
+        transaction.update(row, actions, condition=condition, label=f"{self.noun}.changed")
+        return saved
+
+    def remove(self, transaction: Transaction, entity: E) -> None:
+        """Delete it, if nothing was written since it was read and nobody points at it. Label: `<noun>.removable`."""
+        transaction.delete(
+            self._row(entity, transaction.write_id),
+            condition=(self._table.revision == entity.revision) & self._unused(),
+            label=f"{self.noun}.removable",
+        )
+
+    def refer(self, transaction: Transaction, entity_id: str, change: int) -> None:
+        """Count one reference more (+1) or less (-1) of an existing entity. Conflict label: `<noun>.missing`."""
+        there = self._table.id.exists()
+        if change > 0:
+            there = there & self._table.closing.does_not_exist()
+        references = self._table.references.add(change)
+        transaction.update(self._table(entity_id), [references], condition=there, label=f"{self.noun}.missing")
+
+    def _unused(self) -> Condition:
+        return (self._table.references == 0) | self._table.references.does_not_exist()
+
+    def _row(self, entity: E, write_id: str) -> Document:
+        return self._table(
+            entity.id,
+            position=position(entity.created_at, entity.id),
+            body=self._adapter.dump_json(entity, exclude_defaults=False).decode(),
+            revision=entity.revision,
+            write_id=write_id,
+            **{LISTING: self.noun, **self.groups(entity)},
+        )
+
+    def from_row(self, row: Document) -> E:
+        """The entity in a row that another store of this room has read."""
+        return self._adapter.validate_json(row.body)

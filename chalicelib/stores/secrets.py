@@ -1,0 +1,14 @@
+"""Sealed credentials: the only table that holds anything of a secret, encrypted."""
+
+from chalicelib.domain.credentials import SealedCredentials
+from chalicelib.stores.documents import Documents
+from chalicelib.stores.tables import document_table
+
+SecretRows = document_table("secrets")
+
+
+class SealedSecrets(Documents[SealedCredentials]):
+    """Sealed credentials by the UUID that connector configs refer to."""
+
+    def __init__(self) -> None:
+        super().__init__(SecretRows, SealedCredentials, "credentials")

@@ -1,0 +1,52 @@
+"""The tables that discovery saw, one row each, under their source."""
+
+from collections.abc import Iterable, Sequence
+
+from pydantic import TypeAdapter
+from pynamodb.attributes import UnicodeAttribute
+from pynamodb.models import Model
+
+from chalicelib.domain.table import SourceTable, TableName
+from chalicelib.stores.documents import store_errors
+from chalicelib.stores.tables import meta
+
+_ADAPTER = TypeAdapter(SourceTable)
+
+
+class SourceTableRow(Model):
+    """One table of one source, sorted by its full name."""
+
+    Meta = meta("source-tables")  # type: ignore[assignment]
+    source_id = UnicodeAttribute(hash_key=True)
+    name = UnicodeAttribute(range_key=True)
+    body = UnicodeAttribute()
+
+
+class SourceTables:
+    """Discovered tables. Written by one discovery at a time, which its job's claim sees to."""
+
+    def list(self, source_id: str) -> tuple[SourceTable, ...]:
+        """All of a source's tables, by name. Discovery stores at most 500."""
+        with store_errors():
+            rows = SourceTableRow.query(source_id, consistent_read=True)
+            return tuple(_ADAPTER.validate_json(row.body) for row in rows)
+
+    def find(self, source_id: str, names: Iterable[TableName]) -> dict[TableName, SourceTable]:
+        """Those of the named tables that are known."""
+        wanted = set(names)
+        return {table.name: table for table in self.list(source_id) if table.name in wanted}
+
+    def replace(self, source_id: str, tables: Sequence[SourceTable]) -> None:
+        """What discovery saw takes the place of what was known. Repeating it is safe."""
+        with store_errors():
+            gone = {row.name for row in SourceTableRow.query(source_id, consistent_read=True, attributes_to_get=["name"])}
+            gone -= {_name(table) for table in tables}
+            with SourceTableRow.batch_write() as batch:
+                for table in tables:
+                    batch.save(SourceTableRow(source_id, _name(table), body=_ADAPTER.dump_json(table).decode()))
+                for name in gone:
+                    batch.delete(SourceTableRow(source_id, name))
+
+
+def _name(table: SourceTable) -> str:
+    return f"{table.schema_name}\x1f{table.table_name}"

@@ -1,0 +1,76 @@
+"""What every table is made of: the connection's limits, the columns of a document, its indexes.
+
+A document is an entity of `domain`, kept as JSON text in `body`. What conditions and indexes need stands beside it:
+`revision` (grows with every write), `write_id` (of the last write, so that a lost reply is recognised as our own success),
+`references` (how many others point here; kept by `ADD`, never by writing the body), `closing` (it is being deleted: no
+new reference may come) and one text attribute for each group that the store can list. `infra/decisions/002-documents.md` says why.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from pynamodb.attributes import BooleanAttribute, NumberAttribute, TTLAttribute, UnicodeAttribute
+from pynamodb.connection import Connection
+from pynamodb.constants import PAY_PER_REQUEST_BILLING_MODE
+from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
+from pynamodb.models import Model
+
+from chalicelib.kit.clock import rfc3339
+from chalicelib.settings import settings
+
+LISTING = "listing"
+"""The group that every document of a table is in: what `list` walks."""
+
+_LIMITS = {"connect_timeout_seconds": 1, "read_timeout_seconds": 2, "max_retry_attempts": 2, "max_pool_connections": 32}
+
+
+def meta(name: str) -> type:
+    """PynamoDB's `Meta` of one table: on-demand, 1 s to connect, 2 s to read, 3 attempts."""
+    return type(
+        "Meta",
+        (),
+        {"table_name": settings().table_prefix + name, "billing_mode": PAY_PER_REQUEST_BILLING_MODE, **_LIMITS},
+    )
+
+
+def connection() -> Connection:
+    """A connection for transactions, with the same limits as the tables."""
+    return Connection(**_LIMITS)  # type: ignore[arg-type]
+
+
+class Document(Model):
+    """The columns that all documents share. Concrete tables come from `document_table`."""
+
+    id = UnicodeAttribute(hash_key=True)
+    position = UnicodeAttribute()
+    body = UnicodeAttribute()
+    revision = NumberAttribute()
+    write_id = UnicodeAttribute()
+    references = NumberAttribute(default=0)
+    closing = BooleanAttribute(null=True)
+    expires_at = TTLAttribute(null=True)
+
+
+def document_table(name: str, *, groups: Sequence[str] = ()) -> type[Document]:
+    """A table of documents with one index for each group, newest first."""
+    columns: dict[str, Any] = {"Meta": meta(name), "__module__": __name__}
+    for group in (LISTING, *groups):
+        columns[group] = UnicodeAttribute(null=True)
+        columns[f"by_{group}"] = _index(group)
+    return type(f"{name.title().replace('-', '')}Table", (Document,), columns)
+
+
+def position(moment: datetime, entity_id: str) -> str:
+    """Where an entity stands in a list: by time of creation, then by id."""
+    return f"{rfc3339(moment)}#{entity_id}"
+
+
+def _index(group: str) -> GlobalSecondaryIndex[Any]:
+    columns = {
+        "Meta": type("Meta", (), {"index_name": f"by_{group}", "projection": AllProjection()}),
+        group: UnicodeAttribute(hash_key=True),
+        "position": UnicodeAttribute(range_key=True),
+        "__module__": __name__,
+    }
+    return type(f"By{group.title().replace('_', '')}", (GlobalSecondaryIndex,), columns)()  # type: ignore[no-any-return]

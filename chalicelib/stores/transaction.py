@@ -1,0 +1,121 @@
+"""All or nothing: a set of conditional writes, committed once, honest about lost replies."""
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+from pynamodb.exceptions import CancellationReason, PynamoDBException, TransactWriteError
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+from pynamodb.models import Model
+from pynamodb.transactions import TransactWrite
+
+from chalicelib.errors import StoreUnavailable, WriteConflict
+from chalicelib.kit.ids import new_id
+from chalicelib.stores.tables import connection
+
+STORE_ERRORS = (PynamoDBException, BotoCoreError, ClientError)
+_ATTEMPTS = 5
+_CONDITION = "ConditionalCheckFailed"
+_CONTENTION = {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
+_CONTENTION_ERRORS = {"TransactionConflictException", "TransactionInProgressException", "ThrottlingException"}
+
+
+class _Kind(IntEnum):
+    """In the order in which PynamoDB sends the items of a transaction, which is the order of its reasons."""
+
+    CHECK = 0
+    DELETE = 1
+    PUT = 2
+    UPDATE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    kind: _Kind
+    label: str
+    model: Any
+    condition: Condition | None
+    actions: Sequence[Action] = ()
+    key: tuple[str, str | None] = ("", None)
+
+
+@dataclass(slots=True)
+class Transaction:
+    """Writes that happen together or not at all. At most 100 items (a limit of DynamoDB's).
+
+    Each write has a label; the first one whose condition does not hold is named by the `WriteConflict` of `commit`.
+    `write_id` stands on every row that is put or updated: a commit whose reply was lost finds it and knows that it won.
+    """
+
+    write_id: str = field(default_factory=new_id)
+    _writes: list[_Write] = field(default_factory=list)
+
+    def put(self, model: Model, *, condition: Condition | None, label: str) -> None:
+        """Put a whole row."""
+        self._writes.append(_Write(_Kind.PUT, label, model, condition))
+
+    def update(self, model: Model, actions: Sequence[Action], *, condition: Condition | None, label: str) -> None:
+        """Change attributes of the row with the model's key."""
+        self._writes.append(_Write(_Kind.UPDATE, label, model, condition, actions))
+
+    def delete(self, model: Model, *, condition: Condition | None, label: str) -> None:
+        """Delete the row with the model's key."""
+        self._writes.append(_Write(_Kind.DELETE, label, model, condition))
+
+    def check(self, model: type[Model], key: str, range_key: str | None = None, *, condition: Condition, label: str) -> None:
+        """Write nothing, but insist."""
+        self._writes.append(_Write(_Kind.CHECK, label, model, condition, key=(key, range_key)))
+
+    def commit(self) -> None:
+        """Do it. Raises `WriteConflict(label)` when a condition does not hold, `StoreUnavailable` when the outcome
+        is unknown. Contention with another transaction is retried a few times.
+        """
+        self._writes.sort(key=lambda write: write.kind)
+        for attempt in range(_ATTEMPTS):
+            try:
+                self._send(f"{self.write_id[:34]}-{attempt}")
+                return
+            except TransactWriteError as error:
+                if self._judge(error, last=attempt == _ATTEMPTS - 1):
+                    return
+            except STORE_ERRORS as error:
+                raise StoreUnavailable("The store did not answer.") from error
+            time.sleep(random.uniform(0, 0.05 * 2**attempt))
+
+    def _send(self, token: str) -> None:
+        with TransactWrite(connection=connection(), client_request_token=token) as transaction:
+            for write in self._writes:
+                match write.kind:
+                    case _Kind.CHECK:
+                        transaction.condition_check(write.model, *write.key, condition=write.condition)
+                    case _Kind.DELETE:
+                        transaction.delete(write.model, condition=write.condition)
+                    case _Kind.PUT:
+                        transaction.save(write.model, condition=write.condition, return_values="ALL_OLD")
+                    case _Kind.UPDATE:
+                        transaction.update(
+                            write.model, list(write.actions), condition=write.condition, return_values="ALL_OLD"
+                        )
+
+    def _judge(self, error: TransactWriteError, *, last: bool) -> bool:
+        """True when it is done after all, False when another attempt is worth it; raises otherwise."""
+        reasons = error.cancellation_reasons
+        refused = [(write, reason) for write, reason in zip(self._writes, reasons, strict=False) if reason]
+        if any(_written_by(reason) == self.write_id for _, reason in refused):
+            return True
+        for write, reason in refused:
+            if reason.code == _CONDITION:
+                raise WriteConflict(write.label) from error
+        contended = error.cause_response_code in _CONTENTION_ERRORS or any(r.code in _CONTENTION for _, r in refused)
+        if last or not contended:
+            raise StoreUnavailable("The store did not answer.") from error
+        return False
+
+
+def _written_by(reason: CancellationReason) -> str | None:
+    return (reason.raw_item or {}).get("write_id", {}).get("S")

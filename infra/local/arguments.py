@@ -1,0 +1,53 @@
+"""The command line of `infra/run`."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+STACKS = ("auto", "real", "sandbox")
+DEFAULT_PORT = 8000
+
+_ABOUT = "Set up Headgate on this machine, start it with the servers it works on, and run the demonstration."
+_ONCE_HELP = "end after the demonstration: 0 when every step was true, 1 when not, 2 without set-up"
+_STACKS_HELP = (
+    "real: a Kafka broker, Kafka Connect with Debezium, PostgreSQL, DynamoDB Local and ElasticMQ; "
+    "sandbox: our doubles of the broker and Connect, and a real PostgreSQL; "
+    "auto (the default): real where Java 17 and Maven are found"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What the person asked for. `demo`: run the demonstration; `once`: end after it."""
+
+    once: bool
+    demo: bool
+    port: int
+    stack: str
+
+
+def parse(words: Sequence[str]) -> Options:
+    """The options among `words`. Ends the program with status 2 and a sentence when they make no sense."""
+    parser = _parser()
+    found = parser.parse_args(words)
+    if found.once and not found.demo:
+        parser.error("--once runs the demonstration and ends, so it does not go with --no-demo")
+    if found.extras:
+        parser.error(f"--with {found.extras}: not available; this version starts PostgreSQL only")
+    return Options(once=found.once, demo=found.demo, port=found.port, stack=found.stack)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="infra/run", description=_ABOUT, allow_abbrev=False)
+    parser.add_argument("--once", action="store_true", help=_ONCE_HELP)
+    parser.add_argument("--no-demo", dest="demo", action="store_false", help="only serve")
+    parser.add_argument("--port", type=_port, default=DEFAULT_PORT, metavar="N", help="of the API (%(default)s)")
+    parser.add_argument("--stack", choices=STACKS, default="auto", help=_STACKS_HELP)
+    parser.add_argument("--with", dest="extras", default="", metavar="NAMES", help="mysql,minio: not in this version")
+    return parser
+
+
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port (1 to 65535)")
+    return int(text)

@@ -1,0 +1,63 @@
+"""The doubles of the sandbox: a Kafka broker and a Kafka Connect that know each other."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from infra.local.doubles.connect import ConnectDouble
+from infra.local.doubles.connect_timeline import Delays
+from infra.local.doubles.kafka import KafkaDouble
+
+__all__ = ["Delays", "Doubles", "start"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doubles:
+    """Both doubles, running."""
+
+    kafka: str
+    connect: str
+    kafka_double: KafkaDouble
+    connect_double: ConnectDouble
+
+    def stop(self) -> None:
+        """End both."""
+        self.connect_double.stop()
+        self.kafka_double.stop()
+
+
+def start(
+    state_dir: Path | None = None,
+    *,
+    headgate_url: str,
+    service_credential: str,
+    kafka_port: int = 0,
+    connect_port: int = 0,
+    delays: Delays | None = None,
+) -> Doubles:
+    """Start a broker and a Connect worker on 127.0.0.1, on free ports where the port is 0.
+
+    With a state directory connectors outlive the run, in `connectors.json` there. OSError when a port is taken.
+    """
+    state_file = None
+    if state_dir is not None:
+        state_dir.mkdir(parents=True, exist_ok=True)
+        state_file = state_dir / "connectors.json"
+    seed = hashlib.sha256(str(state_file).encode()).hexdigest()[:12]
+    cluster_id = f"sandbox-{seed}" if state_file else "sandbox"
+    kafka = KafkaDouble(port=kafka_port, cluster_id=cluster_id).start()
+    connect = ConnectDouble(
+        headgate_url=headgate_url,
+        service_credential=service_credential,
+        port=connect_port,
+        cluster_id=cluster_id,
+        broker=kafka.state,
+        delays=delays,
+        state_file=state_file,
+    )
+    try:
+        connect.start()
+    except OSError:
+        kafka.stop()
+        raise
+    return Doubles(kafka=kafka.address, connect=connect.url, kafka_double=kafka, connect_double=connect)

@@ -1,0 +1,263 @@
+"""A double of Kafka Connect 4.3.1 with Debezium 3.6.0.Final: its REST API on 127.0.0.1, its delays, and faults on demand.
+
+    double = ConnectDouble(headgate_url=..., service_credential=...).start()
+    double.plant(Effect.LOSE_REPLY, "POST", "/connectors$")
+    ...
+    double.stop()
+
+It resolves secrets by Headgate's endpoint and tries real PostgreSQL databases as Debezium does. It moves no rows.
+"""
+
+import contextlib
+import json
+import os
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+from infra.local.doubles.connect_faults import Effect, Fault, Faults, Recorder
+from infra.local.doubles.connect_http import Routes, Server
+from infra.local.doubles.connect_model import SHOWN, STARTED, Connector, Part, recalled
+from infra.local.doubles.connect_plugins import ALL, POSTGRES_SOURCE, Plugin
+from infra.local.doubles.connect_replication import ReplicationPump
+from infra.local.doubles.connect_secrets import SecretReader
+from infra.local.doubles.connect_tasks import NoBroker, TaskRunner
+from infra.local.doubles.connect_timeline import Delays, Timeline
+from infra.local.doubles.connect_worker import Broker, Worker
+
+VERSION, COMMIT = "4.3.1", "26b251a451ce941d"
+CLUSTER_ID = "headgate-double-cluster"
+SAVE_SECONDS = 0.2
+
+
+class ConnectDouble:
+    """One Connect cluster of one worker. Every method may be called from any thread, while clients are connected."""
+
+    def __init__(
+        self,
+        *,
+        headgate_url: str,
+        service_credential: str,
+        port: int = 0,
+        cluster_id: str = CLUSTER_ID,
+        broker: Broker | None = None,
+        delays: Delays | None = None,
+        state_file: Path | None = None,
+    ) -> None:
+        self.faults, self.calls = Faults(), Recorder()
+        self._port, self._state_file = port, state_file
+        self._delays = delays or Delays()
+        self._lock = threading.RLock()
+        self._timeline, self._pump = Timeline(), ReplicationPump()
+        secrets = SecretReader(url=headgate_url, credential=service_credential)
+        self._tasks = TaskRunner(
+            secrets=secrets,
+            broker=broker or NoBroker(),
+            pump=self._pump,
+            timeline=self._timeline,
+            delays=self._delays,
+            lock=self._lock,
+        )
+        self._worker = Worker(
+            secrets=secrets,
+            tasks=self._tasks,
+            timeline=self._timeline,
+            delays=self._delays,
+            worker_id="127.0.0.1:0",
+            lock=self._lock,
+        )
+        identity = {"version": VERSION, "commit": COMMIT, "kafka_cluster_id": cluster_id}
+        self._routes = Routes(self._worker, identity)
+        self._server: Server | None = None
+        self._saved = ""
+        self._stopped = False
+
+    # life
+
+    def start(self) -> "ConnectDouble":
+        """Listen, recall the state file if there is one, and run what should run."""
+        self._load()
+        self._listen(ready=True)
+        self._rouse()
+        if self._state_file is not None:
+            self._timeline.after(SAVE_SECONDS, self._save_again)
+        return self
+
+    def stop(self) -> None:
+        """Save, close every connection to databases, and end all threads. A second call does nothing."""
+        if self._stopped:
+            return
+        self._stopped = True
+        self.faults.clear()
+        self.refuse()
+        self._save()
+        self._tasks.down = True
+        self._timeline.close()
+        self._tasks.end_all()
+        self._pump.close()
+
+    @property
+    def url(self) -> str:
+        """The base URL, the same for the double's whole life."""
+        return f"http://127.0.0.1:{self._port}"
+
+    def crash(self) -> None:
+        """Kill the worker: nothing answers, tasks end, statuses stay what they were."""
+        self.refuse()
+        with self._lock:
+            self._tasks.down = True
+            self._tasks.end_all()
+
+    def boot(self) -> None:
+        """Start the killed worker again: silence, a moment of HTML 404, then the old statuses, and only then the tasks."""
+        threading.Event().wait(self._delays.silent)
+        self._listen(ready=False)
+        self._timeline.after(self._delays.not_ready, self._become_ready)
+
+    def refuse(self) -> None:
+        """Refuse new connections until `accept`."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.shutdown()
+            server.server_close()
+
+    def accept(self) -> None:
+        """Listen again on the same port."""
+        if self._server is None:
+            self._listen(ready=True)
+
+    def _listen(self, *, ready: bool) -> None:
+        later = self._timeline.after
+        server = Server(self._port, routes=self._routes, faults=self.faults, recorder=self.calls, later=later)
+        server.ready = ready
+        self._port = server.server_address[1]
+        self._worker.worker_id = f"127.0.0.1:{self._port}"
+        self._server = server
+        threading.Thread(target=server.serve_forever, args=(0.05,), name="connect-double-http", daemon=True).start()
+
+    def _become_ready(self) -> None:
+        with self._lock:
+            self._tasks.down = False
+        if self._server is not None:
+            self._server.ready = True
+        self._rouse()
+
+    def _rouse(self) -> None:
+        with self._lock:
+            for connector in self._worker.connectors.values():
+                if not connector.preloaded:
+                    self._tasks.follow(connector)
+
+    # faults
+
+    def plant(
+        self,
+        effect: Effect,
+        method: str | None = None,
+        path: str = "",
+        *,
+        times: int = 1,
+        skip: int = 0,
+        delay_seconds: float = 0.0,
+    ) -> Fault:
+        """Let the next calls of that method (None: any), in whose path the pattern is found, meet the effect.
+
+        `skip` calls pass before that. The fault answers `met`, and `release()` ends it.
+        """
+        return self.faults.plant(
+            Fault(effect=effect, method=method, path=path, times=times, skip=skip, delay_seconds=delay_seconds)
+        )
+
+    def fail_task(self, name: str, trace: str, *, task: int = 0, restarts_in_vain: int = 0) -> None:
+        """Let a task be FAILED with this trace, and fail again at the given number of further starts. KeyError: no connector."""
+        with self._lock:
+            connector = self._worker.connectors[name]
+            connector.doomed = [trace] * restarts_in_vain
+            self._tasks.fail(connector, task, trace)
+
+    def show(self, name: str, state: str, *, task: int | None = None, trace: str = "") -> None:
+        """Write a state straight into the status of a connector, or of one of its tasks. KeyError: no connector."""
+        with self._lock:
+            connector = self._worker.connectors[name]
+            connector.generation += 1
+            part = connector.part if task is None else connector.tasks.setdefault(task, Part())
+            part.become(state, trace, versioned=state not in ("UNASSIGNED", "RESTARTING"))
+            connector.changed()
+
+    def remove_plugin(self, class_name: str) -> None:
+        """Take a plug-in away, as a worker that lacks it. KeyError when it is not offered."""
+        with self._lock:
+            del self._worker.plugins[class_name]
+
+    def add_plugin(self, plugin: Plugin) -> None:
+        """Offer a plug-in (again)."""
+        with self._lock:
+            self._worker.plugins[plugin.class_name] = plugin
+
+    # looking in, and filling
+
+    def starts(self, name: str) -> int:
+        """How many times the connector's instance was started: a PUT of an unchanged configuration counts. KeyError: no connector."""
+        with self._lock:
+            return self._worker.connectors[name].starts
+
+    def names(self) -> list[str]:
+        """The connectors that exist."""
+        with self._lock:
+            return list(self._worker.connectors)
+
+    def config_of(self, name: str) -> dict[str, str]:
+        """A connector's configuration as it was given. KeyError: no connector."""
+        with self._lock:
+            return dict(self._worker.connectors[name].config)
+
+    def drop(self, name: str) -> None:
+        """Delete a connector behind the control plane's back. KeyError: no connector."""
+        with self._lock:
+            self._tasks.end(self._worker.connectors.pop(name))
+
+    def preload(self, names: Iterable[str], *, config: dict[str, str] | None = None, state: str = "RUNNING") -> None:
+        """Add connectors with one task each that show this state and do nothing: cheap, for tests with thousands."""
+        base = {"connector.class": POSTGRES_SOURCE, "tasks.max": "1", **(config or {})}
+        version = ALL[0].version
+        target = {shown: target for target, shown in SHOWN.items()}.get(state, STARTED)
+        with self._lock:
+            for name in names:
+                tasks = {} if state == "STOPPED" else {0: Part(state=state)}
+                self._worker.connectors[name] = Connector(
+                    name=name,
+                    config={**base, "name": name},
+                    kind="source",
+                    version=version,
+                    target=target,
+                    part=Part(state="RUNNING" if state == "FAILED" else state),
+                    tasks=tasks,
+                    preloaded=True,
+                )
+
+    # the state file
+
+    def _load(self) -> None:
+        if self._state_file is None or not self._state_file.exists():
+            return
+        rows = json.loads(self._state_file.read_text())
+        self._worker.connectors.update({row["name"]: recalled(row) for row in rows})
+
+    def _save_again(self) -> None:
+        self._save()
+        self._timeline.after(SAVE_SECONDS, self._save_again)
+
+    def _save(self) -> None:
+        if self._state_file is None:
+            return
+        with self._lock:
+            text = json.dumps([connector.remembered() for connector in self._worker.connectors.values()])
+        if text == self._saved:
+            return
+        fresh = self._state_file.with_suffix(".new")
+        with contextlib.suppress(FileNotFoundError):
+            fresh.unlink()
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+            out.write(text)
+        fresh.replace(self._state_file)
+        self._saved = text

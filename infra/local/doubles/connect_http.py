@@ -1,0 +1,285 @@
+"""The HTTP face of the Connect double: routes, error bodies and planted faults."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from infra.local.doubles.connect_faults import Call, Effect, Fault, Faults, Recorder
+from infra.local.doubles.connect_model import STARTED, Refusal
+from infra.local.doubles.connect_worker import TARGETS, Worker
+
+BODY_LIMIT = 4 * 1024 * 1024
+JSON = "application/json"
+HTML_NOT_FOUND = (
+    '<html>\n<head>\n<meta http-equiv="Content-Type" content="text/html;charset=ISO-8859-1"/>\n<title>Error 404 Not Found'
+    "</title>\n</head>\n<body><h2>HTTP ERROR 404 Not Found</h2>\n</body>\n</html>\n"
+)
+REBALANCE = "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"
+REBALANCE_EXPECTED = "Request cannot be completed because a rebalance is expected"
+HEALTHY = {"status": "healthy", "message": "Worker has completed startup and is ready to handle requests."}
+NAME = r"(?P<name>[^/]+)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A response: a status and a body that is an object to be written as JSON, text that is JSON already, or nothing."""
+
+    status: int = 200
+    body: object = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    kind: str = JSON
+
+    def content(self) -> bytes:
+        """The bytes of the body."""
+        if self.body is None:
+            return b""
+        return (self.body if isinstance(self.body, str) else json.dumps(self.body)).encode()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A request as a route sees it."""
+
+    method: str
+    path: str
+    query: dict[str, list[str]]
+    body: bytes
+    content_type: str
+    base_url: str
+
+    def flag(self, name: str) -> bool:
+        """Whether a query parameter says true; anything else is false, as in Connect."""
+        return self.query.get(name, ["false"])[-1].lower() == "true"
+
+    def parsed(self) -> Any:
+        """The JSON body. Refusal 500 for what Connect cannot read: it answers parse errors with 500."""
+        if not self.content_type.startswith(JSON):
+            raise Refusal(415, "HTTP 415 Unsupported Media Type")
+        try:
+            return json.loads(self.body or b"null")
+        except ValueError:
+            raise Refusal(500, "Unexpected character or end-of-input: expected valid JSON") from None
+
+
+def error(status: int, message: str) -> Answer:
+    """Connect's error body."""
+    return Answer(status=status, body={"error_code": status, "message": message})
+
+
+class Routes:
+    """Every path that the double answers, with its methods."""
+
+    def __init__(self, worker: Worker, identity: Mapping[str, str]) -> None:
+        self._worker, self._identity = worker, identity
+        one, task = rf"/connectors/{NAME}", rf"/connectors/{NAME}/tasks/(?P<task>\d+)"
+        table: tuple[tuple[str, str, Callable[..., Answer]], ...] = (
+            ("GET", "/", lambda _: Answer(body=self._identity)),
+            ("GET", "/health", lambda _: Answer(body=HEALTHY)),
+            ("GET", "/connectors", lambda request: Answer(body=worker.listing(request.query.get("expand", [])))),
+            ("POST", "/connectors", self._create),
+            ("GET", one, lambda _, name: Answer(body=worker.info(name))),
+            ("DELETE", one, self._quiet(worker.delete, 204)),
+            ("GET", f"{one}/config", lambda _, name: Answer(body=worker.config(name))),
+            ("PUT", f"{one}/config", self._put_config),
+            ("GET", f"{one}/status", lambda _, name: Answer(body=worker.status(name))),
+            ("PUT", f"{one}/pause", self._quiet(worker.pause, 202)),
+            ("PUT", f"{one}/resume", self._quiet(worker.resume, 202)),
+            ("PUT", f"{one}/stop", self._quiet(worker.stop, 204)),
+            ("POST", f"{one}/restart", self._restart),
+            ("GET", f"{one}/tasks", lambda _, name: Answer(body=worker.task_infos(name))),
+            ("GET", f"{task}/status", lambda _, name, task: Answer(body=worker.task_status(name, int(task)))),
+            ("POST", f"{task}/restart", self._restart_task),
+            ("GET", f"{one}/topics", lambda _, name: Answer(body=worker.topics(name))),
+            ("PUT", f"{one}/topics/reset", self._quiet(worker.reset_topics, 202)),
+            ("GET", f"{one}/offsets", lambda _, name: Answer(body=worker.offsets(name))),
+            ("DELETE", f"{one}/offsets", lambda _, name: Answer(body=worker.delete_offsets(name))),
+            ("GET", "/connector-plugins", lambda _: Answer(body=worker.plugin_listing())),
+            ("PUT", r"/connector-plugins/(?P<name>[^/]+)/config/validate", self._validate),
+        )
+        self._table = [(method, re.compile(pattern), answer) for method, pattern, answer in table]
+
+    def answer(self, request: Request) -> Answer:
+        """Connect's answer to a request; refusals become their status and body."""
+        known = False
+        for method, pattern, handler in self._table:
+            found = pattern.fullmatch(request.path)
+            if found and method == request.method:
+                try:
+                    return handler(request, **{key: unquote(value) for key, value in found.groupdict().items()})
+                except Refusal as refusal:
+                    return error(refusal.status, refusal.message)
+            known = known or found is not None
+        return error(405, "HTTP 405 Method Not Allowed") if known else error(404, "HTTP 404 Not Found")
+
+    @staticmethod
+    def _quiet(order: Callable[[str], None], status: int) -> Callable[[Request, str], Answer]:
+        def run(_: Request, name: str) -> Answer:
+            order(name)
+            return Answer(status=status)
+
+        return run
+
+    def _create(self, request: Request) -> Answer:
+        body = request.parsed()
+        if not isinstance(body, dict) or not body.keys() <= {"name", "config", "initial_state"}:
+            raise Refusal(500, "Cannot deserialize value of type `CreateConnectorRequest`")
+        wanted = body.get("initial_state")
+        if wanted is not None and str(wanted).upper() not in TARGETS:
+            raise Refusal(500, f"No enum constant CreateConnectorRequest.InitialState.{wanted}")
+        config = _config(body.get("config"))
+        name = str(body.get("name") or config.get("name", "")).strip()
+        info = self._worker.create(name, config, TARGETS[str(wanted).upper()] if wanted else STARTED)
+        return Answer(status=201, body=info, headers={"Location": f"{request.base_url}/connectors/{name}"})
+
+    def _put_config(self, request: Request, name: str) -> Answer:
+        status, info = self._worker.put_config(name, _config(request.parsed()))
+        location = {"Location": f"{request.base_url}/connectors/{name}"} if status == 201 else {}
+        return Answer(status=status, body=info, headers=location)
+
+    def _validate(self, request: Request, name: str) -> Answer:
+        return Answer(body=self._worker.validate(name, _config(request.parsed())))
+
+    def _restart(self, request: Request, name: str) -> Answer:
+        include_tasks, only_failed = request.flag("includeTasks"), request.flag("onlyFailed")
+        if not include_tasks and not only_failed:
+            self._worker.restart(name)
+            return Answer(status=204)
+        plan = self._worker.restart_planned(name, include_tasks=include_tasks, only_failed=only_failed)
+        return Answer(status=202, body=plan)
+
+    def _restart_task(self, _: Request, name: str, task: str) -> Answer:
+        self._worker.restart_task(name, int(task))
+        return Answer(status=204)
+
+
+def _config(value: object) -> dict[str, str]:
+    if not isinstance(value, dict):
+        raise Refusal(500, "Cannot deserialize value of type `java.util.Map`")
+    return {str(key): _text(one) for key, one in value.items() if one is not None}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection: reads requests, meets faults, answers."""
+
+    protocol_version = "HTTP/1.1"
+    server_version = "Jetty(12.0.25)"
+    sys_version = ""
+    disable_nagle_algorithm = True
+    wbufsize = -1
+    server: "Server"
+
+    def handle_any(self) -> None:
+        """Answer one request, whatever its method."""
+        request = self._request()
+        if request is None:
+            return
+        query = urlsplit(self.path).query
+        fault = self.server.faults.meet(request.method, request.path)
+        answer = self._faulty(request, fault) if fault else self._settled(request)
+        status = answer.status if answer else None
+        self.server.recorder.note(Call(method=request.method, path=request.path, query=query, status=status))
+        if answer is None:
+            self.close_connection = True
+        else:
+            self._write(answer)
+
+    do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_HEAD = do_OPTIONS = handle_any
+
+    def _settled(self, request: Request) -> Answer:
+        if not self.server.ready:
+            return Answer(status=404, body=HTML_NOT_FOUND, kind="text/html;charset=iso-8859-1")
+        return self.server.routes.answer(request)
+
+    def _faulty(self, request: Request, fault: Fault) -> Answer | None:
+        match fault.effect:
+            case Effect.LOSE_REPLY:
+                self._settled(request)
+                return None
+            case Effect.APPLY_LATE:
+                self.server.later(fault.delay_seconds, lambda: self._settled(request))
+                return None
+            case Effect.HANG:
+                fault.released.wait()
+                return None
+            case Effect.SLOW:
+                fault.released.wait(fault.delay_seconds)
+                return self._settled(request)
+            case Effect.TIMED_OUT_APPLIED:
+                self._settled(request)
+                return error(500, "Request timed out")
+            case _:
+                return CANNED[fault.effect]
+
+    def _request(self) -> Request | None:
+        try:
+            length = int(self.headers.get("Content-Length") or 0)
+        except ValueError:
+            length = -1
+        if not 0 <= length <= BODY_LIMIT:
+            self.close_connection = True
+            self._write(error(413 if length > 0 else 400, "HTTP 413 Request Entity Too Large"))
+            return None
+        parts = urlsplit(self.path)
+        return Request(
+            method=self.command,
+            path=parts.path.rstrip("/") or "/",
+            query=parse_qs(parts.query),
+            body=self.rfile.read(length),
+            content_type=self.headers.get("Content-Type", ""),
+            base_url=self.server.url,
+        )
+
+    def _write(self, answer: Answer) -> None:
+        content = answer.content()
+        self.send_response(answer.status)
+        if content:
+            self.send_header("Content-Type", answer.kind)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        if answer.status != 204:
+            self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: tests read the recorder."""
+
+
+CANNED = {
+    Effect.REBALANCE: error(409, REBALANCE),
+    Effect.REBALANCE_EXPECTED: error(500, REBALANCE_EXPECTED),
+    Effect.TIMED_OUT: error(500, "Request timed out"),
+    Effect.NOT_READY: Answer(status=404, body=HTML_NOT_FOUND, kind="text/html;charset=iso-8859-1"),
+    Effect.GARBAGE: Answer(body='{"unfinished": ['),
+}
+
+
+class Server(ThreadingHTTPServer):
+    """The listening socket and what handlers share. `ready` is false while the worker behind it is starting."""
+
+    daemon_threads = True
+    block_on_close = False
+    allow_reuse_address = True
+    request_queue_size = 128
+
+    def __init__(
+        self,
+        port: int,
+        *,
+        routes: Routes,
+        faults: Faults,
+        recorder: Recorder,
+        later: Callable[[float, Callable[[], object]], None],
+    ) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
+        self.routes, self.faults, self.recorder, self.later = routes, faults, recorder, later
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+        self.ready = True

@@ -1,0 +1,124 @@
+"""What the Connect double remembers of a connector, and the JSON that Connect shows of it."""
+
+import json
+from dataclasses import dataclass, field
+
+STARTED, PAUSED, STOPPED = "STARTED", "PAUSED", "STOPPED"
+# What a connector shows once it has reached the state it was asked for.
+SHOWN = {STARTED: "RUNNING", PAUSED: "PAUSED", STOPPED: "STOPPED"}
+
+
+class Refusal(Exception):
+    """An answer of Connect's error kind: a status and a message."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+@dataclass(kw_only=True)
+class Part:
+    """The status of a connector or of one of its tasks; a state of None means that no status was written yet."""
+
+    state: str | None = None
+    trace: str = ""
+    # Connect names no version while a part is UNASSIGNED by rebalance or RESTARTING.
+    versioned: bool = True
+
+    def become(self, state: str, trace: str = "", *, versioned: bool = True) -> None:
+        """Take another state; an old trace goes with the old state."""
+        self.state, self.trace, self.versioned = state, trace, versioned
+
+    def shown(self, worker_id: str, version: str) -> dict[str, object]:
+        """The JSON object of this part."""
+        base: dict[str, object] = {
+            "state": self.state,
+            "worker_id": worker_id,
+            "version": version if self.versioned else None,
+        }
+        return {**base, "trace": self.trace} if self.trace else base
+
+
+@dataclass(kw_only=True)
+class Connector:
+    """One connector: its configuration as given, the state asked for, the status shown, and what the double counts."""
+
+    name: str
+    config: dict[str, str]
+    kind: str
+    version: str
+    target: str = STARTED
+    part: Part = field(default_factory=Part)
+    tasks: dict[int, Part] = field(default_factory=dict)
+    topics: set[str] = field(default_factory=set)
+    offsets: list[dict[str, object]] = field(default_factory=list)
+    starts: int = 0
+    doomed: list[str] = field(default_factory=list)
+    # A planned change belongs to one generation; a later order makes it void.
+    generation: int = 0
+    # Shown only: no task of it runs.
+    preloaded: bool = False
+    _status: str | None = field(default=None, repr=False)
+
+    def changed(self) -> None:
+        """Drop the rendered status."""
+        self._status = None
+
+    def info(self) -> dict[str, object]:
+        """The body of GET /connectors/{name}."""
+        ids = [{"connector": self.name, "task": task} for task in sorted(self.tasks)]
+        return {"name": self.name, "config": self.config, "tasks": ids, "type": self.kind}
+
+    def status(self, worker_id: str) -> str | None:
+        """The rendered body of GET /connectors/{name}/status; None while Connect has not written any."""
+        if self.part.state is None:
+            return None
+        if self._status is None:
+            self._status = json.dumps(self.status_object(worker_id), separators=(",", ":"))
+        return self._status
+
+    def status_object(self, worker_id: str, kind: str | None = None) -> dict[str, object]:
+        """The status as an object; `kind` stands in for the type ("unknown" once the configuration is gone)."""
+        tasks = [{"id": number, **task.shown(worker_id, self.version)} for number, task in sorted(self.tasks.items())]
+        return {
+            "name": self.name,
+            "connector": self.part.shown(worker_id, self.version),
+            "tasks": tasks,
+            "type": kind or self.kind,
+        }
+
+    def task_infos(self) -> list[dict[str, object]]:
+        """The body of GET /connectors/{name}/tasks."""
+        config = {**self.config, "task.class": f"{self.config['connector.class']}Task"}
+        return [{"id": {"connector": self.name, "task": task}, "config": config} for task in sorted(self.tasks)]
+
+    def remembered(self) -> dict[str, object]:
+        """What the state file holds of this connector."""
+        return {
+            "name": self.name,
+            "config": self.config,
+            "kind": self.kind,
+            "version": self.version,
+            "target": self.target,
+            "state": self.part.state,
+            "trace": self.part.trace,
+            "tasks": [[number, task.state, task.trace] for number, task in self.tasks.items()],
+            "topics": sorted(self.topics),
+            "offsets": self.offsets,
+        }
+
+
+def recalled(row: dict) -> Connector:  # type: ignore[type-arg]
+    """The connector that `remembered` wrote."""
+    return Connector(
+        name=row["name"],
+        config=row["config"],
+        kind=row["kind"],
+        version=row["version"],
+        target=row["target"],
+        part=Part(state=row["state"], trace=row["trace"]),
+        tasks={number: Part(state=state, trace=trace) for number, state, trace in row["tasks"]},
+        topics=set(row["topics"]),
+        offsets=row["offsets"],
+    )

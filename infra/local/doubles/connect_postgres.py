@@ -1,0 +1,238 @@
+"""What Debezium's PostgreSQL source and JDBC sink do to a database: done to the real one, so that its refusals are real.
+
+A source connects, prepares its publication and slot, and opens the stream; its errors are the server's own, wrapped in a
+trace of the shape that Debezium 3.6 leaves behind. No row is read or written.
+"""
+
+import contextlib
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+from infra.local.doubles.connect_plugins import patterns
+from infra.local.doubles.connect_replication import ReplicationPump
+from infra.local.doubles.connect_traces import sink_trace, source_trace
+
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg import Connection
+
+Config = Mapping[str, str]
+TABLES = """
+SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
+ORDER BY 1, 2 LIMIT 10000
+"""
+SLOT_ATTEMPTS = 5
+PUBLICATION_ORDERS = {
+    "filtered": "CREATE PUBLICATION {name} FOR TABLE {tables}",
+    "all_tables": "CREATE PUBLICATION {name} FOR ALL TABLES",
+    "no_tables": "CREATE PUBLICATION {name}",
+    "altered": "ALTER PUBLICATION {name} SET TABLE {tables}",
+}
+SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
+
+
+@dataclass(kw_only=True)
+class Running:
+    """A source that runs: the topics of its tables, its offset, and the stream it holds open (None when another holds the slot)."""
+
+    topics: tuple[str, ...] = ()
+    offsets: list[dict[str, object]] = field(default_factory=list)
+    stream: Any = None
+    # Set instead of all of the above when the task failed to start.
+    trace: str = ""
+
+
+def topic_of(prefix: str, schema: str, table: str) -> str:
+    """The topic of a table by Debezium's rule: what a topic's name may not hold becomes an underscore."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", f"{prefix}.{schema}.{table}")
+
+
+def connection_error(config: Config, *, time_limit: float) -> str | None:
+    """Debezium's sentence for a database that it cannot reach with this (resolved) configuration, or None."""
+    import psycopg
+
+    try:
+        _connect(config, time_limit=time_limit).close()
+    except psycopg.Error as problem:
+        return _sentence(str(problem), config, time_limit)
+    return None
+
+
+def start_source(config: Config, pump: ReplicationPump, *, time_limit: float) -> Running:
+    """Start a source as Debezium's task does. What the database refuses is in `trace`; nothing is raised for it."""
+    import psycopg
+
+    try:
+        with _connect(config, time_limit=time_limit) as database:
+            database.autocommit = True
+            return _open(config, database, pump, time_limit)
+    except psycopg.Error as problem:
+        return Running(trace=source_trace("Unable to create replication connection", _words(problem)))
+
+
+def sink_error(config: Config, *, time_limit: float) -> str | None:
+    """The trace of a JDBC sink's task whose PostgreSQL target refuses it; None when it connects or is another kind."""
+    import psycopg
+
+    url = config.get("connection.url", "")
+    if not url.startswith("jdbc:postgresql://"):
+        return None
+    parts = urlsplit(url.removeprefix("jdbc:"))
+    wanted = {
+        "database.hostname": parts.hostname or "",
+        "database.port": str(parts.port or 5432),
+        "database.user": config.get("connection.username", ""),
+        "database.password": config.get("connection.password", ""),
+        "database.dbname": parts.path.lstrip("/"),
+        "database.sslmode": parse_qs(parts.query).get("sslmode", ["prefer"])[0],
+    }
+    try:
+        _connect(wanted, time_limit=time_limit).close()
+    except psycopg.Error:
+        return sink_trace()
+    return None
+
+
+def _connect(config: Config, *, time_limit: float, **more: str) -> "Connection[Any]":
+    import psycopg
+
+    mode = config.get("database.sslmode", "prefer")
+    return psycopg.connect(
+        host=config.get("database.hostname"),
+        port=config.get("database.port", "5432"),
+        user=config.get("database.user"),
+        password=config.get("database.password"),
+        dbname=config.get("database.dbname"),
+        sslmode=mode if mode in SSL_MODES else "prefer",
+        connect_timeout=max(2, round(time_limit)),
+        application_name="Debezium Validation",
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def _words(problem: "psycopg.Error") -> str:
+    """What the server said, severity first; or libpq's words when no server spoke."""
+    said = problem.diag
+    if not said.message_primary:
+        return str(problem)
+    detail = f"\nDETAIL: {said.message_detail}" if said.message_detail else ""
+    return f"{said.severity_nonlocalized or 'ERROR'}: {said.message_primary}{detail}"
+
+
+def _sentence(problem: str, config: Config, time_limit: float) -> str:
+    where = f"{config.get('database.hostname')}:{config.get('database.port', '5432')}"
+    fatal = re.search(r"FATAL:\s+(.*)", problem)
+    if fatal:
+        return f"Error while validating connector config: FATAL: {fatal.group(1).strip()}"
+    if "refused" in problem:
+        check = "Check that the hostname and port are correct and that the postmaster is accepting TCP/IP connections."
+        return f"Error while validating connector config: Connection to {where} refused. {check}"
+    if "timeout" in problem or "timed out" in problem:
+        return f"Connection validation timed out after {round(time_limit * 1000)} ms"
+    return "Error while validating connector config: The connection attempt failed."
+
+
+def _open(config: Config, database: "Connection[Any]", pump: ReplicationPump, time_limit: float) -> Running:
+    import psycopg
+
+    tables = captured(config, database)
+    try:
+        replication = _connect(config, time_limit=time_limit, replication="database")
+    except psycopg.Error as problem:
+        return Running(trace=source_trace("Creation of replication slot failed", _words(problem)))
+    stream = None
+    try:
+        trace = _prepare_publication(config, database, tables) or _prepare_slot(config, database, replication)
+        if not trace and _stream(config, replication):
+            stream = replication
+            pump.add(stream)
+    finally:
+        if stream is None:
+            replication.close()
+    return Running(trace=trace) if trace else _running(config, database, tables, stream)
+
+
+def captured(config: Config, database: "Connection[Any]") -> list[tuple[str, str]]:
+    """The (schema, table) pairs that the include and exclude lists of the configuration choose."""
+    found = database.execute(TABLES).fetchall()
+    in_schema = [(schema, table) for schema, table in found if _chosen(config, "schema", schema)]
+    return [(schema, table) for schema, table in in_schema if _chosen(config, "table", f"{schema}.{table}")]
+
+
+def _chosen(config: Config, part: str, name: str) -> bool:
+    included, excluded = config.get(f"{part}.include.list"), config.get(f"{part}.exclude.list")
+    if included:
+        return any(pattern.fullmatch(name) for pattern in patterns(included))
+    return not (excluded and any(pattern.fullmatch(name) for pattern in patterns(excluded)))
+
+
+def _prepare_publication(config: Config, database: "Connection[Any]", tables: list[tuple[str, str]]) -> str:
+    import psycopg
+    from psycopg import sql
+
+    name, mode = (
+        config.get("publication.name", "dbz_publication"),
+        config.get("publication.autocreate.mode", "all_tables"),
+    )
+    exists = database.execute("SELECT 1 FROM pg_publication WHERE pubname = %s", [name]).fetchone()
+    if mode == "disabled":
+        word = "Publication autocreation is disabled, please create one and restart the connector."
+        return "" if exists else source_trace(word, "")
+    if exists and mode != "filtered":
+        return ""
+    listed = sql.SQL(", ").join(sql.Identifier(*pair) for pair in tables)
+    failed = f"Unable to create {mode} publication {name} for {listed.as_string()}"
+    if mode == "filtered" and not tables:
+        return source_trace(failed, f"No table filters found for filtered publication {name}")
+    order = sql.SQL(PUBLICATION_ORDERS["altered" if exists else mode]).format(name=sql.Identifier(name), tables=listed)
+    try:
+        database.execute(order)
+    except psycopg.Error as problem:
+        return source_trace(failed, _words(problem))
+    return ""
+
+
+def _prepare_slot(config: Config, database: "Connection[Any]", replication: "Connection[Any]") -> str:
+    name = config.get("slot.name", "debezium")
+    if database.execute("SELECT 1 FROM pg_replication_slots WHERE slot_name = %s", [name]).fetchone():
+        return ""
+    result = replication.pgconn.exec_(f'CREATE_REPLICATION_SLOT "{name}" LOGICAL pgoutput'.encode())
+    if result.error_message:
+        return source_trace("Creation of replication slot failed", result.error_message.decode(errors="replace"))
+    return ""
+
+
+def _stream(config: Config, replication: "Connection[Any]") -> bool:
+    from psycopg.pq import ExecStatus
+
+    name, publication = config.get("slot.name", "debezium"), config.get("publication.name", "dbz_publication")
+    quoted = '"' + publication.replace('"', '""') + '"'
+    listed = quoted.replace("'", "''")
+    command = f"START_REPLICATION SLOT \"{name}\" LOGICAL 0/0 (proto_version '1', publication_names '{listed}')"
+    for _ in range(SLOT_ATTEMPTS):  # PostgreSQL needs a moment to see that an earlier holder has gone
+        if replication.pgconn.exec_(command.encode()).status == ExecStatus.COPY_BOTH:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def _running(config: Config, database: "Connection[Any]", tables: list[tuple[str, str]], stream: Any) -> Running:
+    prefix = config["topic.prefix"]
+    (position,) = database.execute("SELECT pg_current_wal_lsn() - '0/0'::pg_lsn").fetchone() or (0,)
+    offset = {"snapshot": "INITIAL", "snapshot_completed": True, "lsn": int(position), "last_snapshot_record": True}
+    topics = tuple(sorted({topic_of(prefix, schema, table) for schema, table in tables}))
+    return Running(
+        topics=topics, offsets=[{"partition": {"server": prefix}, "offset": offset}] if topics else [], stream=stream
+    )
+
+
+def close_source(running: Running, pump: ReplicationPump) -> None:
+    """Let go of the slot of a source that stops."""
+    if running.stream is not None:
+        with contextlib.suppress(Exception):
+            pump.remove(running.stream)

@@ -1,0 +1,213 @@
+"""How connectors and their tasks come to the state they were told to take: the part of the worker that happens a moment later."""
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from infra.local.doubles.connect_model import PAUSED, SHOWN, STARTED, STOPPED, Connector, Part
+from infra.local.doubles.connect_postgres import Running, close_source, sink_error, start_source
+from infra.local.doubles.connect_replication import ReplicationPump
+from infra.local.doubles.connect_secrets import SecretReader, SecretsUnavailableError
+from infra.local.doubles.connect_timeline import Delays, Timeline
+
+if TYPE_CHECKING:
+    from infra.local.doubles.connect_worker import Broker
+
+RETRY_CAP_SECONDS = 60.0
+
+
+@dataclass(kw_only=True)
+class TaskRunner:
+    """Starts and stops connectors and tasks. Every method expects the worker's lock to be held; what is planned takes it again."""
+
+    secrets: SecretReader
+    broker: "Broker"
+    pump: ReplicationPump
+    timeline: Timeline
+    delays: Delays
+    lock: threading.RLock
+    running: dict[str, Running] = field(default_factory=dict)
+    down: bool = False
+
+    def begin(self, connector: Connector) -> None:
+        """A connector just created, or found after the worker's start: reach the state it was told to take."""
+        self._plan(connector, self.delays.connector, lambda: self._arrive(connector))
+
+    def follow(self, connector: Connector) -> None:
+        """The target state changed: reach it."""
+        connector.generation += 1
+        self.begin(connector)
+
+    def show_later(self, connector: Connector, seconds: float) -> None:
+        """After that time, show the state that belongs to the target."""
+        self._plan(connector, seconds, lambda: self._show(connector))
+
+    def restart(self, connector: Connector, *, with_tasks: bool) -> None:
+        """Bounce the connector without a change of its shown state; with new tasks when asked for."""
+        connector.generation += 1
+        self._plan(connector, self.delays.connector, lambda: self._bounce(connector, with_tasks))
+
+    def restart_shown(self, connector: Connector, *, itself: bool, chosen: list[int]) -> None:
+        """A planned restart: RESTARTING is shown, and stays for as long as the secrets cannot be read."""
+        connector.generation += 1
+        if itself:
+            connector.part.become("RESTARTING", versioned=False)
+        for number in chosen:
+            connector.tasks[number].become("RESTARTING", versioned=False)
+        connector.changed()
+        self._plan(connector, self.delays.connector, lambda: self._restart_planned(connector, bool(chosen)))
+
+    def restart_task(self, connector: Connector) -> None:
+        """Start the one task anew."""
+        connector.generation += 1
+        self._release(connector)
+        self._plan(connector, self.delays.connector, lambda: self._launch(connector))
+
+    def end(self, connector: Connector) -> None:
+        """The connector is gone: let go of what it holds."""
+        connector.generation += 1
+        self._release(connector)
+
+    def end_all(self) -> None:
+        """The worker is gone."""
+        for running in self.running.values():
+            close_source(running, self.pump)
+        self.running.clear()
+
+    def fail(self, connector: Connector, task: int, trace: str) -> None:
+        """A task fails while it runs."""
+        connector.generation += 1
+        self._release(connector)
+        connector.tasks.setdefault(task, Part()).become("FAILED", trace)
+        connector.changed()
+
+    # what happens a moment later; every function below runs on the timeline's threads
+
+    def _plan(self, connector: Connector, seconds: float, action: Callable[[], object]) -> None:
+        generation = connector.generation
+
+        def run() -> None:
+            with self.lock:
+                if connector.generation != generation or self.down:
+                    return
+                action()
+
+        self.timeline.after(seconds, run)
+
+    def _arrive(self, connector: Connector) -> None:
+        was = connector.part.state
+        self._show(connector)
+        if connector.target == STARTED:
+            connector.starts += 1
+            if was == "PAUSED" and connector.tasks:
+                self._show_tasks(connector, "RUNNING")
+            else:
+                self._plan(connector, self.delays.task, lambda: self._launch(connector))
+        elif connector.target == PAUSED:
+            self._plan(connector, self.delays.connector, lambda: self._show_tasks(connector, "PAUSED"))
+        elif connector.target == STOPPED:
+            self._release(connector)
+            self._show_tasks(connector, "UNASSIGNED")
+            self._plan(connector, self.delays.unassigned, lambda: self._drop_tasks(connector))
+
+    def _bounce(self, connector: Connector, with_tasks: bool) -> None:
+        connector.starts += 1
+        self._show(connector)
+        if connector.target == STARTED and with_tasks:
+            self._release(connector)
+            self._plan(connector, self.delays.task, lambda: self._launch(connector))
+
+    def _restart_planned(self, connector: Connector, with_tasks: bool) -> None:
+        try:
+            self.secrets.resolve(connector.config)
+        except SecretsUnavailableError:
+            return
+        connector.starts += 1
+        self._show(connector)
+        if connector.target == PAUSED:
+            self._show_tasks(connector, "PAUSED")
+        elif with_tasks or not connector.tasks:
+            self._release(connector)
+            self._plan(connector, self.delays.task, lambda: self._launch(connector))
+
+    def _launch(self, connector: Connector, wait: float = 0.0) -> None:
+        """Start the task: outside the lock, since a database may take its time; a void start is undone."""
+        generation = connector.generation
+        self.timeline.after(0, lambda: self._start_task(connector, generation, wait or self.delays.secret_retry))
+
+    def _start_task(self, connector: Connector, generation: int, wait: float) -> None:
+        try:
+            resolved = self.secrets.resolve(connector.config)
+        except SecretsUnavailableError:  # Connect tries again and again, waiting longer each time, and shows no task
+            with self.lock:
+                if connector.generation == generation:
+                    self._plan(connector, wait, lambda: self._launch(connector, min(wait * 2, RETRY_CAP_SECONDS)))
+            return
+        started = self._started(connector, resolved)
+        with self.lock:
+            if connector.generation != generation or self.down:
+                close_source(started, self.pump)
+                return
+            self._settle(connector, started)
+
+    def _started(self, connector: Connector, resolved: dict[str, str]) -> Running:
+        if connector.doomed:
+            return Running(trace=connector.doomed.pop(0))
+        if resolved["connector.class"].endswith("PostgresConnector"):
+            return start_source(resolved, self.pump, time_limit=self.delays.validation)
+        trace = sink_error(resolved, time_limit=self.delays.validation)
+        topics = tuple(topic.strip() for topic in resolved.get("topics", "").split(",") if topic.strip())
+        return Running(trace=trace or "", topics=topics)
+
+    def _settle(self, connector: Connector, started: Running) -> None:
+        part = connector.tasks.setdefault(0, Part())
+        part.become("FAILED" if started.trace else "RUNNING", started.trace)
+        connector.changed()
+        if started.trace:
+            return
+        self.running[connector.name] = started
+        connector.topics |= set(started.topics) if connector.kind == "source" else set()
+        connector.offsets = connector.offsets or started.offsets
+        if connector.kind == "source":
+            for topic in started.topics:
+                self.broker.create_topic(topic)
+        else:
+            self.broker.join_group(f"connect-{connector.name}", started.topics)
+
+    def _release(self, connector: Connector) -> None:
+        running = self.running.pop(connector.name, None)
+        if running is not None:
+            close_source(running, self.pump)
+            if connector.kind == "sink":
+                self.broker.leave_group(f"connect-{connector.name}")
+
+    def _show(self, connector: Connector) -> None:
+        connector.part.become(SHOWN[connector.target])
+        connector.changed()
+
+    def _show_tasks(self, connector: Connector, state: str) -> None:
+        for task in connector.tasks.values():
+            if task.state != "FAILED":
+                task.become(state, versioned=state != "UNASSIGNED")
+        connector.changed()
+
+    def _drop_tasks(self, connector: Connector) -> None:
+        connector.tasks.clear()
+        connector.changed()
+
+
+class NoBroker:
+    """A broker for a Connect double that stands alone: it takes note of nothing."""
+
+    def create_topic(self, name: str, partitions: int = 1) -> None:
+        """Nothing to do."""
+
+    def join_group(self, group: str, topics: Iterable[str]) -> None:
+        """Nothing to do."""
+
+    def leave_group(self, group: str) -> None:
+        """Nothing to do."""
+
+    def delete_offsets(self, group: str) -> None:
+        """Nothing to do."""

@@ -1,0 +1,49 @@
+"""Stack traces in the shape that failed tasks carry, told in our own few frames; the database's words inside are its own."""
+
+_SOURCE_FRAMES = (
+    "io.debezium.connector.postgresql.PostgresConnectorTask.start(PostgresConnectorTask.java:196)",
+    "io.debezium.connector.common.BaseSourceTask.start(BaseSourceTask.java:282)",
+    "org.apache.kafka.connect.runtime.WorkerTask.doStart(WorkerTask.java:191)",
+    "org.apache.kafka.connect.runtime.WorkerTask.run(WorkerTask.java:298)",
+)
+_SINK_FRAMES = (
+    "io.debezium.connector.jdbc.JdbcSinkConnectorTask.start(JdbcSinkConnectorTask.java:96)",
+    "org.apache.kafka.connect.runtime.WorkerSinkTask.initializeAndStart(WorkerSinkTask.java:329)",
+    "org.apache.kafka.connect.runtime.WorkerTask.run(WorkerTask.java:298)",
+)
+
+
+def source_trace(sentence: str, cause: str) -> str:
+    """The trace of a PostgreSQL source's task: Debezium's sentence, and the server's words below it when there are any."""
+    connect_says = sentence.startswith(("Publication autocreation", "Unable to create"))
+    kind = "org.apache.kafka.connect.errors.ConnectException" if connect_says else "io.debezium.DebeziumException"
+    return _trace(f"{kind}: {sentence}", _SOURCE_FRAMES, _tidy(cause))
+
+
+def sink_trace() -> str:
+    """The trace of a JDBC sink's task that could not connect; the real one names neither the host nor the reason."""
+    unknown = "Unable to determine Dialect without JDBC metadata"
+    service = "org.hibernate.engine.jdbc.env.spi.JdbcEnvironment"
+    return _trace(
+        f"org.hibernate.service.spi.ServiceException: Unable to create requested service [{service}] due to: {unknown}",
+        _SINK_FRAMES,
+        "",
+    )
+
+
+def _tidy(cause: str) -> str:
+    """The server's words as the Java driver prints them: from the severity on, details indented."""
+    start = min((at for at in (cause.find("FATAL:"), cause.find("ERROR:")) if at >= 0), default=0)
+    lines = [line.strip() for line in cause[start:].splitlines() if line.strip()]
+    words = [" ".join(line.split()) for line in lines]
+    return "\n  ".join(word.replace("DETAIL:", "Detail:").replace("HINT:", "Hint:") for word in words)
+
+
+def _trace(head: str, frames: tuple[str, ...], cause: str) -> str:
+    lines = [head, *(f"\tat {frame}" for frame in frames)]
+    if cause:
+        exception = (
+            "io.debezium.DebeziumException" if cause.startswith("No table") else "org.postgresql.util.PSQLException"
+        )
+        lines += [f"Caused by: {exception}: {cause}", "\t... 13 more"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,309 @@
+"""The worker inside the Connect double: connectors, their orders, and what becomes of them a moment later.
+
+Behaviour follows Kafka Connect 4.3.1 as observed in distributed mode with one worker. Orders change the target state at once;
+the status follows on the timeline. A later order makes what an earlier one planned void (`Connector.generation`).
+"""
+
+import json
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from infra.local.doubles.connect_model import PAUSED, STARTED, STOPPED, Connector, Refusal
+from infra.local.doubles.connect_plugins import ALL, POSTGRES, Plugin, field_errors, report
+from infra.local.doubles.connect_postgres import connection_error
+from infra.local.doubles.connect_secrets import SecretReader, SecretsUnavailableError
+from infra.local.doubles.connect_tasks import TaskRunner
+from infra.local.doubles.connect_timeline import Delays, Timeline
+
+Json = dict[str, object]
+TARGETS = {"RUNNING": STARTED, "PAUSED": PAUSED, "STOPPED": STOPPED}
+MUST_STOP = (
+    "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the specified "
+    "connector by issuing a 'PUT' request to the '/connectors/{}/stop' endpoint"
+)
+OFFSETS_RESET = (
+    "The Connect framework-managed offsets for this connector have been reset successfully. However, if this connector "
+    "manages offsets externally, they will need to be manually reset in the system that the connector uses."
+)
+
+
+class Broker(Protocol):
+    """What the worker wants of a Kafka broker: topics for its sources, groups for its sinks."""
+
+    def create_topic(self, name: str, partitions: int = 1) -> None:
+        """Create a topic if it does not exist."""
+
+    def join_group(self, group: str, topics: Iterable[str]) -> None:
+        """Add a live consumer of the topics to the group."""
+
+    def leave_group(self, group: str) -> None:
+        """Take the live consumer away; the group's offsets stay."""
+
+    def delete_offsets(self, group: str) -> None:
+        """Forget the group's offsets."""
+
+
+@dataclass(kw_only=True)
+class Worker:
+    """All connectors of the double. Methods are the REST calls by name; they raise Refusal for what Connect refuses."""
+
+    secrets: SecretReader
+    tasks: TaskRunner
+    timeline: Timeline
+    delays: Delays
+    worker_id: str
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    plugins: dict[str, Plugin] = field(default_factory=lambda: {plugin.class_name: plugin for plugin in ALL})
+    connectors: dict[str, Connector] = field(default_factory=dict)
+    # Connectors just deleted, whose status can still be read for a moment.
+    ghosts: dict[str, Json] = field(default_factory=dict)
+
+    # reading
+
+    def listing(self, expand: Iterable[str]) -> str:
+        """The body of GET /connectors: names, or an object per name for any `expand` (unknown words are ignored)."""
+        words = set(expand)
+        with self.lock:
+            if not words:
+                return json.dumps(list(self.connectors))
+            return (
+                "{"
+                + ",".join(f"{json.dumps(one.name)}:{self._expanded(one, words)}" for one in self.connectors.values())
+                + "}"
+            )
+
+    def _expanded(self, connector: Connector, words: set[str]) -> str:
+        status = connector.status(self.worker_id) if "status" in words else None
+        parts = [f'"status":{status}'] if status else []
+        if "info" in words:
+            parts.append(f'"info":{json.dumps(connector.info())}')
+        return "{" + ",".join(parts) + "}"
+
+    def info(self, name: str) -> Json:
+        with self.lock:
+            return self._known(name).info()
+
+    def config(self, name: str) -> Mapping[str, str]:
+        with self.lock:
+            return self._known(name).config
+
+    def status(self, name: str) -> Json:
+        with self.lock:
+            connector = self.connectors.get(name)
+            if connector is not None and connector.part.state is not None:
+                return connector.status_object(self.worker_id)
+            if name in self.ghosts:
+                return self.ghosts[name]
+        raise Refusal(404, f"No status found for connector {name}")
+
+    def task_infos(self, name: str) -> list[Json]:
+        with self.lock:
+            return self._known(name).task_infos()
+
+    def task_status(self, name: str, task: int) -> Json:
+        with self.lock:
+            connector = self.connectors.get(name)
+            if connector is None or task not in connector.tasks:
+                raise Refusal(404, f"No status found for task {name}-{task}")
+            return {"id": task, **connector.tasks[task].shown(self.worker_id, connector.version)}
+
+    def topics(self, name: str) -> Json:
+        with self.lock:
+            connector = self.connectors.get(name)
+            return {name: {"topics": sorted(connector.topics) if connector else []}}
+
+    def reset_topics(self, name: str) -> None:
+        with self.lock:
+            if name in self.connectors:
+                self.connectors[name].topics.clear()
+
+    def offsets(self, name: str) -> Json:
+        with self.lock:
+            return {"offsets": self._known(name).offsets}
+
+    def plugin_listing(self) -> list[dict[str, str]]:
+        with self.lock:
+            return [plugin.listing() for plugin in self.plugins.values()]
+
+    # configuring
+
+    def validate(self, class_name: str, config: Mapping[str, str]) -> Json:
+        """The body of PUT …/config/validate: it resolves references and tries the database, as Debezium does."""
+        try:
+            resolved = self.secrets.resolve(config)
+        except SecretsUnavailableError as problem:
+            raise Refusal(500, f"org.apache.kafka.common.config.ConfigException: {problem}") from None
+        included = resolved.get("connector.class")
+        if not included:  # the real worker prints the whole resolved map here, secrets included: so does its double
+            shown = ", ".join(f"{key}={value}" for key, value in resolved.items())
+            prefix = "org.apache.kafka.connect.runtime.rest.errors.BadRequestException: Connector config"
+            raise Refusal(500, f"{prefix} {{{shown}}} contains no connector type")
+        if included != class_name and included.rpartition(".")[2] != class_name:
+            raise Refusal(400, f"Included connector type {included} does not match request type {class_name}")
+        plugin = self._plugin(included)
+        return report(plugin, resolved, self._errors(plugin, resolved))
+
+    def create(self, name: str, config: Mapping[str, str], target: str) -> Json:
+        """POST /connectors: valid and new, or Refusal 400, 409, 500."""
+        checked, plugin = self._checked(name, config)
+        with self.lock:
+            if name in self.connectors:
+                raise Refusal(409, f"Connector {name} already exists")
+            return self._insert(name, checked, plugin, target)
+
+    def put_config(self, name: str, config: Mapping[str, str]) -> tuple[int, Json]:
+        """PUT …/config: 201 with a new connector, or 200. Even an identical configuration restarts the connector."""
+        checked, plugin = self._checked(name, config)
+        with self.lock:
+            connector = self.connectors.get(name)
+            if connector is None:
+                return 201, self._insert(name, checked, plugin, STARTED)
+            same = connector.config == checked
+            connector.config = checked
+            if connector.target == STOPPED:
+                connector.generation += 1
+                connector.part.become("UNASSIGNED", versioned=False)
+                connector.changed()
+                self.tasks.show_later(connector, self.delays.unassigned)
+            else:
+                self.tasks.restart(connector, with_tasks=not same or not connector.tasks)
+            return 200, connector.info()
+
+    def _insert(self, name: str, config: dict[str, str], plugin: Plugin, target: str) -> Json:
+        connector = Connector(name=name, config=config, kind=plugin.kind, version=plugin.version, target=target)
+        self.connectors[name] = connector
+        self.ghosts.pop(name, None)
+        self.tasks.begin(connector)
+        return connector.info()
+
+    def _checked(self, name: str, config: Mapping[str, str]) -> tuple[dict[str, str], Plugin]:
+        if config.get("name", name) != name:
+            word = f"Connector name configuration ({config['name']}) doesn't match connector name in the URL ({name})"
+            raise Refusal(400, word)
+        complete = {**config, "name": name}
+        resolved = self._resolved(complete)
+        if not resolved.get("connector.class"):
+            shown = ", ".join(f"{key}={value}" for key, value in resolved.items())
+            raise Refusal(400, f"Connector config {{{shown}}} contains no connector type")
+        plugin = self._plugin(resolved["connector.class"])
+        errors = [error for found in self._errors(plugin, resolved).values() for error in found]
+        if errors:
+            head = f"Connector configuration is invalid and contains the following {len(errors)} error(s):"
+            tail = "You can also find the above list of errors at the endpoint `/connector-plugins/{connectorType}/config/validate`"
+            raise Refusal(400, "\n".join([head, *errors, tail]))
+        return complete, plugin
+
+    def _errors(self, plugin: Plugin, resolved: Mapping[str, str]) -> dict[str, list[str]]:
+        errors = field_errors(plugin, resolved)
+        if plugin.class_name == POSTGRES.class_name and not errors.keys() - {"name"}:
+            problem = connection_error(resolved, time_limit=self.delays.validation)
+            if problem:
+                errors["database.hostname"] = [problem]
+        return errors
+
+    def _plugin(self, class_name: str) -> Plugin:
+        with self.lock:
+            for plugin in self.plugins.values():
+                if class_name in (plugin.class_name, plugin.class_name.rpartition(".")[2]):
+                    return plugin
+            known = ", ".join(f"PluginDesc{{name='{name}'}}" for name in self.plugins)
+        word = "Failed to find any class that implements Connector and which name matches"
+        raise Refusal(400, f"{word} {class_name}, available connectors are: {known}")
+
+    # ordering
+
+    def pause(self, name: str) -> None:
+        self._order(name, PAUSED)
+
+    def resume(self, name: str) -> None:
+        self._order(name, STARTED)
+
+    def stop(self, name: str) -> None:
+        self._order(name, STOPPED)
+
+    def _order(self, name: str, target: str) -> None:
+        with self.lock:
+            connector = self.connectors.get(name)
+            if connector is None:
+                raise Refusal(404, f"Unknown connector {name}")
+            if connector.target != target:
+                connector.target = target
+                self.tasks.follow(connector)
+
+    def restart(self, name: str) -> None:
+        """POST …/restart without flags: the connector only."""
+        with self.lock:
+            connector = self._restartable(name)
+        try:
+            self._resolved(connector.config)
+        except Refusal:
+            with self.lock:
+                connector.part.become("UNASSIGNED")
+                connector.changed()
+            raise
+        with self.lock:
+            if connector.target == STARTED:
+                self.tasks.restart(connector, with_tasks=not connector.tasks)
+
+    def restart_planned(self, name: str, *, include_tasks: bool, only_failed: bool) -> Json:
+        """POST …/restart with a flag: answers the plan at once, RESTARTING wherever a restart is meant."""
+        with self.lock:
+            connector = self._restartable(name)
+            itself = not only_failed or connector.part.state == "FAILED"
+            failed_or_all = [n for n, task in connector.tasks.items() if not only_failed or task.state == "FAILED"]
+            chosen = failed_or_all if include_tasks else []
+            plan = connector.status_object(self.worker_id)
+            for entry in ([plan["connector"]] if itself else []) + [t for t in plan["tasks"] if t["id"] in chosen]:  # type: ignore[attr-defined]
+                entry["state"] = "RESTARTING"  # type: ignore[index]
+                entry.pop("trace", None)  # type: ignore[attr-defined]
+            if (itself or chosen) and connector.target != STOPPED:
+                self.tasks.restart_shown(connector, itself=itself, chosen=chosen)
+            return plan
+
+    def restart_task(self, name: str, task: int) -> None:
+        with self.lock:
+            connector = self._restartable(name)
+            if task not in connector.tasks:
+                raise Refusal(404, f"Unknown task: {name}-{task}")
+        self._resolved(connector.config)
+        with self.lock:
+            self.tasks.restart_task(connector)
+
+    def delete(self, name: str) -> None:
+        with self.lock:
+            connector = self._known(name)
+            del self.connectors[name]
+            self.tasks.end(connector)
+            if connector.part.state is not None:
+                connector.part.become("UNASSIGNED", versioned=False)
+                self.ghosts[name] = connector.status_object(self.worker_id, "unknown")
+                self.timeline.after(self.delays.deleted, lambda: self.ghosts.pop(name, None))
+
+    def delete_offsets(self, name: str) -> Json:
+        with self.lock:
+            connector = self._known(name)
+            if connector.target != STOPPED or connector.tasks:
+                raise Refusal(400, MUST_STOP.format(name))
+            connector.offsets = []
+            self.tasks.broker.delete_offsets(f"connect-{name}")
+        return {"message": OFFSETS_RESET}
+
+    # helpers
+
+    def _known(self, name: str) -> Connector:
+        if name not in self.connectors:
+            raise Refusal(404, f"Connector {name} not found")
+        return self.connectors[name]
+
+    def _restartable(self, name: str) -> Connector:
+        if name not in self.connectors:
+            raise Refusal(404, f"Unknown connector: {name}")
+        return self.connectors[name]
+
+    def _resolved(self, config: Mapping[str, str]) -> dict[str, str]:
+        try:
+            return self.secrets.resolve(config)
+        except SecretsUnavailableError as problem:
+            raise Refusal(500, str(problem)) from None

@@ -1,0 +1,342 @@
+"""The Kafka double's answers, one function per API: kio's request in, a dict of the response's fields out.
+
+Error numbers are those of Kafka's protocol guide ("Error Codes").
+"""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from infra.local.doubles.kafka_codec import Request, apis, assignment
+from infra.local.doubles.kafka_state import BROKER_SETTINGS, TOPIC_NAME, TOPIC_SETTINGS, BrokerState, Group, Log, Topic
+
+NONE = 0
+OFFSET_OUT_OF_RANGE = 1
+CORRUPT_MESSAGE = 2
+UNKNOWN_TOPIC = 3
+INVALID_TOPIC = 17
+UNSUPPORTED_VERSION = 35
+TOPIC_EXISTS = 36
+INVALID_PARTITIONS = 37
+INVALID_REPLICATION_FACTOR = 38
+INVALID_REQUEST = 42
+NON_EMPTY_GROUP = 68
+GROUP_NOT_FOUND = 69
+BROKER_ID = 1
+LONGEST_WAIT_SECONDS = 1.0
+LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
+RESOURCE_TOPIC, RESOURCE_BROKER = 2, 4
+SOURCE_TOPIC, SOURCE_DEFAULT = 1, 5
+
+Fields = dict[str, Any]
+
+
+class Answers:
+    """Answers requests from the state. `host` and `port` are what clients are told to connect to."""
+
+    def __init__(self, state: BrokerState, host: str, port: int) -> None:
+        self._state, self._host, self._port = state, host, port
+        self._by_api: dict[str, Callable[[Request], Fields]] = {
+            "api_versions": self._api_versions,
+            "metadata": self._metadata,
+            "describe_cluster": self._describe_cluster,
+            "create_topics": self._create_topics,
+            "delete_topics": self._delete_topics,
+            "list_offsets": self._list_offsets,
+            "describe_configs": self._describe_configs,
+            "find_coordinator": self._find_coordinator,
+            "list_groups": self._list_groups,
+            "describe_groups": self._describe_groups,
+            "delete_groups": self._delete_groups,
+            "offset_fetch": self._offset_fetch,
+            "offset_commit": self._offset_commit,
+            "init_producer_id": self._init_producer_id,
+            "produce": self._produce,
+            "fetch": self._fetch,
+        }
+
+    def answer(self, request: Request) -> Fields:
+        """The fields of the response."""
+        with self._state.lock:
+            return self._by_api[request.api](request)
+
+    # the cluster
+
+    def _api_versions(self, request: Request) -> Fields:
+        keys = [{"api_key": key, "min_version": low, "max_version": high} for key, (_, low, high) in apis().items()]
+        return {
+            "error_code": UNSUPPORTED_VERSION if request.body is None else NONE,
+            "api_keys": sorted(keys, key=lambda k: k["api_key"]),
+        }
+
+    def _broker(self) -> Fields:
+        return {"node_id": BROKER_ID, "broker_id": BROKER_ID, "host": self._host, "port": self._port}
+
+    def _metadata(self, request: Request) -> Fields:
+        wanted = request.body.topics
+        names = list(self._state.topics) if wanted is None else [one.name for one in wanted]
+        return {
+            "brokers": [self._broker()],
+            "cluster_id": self._state.cluster_id,
+            "controller_id": BROKER_ID,
+            "topics": [self._topic(name) for name in names],
+        }
+
+    def _topic(self, name: str) -> Fields:
+        topic = self._state.topics.get(name)
+        if topic is None:
+            code = UNKNOWN_TOPIC if TOPIC_NAME.fullmatch(name or "") else INVALID_TOPIC
+            return {"error_code": code, "name": name}
+        nodes = [BROKER_ID]
+        partitions = [
+            {
+                "partition_index": index,
+                "leader_id": BROKER_ID,
+                "leader_epoch": 0,
+                "replica_nodes": nodes,
+                "isr_nodes": nodes,
+            }
+            for index in range(len(topic.partitions))
+        ]
+        return {"name": name, "topic_id": topic.id, "is_internal": name.startswith("__"), "partitions": partitions}
+
+    def _describe_cluster(self, _: Request) -> Fields:
+        return {"cluster_id": self._state.cluster_id, "controller_id": BROKER_ID, "brokers": [self._broker()]}
+
+    def _describe_configs(self, request: Request) -> Fields:
+        return {"results": [self._settings(one) for one in request.body.resources]}
+
+    def _settings(self, wanted: Any) -> Fields:
+        base = {"resource_type": wanted.resource_type, "resource_name": wanted.resource_name}
+        topic = self._state.topics.get(wanted.resource_name)
+        if wanted.resource_type == RESOURCE_TOPIC and topic is None:
+            return {
+                **base,
+                "error_code": UNKNOWN_TOPIC,
+                "error_message": "This server does not host this topic-partition.",
+            }
+        if wanted.resource_type not in (RESOURCE_TOPIC, RESOURCE_BROKER):
+            return {**base, "error_code": INVALID_REQUEST, "error_message": "Unexpected resource type"}
+        own = topic.settings if topic is not None and wanted.resource_type == RESOURCE_TOPIC else {}
+        known = {**(TOPIC_SETTINGS if wanted.resource_type == RESOURCE_TOPIC else BROKER_SETTINGS), **own}
+        keys = wanted.configuration_keys
+        return {
+            **base,
+            "configs": [
+                {
+                    "name": name,
+                    "value": value,
+                    "config_source": SOURCE_TOPIC if name in own else SOURCE_DEFAULT,
+                    "config_type": 2,
+                }
+                for name, value in known.items()
+                if not keys or name in keys
+            ],
+        }
+
+    # topics
+
+    def _create_topics(self, request: Request) -> Fields:
+        return {"topics": [self._create_topic(one, dry=request.body.validate_only) for one in request.body.topics]}
+
+    def _create_topic(self, wanted: Any, *, dry: bool) -> Fields:
+        partitions = 1 if wanted.num_partitions == -1 else wanted.num_partitions
+        refusals = (
+            (wanted.name in self._state.topics, TOPIC_EXISTS, f"Topic '{wanted.name}' already exists."),
+            (not TOPIC_NAME.fullmatch(wanted.name), INVALID_TOPIC, "Topic name is invalid."),
+            (not 1 <= partitions <= 10_000, INVALID_PARTITIONS, "Number of partitions must be larger than 0."),
+            (
+                wanted.replication_factor not in (1, -1),
+                INVALID_REPLICATION_FACTOR,
+                "Unable to replicate the partition: 1 broker.",
+            ),
+        )
+        for met, code, message in refusals:
+            if met:
+                return {"name": wanted.name, "error_code": code, "error_message": message}
+        if not dry:
+            settings = {one.name: one.value for one in wanted.configs if one.value is not None}
+            self._state.create_topic(wanted.name, partitions, settings)
+        topic_id = self._state.topics[wanted.name].id if not dry else uuid.uuid4()
+        return {"name": wanted.name, "topic_id": topic_id, "num_partitions": partitions, "replication_factor": 1}
+
+    def _delete_topics(self, request: Request) -> Fields:
+        named = getattr(request.body, "topic_names", None)
+        names = list(named) if named is not None else [one.name for one in request.body.topics]
+        return {"responses": [self._delete_topic(name) for name in names]}
+
+    def _delete_topic(self, name: str) -> Fields:
+        found = self._state.topics.pop(name, None)
+        return {"name": name, "topic_id": found.id if found else None, "error_code": NONE if found else UNKNOWN_TOPIC}
+
+    def _log(self, topic: str, partition: int) -> Log | None:
+        found: Topic | None = self._state.topics.get(topic)
+        return found.partitions[partition] if found and 0 <= partition < len(found.partitions) else None
+
+    def _list_offsets(self, request: Request) -> Fields:
+        return {
+            "topics": [
+                {"name": topic.name, "partitions": [self._offset(topic.name, one) for one in topic.partitions]}
+                for topic in request.body.topics
+            ]
+        }
+
+    def _offset(self, topic: str, wanted: Any) -> Fields:
+        log = self._log(topic, wanted.partition_index)
+        base: Fields = {"partition_index": wanted.partition_index}
+        if log is None:
+            return {**base, "error_code": UNKNOWN_TOPIC}
+        newest = max(((stamp, first) for first, stamp, _ in log.batches), default=(-1, -1))
+        special = {LATEST: (log.end, -1), EARLIEST: (0, -1), MAX_TIMESTAMP: (newest[1], newest[0])}
+        offset, stamp = special.get(wanted.timestamp) or log.at_time(wanted.timestamp)
+        return {**base, "offset": offset, "timestamp": stamp, "leader_epoch": 0}
+
+    # groups
+
+    def _find_coordinator(self, request: Request) -> Fields:
+        keys = getattr(request.body, "coordinator_keys", ())
+        return {**self._broker(), "coordinators": [{**self._broker(), "key": key} for key in keys]}
+
+    def _list_groups(self, request: Request) -> Fields:
+        states = [state.lower() for state in getattr(request.body, "states_filter", ())]
+        kinds = [kind.lower() for kind in getattr(request.body, "types_filter", ())]
+        groups = [
+            {
+                "group_id": one.name,
+                "protocol_type": one.protocol_type,
+                "group_state": one.state,
+                "group_type": "classic",
+            }
+            for one in self._state.groups.values()
+            if (not states or one.state.lower() in states) and (not kinds or "classic" in kinds)
+        ]
+        return {"groups": groups}
+
+    def _describe_groups(self, request: Request) -> Fields:
+        return {"groups": [self._group(name) for name in request.body.groups]}
+
+    def _group(self, name: str) -> Fields:
+        group = self._state.groups.get(name)
+        if group is None:
+            return {"group_id": name, "group_state": "Dead"}
+        members = [] if group.member_topics is None else [self._member(group)]
+        protocol = "range" if members else ""
+        base = {"group_id": name, "group_state": group.state, "protocol_type": group.protocol_type}
+        return {**base, "protocol_data": protocol, "members": members}
+
+    def _member(self, group: Group) -> Fields:
+        present = [self._state.topics[name] for name in group.member_topics or () if name in self._state.topics]
+        assigned = {topic.name: list(range(len(topic.partitions))) for topic in present}
+        client = f"connector-consumer-{group.name.removeprefix('connect-')}-0"
+        return {
+            "member_id": f"{client}-1",
+            "client_id": client,
+            "client_host": "/127.0.0.1",
+            "member_assignment": assignment(assigned),
+        }
+
+    def _delete_groups(self, request: Request) -> Fields:
+        return {"results": [self._delete_group(name) for name in request.body.groups_names]}
+
+    def _delete_group(self, name: str) -> Fields:
+        group = self._state.groups.get(name)
+        if group is None:
+            return {"group_id": name, "error_code": GROUP_NOT_FOUND}
+        if group.member_topics is not None:
+            return {"group_id": name, "error_code": NON_EMPTY_GROUP}
+        del self._state.groups[name]
+        return {"group_id": name, "error_code": NONE}
+
+    def _offset_fetch(self, request: Request) -> Fields:
+        if hasattr(request.body, "groups"):
+            groups = [
+                {"group_id": one.group_id, "topics": self._committed(one.group_id, one.topics)}
+                for one in request.body.groups
+            ]
+            return {"groups": groups}
+        return {"topics": self._committed(request.body.group_id, request.body.topics)}
+
+    def _committed(self, group: str, wanted: Any) -> list[Fields]:
+        offsets = self._state.groups[group].offsets if group in self._state.groups else {}
+        pairs = (
+            list(offsets)
+            if wanted is None
+            else [(one.name, index) for one in wanted for index in one.partition_indexes]
+        )
+        return [
+            {
+                "name": topic,
+                "partitions": [
+                    {"partition_index": index, "committed_offset": offsets.get((topic, index), -1), "metadata": ""}
+                    for name, index in pairs
+                    if name == topic
+                ],
+            }
+            for topic in dict.fromkeys(name for name, _ in pairs)
+        ]
+
+    def _offset_commit(self, request: Request) -> Fields:
+        group = request.body.group_id
+        return {
+            "topics": [
+                {"name": topic.name, "partitions": [self._commit(group, topic.name, one) for one in topic.partitions]}
+                for topic in request.body.topics
+            ]
+        }
+
+    def _commit(self, group: str, topic: str, wanted: Any) -> Fields:
+        known = self._log(topic, wanted.partition_index) is not None
+        if known:
+            self._state.commit(group, topic, wanted.partition_index, wanted.committed_offset)
+        return {"partition_index": wanted.partition_index, "error_code": NONE if known else UNKNOWN_TOPIC}
+
+    # records
+
+    def _init_producer_id(self, _: Request) -> Fields:
+        return {"producer_id": next(self._state.producers), "producer_epoch": 0}
+
+    def _produce(self, request: Request) -> Fields:
+        return {
+            "responses": [
+                {
+                    "name": topic.name,
+                    "partition_responses": [self._append(topic.name, one) for one in topic.partition_data],
+                }
+                for topic in request.body.topic_data
+            ]
+        }
+
+    def _append(self, topic: str, wanted: Any) -> Fields:
+        log = self._log(topic, wanted.index)
+        base: Fields = {"index": wanted.index, "base_offset": -1}
+        if log is None:
+            return {**base, "error_code": UNKNOWN_TOPIC}
+        try:
+            offset = log.append(bytes(wanted.records or b""))
+        except ValueError:
+            return {**base, "error_code": CORRUPT_MESSAGE}
+        self._state.written.notify_all()
+        return {**base, "base_offset": offset, "log_start_offset": 0}
+
+    def _fetch(self, request: Request) -> Fields:
+        found = self._read_all(request)
+        if not any(one["records"] or one["error_code"] for topic in found for one in topic["partitions"]):
+            self._state.written.wait(min(request.body.max_wait.total_seconds(), LONGEST_WAIT_SECONDS))
+            found = self._read_all(request)
+        return {"responses": found}
+
+    def _read_all(self, request: Request) -> list[Fields]:
+        return [
+            {"topic": topic.topic, "partitions": [self._read(topic.topic, one) for one in topic.partitions]}
+            for topic in request.body.topics
+        ]
+
+    def _read(self, topic: str, wanted: Any) -> Fields:
+        log = self._log(topic, wanted.partition)
+        base: Fields = {"partition_index": wanted.partition}
+        if log is None:
+            return {**base, "error_code": UNKNOWN_TOPIC, "high_watermark": -1, "records": b""}
+        code = NONE if 0 <= wanted.fetch_offset <= log.end else OFFSET_OUT_OF_RANGE
+        records = b"" if code else log.read(wanted.fetch_offset, wanted.partition_max_bytes)
+        marks = {"high_watermark": log.end, "last_stable_offset": log.end, "log_start_offset": 0}
+        return {**base, **marks, "error_code": code, "records": records}

@@ -1,0 +1,157 @@
+"""What the Kafka double remembers: topics with their records, and groups with their offsets and members."""
+
+import itertools
+import re
+import struct
+import threading
+import time
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+TOPIC_NAME = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
+BATCH_HEAD = struct.Struct(
+    "!qiibIhiqq"
+)  # base offset, length, leader epoch, magic, crc, attributes, last delta, two timestamps
+# The settings that a broker tells of a topic: Kafka 4.3's defaults, but for the largest message, which the real stack raises too.
+TOPIC_SETTINGS = {
+    "cleanup.policy": "delete",
+    "compression.type": "producer",
+    "max.message.bytes": "16777216",
+    "min.insync.replicas": "1",
+    "retention.bytes": "-1",
+    "retention.ms": "604800000",
+    "segment.bytes": "1073741824",
+}
+BROKER_SETTINGS = {
+    "auto.create.topics.enable": "false",
+    "default.replication.factor": "1",
+    "delete.topic.enable": "true",
+    "log.retention.hours": "168",
+    "message.max.bytes": "16777216",
+    "num.partitions": "1",
+}
+
+
+@dataclass(kw_only=True)
+class Log:
+    """One partition: its batches as they came, and the next offset."""
+
+    batches: list[tuple[int, int, bytes]] = field(default_factory=list)  # first offset, newest timestamp, bytes
+    end: int = 0
+
+    def append(self, records: bytes) -> int:
+        """Add record batches; the offset of the first record. ValueError for bytes that are no batches of format 2."""
+        first = self.end
+        at = 0
+        while at < len(records):
+            head = BATCH_HEAD.unpack_from(records, at) if len(records) - at >= BATCH_HEAD.size else None
+            if head is None or head[1] <= 0 or head[3] != 2 or at + 12 + head[1] > len(records):
+                raise ValueError("not a record batch")
+            batch = struct.pack("!q", self.end) + records[at + 8 : at + 12 + head[1]]
+            self.batches.append((self.end, head[8], batch))
+            self.end += head[6] + 1
+            at += 12 + head[1]
+        return first
+
+    def read(self, offset: int, limit: int) -> bytes:
+        """The batches from the one that holds the offset, up to about `limit` bytes but at least one."""
+        ends = [first for first, _, _ in self.batches[1:]] + [self.end]
+        found = b""
+        for following, (_, _, batch) in zip(ends, self.batches, strict=False):
+            if following <= offset:
+                continue
+            if found and len(found) + len(batch) > limit:
+                break
+            found += batch
+        return found
+
+    def at_time(self, timestamp: int) -> tuple[int, int]:
+        """The first (offset, timestamp) at or after a time; (-1, -1) when there is none."""
+        return next(((first, newest) for first, newest, _ in self.batches if newest >= timestamp), (-1, -1))
+
+
+@dataclass(kw_only=True)
+class Topic:
+    """A topic: its id, partitions and the settings it was given."""
+
+    name: str
+    partitions: list[Log]
+    settings: dict[str, str] = field(default_factory=dict)
+    id: uuid.UUID = field(default_factory=uuid.uuid4)
+
+
+@dataclass(kw_only=True)
+class Group:
+    """A consumer group: committed offsets by (topic, partition), and the topics of its live member, if any."""
+
+    name: str
+    offsets: dict[tuple[str, int], int] = field(default_factory=dict)
+    member_topics: tuple[str, ...] | None = None
+    # Empty for a group that only ever had offsets committed to it.
+    protocol_type: str = ""
+
+    @property
+    def state(self) -> str:
+        """Kafka's word for the group's state."""
+        return "Empty" if self.member_topics is None else "Stable"
+
+
+class BrokerState:
+    """Topics and groups behind one lock. It is the broker that the Connect double's worker sees."""
+
+    def __init__(self, cluster_id: str) -> None:
+        self.cluster_id = cluster_id
+        self.lock = threading.RLock()
+        self.topics: dict[str, Topic] = {}
+        self.groups: dict[str, Group] = {}
+        self.producers = itertools.count(1)
+        # Told when records arrive; a fetch waits for it.
+        self.written = threading.Condition(self.lock)
+
+    def create_topic(self, name: str, partitions: int = 1, settings: dict[str, str] | None = None) -> None:
+        """Create a topic if it does not exist."""
+        with self.lock:
+            if name not in self.topics:
+                logs = [Log() for _ in range(partitions)]
+                self.topics[name] = Topic(name=name, partitions=logs, settings=dict(settings or {}))
+
+    def delete_topic(self, name: str) -> None:
+        """Delete a topic if it exists."""
+        with self.lock:
+            self.topics.pop(name, None)
+
+    def join_group(self, group: str, topics: Iterable[str]) -> None:
+        """Add a live consumer of the topics to the group."""
+        with self.lock:
+            joined = self.groups.setdefault(group, Group(name=group))
+            joined.member_topics, joined.protocol_type = tuple(topics), "consumer"
+
+    def leave_group(self, group: str) -> None:
+        """Take the live consumer away; the group's offsets stay, and a group without any is gone."""
+        with self.lock:
+            if group in self.groups:
+                self.groups[group].member_topics = None
+
+    def commit(self, group: str, topic: str, partition: int, offset: int) -> None:
+        """Commit an offset for a group, which is made if need be."""
+        with self.lock:
+            self.groups.setdefault(group, Group(name=group)).offsets[topic, partition] = offset
+
+    def delete_offsets(self, group: str) -> None:
+        """Forget the group's offsets, and the group unless it has a member."""
+        with self.lock:
+            if group in self.groups and self.groups[group].member_topics is None:
+                del self.groups[group]
+
+    def end_offset(self, topic: str, partition: int = 0) -> int:
+        """The next offset of a partition. KeyError or IndexError when there is none."""
+        with self.lock:
+            return self.topics[topic].partitions[partition].end
+
+    def advance(self, topic: str, count: int, partition: int = 0) -> None:
+        """Let a partition's end move on without any record, as if so many had been written: lag for tests, for nothing."""
+        with self.lock:
+            log = self.topics[topic].partitions[partition]
+            log.batches.append((log.end, int(time.time() * 1000), b""))
+            log.end += count

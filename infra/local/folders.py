@@ -1,0 +1,33 @@
+"""The folders of one stack's state."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Below `state`: a folder per server, `logs`, and the process ids of what runs."""
+
+    state: Path
+
+    def of(self, server: str) -> Path:
+        """The server's own folder; made if missing."""
+        return _made(self.state / server)
+
+    def log(self, server: str) -> Path:
+        """The server's log file."""
+        return _made(self.state / "logs") / f"{server}.log"
+
+    def pid_file(self, server: str) -> Path:
+        """Where the server's process is written down while it runs."""
+        return _made(self.state / "running") / f"{server}.json"
+
+    @property
+    def ports(self) -> Path:
+        """The file that remembers the stack's ports."""
+        return self.state / "ports.json"
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

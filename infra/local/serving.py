@@ -1,0 +1,94 @@
+"""Headgate on a stack: which is started in what order, and what is told when it serves."""
+
+import base64
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from infra.local import announcement, real_stack, sandbox_stack
+from infra.local.addresses import StackAddresses
+from infra.local.first_admin import DEFAULT_EMAIL, FirstAdmin, Keeper, master_key
+from infra.local.kept_secrets import kept_secret
+from infra.local.layout import state_folder
+from infra.local.processes import Server
+from infra.local.progress import say
+from infra.local.surroundings import Keys, environment
+
+SHOWN_AGAIN_BY = ".headgate/venv/bin/python -m infra.local.first_admin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Serving:
+    """A run that serves: Headgate and its stack."""
+
+    url: str
+    admin: FirstAdmin
+    addresses: StackAddresses
+    servers: Sequence[Server]
+    sandbox: bool
+
+
+def on_real_stack(url: str, port: int, ends: ExitStack) -> Serving:
+    """Starts the real stack and Headgate; `ends` gets what has to be ended. Raises SetupMissing or ServerFailed."""
+    state = state_folder("real")
+    keys = Keys(
+        master_key=master_key(state), service_credential=_credential() or kept_secret(state / "service-credential")
+    )
+    keeper = Keeper(state, keys.master_key)
+    admin = keeper.first_admin(os.environ)
+    stack = ends.enter_context(
+        real_stack.start(state, headgate_url=url, service_credential=keys.service_credential, connect_later=True)
+    )
+    _start_headgate(environment(url, admin, keys, stack.addresses), port, ends, sandbox=False)
+    # Last: connectors that Connect remembers ask Headgate for their secrets at once.
+    stack.connect.start()
+    tell = admin.made_here and not keeper.was_told()
+    _announce(url, admin, stack.addresses, tell=tell)
+    if tell:
+        keeper.note_told()
+    elif admin.made_here:
+        say(f"the password of {admin.email} was told by an earlier run; shown again by: {SHOWN_AGAIN_BY}")
+    return Serving(url=url, admin=admin, addresses=stack.addresses, servers=stack.servers, sandbox=False)
+
+
+def on_sandbox(url: str, port: int, ends: ExitStack) -> Serving:
+    """Starts the sandbox and Headgate, which forgets everything at the end, keys and users included."""
+    keys = Keys(
+        master_key=os.environ.get("HEADGATE_MASTER_KEY") or base64.b64encode(os.urandom(32)).decode(),
+        service_credential=_credential() or secrets.token_urlsafe(24),
+    )
+    admin = _fresh_admin(os.environ)
+    stack = ends.enter_context(
+        sandbox_stack.start(state_folder("sandbox"), headgate_url=url, service_credential=keys.service_credential)
+    )
+    _start_headgate(environment(url, admin, keys, stack.addresses), port, ends, sandbox=True)
+    _announce(url, admin, stack.addresses, tell=admin.made_here)
+    return Serving(url=url, admin=admin, addresses=stack.addresses, servers=stack.servers, sandbox=True)
+
+
+def _credential() -> str | None:
+    return os.environ.get("HEADGATE_SERVICE_CREDENTIAL") or None
+
+
+def _fresh_admin(variables: Mapping[str, str]) -> FirstAdmin:
+    given = variables.get("HEADGATE_ADMIN_PASSWORD")
+    return FirstAdmin(
+        email=variables.get("HEADGATE_ADMIN_EMAIL") or DEFAULT_EMAIL,
+        password=given or secrets.token_urlsafe(18),
+        made_here=not given,
+    )
+
+
+def _start_headgate(variables: Mapping[str, str], port: int, ends: ExitStack, *, sandbox: bool) -> None:
+    # Only now: importing the application reads the environment, and takes its time.
+    from infra.local.runner import Runner
+
+    runner = Runner(environment=variables, port=port, sandbox=sandbox)
+    runner.start()
+    ends.callback(runner.stop)
+
+
+def _announce(url: str, admin: FirstAdmin, addresses: StackAddresses, *, tell: bool) -> None:
+    print(*announcement.lines(url, admin.email, admin.password if tell else None, addresses), sep="\n", flush=True)

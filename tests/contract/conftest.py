@@ -1,0 +1,192 @@
+"""The two worlds of the contract: the doubles, and (marked `real`) the servers whose places they take."""
+
+import itertools
+import secrets as random
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import conninfo, sql
+
+from infra.local import doubles, postgres
+from infra.local.folders import Folders
+from infra.local.ports import kept_ports
+from infra.local.processes import Server
+from infra.local.reaper import Reaper
+from tests.support.doubles import JDBC_SINK, POSTGRES_SOURCE, ConnectView, SecretDesk, until
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """A broker, a Connect worker, a PostgreSQL and a desk for secrets."""
+
+    kafka: str
+    connect: ConnectView
+    postgres: str = field(repr=False)
+    desk: SecretDesk
+    kill_worker: Callable[[], None]
+    start_worker: Callable[[], None]
+
+
+@pytest.fixture(scope="session", params=["double", pytest.param("real", marks=pytest.mark.real)])
+def world(request: pytest.FixtureRequest) -> Iterator[World]:
+    """Each test runs in each world."""
+    with ExitStack() as ends:
+        build = _real_world if request.param == "real" else _double_world
+        made = build(request, ends)
+        ends.callback(made.connect.close)
+        yield made
+
+
+def _real_world(request: pytest.FixtureRequest, ends: ExitStack) -> World:
+    stack = request.getfixturevalue("real_stack_in_use")
+    desk = SecretDesk(port=stack.headgate_port, credential=stack.service_credential)
+    ends.callback(desk.close)
+    addresses = stack.stack.addresses
+    return World(
+        kafka=addresses.kafka,
+        connect=ConnectView(url=addresses.connect),
+        postgres=addresses.postgres,
+        desk=desk,
+        kill_worker=stack.stack.connect.kill,
+        start_worker=stack.stack.connect.start,
+    )
+
+
+def _double_world(request: pytest.FixtureRequest, ends: ExitStack) -> World:
+    state: Path = request.getfixturevalue("tmp_path_factory").mktemp("doubles")
+    for folder in (state, *list(state.parents)[:2]):
+        folder.chmod(0o711)
+    folders = Folders(state)
+    port = kept_ports(folders.ports, ["postgres"])["postgres"]
+    reaper = Reaper()
+    ends.callback(reaper.close)
+    database = Server(postgres.plan(folders, port=port), reaper)
+    ends.callback(database.stop)
+    database.start()
+    desk = SecretDesk()
+    ends.callback(desk.close)
+    running = doubles.start(headgate_url=desk.url, service_credential=desk.credential)
+    ends.callback(running.stop)
+    return World(
+        kafka=running.kafka,
+        connect=ConnectView(url=running.connect),
+        postgres=postgres.url(folders, port),
+        desk=desk,
+        kill_worker=running.connect_double.crash,
+        start_worker=running.connect_double.boot,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shop:
+    """A database of its own for one test, and configurations that read from it or write to it."""
+
+    world: World
+    name: str
+    admin: "psycopg.Connection[Any]"
+    password: str = field(repr=False)
+    made: list[str] = field(default_factory=list)
+    numbers: Any = field(default_factory=lambda: itertools.count(1))
+
+    @property
+    def address(self) -> dict[str, str]:
+        """Host, port and superuser."""
+        parts = conninfo.conninfo_to_dict(self.world.postgres)
+        return {"host": str(parts["host"]), "port": str(parts["port"]), "user": str(parts["user"])}
+
+    def source(self, **changes: str | None) -> dict[str, str]:
+        """A PostgreSQL source of this database that works; `changes` by key, underscores twice for a dot, None to leave out."""
+        name = f"{self.name}-{next(self.numbers)}"
+        self.made.append(name)
+        plain = name.replace("-", "_")
+        config: dict[str, str | None] = {
+            "name": name,
+            "connector.class": POSTGRES_SOURCE,
+            "tasks.max": "1",
+            "database.hostname": self.address["host"],
+            "database.port": self.address["port"],
+            "database.user": self.address["user"],
+            "database.password": self.world.desk.reference("password", self.password),
+            "database.dbname": self.name,
+            "topic.prefix": plain,
+            "plugin.name": "pgoutput",
+            "slot.name": plain,
+            "publication.name": plain,
+            "publication.autocreate.mode": "filtered",
+            "table.include.list": r"public\..*",
+            "topic.creation.default.replication.factor": "1",
+            "topic.creation.default.partitions": "1",
+            "headgate.owner": "contract",
+        }
+        config.update({key.replace("__", "."): value for key, value in changes.items()})
+        return {key: value for key, value in config.items() if value is not None}
+
+    def sink(self, **changes: str | None) -> dict[str, str]:
+        """A JDBC sink into this database; `changes` as for `source`."""
+        name = f"{self.name}-{next(self.numbers)}"
+        self.made.append(name)
+        config: dict[str, str | None] = {
+            "name": name,
+            "connector.class": JDBC_SINK,
+            "tasks.max": "1",
+            "topics": f"{name}.nothing",
+            "connection.url": f"jdbc:postgresql://{self.address['host']}:{self.address['port']}/{self.name}",
+            "connection.username": self.address["user"],
+            "connection.password": self.world.desk.reference("password", self.password),
+        }
+        config.update({key.replace("__", "."): value for key, value in changes.items()})
+        return {key: value for key, value in config.items() if value is not None}
+
+    def role(self, options: str = "") -> str:
+        """A role that may read the tables, with a name of its own and the superuser's password."""
+        name = f"{self.name}_role{next(self.numbers)}"
+        identity = sql.Identifier(name)
+        self.admin.execute(sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(identity, sql.Literal(self.password)))
+        if options:
+            self.admin.execute(sql.SQL("ALTER ROLE {} " + options).format(identity))  # type: ignore[arg-type]
+        self.admin.execute(sql.SQL("GRANT SELECT ON ALL TABLES IN SCHEMA public TO {}").format(identity))
+        return name
+
+    def slots(self) -> dict[str, bool]:
+        """The replication slots of this database: name -> whether somebody holds it."""
+        query = "SELECT slot_name, active FROM pg_replication_slots WHERE database = %s"
+        return {str(name): bool(active) for name, active in self.admin.execute(query, [self.name]).fetchall()}
+
+    def close(self) -> None:
+        """Delete the connectors, and what they left in the database server."""
+        for name in self.made:
+            self.world.connect.remove(name)
+        until(self.slots, lambda slots: not any(slots.values()))
+        self.admin.execute(
+            "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = %s", [self.name]
+        )
+        self.admin.close()
+
+
+@pytest.fixture
+def shop(world: World) -> Iterator[Shop]:
+    """A fresh database with two tables of one row, one of them oddly named."""
+    name = f"shop{random.token_hex(4)}"
+    with psycopg.connect(world.postgres, autocommit=True) as server:
+        server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    admin: psycopg.Connection[Any] = psycopg.connect(
+        conninfo.make_conninfo(world.postgres, dbname=name), autocommit=True
+    )
+    for table in ("orders", "Odd Näme"):
+        admin.execute(sql.SQL("CREATE TABLE {} (id int PRIMARY KEY, note text)").format(sql.Identifier(table)))
+        admin.execute(sql.SQL("INSERT INTO {} VALUES (1, 'first')").format(sql.Identifier(table)))
+    password = str(conninfo.conninfo_to_dict(world.postgres)["password"])
+    made = Shop(world=world, name=name, admin=admin, password=password)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def connect(world: World) -> ConnectView:
+    """The Connect of this world."""
+    return world.connect

@@ -1,0 +1,100 @@
+"""Creating, reading and deleting connectors."""
+
+from tests.contract.conftest import Shop
+from tests.support.doubles import ConnectView, until
+
+
+def test_a_connector_created_stopped_is_stopped_after_a_moment_and_touches_nothing(
+    shop: Shop, connect: ConnectView
+) -> None:
+    config = shop.source()
+    answer = connect.create(config)
+    assert answer.status_code == 201
+    assert answer.headers["Location"].endswith(f"/connectors/{config['name']}")
+    assert answer.json() == {"name": config["name"], "config": config, "tasks": [], "type": "source"}
+    connect.reach(config["name"], "STOPPED")
+    assert shop.slots() == {}
+
+
+def test_right_after_creation_there_may_be_no_status_yet(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source()
+    connect.create(config)
+    answer = connect.call("GET", f"/connectors/{config['name']}/status")
+    if answer.status_code != 200:
+        word = f"No status found for connector {config['name']}"
+        assert answer.json() == {"error_code": 404, "message": word}
+    connect.reach(config["name"], "STOPPED")
+
+
+def test_a_connector_created_without_initial_state_runs(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source()
+    assert connect.create(config, state=None).status_code == 201
+    connect.reach(config["name"], "RUNNING", "RUNNING")
+
+
+def test_a_connector_created_paused_has_no_task(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source()
+    connect.create(config, state="PAUSED")
+    connect.reach(config["name"], "PAUSED")
+
+
+def test_a_second_creation_is_a_conflict_even_with_another_configuration(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source()
+    connect.create(config)
+    answer = connect.create({**config, "tasks.max": "2"})
+    assert answer.status_code == 409
+    assert answer.json()["message"] == f"Connector {config['name']} already exists"
+    assert connect.call("GET", f"/connectors/{config['name']}/config").json() == config
+
+
+def test_unknown_keys_are_kept_and_references_are_shown_as_they_were_given(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source()
+    connect.create(config)
+    shown = connect.call("GET", f"/connectors/{config['name']}").json()["config"]
+    assert shown == config
+    assert shown["headgate.owner"] == "contract"
+    assert shown["database.password"].startswith("${headgate:")
+
+
+def test_a_deleted_connector_is_gone_and_its_status_soon_after(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source()
+    connect.create(config)
+    connect.reach(config["name"], "STOPPED")
+    assert connect.call("DELETE", f"/connectors/{config['name']}").status_code == 204
+    assert connect.call("GET", f"/connectors/{config['name']}").status_code == 404
+    again = connect.call("DELETE", f"/connectors/{config['name']}")
+    assert (again.status_code, again.json()["message"]) == (404, f"Connector {config['name']} not found")
+    until(lambda: connect.states(config["name"])[0], lambda state: state == "none")
+
+
+def test_a_deleted_source_lets_go_of_its_slot_but_leaves_it_behind(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source()
+    connect.create(config, state=None)
+    connect.reach(config["name"], "RUNNING", "RUNNING")
+    until(shop.slots, lambda slots: slots == {config["slot.name"]: True})
+    connect.remove(config["name"])
+    until(shop.slots, lambda slots: slots == {config["slot.name"]: False})
+
+
+def test_a_configuration_under_another_name_is_refused(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source()
+    answer = connect.call("POST", "/connectors", {"name": "other", "config": config})
+    assert answer.status_code == 400
+    assert "doesn't match connector name in the URL (other)" in answer.json()["message"]
+
+
+def test_a_class_that_no_plugin_offers_is_refused(connect: ConnectView) -> None:
+    answer = connect.call("POST", "/connectors", {"name": "x", "config": {"connector.class": "org.example.Nothing"}})
+    assert answer.status_code == 400
+    assert "Failed to find any class that implements Connector" in answer.json()["message"]
+
+
+def test_a_body_that_is_no_json_is_answered_with_500(connect: ConnectView) -> None:
+    answer = connect.http.post(f"{connect.url}/connectors", content="{", headers={"Content-Type": "application/json"})
+    assert answer.status_code == 500
+    assert answer.json()["error_code"] == 500
+
+
+def test_a_body_of_another_kind_is_answered_with_415(connect: ConnectView) -> None:
+    answer = connect.http.post(f"{connect.url}/connectors", content="a=b", headers={"Content-Type": "text/plain"})
+    assert answer.status_code == 415

@@ -1,0 +1,105 @@
+"""Resuming, pausing, stopping and configuring connectors."""
+
+import pytest
+
+from tests.contract.conftest import Shop
+from tests.support.doubles import ConnectView, until
+
+
+@pytest.fixture
+def running(shop: Shop, connect: ConnectView) -> dict[str, str]:
+    """A source whose task runs."""
+    config = shop.source()
+    connect.create(config, state=None)
+    connect.reach(config["name"], "RUNNING", "RUNNING")
+    return config
+
+
+def test_a_stopped_connector_runs_once_it_is_resumed(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source()
+    connect.create(config)
+    connect.reach(config["name"], "STOPPED")
+    assert connect.call("PUT", f"/connectors/{config['name']}/resume").status_code == 202
+    connect.reach(config["name"], "RUNNING", "RUNNING")
+    until(shop.slots, lambda slots: slots == {config["slot.name"]: True})
+
+
+def test_pausing_and_resuming_reach_the_task_too(running: dict[str, str], connect: ConnectView) -> None:
+    name = running["name"]
+    assert connect.call("PUT", f"/connectors/{name}/pause").status_code == 202
+    connect.reach(name, "PAUSED", "PAUSED")
+    connect.call("PUT", f"/connectors/{name}/resume")
+    connect.reach(name, "RUNNING", "RUNNING")
+
+
+def test_a_stopped_connector_has_no_task_and_frees_its_slot(
+    running: dict[str, str], shop: Shop, connect: ConnectView
+) -> None:
+    name = running["name"]
+    assert connect.call("PUT", f"/connectors/{name}/stop").status_code == 204
+    connect.reach(name, "STOPPED")
+    until(shop.slots, lambda slots: slots == {running["slot.name"]: False})
+    assert connect.call("GET", f"/connectors/{name}/tasks").json() == []
+
+
+def test_the_same_order_twice_is_as_good_as_once(running: dict[str, str], connect: ConnectView) -> None:
+    path = f"/connectors/{running['name']}"
+    assert [connect.call("PUT", f"{path}/resume").status_code for _ in range(2)] == [202, 202]
+    assert [connect.call("PUT", f"{path}/stop").status_code for _ in range(2)] == [204, 204]
+    connect.reach(running["name"], "STOPPED")
+
+
+@pytest.mark.parametrize("order", ["pause", "resume", "stop"])
+def test_an_order_to_an_unknown_connector_is_404(connect: ConnectView, order: str) -> None:
+    answer = connect.call("PUT", f"/connectors/nobody/{order}")
+    assert (answer.status_code, answer.json()["message"]) == (404, "Unknown connector nobody")
+
+
+def test_putting_a_configuration_creates_a_connector_that_runs(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source()
+    bare = {key: value for key, value in config.items() if key != "name"}
+    answer = connect.call("PUT", f"/connectors/{config['name']}/config", bare)
+    assert answer.status_code == 201
+    assert answer.json()["config"] == config
+    connect.reach(config["name"], "RUNNING", "RUNNING")
+
+
+def test_putting_a_configuration_keeps_a_stopped_connector_stopped(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source()
+    connect.create(config)
+    connect.reach(config["name"], "STOPPED")
+    changed = {**config, "headgate.owner": "another"}
+    answer = connect.call("PUT", f"/connectors/{config['name']}/config", changed)
+    assert (answer.status_code, answer.json()["config"]) == (200, changed)
+    until(lambda: connect.states(config["name"]), lambda seen: seen == ("STOPPED", []))
+    assert connect.call("GET", f"/connectors/{config['name']}/config").json() == changed
+
+
+@pytest.mark.parametrize("changes", [{}, {"headgate.owner": "another"}])
+def test_a_running_connector_still_runs_after_a_put(
+    running: dict[str, str], connect: ConnectView, changes: dict[str, str]
+) -> None:
+    assert connect.call("PUT", f"/connectors/{running['name']}/config", {**running, **changes}).status_code == 200
+    connect.reach(running["name"], "RUNNING", "RUNNING")
+
+
+def test_a_configuration_that_is_refused_changes_nothing(
+    running: dict[str, str], shop: Shop, connect: ConnectView
+) -> None:
+    changed = {**running, "database.dbname": f"{shop.name}_missing"}
+    assert connect.call("PUT", f"/connectors/{running['name']}/config", changed).status_code == 400
+    assert connect.call("GET", f"/connectors/{running['name']}/config").json() == running
+
+
+def test_a_worker_that_was_killed_comes_back_with_old_statuses(
+    running: dict[str, str], shop: Shop, connect: ConnectView
+) -> None:
+    shop.world.kill_worker()
+    shop.world.start_worker()
+    path = f"/connectors/{running['name']}/status"
+    first = until(
+        lambda: connect.call("GET", path), lambda answer: answer.headers["Content-Type"].startswith("application/json")
+    )
+    assert first.json()["connector"]["state"] == "RUNNING"
+    until(shop.slots, lambda slots: slots == {running["slot.name"]: True})
+    connect.reach(running["name"], "RUNNING", "RUNNING")

@@ -1,0 +1,115 @@
+"""Restarts, and secrets that cannot be read meanwhile."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.contract.conftest import Shop, World
+from tests.support.doubles import ConnectView, until
+
+
+@pytest.fixture
+def running(shop: Shop, connect: ConnectView) -> dict[str, str]:
+    """A source whose task runs."""
+    config = shop.source()
+    connect.create(config, state=None)
+    connect.reach(config["name"], "RUNNING", "RUNNING")
+    return config
+
+
+@pytest.fixture
+def closed_desk(world: World, running: dict[str, str]) -> Iterator[None]:
+    """Nobody hands out secrets, from after the source has started."""
+    world.desk.close()
+    yield
+    world.desk.close()
+    world.desk.open()
+
+
+def test_a_restart_of_the_connector_alone_is_204(running: dict[str, str], connect: ConnectView) -> None:
+    assert connect.call("POST", f"/connectors/{running['name']}/restart").status_code == 204
+    connect.reach(running["name"], "RUNNING", "RUNNING")
+
+
+def test_a_restart_with_tasks_answers_its_plan(running: dict[str, str], connect: ConnectView) -> None:
+    answer = connect.call("POST", f"/connectors/{running['name']}/restart?includeTasks=true")
+    assert answer.status_code == 202
+    assert answer.json()["connector"]["state"] == "RESTARTING"
+    assert [task["state"] for task in answer.json()["tasks"]] == ["RESTARTING"]
+    connect.reach(running["name"], "RUNNING", "RUNNING")
+
+
+def test_a_restart_of_what_failed_leaves_the_rest_alone(running: dict[str, str], connect: ConnectView) -> None:
+    answer = connect.call("POST", f"/connectors/{running['name']}/restart?includeTasks=true&onlyFailed=true")
+    assert answer.status_code == 202
+    assert answer.json()["connector"]["state"] == "RUNNING"
+    assert [task["state"] for task in answer.json()["tasks"]] == ["RUNNING"]
+
+
+def test_a_stopped_connector_stays_stopped_when_it_is_restarted(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source()
+    connect.create(config)
+    connect.reach(config["name"], "STOPPED")
+    assert connect.call("POST", f"/connectors/{config['name']}/restart").status_code == 204
+    assert connect.call("POST", f"/connectors/{config['name']}/restart?includeTasks=true").status_code == 202
+    connect.reach(config["name"], "STOPPED")
+
+
+def test_a_task_can_be_restarted_by_itself(running: dict[str, str], connect: ConnectView) -> None:
+    assert connect.call("POST", f"/connectors/{running['name']}/tasks/0/restart").status_code == 204
+    connect.reach(running["name"], "RUNNING", "RUNNING")
+
+
+def test_an_unknown_task_is_404(running: dict[str, str], connect: ConnectView) -> None:
+    answer = connect.call("POST", f"/connectors/{running['name']}/tasks/7/restart")
+    assert (answer.status_code, answer.json()["message"]) == (404, f"Unknown task: {running['name']}-7")
+
+
+@pytest.mark.parametrize("path", ["restart", "restart?includeTasks=true", "tasks/0/restart"])
+def test_an_unknown_connector_is_404(connect: ConnectView, path: str) -> None:
+    answer = connect.call("POST", f"/connectors/nobody/{path}")
+    assert (answer.status_code, answer.json()["message"]) == (404, "Unknown connector: nobody")
+
+
+@pytest.mark.usefixtures("closed_desk")
+def test_without_secrets_nothing_can_be_created_or_validated(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source()
+    assert connect.create(config).status_code == 500
+    path = f"/connector-plugins/{config['connector.class']}/config/validate"
+    assert connect.call("PUT", path, config).status_code == 500
+    assert connect.call("GET", f"/connectors/{config['name']}").status_code == 404
+
+
+@pytest.mark.usefixtures("closed_desk")
+def test_without_secrets_a_restart_of_the_connector_leaves_it_unassigned(
+    running: dict[str, str], connect: ConnectView
+) -> None:
+    assert connect.call("POST", f"/connectors/{running['name']}/restart").status_code == 500
+    connect.reach(running["name"], "UNASSIGNED", "RUNNING")
+
+
+@pytest.mark.usefixtures("closed_desk")
+def test_without_secrets_a_restart_with_tasks_hangs_until_another_one(
+    running: dict[str, str], world: World, connect: ConnectView
+) -> None:
+    path = f"/connectors/{running['name']}/restart?includeTasks=true"
+    assert connect.call("POST", path).status_code == 202
+    connect.reach(running["name"], "RESTARTING", "RESTARTING")
+    assert connect.trace(running["name"]) == ""
+    world.desk.open()
+    assert connect.states(running["name"]) == ("RESTARTING", ["RESTARTING"])
+    connect.call("POST", path)
+    connect.reach(running["name"], "RUNNING", "RUNNING")
+
+
+def test_without_secrets_a_resumed_connector_runs_without_task(shop: Shop, world: World, connect: ConnectView) -> None:
+    config = shop.source()
+    connect.create(config)
+    connect.reach(config["name"], "STOPPED")
+    world.desk.close()
+    try:
+        assert connect.call("PUT", f"/connectors/{config['name']}/resume").status_code == 202
+        connect.reach(config["name"], "RUNNING")
+    finally:
+        world.desk.open()
+    until(lambda: connect.states(config["name"]), lambda seen: seen == ("RUNNING", ["RUNNING"]))

@@ -1,0 +1,83 @@
+"""What validation does not see and a started task does."""
+
+from psycopg import sql
+
+from tests.contract.conftest import Shop
+from tests.support.doubles import ConnectView, until
+
+
+def _failed(connect: ConnectView, config: dict[str, str]) -> str:
+    assert connect.validate(config) == {}
+    assert connect.create(config, state="RUNNING").status_code == 201
+    connect.reach(config["name"], "RUNNING", "FAILED")
+    return connect.trace(config["name"])
+
+
+def _publish(shop: Shop, name: str, table: str = "orders") -> None:
+    shop.admin.execute(
+        sql.SQL("CREATE PUBLICATION {} FOR TABLE {}").format(sql.Identifier(name), sql.Identifier(table))
+    )
+
+
+def test_a_role_that_may_not_replicate_fails(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source(database__user=shop.role(), publication__autocreate__mode="disabled")
+    _publish(shop, config["publication.name"])
+    trace = _failed(connect, config)
+    assert trace.startswith("io.debezium.DebeziumException: Creation of replication slot failed\n\tat ")
+    assert "FATAL: permission denied to start WAL sender" in trace
+
+
+def test_a_publication_that_is_missing_fails(shop: Shop, connect: ConnectView) -> None:
+    trace = _failed(connect, shop.source(publication__autocreate__mode="disabled"))
+    assert "Publication autocreation is disabled, please create one and restart the connector." in trace
+    assert shop.slots() == {}
+
+
+def test_a_publication_that_the_role_may_not_create_fails(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source(database__user=shop.role("REPLICATION"))
+    trace = _failed(connect, config)
+    assert f"Unable to create filtered publication {config['publication.name']} for " in trace
+    assert f"ERROR: permission denied for database {shop.name}" in trace
+
+
+def test_an_unlogged_table_fails(shop: Shop, connect: ConnectView) -> None:
+    shop.admin.execute("CREATE UNLOGGED TABLE fleeting (id int PRIMARY KEY)")
+    trace = _failed(connect, shop.source(table__include__list=r"public\.fleeting"))
+    assert "This operation is not supported for unlogged tables." in trace
+
+
+def test_no_table_at_all_fails_where_a_publication_is_to_be_made(shop: Shop, connect: ConnectView) -> None:
+    trace = _failed(connect, shop.source(table__include__list=r"public\.missing"))
+    assert "No table filters found for filtered publication" in trace
+
+
+def test_no_table_at_all_runs_where_the_publication_exists(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source(table__include__list=r"public\.missing", publication__autocreate__mode="disabled")
+    _publish(shop, config["publication.name"])
+    connect.create(config, state="RUNNING")
+    connect.reach(config["name"], "RUNNING", "RUNNING")
+
+
+def test_a_slot_that_another_connector_holds_goes_unnoticed(shop: Shop, connect: ConnectView) -> None:
+    first = shop.source()
+    connect.create(first, state="RUNNING")
+    connect.reach(first["name"], "RUNNING", "RUNNING")
+    until(shop.slots, lambda slots: slots == {first["slot.name"]: True})
+    second = shop.source(slot__name=first["slot.name"])
+    connect.create(second, state="RUNNING")
+    connect.reach(second["name"], "RUNNING", "RUNNING")
+
+
+def test_a_sink_that_cannot_connect_fails_without_naming_the_reason(shop: Shop, connect: ConnectView) -> None:
+    config = shop.sink(connection__password=shop.world.desk.reference("password", "wrong"))
+    trace = _failed(connect, config)
+    assert "Unable to create requested service [org.hibernate.engine.jdbc.env.spi.JdbcEnvironment]" in trace
+
+
+def test_a_failed_task_runs_after_a_restart_once_its_cause_is_gone(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source(publication__autocreate__mode="disabled")
+    _failed(connect, config)
+    _publish(shop, config["publication.name"])
+    connect.call("POST", f"/connectors/{config['name']}/restart?includeTasks=true&onlyFailed=true")
+    connect.reach(config["name"], "RUNNING", "RUNNING")
+    assert connect.trace(config["name"]) == ""

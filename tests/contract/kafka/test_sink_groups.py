@@ -1,0 +1,35 @@
+"""The consumer group of a sink."""
+
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from tests.contract.conftest import Shop, World
+from tests.support.doubles import until
+
+LIMIT = 10
+
+
+@pytest.fixture
+def running_sink(world: World, shop: Shop) -> dict[str, str]:
+    """A sink whose task reads a topic of its own."""
+    config = shop.sink()
+    admin = AdminClient({"bootstrap.servers": world.kafka, "log_level": 0})
+    admin.create_topics([NewTopic(config["topics"], 1, 1)])[config["topics"]].result(LIMIT)
+    world.connect.create(config, state="RUNNING")
+    world.connect.reach(config["name"], "RUNNING", "RUNNING")
+    return config
+
+
+def test_a_running_sink_is_the_member_of_its_group_and_a_stopped_one_is_not(
+    world: World, running_sink: dict[str, str]
+) -> None:
+    admin = AdminClient({"bootstrap.servers": world.kafka, "log_level": 0})
+    group = f"connect-{running_sink['name']}"
+
+    def described() -> tuple[str, list[list[str]]]:
+        found = admin.describe_consumer_groups([group])[group].result(LIMIT)
+        return found.state.name, [[one.topic for one in member.assignment.topic_partitions] for member in found.members]
+
+    until(described, lambda seen: seen == ("STABLE", [[running_sink["topics"]]]))
+    world.connect.call("PUT", f"/connectors/{running_sink['name']}/stop")
+    until(described, lambda seen: seen[0] in ("EMPTY", "DEAD") and seen[1] == [])

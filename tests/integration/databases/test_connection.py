@@ -1,0 +1,261 @@
+"""Connection tests against real servers and against strange ones: each failure has its step and code, in time."""
+
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
+from chalicelib.clients.databases.postgresql import PostgreSQL
+from chalicelib.domain.database import CheckStatus, DatabaseAddress, SslMode, TestResult
+from chalicelib.errors import Invalid, Unavailable
+from chalicelib.kit.clock import Deadline
+from chalicelib.kit.masking import Secret
+from tests.support.postgresql import HOST, RunningPostgreSQL, Shop, client
+
+CANARY = "canary-7f3a"
+
+
+def outcome(result: TestResult) -> tuple[str, str | None]:
+    """The step that failed, and its code."""
+    (failed,) = [check for check in result.checks if check.status is CheckStatus.FAILED]
+    return failed.name, failed.code
+
+
+def attempt(shop: Shop, **changes: object) -> TestResult:
+    """A test of the shop's connection with something changed."""
+    return client().test(replace(shop.address, **changes), shop.secrets, Deadline.after(10))  # type: ignore[arg-type]
+
+
+def test_good_connection_passes_every_step(shop: Shop) -> None:
+    result = client().test(shop.address, shop.secrets, Deadline.after(10))
+    assert result.success
+    assert {check.status for check in result.checks} == {CheckStatus.SUCCESS}
+    assert result.server_version is not None
+    assert result.server_version.startswith("18.")
+    assert result.latency_ms is not None
+
+
+def test_role_without_any_right_passes(shop: Shop) -> None:
+    shop.run("CREATE ROLE stranger_{role} LOGIN PASSWORD 'let-me-in'")
+    secrets = replace(shop.secrets, password=Secret("let-me-in"))
+    result = client().test(replace(shop.address, username=f"stranger_{shop.role}"), secrets, Deadline.after(10))
+    shop.run("DROP ROLE stranger_{role}")
+    assert result.success
+
+
+def test_wrong_password(shop: Shop) -> None:
+    secrets = replace(shop.secrets, password=Secret("wrong"))
+    result = client().test(shop.address, secrets, Deadline.after(10))
+    assert outcome(result) == ("authenticate", "AUTHENTICATION_FAILED")
+    assert [check.status for check in result.checks][2:] == [CheckStatus.SKIPPED] * 2
+
+
+@pytest.mark.parametrize("password", ["", "'; DROP ROLE x", "p\\w 'ä=☃"])
+def test_any_password_is_only_a_wrong_one(shop: Shop, password: str) -> None:
+    result = client().test(shop.address, replace(shop.secrets, password=Secret(password)), Deadline.after(10))
+    assert outcome(result) == ("authenticate", "AUTHENTICATION_FAILED")
+
+
+def test_unknown_user_looks_like_a_wrong_password(shop: Shop) -> None:
+    assert outcome(attempt(shop, username="nobody")) == ("authenticate", "AUTHENTICATION_FAILED")
+
+
+@pytest.mark.parametrize("name", ["nothing", "password authentication failed", "x" * 100])
+def test_unknown_database(shop: Shop, name: str) -> None:
+    assert outcome(attempt(shop, database_name=name)) == ("database", "DATABASE_NOT_FOUND")
+
+
+def test_role_that_may_not_log_in(shop: Shop) -> None:
+    shop.run("ALTER ROLE {role} NOLOGIN")
+    assert outcome(attempt(shop)) == ("authenticate", "ACCESS_NOT_ALLOWED")
+
+
+def test_database_that_the_role_may_not_enter(shop: Shop) -> None:
+    shop.run("REVOKE CONNECT ON DATABASE {database} FROM PUBLIC")
+    assert outcome(attempt(shop)) == ("database", "PERMISSION_DENIED")
+
+
+def test_no_connection_left(shop: Shop) -> None:
+    shop.run("ALTER ROLE {role} CONNECTION LIMIT 0")
+    assert outcome(attempt(shop)) == ("database", "TOO_MANY_CONNECTIONS")
+
+
+def test_closed_port(shop: Shop) -> None:
+    with closing(socket.socket()) as unheard:
+        unheard.bind((HOST, 0))
+        assert outcome(attempt(shop, port=unheard.getsockname()[1])) == ("connect", "CONNECTION_REFUSED")
+
+
+def test_encryption_that_the_server_does_not_offer(shop: Shop) -> None:
+    assert outcome(attempt(shop, ssl_mode=SslMode.REQUIRE)) == ("connect", "TLS_FAILED")
+
+
+def test_address_that_the_policy_refuses_is_never_contacted(shop: Shop) -> None:
+    def refuse(host: str) -> tuple[str, ...]:
+        raise Invalid("not there", code="URL_NOT_ALLOWED")
+
+    with listener(lambda connection: None) as (port, visitors):
+        result = PostgreSQL(policy=refuse).test(replace(shop.address, port=port), shop.secrets, Deadline.after(5))
+    assert outcome(result) == ("connect", "URL_NOT_ALLOWED")
+    assert visitors == []
+
+
+def test_name_that_does_not_resolve(shop: Shop) -> None:
+    def unknown(host: str) -> tuple[str, ...]:
+        raise Unavailable("no such name")
+
+    result = PostgreSQL(policy=unknown).test(shop.address, shop.secrets, Deadline.after(5))
+    assert outcome(result) == ("connect", "HOST_NOT_FOUND")
+
+
+def test_only_the_checked_address_is_connected_to(shop: Shop) -> None:
+    checked = PostgreSQL(policy=lambda host: (HOST,))
+    assert checked.test(replace(shop.address, host="database.invalid"), shop.secrets, Deadline.after(5)).success
+
+
+def test_next_address_of_a_name_is_tried_when_one_refuses(shop: Shop) -> None:
+    two = PostgreSQL(policy=lambda host: ("127.0.0.2", HOST))
+    assert two.test(shop.address, shop.secrets, Deadline.after(5)).success
+
+
+@contextmanager
+def listener(behave: Callable[[socket.socket], None]) -> Iterator[tuple[int, list[socket.socket]]]:
+    """A server that does as told with each connection. Gives its port and the connections that it took."""
+    server = socket.create_server((HOST, 0))
+    visitors: list[socket.socket] = []
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = server.accept()
+            except OSError:
+                return
+            visitors.append(connection)
+            try:
+                behave(connection)
+            except OSError:
+                continue
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield server.getsockname()[1], visitors
+    finally:
+        server.shutdown(socket.SHUT_RDWR)
+        server.close()
+        for visitor in visitors:
+            visitor.close()
+        thread.join(5)
+
+
+def strange(port: int, ssl_mode: SslMode = SslMode.DISABLE) -> DatabaseAddress:
+    """The address of a strange server."""
+    return DatabaseAddress(
+        provider=RunningPostgreSQL(port=port, superuser_password="", log=__file__).address().provider,  # type: ignore[arg-type]
+        host=HOST, port=port, database_name="d", username="u", ssl_mode=ssl_mode,
+    )  # fmt: skip
+
+
+def message(kind: bytes, body: bytes) -> bytes:
+    """One message of PostgreSQL's protocol."""
+    return kind + struct.pack("!I", len(body) + 4) + body
+
+
+WELCOME = (
+    message(b"R", struct.pack("!I", 0))
+    + message(b"S", b"server_version\x0018.0\x00")
+    + message(b"S", b"client_encoding\x00UTF8\x00")
+    + message(b"S", b"standard_conforming_strings\x00on\x00")
+    + message(b"K", struct.pack("!II", 1, 1))
+    + message(b"Z", b"I")
+)
+
+
+def test_host_that_accepts_and_says_nothing_ends_with_the_deadline(shop: Shop) -> None:
+    with listener(lambda connection: None) as (port, _):
+        began = time.monotonic()
+        result = client().test(strange(port), shop.secrets, Deadline.after(2))
+        took = time.monotonic() - began
+    assert outcome(result) == ("connect", "TIMEOUT")
+    # Not a measurement: without a limit this would take as long as the system's own, minutes.
+    assert took < 20
+
+
+def test_connection_timeout_of_the_address_ends_it_too(shop: Shop) -> None:
+    with listener(lambda connection: None) as (port, _):
+        address = replace(strange(port), connection_timeout_seconds=1)
+        assert outcome(client().test(address, shop.secrets, Deadline.after(60))) == ("connect", "TIMEOUT")
+
+
+def test_host_that_goes_silent_after_the_sign_in_ends_with_the_deadline(shop: Shop) -> None:
+    def welcome(connection: socket.socket) -> None:
+        connection.recv(1000)
+        connection.sendall(WELCOME)
+
+    with listener(welcome) as (port, _):
+        result = client().test(strange(port), shop.secrets, Deadline.after(2))
+    assert outcome(result) == ("read", "TIMEOUT")
+
+
+def test_server_that_never_stops_answering_is_cut_off(shop: Shop) -> None:
+    row = message(b"D", struct.pack("!HI", 1, 1000) + b"1" * 1000)
+    complete = message(b"1", b"") + message(b"2", b"")
+    column = struct.pack("!H", 1) + b"c\x00" + struct.pack("!IHIHIH", 0, 0, 25, 65535, 0xFFFFFFFF, 0)
+
+    def flood(connection: socket.socket) -> None:
+        connection.recv(1000)
+        connection.sendall(WELCOME)
+        connection.recv(1000)
+        connection.sendall(message(b"C", b"BEGIN\x00") + message(b"Z", b"T"))
+        connection.recv(1000)
+        connection.sendall(complete + message(b"n", b"") + message(b"C", b"SELECT 0\x00") + message(b"Z", b"T"))
+        connection.recv(1000)
+        connection.sendall(complete + message(b"T", column))
+        for _ in range(100_000):
+            connection.sendall(row * 10)
+
+    with listener(flood) as (port, _):
+        result = client().test(strange(port), shop.secrets, Deadline.after(10))
+    assert outcome(result) == ("read", "RESULT_TOO_LARGE")
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "NOT_A_DATABASE"),
+        (b"", "CONNECTION_LOST"),
+        (message(b"E", f"SFATAL\0C57P03\0M{CANARY}\0\0".encode()), "CONNECTION_REJECTED"),
+        (message(b"E", f"SFATAL\0C28P01\0Mpassword authentication failed for user \"{CANARY}\"\0\0".encode()),
+         "AUTHENTICATION_FAILED"),
+    ],
+)  # fmt: skip
+def test_strange_answers_are_told_apart_and_never_relayed(shop: Shop, answer: bytes, code: str) -> None:
+    def answer_and_close(connection: socket.socket) -> None:
+        connection.recv(1000)
+        connection.sendall(answer)
+        connection.close()
+
+    with listener(answer_and_close) as (port, _):
+        result = client().test(strange(port), shop.secrets, Deadline.after(5))
+    assert outcome(result)[1] == code
+    assert CANARY not in repr(result)
+
+
+def test_failure_shows_no_secret_and_no_foreign_text(shop: Shop) -> None:
+    secrets = replace(shop.secrets, password=Secret(CANARY))
+    with pytest.raises(DatabaseFailure) as caught:
+        client().server_facts(shop.address, secrets, (), Deadline.after(5))
+    failure = caught.value
+    assert failure.failure_code is FailureCode.AUTHENTICATION_FAILED
+    assert not failure.retryable
+    assert failure.__cause__ is None
+    assert failure.__suppress_context__
+    for text in (failure.message, repr(failure), str(failure.details)):
+        assert CANARY not in text
+        assert shop.role not in text

@@ -1,0 +1,194 @@
+"""What discovery reads from a real server: names, keys, types, sizes and what stands in the way of a capture."""
+
+from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
+from chalicelib.domain.column_types import table_issues, topic_collisions
+from chalicelib.domain.database_facts import Generated, RawTable, RelationKind, ReplicaIdentity, TableListing, TypeKind
+from chalicelib.domain.table import IssueCode, Severity, TableName
+from chalicelib.kit.clock import Deadline
+from tests.support.postgresql import ORDERS, Shop, client
+
+
+def listing(shop: Shop, bound: int = 500) -> TableListing:
+    """What the client lists as the shop's role."""
+    return client().list_tables(shop.address, shop.secrets, Deadline.after(15), bound)
+
+
+def listed(shop: Shop, name: str) -> RawTable:
+    """One table of schema `shop`."""
+    return next(table for table in listing(shop).tables if table.name == TableName("shop", name))
+
+
+def issues(shop: Shop, name: str) -> set[tuple[IssueCode, Severity, str | None]]:
+    """What stands in the way of capturing it."""
+    collisions = topic_collisions(listing(shop).tables)
+    return {(issue.code, issue.severity, issue.column) for issue in table_issues(listed(shop, name), collisions)}
+
+
+def test_plain_table_is_read_whole(shop: Shop) -> None:
+    orders = listed(shop, "orders")
+    assert [(c.name, c.type, c.nullable, c.ordinal) for c in orders.columns] == [
+        ("id", "bigint", False, 1),
+        ("customer", "text", False, 2),
+        ("amount", "numeric(10,2)", True, 3),
+    ]
+    assert orders.primary_key_columns == ("id",)
+    assert orders.replica_identity is ReplicaIdentity.DEFAULT
+    assert issues(shop, "orders") == set()
+
+
+def test_only_tables_of_people_are_listed(shop: Shop) -> None:
+    shop.run(
+        "CREATE VIEW shop.seen AS SELECT 1 AS one",
+        "CREATE MATERIALIZED VIEW shop.kept AS SELECT 1 AS one",
+        "CREATE TEMPORARY TABLE passing (id int)",
+        "CREATE SEQUENCE shop.counter",
+        "CREATE TABLE shop.parts (id int PRIMARY KEY) PARTITION BY RANGE (id)",
+        "CREATE TABLE shop.parts1 PARTITION OF shop.parts FOR VALUES FROM (1) TO (9)",
+    )
+    assert [str(table.name) for table in listing(shop).tables] == ["shop.orders", "shop.parts"]
+    assert listed(shop, "parts").kind is RelationKind.PARTITIONED
+
+
+def test_tables_come_in_order_and_the_bound_says_when_it_cut(shop: Shop) -> None:
+    shop.run(*[f'CREATE TABLE shop."{name}" (id int)' for name in ("b", "A", "ä", "a b")])
+    whole = listing(shop)
+    assert [table.table_name for table in whole.tables] == ["A", "a b", "b", "orders", "ä"]
+    assert not whole.truncated
+    cut = listing(shop, bound=2)
+    assert [table.table_name for table in cut.tables] == ["A", "a b"]
+    assert cut.truncated
+    assert not listing(shop, bound=5).truncated
+
+
+def test_key_columns_come_in_the_order_of_the_key(shop: Shop) -> None:
+    shop.run("CREATE TABLE shop.lines (a int, b int, c int, PRIMARY KEY (c, a))")
+    assert listed(shop, "lines").primary_key_columns == ("c", "a")
+
+
+def test_rows_are_unknown_until_somebody_counted_them(shop: Shop) -> None:
+    shop.run("CREATE TABLE shop.many (id int) WITH (autovacuum_enabled = false)")
+    shop.run("INSERT INTO shop.many SELECT generate_series(1, 1000)")
+    assert listed(shop, "many").estimated_rows is None
+    shop.run("ANALYZE shop.many")
+    assert listed(shop, "many").estimated_rows == 1000
+
+
+def test_size_has_large_values_and_no_indexes(shop: Shop) -> None:
+    shop.run(
+        "CREATE TABLE shop.large (id int, body text)",
+        "ALTER TABLE shop.large ALTER COLUMN body SET STORAGE EXTERNAL",
+        "INSERT INTO shop.large SELECT n, repeat('x', 100000) FROM generate_series(1, 20) AS n",
+    )
+    size = listed(shop, "large").estimated_size_bytes
+    assert size is not None
+    assert size > 2_000_000
+    shop.run("CREATE INDEX ON shop.large (id)")
+    assert listed(shop, "large").estimated_size_bytes == size
+
+
+def test_size_of_a_partitioned_table_is_that_of_its_partitions(shop: Shop) -> None:
+    shop.run(
+        "CREATE TABLE shop.parts (id int PRIMARY KEY) PARTITION BY RANGE (id)",
+        "CREATE TABLE shop.parts1 PARTITION OF shop.parts FOR VALUES FROM (1) TO (10000)",
+        "INSERT INTO shop.parts SELECT generate_series(1, 5000)",
+        "ANALYZE shop.parts",
+    )
+    parts = listed(shop, "parts")
+    assert parts.estimated_rows == 5000
+    assert (parts.estimated_size_bytes or 0) > 100_000
+
+
+def test_table_that_somebody_alters_does_not_hold_up_the_others(shop: Shop) -> None:
+    shop.run("ANALYZE shop.orders")
+    with shop.server.connect(shop.name) as altering:
+        altering.execute("BEGIN")
+        altering.execute("LOCK TABLE shop.orders IN ACCESS EXCLUSIVE MODE")
+        assert listed(shop, "orders").columns
+        altering.execute("ROLLBACK")
+
+
+def test_domains_are_seen_through_and_arrays_by_their_element(shop: Shop) -> None:
+    shop.run(
+        "CREATE DOMAIN shop.money_amount AS numeric(12, 2)",
+        "CREATE DOMAIN shop.price AS shop.money_amount",
+        "CREATE TYPE shop.mood AS ENUM ('good')",
+        "CREATE TABLE shop.typed (id int PRIMARY KEY, p shop.price, m shop.mood[], n int[][], "
+        "twice int GENERATED ALWAYS AS (id * 2) STORED, own int GENERATED ALWAYS AS IDENTITY)",
+    )
+    columns = {column.name: column for column in listed(shop, "typed").raw_columns}
+    assert (columns["p"].type, columns["p"].base.name, columns["p"].base.is_domain) == ("shop.price", "numeric(12,2)", True)
+    assert (columns["m"].base.name, columns["m"].base.kind, columns["m"].base.is_array) == ("shop.mood", TypeKind.ENUM, True)
+    assert (columns["n"].base.name, columns["n"].base.dimensions) == ("integer", 2)
+    assert columns["twice"].generated is Generated.STORED
+    assert [name for name, column in columns.items() if not column.writable] == ["twice", "own"]
+
+
+def test_column_that_was_dropped_is_gone(shop: Shop) -> None:
+    shop.run("ALTER TABLE shop.orders DROP COLUMN customer")
+    assert [(c.name, c.ordinal) for c in listed(shop, "orders").columns] == [("id", 1), ("amount", 2)]
+
+
+def test_issues_of_real_tables(shop: Shop) -> None:
+    shop.run(
+        "CREATE TYPE shop.point3 AS (x int, y int, z int)",
+        "CREATE TABLE shop.awkward (id int, sums numeric[], place shop.point3, span interval)",
+        "ALTER TABLE shop.awkward OWNER TO {role}",
+    )
+    assert issues(shop, "awkward") == {
+        (IssueCode.REPLICA_IDENTITY, Severity.FAIL, None),
+        (IssueCode.NO_PRIMARY_KEY, Severity.WARN, None),
+        (IssueCode.TYPE_STOPS_TASK, Severity.FAIL, "sums"),
+        (IssueCode.TYPE_NOT_CAPTURED, Severity.WARN, "place"),
+        (IssueCode.TYPE_CHANGES_VALUE, Severity.WARN, "span"),
+    }
+
+
+def test_privileges_are_those_of_the_asking_role(shop: Shop) -> None:
+    shop.run("ALTER TABLE shop.orders OWNER TO postgres", "GRANT SELECT (id, amount) ON shop.orders TO {role}")
+    assert issues(shop, "orders") == {(IssueCode.NO_PRIVILEGE, Severity.FAIL, "customer")}
+    shop.run("REVOKE ALL ON shop.orders FROM {role}")
+    assert issues(shop, "orders") == {(IssueCode.NO_PRIVILEGE, Severity.FAIL, None)}
+
+
+def test_tables_that_share_a_topic_name_know_each_other(shop: Shop) -> None:
+    for name in ("two words", "two_words"):
+        shop.run(f'CREATE TABLE shop."{name}" (id int PRIMARY KEY)', f'ALTER TABLE shop."{name}" OWNER TO {{role}}')
+    assert issues(shop, "two words") == {(IssueCode.TOPIC_COLLISION, Severity.WARN, None)}
+    assert issues(shop, "orders") == set()
+
+
+def test_functions_and_operators_of_somebody_else_are_never_called(shop: Shop) -> None:
+    shop.run(
+        "CREATE FUNCTION shop.pg_table_size(regclass) RETURNS bigint LANGUAGE sql AS 'SELECT 1/0::bigint'",
+        "CREATE FUNCTION shop.format_type(oid, integer) RETURNS text LANGUAGE sql AS $$SELECT 'stolen'$$",
+        "ALTER ROLE {role} SET search_path = shop, pg_catalog",
+    )
+    assert listed(shop, "orders").columns[0].type == "bigint"
+
+
+def test_server_facts_hold_only_the_tables_asked_for(shop: Shop) -> None:
+    facts = shop.facts(ORDERS, TableName("shop", "nothing"), TableName("Shop", "orders"))
+    assert [table.name for table in facts.tables] == [ORDERS]
+
+
+def test_unreadable_server_is_a_failure_of_ours(shop: Shop) -> None:
+    shop.run("ALTER ROLE {role} NOLOGIN")
+    try:
+        listing(shop)
+    except DatabaseFailure as failure:
+        assert failure.failure_code is FailureCode.ACCESS_NOT_ALLOWED
+    else:
+        raise AssertionError("the role may not log in")
+
+
+def test_nothing_is_ever_written(shop: Shop) -> None:
+    client().test(shop.address, shop.secrets, Deadline.after(15))
+    listing(shop)
+    shop.readiness(shop.plan())
+    client().target_facts(shop.address, shop.secrets, [ORDERS], Deadline.after(15))
+    lines = [line for line in shop.server.log.read_text().splitlines() if line.startswith("headgate|LOG:")]
+    statements = [line.partition(": ")[2].strip().partition(": ")[2] for line in lines if "parameters" not in line]
+    assert len(statements) > 10
+    first_words = {statement.split()[0] for statement in statements if statement}
+    assert first_words <= {"BEGIN", "SELECT", "WITH", "SAVEPOINT", "RELEASE", "ROLLBACK"}
+    assert {s for s in statements if s.startswith("BEGIN")} == {"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}

@@ -1,0 +1,271 @@
+"""One fault at a time on a real server: readiness names exactly that one, as the role that would capture sees it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.pipeline import PublicationMode
+from chalicelib.domain.readiness import CheckOutcome, Readiness, ReadinessStatus
+from chalicelib.domain.table import TableName
+from tests.support.postgresql import ORDERS, RunningPostgreSQL, Shop, open_shop, reader_of, running_postgresql
+
+EXISTING = PublicationMode.EXISTING
+PUBLISHED = "CREATE PUBLICATION pub_{database} FOR TABLE shop.orders"
+FOREIGN_OWNER = "ALTER TABLE shop.orders OWNER TO postgres"
+READABLE = "GRANT SELECT ON shop.orders TO {role}"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is done to a shop in good order, for which plan, and which check has to fail for it."""
+
+    check: str
+    statements: tuple[str, ...]
+    existing: bool = False
+    tables: tuple[TableName, ...] = (ORDERS,)
+
+    def plan(self) -> dict[str, Any]:
+        """What differs from the usual plan."""
+        mode = PublicationMode.EXISTING if self.existing else PublicationMode.FILTERED
+        return {"publication_mode": mode, "tables": self.tables}
+
+
+FAULTS = {
+    "role without REPLICATION": Fault("replication_privilege", ("ALTER ROLE {role} NOREPLICATION",)),
+    "no CREATE on the database": Fault("publication_rights", ("REVOKE CREATE ON DATABASE {database} FROM {role}",)),
+    "table of another owner": Fault("publication_rights", (FOREIGN_OWNER, READABLE)),
+    "publication of another owner": Fault(
+        "publication_rights", ("CREATE PUBLICATION pub_{database} FOR TABLES IN SCHEMA public",)
+    ),
+    "connection limit of the role": Fault("connection_limit", ("ALTER ROLE {role} CONNECTION LIMIT 1",)),
+    "connection limit of the database": Fault("connection_limit", ("ALTER DATABASE {database} CONNECTION LIMIT 2",)),
+    "unlogged table": Fault("logged_tables", ("ALTER TABLE shop.orders SET UNLOGGED",)),
+    "columns that differ by case": Fault("column_names", ('ALTER TABLE shop.orders ADD COLUMN "Customer" text',)),
+    "no SELECT on the table": Fault("select_privilege", (FOREIGN_OWNER, PUBLISHED), existing=True),
+    "no SELECT on one column": Fault(
+        "select_privilege", (FOREIGN_OWNER, "GRANT SELECT (id, customer) ON shop.orders TO {role}", PUBLISHED), existing=True
+    ),
+    "no USAGE on the schema": Fault(
+        "schema_usage", (FOREIGN_OWNER, READABLE, "ALTER SCHEMA shop OWNER TO postgres", PUBLISHED), existing=True
+    ),
+    "row level security": Fault(
+        "row_security", (FOREIGN_OWNER, READABLE, "ALTER TABLE shop.orders ENABLE ROW LEVEL SECURITY", PUBLISHED), existing=True
+    ),
+    "row level security forced on the owner": Fault(
+        "row_security", ("ALTER TABLE shop.orders ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY",)
+    ),
+    "table that does not exist": Fault("tables", (), tables=(ORDERS, TableName("shop", "nothing"))),
+    "view": Fault(
+        "tables", ("CREATE VIEW shop.seen AS SELECT * FROM shop.orders", "GRANT SELECT ON shop.seen TO {role}"),
+        tables=(TableName("shop", "seen"),)),
+    "topics that collide": Fault(
+        "topic_names",
+        ('CREATE TABLE shop."two words" (id int PRIMARY KEY)', 'ALTER TABLE shop."two words" OWNER TO {role}',
+         "CREATE TABLE shop.two_words (id int PRIMARY KEY)", "ALTER TABLE shop.two_words OWNER TO {role}"),
+        tables=(TableName("shop", "two words"), TableName("shop", "two_words")),
+    ),
+    "no key with default identity": Fault("replica_identity", ("ALTER TABLE shop.orders DROP CONSTRAINT orders_pkey",)),
+    "identity NOTHING": Fault("replica_identity", ("ALTER TABLE shop.orders REPLICA IDENTITY NOTHING",)),
+    "identity index that is gone": Fault(
+        "replica_identity",
+        ("ALTER TABLE shop.orders ADD CONSTRAINT one UNIQUE (id)", "ALTER TABLE shop.orders REPLICA IDENTITY USING INDEX one",
+         "ALTER TABLE shop.orders DROP CONSTRAINT one"),
+    ),
+    "key that is deferrable": Fault(
+        "replica_identity", ("ALTER TABLE shop.orders DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id) DEFERRABLE",)
+    ),
+    "publication that is missing": Fault("publication", (), existing=True),
+    "publication FOR ALL TABLES": Fault("publication", ("CREATE PUBLICATION pub_{database} FOR ALL TABLES",)),
+    "publication without the table": Fault("publication_tables", ("CREATE PUBLICATION pub_{database}",), existing=True),
+    "publication of inserts only": Fault("publication_operations", (f"{PUBLISHED} WITH (publish = 'insert')",), existing=True),
+    "own publication of inserts only": Fault(
+        "publication_operations",
+        (f"{PUBLISHED} WITH (publish = 'insert')", "ALTER PUBLICATION pub_{database} OWNER TO {role}"),
+    ),
+    "publication with a row filter": Fault("publication_rows", (f"{PUBLISHED} WHERE (id > 5)",), existing=True),
+    "filtered publication with a row filter": Fault("publication_rows", (f"{PUBLISHED} WHERE (id > 5)",)),
+    "publication with a column list": Fault(
+        "publication_rows", ("CREATE PUBLICATION pub_{database} FOR TABLE shop.orders (id)",), existing=True
+    ),
+    "partitions published by themselves": Fault(
+        "partitioned_tables",
+        ("CREATE TABLE shop.parts (id int PRIMARY KEY) PARTITION BY RANGE (id)", "ALTER TABLE shop.parts OWNER TO {role}",
+         "CREATE TABLE shop.parts1 PARTITION OF shop.parts FOR VALUES FROM (1) TO (9)"),
+        tables=(TableName("shop", "parts"),),
+    ),
+    "physical slot": Fault("slot", ("SELECT pg_create_physical_replication_slot('slot_{database}')",)),
+}  # fmt: skip
+
+
+def failing(readiness: Readiness) -> set[str]:
+    """The keys of the checks that fail."""
+    return {check.key for check in readiness.failures}
+
+
+def test_shop_in_good_order_is_ready(shop: Shop) -> None:
+    readiness = shop.readiness(shop.plan())
+    assert [check for check in readiness.checks if check.status is not CheckOutcome.PASS] == []
+    assert readiness.status is ReadinessStatus.READY
+
+
+def test_publication_made_beforehand_is_ready(shop: Shop) -> None:
+    shop.run(FOREIGN_OWNER, READABLE, "REVOKE CREATE ON DATABASE {database} FROM {role}", PUBLISHED)
+    assert shop.readiness(shop.plan(publication_mode=EXISTING)).status is ReadinessStatus.READY
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_fault_fails_its_own_check(shop: Shop, name: str) -> None:
+    fault = FAULTS[name]
+    shop.run(*fault.statements)
+    readiness = shop.readiness(shop.plan(**fault.plan()))
+    assert failing(readiness) == {fault.check}
+    assert readiness.status is ReadinessStatus.NOT_READY
+
+
+MENDED_BY_THEIR_OWN_SQL = (
+    "role without REPLICATION",
+    "no CREATE on the database",
+    "table of another owner",
+    "publication of another owner",
+    "connection limit of the role",
+    "connection limit of the database",
+    "unlogged table",
+    "columns that differ by case",
+    "no SELECT on the table",
+    "no SELECT on one column",
+    "no USAGE on the schema",
+    "row level security",
+    "row level security forced on the owner",
+    "no key with default identity",
+    "identity NOTHING",
+    "identity index that is gone",
+    "key that is deferrable",
+    "publication that is missing",
+    "publication without the table",
+    "publication of inserts only",
+    "own publication of inserts only",
+    "publication with a row filter",
+    "publication with a column list",
+)
+
+
+@pytest.mark.parametrize("name", MENDED_BY_THEIR_OWN_SQL)
+def test_recommended_sql_mends_the_fault(shop: Shop, name: str) -> None:
+    fault = FAULTS[name]
+    shop.run(*fault.statements)
+    (check,) = shop.readiness(shop.plan(**fault.plan())).failures
+    assert check.recommended_action is not None
+    for line in check.recommended_action.splitlines():
+        statement, ends_as_sql, _ = line.partition(";")
+        if ends_as_sql and statement.split()[0] in ("ALTER", "GRANT", "CREATE"):
+            shop.run(statement)
+    assert failing(shop.readiness(shop.plan(**fault.plan()))) == set()
+
+
+def test_slot_that_somebody_reads_is_refused(shop: Shop) -> None:
+    shop.run(PUBLISHED, "SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')")
+    with reader_of(shop.server, shop.name, f"slot_{shop.name}", f"pub_{shop.name}"):
+        assert failing(shop.readiness(shop.plan(publication_mode=EXISTING))) == {"slot"}
+
+
+def test_own_slot_of_a_deployed_pipeline_is_no_fault(shop: Shop) -> None:
+    shop.run(PUBLISHED, "SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')")
+    with reader_of(shop.server, shop.name, f"slot_{shop.name}", f"pub_{shop.name}"):
+        assert failing(shop.readiness(shop.plan(publication_mode=EXISTING, deployed=True))) == set()
+
+
+def test_idle_slot_of_this_database_can_be_taken_up(shop: Shop) -> None:
+    shop.run("SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')")
+    assert failing(shop.readiness(shop.plan())) == set()
+
+
+def test_slot_of_another_database_is_refused(shop: Shop) -> None:
+    with open_shop(shop.server) as other:
+        other.run(f"SELECT pg_create_logical_replication_slot('slot_{shop.name}', 'pgoutput')")
+        assert failing(shop.readiness(shop.plan())) == {"slot"}
+
+
+def test_full_identity_makes_a_table_without_key_capturable(shop: Shop) -> None:
+    shop.run("ALTER TABLE shop.orders DROP CONSTRAINT orders_pkey", "ALTER TABLE shop.orders REPLICA IDENTITY FULL")
+    readiness = shop.readiness(shop.plan())
+    assert readiness.status is ReadinessStatus.WARNING
+    assert {check.key for check in readiness.checks if check.status is CheckOutcome.WARN} == {"primary_key"}
+
+
+def test_publication_via_the_root_makes_a_partitioned_table_capturable(shop: Shop) -> None:
+    shop.run(*FAULTS["partitions published by themselves"].statements)
+    shop.run("CREATE PUBLICATION pub_{database} FOR TABLE shop.parts WITH (publish_via_partition_root = true)")
+    plan = shop.plan(publication_mode=EXISTING, tables=(TableName("shop", "parts"),))
+    assert failing(shop.readiness(plan)) == set()
+
+
+def test_member_of_a_managed_replication_role_may_replicate(shop: Shop) -> None:
+    shop.run("ALTER ROLE {role} NOREPLICATION", "CREATE ROLE rds_replication", "GRANT rds_replication TO {role}")
+    try:
+        assert failing(shop.readiness(shop.plan())) == set()
+    finally:
+        shop.run("DROP ROLE rds_replication")
+
+
+@pytest.mark.parametrize(
+    "statement", ["ALTER ROLE {role} NOREPLICATION", "REVOKE CREATE ON DATABASE {database} FROM {role}"]
+)
+def test_without_a_plan_only_what_is_wrong_for_everybody_fails(shop: Shop, statement: str) -> None:
+    shop.run(statement)
+    expected = {"replication_privilege"} if "REPLICATION" in statement else set()
+    assert failing(shop.readiness(None)) == expected
+    assert shop.readiness(None).status is not ReadinessStatus.READY
+
+
+def test_role_without_any_right_can_still_be_judged(shop: Shop) -> None:
+    shop.run(FOREIGN_OWNER, "ALTER SCHEMA shop OWNER TO postgres", "REVOKE CREATE ON DATABASE {database} FROM {role}",
+             "ALTER ROLE {role} NOREPLICATION")  # fmt: skip
+    expected = {"replication_privilege", "schema_usage", "select_privilege", "publication_rights"}
+    assert failing(shop.readiness(shop.plan())) == expected
+
+
+@pytest.fixture(scope="module")
+def narrow() -> Iterator[RunningPostgreSQL]:
+    """A server with one slot, one sender, and no patience for slots that nobody reads."""
+    settings = {
+        "max_replication_slots": "1",
+        "max_wal_senders": "1",
+        "max_slot_wal_keep_size": "1MB",
+        "min_wal_size": "32MB",
+    }
+    with running_postgresql(settings) as server:
+        yield server
+
+
+def test_no_free_slot_is_foreseen(narrow: RunningPostgreSQL) -> None:
+    with open_shop(narrow) as shop:
+        shop.run("SELECT pg_create_physical_replication_slot('somebody')")
+        assert failing(shop.readiness(shop.plan())) == {"replication_slots"}
+
+
+def test_no_free_sender_is_foreseen(narrow: RunningPostgreSQL) -> None:
+    with open_shop(narrow) as shop:
+        shop.run(PUBLISHED, "SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')")
+        with reader_of(narrow, shop.name, f"slot_{shop.name}", f"pub_{shop.name}"):
+            other_slot = shop.plan(publication_mode=EXISTING, slot_name="another")
+            assert failing(shop.readiness(other_slot)) == {"replication_slots", "wal_senders"}
+
+
+def test_slot_whose_log_is_gone_is_seen(narrow: RunningPostgreSQL) -> None:
+    with open_shop(narrow) as shop:
+        shop.run("SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')")
+        for _ in range(4):
+            shop.run("CREATE TABLE shop.filler AS SELECT 1", "DROP TABLE shop.filler", "SELECT pg_switch_wal()")
+        shop.run("CHECKPOINT")
+        assert failing(shop.readiness(shop.plan())) == {"slot_log"}
+
+
+@pytest.mark.parametrize("level", ["replica", "minimal"])
+def test_too_little_in_the_log_is_foreseen(level: str) -> None:
+    settings = {"wal_level": level, "max_wal_senders": "0" if level == "minimal" else "10"}
+    with running_postgresql(settings) as server, open_shop(server) as shop:
+        expected = {"wal_level"} if level == "replica" else {"wal_level", "wal_senders"}
+        assert failing(shop.readiness(shop.plan())) == expected
+        assert failing(shop.readiness(None)) == expected

@@ -1,0 +1,142 @@
+"""What a delivery would meet on a real server, and whether the verdict agrees with what PostgreSQL then does."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import psycopg
+import pytest
+
+from chalicelib.domain.column_types import table_issues
+from chalicelib.domain.database_facts import TargetFacts
+from chalicelib.domain.delivery import DeliveryOptions, Mapping, WriteMode
+from chalicelib.domain.table import SourceTable, TableName
+from chalicelib.domain.target import TargetVerdict, judge_target
+from chalicelib.errors import Invalid
+from chalicelib.kit.clock import Deadline
+from tests.support.postgresql import ORDERS, Shop, client
+
+NOW = datetime(2026, 1, 31, tzinfo=UTC)
+COPY = TableName("copy", "orders")
+MADE = "CREATE TABLE copy.orders (id bigint PRIMARY KEY, customer text, amount numeric(10, 2))"
+OWNED = "ALTER TABLE copy.orders OWNER TO {role}"
+GRANTED = "GRANT SELECT, INSERT, UPDATE, DELETE ON copy.orders TO {role}"
+
+
+def source_orders(shop: Shop) -> SourceTable:
+    """The shop's orders as discovery keeps them."""
+    listing = client().list_tables(shop.address, shop.secrets, Deadline.after(15))
+    raw = next(table for table in listing.tables if table.name == ORDERS)
+    return SourceTable(
+        id="t", source_id="s", schema_name=raw.schema_name, table_name=raw.table_name, columns=raw.columns,
+        primary_key_columns=raw.primary_key_columns, estimated_rows=None, estimated_size_bytes=None,
+        replica_identity=raw.replica_identity, issues=table_issues(raw), discovered_at=NOW,
+    )  # fmt: skip
+
+
+def facts(shop: Shop, *targets: TableName) -> TargetFacts:
+    """What the client reads about targets."""
+    return client().target_facts(shop.address, shop.secrets, targets or [COPY], Deadline.after(15))
+
+
+def verdict(shop: Shop, target: TableName = COPY, **options: object) -> TargetVerdict:
+    """The verdict on delivering the orders to the target."""
+    mapping = Mapping(topic="t.shop.orders", schema_name=target.schema_name, table_name=target.table_name)
+    chosen = replace(DeliveryOptions(), **options)  # type: ignore[arg-type]
+    return judge_target([(mapping, source_orders(shop))], chosen, facts(shop, target))
+
+
+def problem(found: TargetVerdict) -> Invalid:
+    """The only problem."""
+    (only,) = found.problems
+    return only
+
+
+@pytest.fixture(autouse=True)
+def copy_schema(shop: Shop) -> None:
+    """A schema to deliver into, owned by the role."""
+    shop.run("CREATE SCHEMA copy AUTHORIZATION {role}")
+
+
+def test_empty_schema_of_the_role_is_ready_for_a_table_to_be_made(shop: Shop) -> None:
+    found = verdict(shop)
+    assert found.problems == ()
+    assert found.warnings == ()
+
+
+def test_equal_table_with_all_rights_is_ready(shop: Shop) -> None:
+    shop.run(MADE, GRANTED)
+    found = verdict(shop, auto_create=False, auto_evolve=False)
+    assert found.problems == ()
+    assert found.warnings == ()
+
+
+PROBLEMS = {
+    "no such schema": (("DROP SCHEMA copy",), {}, "CREATE SCHEMA"),
+    "schema that may not be used": (("ALTER SCHEMA copy OWNER TO postgres",), {}, "GRANT USAGE ON SCHEMA"),
+    "schema that takes no tables": (
+        ("ALTER SCHEMA copy OWNER TO postgres", "GRANT USAGE ON SCHEMA copy TO {role}"), {}, "GRANT CREATE ON SCHEMA"),
+    "no table and none to be made": ((), {"auto_create": False}, "auto_create is off"),
+    "view": (("CREATE VIEW copy.orders AS SELECT 1 AS id",), {}, "is a view"),
+    "no DELETE": ((MADE, "GRANT SELECT, INSERT, UPDATE ON copy.orders TO {role}"), {}, "lacks DELETE"),
+    "no SELECT": ((MADE, "GRANT INSERT, UPDATE, DELETE ON copy.orders TO {role}"), {}, "lacks SELECT"),
+    "no unique key": ((MADE, OWNED, "ALTER TABLE copy.orders DROP CONSTRAINT orders_pkey"), {}, "ADD PRIMARY KEY"),
+    "key that ON CONFLICT cannot name": (
+        (MADE, OWNED, "ALTER TABLE copy.orders DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id) DEFERRABLE"), {},
+        "ADD PRIMARY KEY"),
+    "column missing": ((MADE, OWNED, "ALTER TABLE copy.orders DROP COLUMN amount"), {"auto_evolve": False}, "lacks columns amount"),
+    "column missing in another's table": (
+        (MADE, GRANTED, "ALTER TABLE copy.orders DROP COLUMN amount"), {}, "only its owner may add them"),
+    "column that nobody fills": ((MADE, OWNED, "ALTER TABLE copy.orders ADD COLUMN region text NOT NULL"), {}, "NOT NULL"),
+    "column that fills itself": (
+        (MADE, OWNED, "ALTER TABLE copy.orders ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY"), {}, "take no values"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_each_fault_of_a_target_is_a_problem(shop: Shop, name: str) -> None:
+    statements, options, says = PROBLEMS[name]
+    shop.run(*statements)
+    found = problem(verdict(shop, **options))
+    assert found.code == "TARGET_NOT_READY"
+    assert says in found.message
+
+
+@pytest.mark.parametrize(
+    "name", ["no DELETE", "no SELECT", "no unique key", "key that ON CONFLICT cannot name", "column that nobody fills",
+             "column that fills itself", "no such schema", "schema that may not be used", "view"]
+)  # fmt: skip
+def test_postgresql_agrees_with_the_problem(shop: Shop, name: str) -> None:
+    statements, _, _ = PROBLEMS[name]
+    shop.run(*statements)
+    upsert = (
+        "INSERT INTO copy.orders (id, customer, amount) VALUES (1, 'a', 1)"
+        " ON CONFLICT (id) DO UPDATE SET customer = EXCLUDED.customer"
+    )
+    with shop.server.connect(shop.name, shop.role, shop.password) as sink, pytest.raises(psycopg.Error):
+        sink.execute(upsert)
+        sink.execute("DELETE FROM copy.orders WHERE id = 1")
+
+
+def test_columns_that_fill_themselves_may_be_missing_in_the_topic(shop: Shop) -> None:
+    shop.run(
+        MADE, OWNED, "ALTER TABLE copy.orders ADD COLUMN at timestamptz NOT NULL DEFAULT now(), "
+        "ADD COLUMN number int GENERATED ALWAYS AS IDENTITY",
+    )  # fmt: skip
+    assert verdict(shop).problems == ()
+
+
+def test_unique_key_in_another_order_serves_an_upsert(shop: Shop) -> None:
+    shop.run("ALTER TABLE shop.orders DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id, customer)")
+    shop.run("CREATE TABLE copy.orders (id bigint, customer text, amount numeric(10, 2), UNIQUE (customer, id))", OWNED)
+    assert verdict(shop).problems == ()
+
+
+def test_insert_needs_no_key_and_no_other_privilege(shop: Shop) -> None:
+    shop.run(MADE, "ALTER TABLE copy.orders DROP CONSTRAINT orders_pkey", "GRANT INSERT ON copy.orders TO {role}")
+    assert verdict(shop, write_mode=WriteMode.INSERT).problems == ()
+
+
+def test_odd_names_are_looked_up_as_they_are(shop: Shop) -> None:
+    shop.run('CREATE TABLE copy."Odd ""name" (id bigint PRIMARY KEY)', "CREATE TABLE copy.odd (id bigint PRIMARY KEY)")
+    found = facts(shop, TableName("copy", 'Odd "name'), TableName("copy", "ODD"))
+    assert [table.name.table_name for table in found.tables] == ['Odd "name']

@@ -1,0 +1,253 @@
+"""The same request gets the same answer by every way that leads to the app."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from infra.local.server import ApiServer
+from tests.support.edge import (
+    ADMIN,
+    JSON_ADMIN,
+    THING,
+    Seen,
+    Send,
+    make_edge,
+    through_lambda_event,
+    through_socket,
+    through_test_client,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+WAYS = ("test client", "lambda event", "runner", "chalice local")
+
+
+@pytest.fixture(scope="module")
+def runner_url() -> Iterator[str]:
+    server = ApiServer(make_edge().app, 0)
+    server.start()
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def chalice_local_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    project = tmp_path_factory.mktemp("project")
+    (project / ".chalice").mkdir()
+    (project / ".chalice" / "config.json").write_text('{"version": "2.0", "app_name": "edge", "stages": {"dev": {}}}')
+    (project / "app.py").write_text("from tests.support.edge import make_edge\n\napp = make_edge().app\n")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [
+        sys.executable,
+        "-c",
+        "from chalice.cli import main; main()",
+        "local",
+        "--no-autoreload",
+        "--port",
+        str(port),
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "AWS_DEFAULT_REGION": "eu-central-1"}
+    process = subprocess.Popen(
+        command, cwd=project, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        _wait_for(port, process)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@pytest.fixture(params=WAYS)
+def send(request: pytest.FixtureRequest) -> Send:
+    match request.param:
+        case "test client":
+            return through_test_client(make_edge().app)
+        case "lambda event":
+            return through_lambda_event(make_edge().app)
+        case "runner":
+            return through_socket(request.getfixturevalue("runner_url"))
+        case _:
+            return through_socket(request.getfixturevalue("chalice_local_url"))
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + 60
+    while time.monotonic() < end and process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise AssertionError(f"chalice local did not come up (exit code {process.poll()})")
+
+
+def code(seen: Seen) -> str:
+    return str(json.loads(seen.body)["error"]["code"])
+
+
+def test_a_resource_is_read_with_its_version(send: Send) -> None:
+    seen = send("GET", f"/api/v1/things/{THING}", ADMIN, b"")
+    assert (seen.status, json.loads(seen.body)["name"], seen.headers["etag"]) == (200, "ä thing", '"3"')
+
+
+def test_a_created_resource_says_where_it_is(send: Send) -> None:
+    seen = send("POST", "/api/v1/things", JSON_ADMIN, b'{"name":"n"}')
+    assert seen.status == 201
+    assert str(seen.headers["location"]).endswith(f"/api/v1/things/{json.loads(seen.body)['id']}")
+
+
+def test_a_deleted_resource_leaves_an_empty_204(send: Send) -> None:
+    seen = send("DELETE", f"/api/v1/things/{THING}", ADMIN, b"")
+    assert (seen.status, seen.body) == (204, "")
+
+
+def test_several_cookies_travel_as_several_headers(send: Send) -> None:
+    seen = send("POST", f"/api/v1/things/{THING}/tasks/0/restart", ADMIN, b"")
+    assert (seen.status, seen.headers["set-cookie"]) == (202, ("a=1; HttpOnly", "b=2"))
+
+
+@pytest.mark.parametrize("path", ["/nope", "/nope/deeper/still", "/api/v1/nope", "/api/v1/things/a/b/c", "/"])
+@pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE"])
+def test_an_unknown_path_is_404_in_the_envelope(send: Send, method: str, path: str) -> None:
+    seen = send(method, path, {"authorization": "Bearer abc"}, b"")
+    assert (seen.status, code(seen)) == (404, "NOT_FOUND")
+    assert "abc" not in seen.body
+
+
+@pytest.mark.parametrize("method", ["PATCH", "DELETE", "OPTIONS"])
+def test_a_wrong_method_is_405_with_the_right_ones(send: Send, method: str) -> None:
+    seen = send(method, "/api/v1/things", ADMIN, b"")
+    assert (seen.status, code(seen), seen.headers["allow"]) == (405, "METHOD_NOT_ALLOWED", "GET, POST")
+
+
+def test_head_is_405_without_content(send: Send) -> None:
+    seen = send("HEAD", "/api/v1/things", ADMIN, b"")
+    assert (seen.status, seen.body, seen.headers["allow"]) == (405, "", "GET, POST")
+
+
+@pytest.mark.parametrize("target", ["/api/v1/things/summary", "/api/v1/things/summary/"])
+def test_a_literal_wins_over_a_variable_and_a_trailing_slash_means_nothing(send: Send, target: str) -> None:
+    assert send("GET", target, ADMIN, b"").status == 200
+
+
+@pytest.mark.parametrize(
+    "name", ["a%2Fb", "a%20b", "a%00b", "%E4", "a%252Eb", "a+b", "a%24%7Bb%7D", "..%2f..%2fetc", "x" * 301]
+)
+def test_a_name_that_is_no_name_of_ours_is_404(send: Send, name: str) -> None:
+    assert send("GET", f"/api/v1/names/{name}", ADMIN, b"").status == 404
+
+
+def test_a_name_is_decoded_once(send: Send) -> None:
+    assert send("GET", "/api/v1/names/orders%2Ev1", ADMIN, b"").body == "name=orders.v1"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "expected"),
+    [
+        (b"", 400, "MALFORMED_JSON"),
+        (b"{", 400, "MALFORMED_JSON"),
+        (b"[" * 100_000, 400, "MALFORMED_JSON"),
+        (b'{"name":"a","name":"b"}', 400, "MALFORMED_JSON"),
+        (b'{"name":1}', 422, "VALIDATION_FAILED"),
+        (b'{"name":"a","other":1}', 422, "VALIDATION_FAILED"),
+        (b'{"name":"${file:x}"}', 422, "VALIDATION_FAILED"),
+        (b'{"name":"\\u0000"}', 422, "VALIDATION_FAILED"),
+        (b'{"name":"taken"}', 409, "NAME_CONFLICT"),
+        (b'{"name":"' + b"x" * 262_144 + b'"}', 413, "PAYLOAD_TOO_LARGE"),
+    ],
+)
+def test_a_refused_body_is_refused_alike(send: Send, body: bytes, status: int, expected: str) -> None:
+    seen = send("POST", "/api/v1/things", JSON_ADMIN, body)
+    assert (seen.status, code(seen)) == (status, expected)
+
+
+def test_a_body_of_another_type_is_415(send: Send) -> None:
+    seen = send("POST", "/api/v1/things", {**ADMIN, "content-type": "text/plain"}, b'{"name":"a"}')
+    assert (seen.status, code(seen)) == (415, "UNSUPPORTED_MEDIA_TYPE")
+
+
+def test_query_values_arrive_decoded_and_repeated(send: Send) -> None:
+    seen = send("GET", "/api/v1/things?tag=a%20b&tag=c+d&limit=1", ADMIN, b"")
+    assert json.loads(seen.body)[0]["name"] == "a b,c d"
+    assert seen.headers["x-next-cursor"]
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=1&limit=2", "unknown=1", "status=", "cursor=x", "tag=%24%7Bx%7D"])
+def test_a_bad_query_is_422(send: Send, query: str) -> None:
+    seen = send("GET", f"/api/v1/things?{query}", ADMIN, b"")
+    assert (seen.status, code(seen)) == (422, "VALIDATION_FAILED")
+
+
+@pytest.mark.parametrize("query", ["", "?limit=0", "?a=1&a=2"])
+def test_the_removed_events_answer_410_to_everybody(send: Send, query: str) -> None:
+    seen = send("GET", f"/api/v1/events{query}", {}, b"")
+    assert (seen.status, code(seen)) == (410, "EVENTS_REMOVED")
+
+
+def test_nobody_and_the_wrong_one_are_told_apart(send: Send) -> None:
+    nobody = send("GET", f"/api/v1/things/{THING}", {}, b"")
+    viewer = send("DELETE", f"/api/v1/things/{THING}", {"x-test-role": "Viewer"}, b"")
+    assert (nobody.status, code(nobody)) == (401, "UNAUTHENTICATED")
+    assert (viewer.status, code(viewer)) == (403, "FORBIDDEN")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers"),
+    [
+        ("GET", f"/api/v1/things/{THING}", ADMIN),
+        ("DELETE", f"/api/v1/things/{THING}", ADMIN),
+        ("GET", "/api/v1/things/x", {}),
+        ("GET", "/nope", {}),
+        ("PATCH", "/api/v1/things", {}),
+        ("OPTIONS", "/api/v1/things", {}),
+        ("HEAD", "/api/v1/things", {}),
+        ("POST", "/api/v1/broken", ADMIN),
+        ("GET", "/docs", {}),
+        ("GET", "/health", {}),
+    ],
+)
+def test_every_response_carries_the_correlation_id_and_the_security_headers(
+    send: Send, method: str, path: str, headers: dict[str, str]
+) -> None:
+    seen = send(method, path, {**headers, "x-correlation-id": "given.by-us_1"}, b"")
+    expected = {
+        "x-correlation-id": "given.by-us_1",
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+    }
+    assert {name: seen.headers.get(name) for name in expected} == expected
+    if seen.body and path != "/docs":
+        assert seen.headers["content-type"] == "application/json; charset=utf-8"
+
+
+def test_an_unforeseen_failure_says_nothing_of_itself(send: Send) -> None:
+    seen = send("POST", "/api/v1/broken", ADMIN, b"")
+    assert (seen.status, code(seen)) == (500, "INTERNAL")
+    assert "hunter2" not in seen.body
+
+
+def test_a_repeated_request_is_answered_once(send: Send) -> None:
+    headers = {**JSON_ADMIN, "idempotency-key": "k-1"}
+    first = send("POST", "/api/v1/things", headers, b'{"name":"n"}')
+    again = send("POST", "/api/v1/things", headers, b'{ "name" : "n" }')
+    other = send("POST", "/api/v1/things", headers, b'{"name":"m"}')
+    assert (again.status, again.body, again.headers["location"]) == (201, first.body, first.headers["location"])
+    assert (other.status, code(other)) == (409, "IDEMPOTENCY_KEY_REUSED")
+
+
+def test_the_documentation_needs_no_other_host(send: Send) -> None:
+    page = send("GET", "/docs", {}, b"")
+    assert page.status == 200
+    assert "http" not in page.body.replace("<!doctype html>", "")
+    assert "unsafe-inline" not in str(page.headers["content-security-policy"])
+    assert send("GET", "/docs/start.js", {}, b"").body.count("openapi.json") == 1
+    assert json.loads(send("GET", "/openapi.json", {}, b"").body)["openapi"] == "3.1.0"

@@ -1,0 +1,194 @@
+"""The one-process runner with a small app: schedules, queues and stores on moto in this process."""
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.request import urlopen
+
+import boto3
+import pytest
+from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
+
+from infra.local.events import period_of
+from infra.local.runner import Runner
+from tests.support.edge import make_edge
+
+WAIT = 20
+
+
+class Work:
+    """An app with one schedule and one queue. What reaches its functions is kept; message bodies say what happens."""
+
+    def __init__(self) -> None:
+        self.app: Chalice = make_edge().app
+        self.ticks: list[CloudWatchEvent] = []
+        self.attempts: list[tuple[str, int]] = []
+        self.changed = threading.Condition()
+        self.app.schedule(Rate(1, unit=Rate.HOURS), name="tick")(self._tick)
+        self.app.on_sqs_message(queue="jobs", batch_size=5, name="work")(self._work)
+
+    def _tick(self, event: CloudWatchEvent) -> str:
+        self.ticks.append(event)
+        return "ticked"
+
+    def _work(self, event: SQSEvent) -> dict[str, Any]:
+        records = event.to_dict()["Records"]
+        with self.changed:
+            for record in records:
+                self.attempts.append((record["body"], int(record["attributes"]["ApproximateReceiveCount"])))
+            self.changed.notify_all()
+        if any(record["body"] == "explode" for record in records):
+            raise RuntimeError("explode")
+        failed = [record["messageId"] for record in records if record["body"] == "fail"]
+        return {"batchItemFailures": [{"itemIdentifier": name} for name in failed]}
+
+    def wait_for(self, body: str, attempts: int) -> None:
+        """Until a message with that body was seen that many times."""
+        with self.changed:
+            assert self.changed.wait_for(
+                lambda: len([1 for seen, _ in self.attempts if seen == body]) >= attempts, WAIT
+            )
+
+
+def create_queue(environment: object) -> None:
+    boto3.client("sqs").create_queue(QueueName="jobs", Attributes={"VisibilityTimeout": "1"})
+    boto3.client("dynamodb").create_table(
+        TableName="counts",
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+
+
+@pytest.fixture
+def work() -> Work:
+    return Work()
+
+
+@pytest.fixture
+def runner(work: Work) -> Iterator[Runner]:
+    runner = Runner({"HEADGATE_TEST": "on"}, 0, sandbox=True, prepare=create_queue, load=lambda: work.app)
+    runner.start()
+    yield runner
+    runner.stop()
+
+
+def send(body: str, **more: Any) -> None:
+    client = boto3.client("sqs")
+    client.send_message(QueueUrl=client.get_queue_url(QueueName="jobs")["QueueUrl"], MessageBody=body, **more)
+
+
+def left() -> int:
+    client = boto3.client("sqs")
+    url = client.get_queue_url(QueueName="jobs")["QueueUrl"]
+    names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+    found = client.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]
+    return sum(int(found[name]) for name in names)
+
+
+def test_it_serves_the_api_on_loopback(runner: Runner) -> None:
+    with urlopen(f"{runner.url}/health", timeout=WAIT) as answer:
+        assert json.loads(answer.read()) == {"status": "ok"}
+    assert runner.url.startswith("http://127.0.0.1:")
+
+
+def test_no_schedule_fires_at_start_and_one_fires_when_it_is_told(runner: Runner, work: Work) -> None:
+    assert work.ticks == []
+    assert runner.fire("tick") == "ticked"
+    [event] = work.ticks
+    assert (event.source, event.detail_type) == ("aws.events", "Scheduled Event")
+
+
+def test_a_message_reaches_its_function_once_and_is_deleted(runner: Runner, work: Work) -> None:
+    send("hello")
+    work.wait_for("hello", 1)
+    for _ in range(100):
+        if left() == 0:
+            break
+        threading.Event().wait(0.05)
+    assert (left(), work.attempts) == (0, [("hello", 1)])
+
+
+def test_a_message_that_is_reported_failed_comes_again_and_the_rest_does_not(runner: Runner, work: Work) -> None:
+    send("fail")
+    send("hello")
+    work.wait_for("fail", 2)
+    counts = [count for body, count in work.attempts if body == "fail"]
+    assert counts == sorted(counts)
+    assert counts[:2] == [1, 2]
+    assert [body for body, _ in work.attempts].count("hello") == 1
+
+
+def test_a_function_that_raises_gets_its_batch_again(runner: Runner, work: Work) -> None:
+    send("explode")
+    work.wait_for("explode", 2)
+
+
+def test_a_delayed_message_is_not_seen_before_its_time(runner: Runner, work: Work) -> None:
+    send("late", DelaySeconds=2)
+    send("soon")
+    work.wait_for("late", 1)
+    assert [body for body, _ in work.attempts] == ["soon", "late"]
+
+
+def test_concurrent_writes_to_the_sandbox_are_not_lost(runner: Runner) -> None:
+    client = boto3.client("dynamodb")
+
+    def add(_: int) -> None:
+        client.update_item(
+            TableName="counts",
+            Key={"id": {"S": "one"}},
+            UpdateExpression="ADD n :one",
+            ExpressionAttributeValues={":one": {"N": "1"}},
+        )
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add, range(400)))
+    assert client.get_item(TableName="counts", Key={"id": {"S": "one"}})["Item"]["n"]["N"] == "400"
+
+
+def test_the_environment_is_there_before_the_app_and_gone_after_the_end(work: Work) -> None:
+    seen: list[str | None] = []
+
+    def load() -> Chalice:
+        seen.append(os.environ.get("HEADGATE_TEST"))
+        return work.app
+
+    runner = Runner({"HEADGATE_TEST": "on"}, 0, sandbox=True, prepare=create_queue, load=load)
+    runner.start()
+    runner.stop()
+    assert (seen, os.environ.get("HEADGATE_TEST")) == (["on"], None)
+
+
+def test_a_stop_leaves_no_thread_behind(work: Work) -> None:
+    before = set(threading.enumerate())
+    runner = Runner({}, 0, sandbox=True, prepare=create_queue, load=lambda: work.app)
+    runner.start()
+    assert len(set(threading.enumerate()) - before) >= 3
+    runner.stop()
+    assert set(threading.enumerate()) - before == set()
+
+
+def test_a_start_that_fails_leaves_nothing_behind(work: Work) -> None:
+    before = set(threading.enumerate())
+    runner = Runner({"HEADGATE_TEST": "on"}, 0, sandbox=True, prepare=lambda _: None, load=lambda: work.app)
+    with pytest.raises(Exception, match="does not exist"):
+        runner.start()
+    assert (set(threading.enumerate()) - before, os.environ.get("HEADGATE_TEST")) == (set(), None)
+
+
+@pytest.mark.parametrize(
+    ("expression", "seconds"),
+    [("rate(1 minute)", 60), ("rate(5 minutes)", 300), ("rate(1 hour)", 3600), ("rate(2 days)", 172800)],
+)
+def test_a_rate_is_a_number_of_seconds(expression: str, seconds: float) -> None:
+    assert period_of(expression) == seconds
+
+
+@pytest.mark.parametrize("expression", ["cron(0 12 * * ? *)", "rate(1)", "rate(x minutes)", ""])
+def test_another_expression_is_refused(expression: str) -> None:
+    with pytest.raises(ValueError, match="rate"):
+        period_of(expression)

@@ -1,0 +1,252 @@
+"""The local HTTP server against clients that are well, clumsy, slow or hostile: over a real socket each time."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
+import pytest
+
+import infra.local.server as server_module
+from chalicelib.api.router import Router
+from chalicelib.domain.access import Call, Permission
+from infra.local.server import MAX_CONNECTIONS, ApiServer
+from tests.support.edge import JSON_ADMIN, make_edge
+
+HEAD = "Host: x\r\nx-test-role: Admin\r\nContent-Type: application/json\r\n"
+BODY = '{"name":"n"}'
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ApiServer]:
+    server = ApiServer(make_edge().app, 0)
+    server.start()
+    yield server
+    server.stop()
+
+
+def connect(server: ApiServer) -> socket.socket:
+    parts = urlsplit(server.url)
+    return socket.create_connection((parts.hostname or "", parts.port or 0), timeout=20)
+
+
+def exchange(server: ApiServer, raw: str | bytes) -> bytes:
+    """Everything that comes back until the server closes; the client says that it has no more to send."""
+    with connect(server) as client:
+        client.sendall(raw.encode() if isinstance(raw, str) else raw)
+        client.shutdown(socket.SHUT_WR)
+        return _all(client)
+
+
+def _all(client: socket.socket) -> bytes:
+    parts = []
+    while part := client.recv(65536):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def envelope(answer: bytes) -> tuple[int, str]:
+    head, _, body = answer.partition(b"\r\n\r\n")
+    return int(head.split()[1]), json.loads(body)["error"]["code"]
+
+
+def test_requests_on_one_connection_are_answered_one_after_the_other(server: ApiServer) -> None:
+    parts = urlsplit(server.url)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=20)
+    for _ in range(3):
+        connection.request("POST", "/api/v1/things", body=BODY, headers=JSON_ADMIN)
+        answer = connection.getresponse()
+        assert (answer.status, json.loads(answer.read())["name"]) == (201, "n")
+    connection.close()
+
+
+def test_pipelined_requests_keep_their_order(server: ApiServer) -> None:
+    first = f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Content-Length: {len(BODY)}\r\n\r\n{BODY}"
+    answers = exchange(server, first + f"GET /nope HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
+    assert answers.index(b" 201 ") < answers.index(b" 404 ")
+
+
+def test_a_chunked_body_is_read_and_the_connection_stays_in_step(server: ApiServer) -> None:
+    chunks = f"5\r\n{BODY[:5]}\r\n{len(BODY) - 5:x};note=1\r\n{BODY[5:]}\r\n0\r\nTrailer: x\r\n\r\n"
+    chunked = f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Transfer-Encoding: chunked\r\n\r\n{chunks}"
+    answers = exchange(server, chunked * 2 + f"GET /health HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
+    assert (answers.count(b" 201 Created"), answers.count(b" 200 OK")) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "\x16\x03\x01\x02\x00\x01\r\n\r\n",
+        "nonsense\r\n\r\n",
+        "GET / HTTP/x\r\n\r\n",
+        "GET / HTTP/2.0\r\n\r\n",
+        "POST /\r\n\r\n",
+        f"GET /{'x' * 20_000} HTTP/1.1\r\n\r\n",
+        f"GET / HTTP/1.1\r\nA: {'x' * 70_000}\r\n\r\n",
+        "GET / HTTP/1.1\r\n" + "A: b\r\n" * 200 + "\r\n",
+        f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Content-Length: 5x\r\n\r\n",
+        f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Content-Length: -1\r\n\r\n",
+        f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{{}}",
+        f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Content-Length: 99\r\n\r\n{{}}",
+        f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Transfer-Encoding: gzip\r\n\r\n",
+        f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+        f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Transfer-Encoding: chunked\r\n\r\n2\r\n{{}}x\r\n0\r\n\r\n",
+        f"POST /api/v1/things HTTP/1.1\r\n{HEAD}no colon here\r\nContent-Length: 2\r\n\r\n{{}}",
+    ],
+)
+def test_what_is_no_request_is_refused_in_the_envelope_and_the_connection_ends(server: ApiServer, raw: str) -> None:
+    answer = exchange(server, raw.encode("latin-1"))
+    assert envelope(answer) == (400, "MALFORMED_JSON")
+    assert answer.count(b"HTTP/1.1 ") == 1
+    for header in (b"X-Correlation-ID: ", b"Cache-Control: no-store", b"Connection: close"):
+        assert header in answer
+
+
+def test_a_method_that_nobody_knows_is_405(server: ApiServer) -> None:
+    answer = exchange(server, f"BREW /api/v1/things HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
+    assert envelope(answer) == (405, "METHOD_NOT_ALLOWED")
+
+
+def test_a_body_that_is_announced_too_large_is_refused_unread(server: ApiServer) -> None:
+    with connect(server) as client:
+        client.sendall(f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Content-Length: 99999999999\r\n\r\n".encode())
+        answer = client.recv(65536)
+    assert envelope(answer) == (413, "PAYLOAD_TOO_LARGE")
+    assert b"Connection: close" in answer
+
+
+def test_a_client_that_sends_a_large_body_all_the_same_still_reads_the_refusal(server: ApiServer) -> None:
+    size = 3 * 1024 * 1024
+    raw = f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Content-Length: {size}\r\n\r\n".encode() + b"x" * size
+    assert envelope(exchange(server, raw)) == (413, "PAYLOAD_TOO_LARGE")
+
+
+def test_a_chunked_body_is_read_no_further_than_the_limit(server: ApiServer) -> None:
+    raw = f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Transfer-Encoding: chunked\r\n\r\nFFFFFFFF\r\n".encode()
+    assert envelope(exchange(server, raw + b"x" * 400_000)) == (413, "PAYLOAD_TOO_LARGE")
+
+
+def test_a_client_that_asks_first_is_told_to_go_on_only_when_it_may(server: ApiServer) -> None:
+    head = f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Expect: 100-continue\r\nConnection: close\r\n"
+    with connect(server) as client:
+        client.sendall(f"{head}Content-Length: {len(BODY)}\r\n\r\n".encode())
+        assert client.recv(65536).startswith(b"HTTP/1.1 100 ")
+        client.sendall(BODY.encode())
+        assert b" 201 Created" in _all(client)
+    with connect(server) as client:
+        client.sendall(f"{head}Content-Length: 9999999\r\n\r\n".encode())
+        assert envelope(_all(client)) == (413, "PAYLOAD_TOO_LARGE")
+
+
+def test_head_sends_no_content(server: ApiServer) -> None:
+    answer = exchange(server, f"HEAD /api/v1/things HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 405 ")
+    assert answer.endswith(b"\r\n\r\n")
+
+
+def test_the_server_header_tells_no_versions(server: ApiServer) -> None:
+    answer = exchange(server, f"GET /health HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
+    assert b"Server: Headgate\r\n" in answer
+    assert b"Python" not in answer
+
+
+def test_a_client_that_drips_its_head_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "HEAD_SECONDS", 0.3)
+    server = ApiServer(make_edge().app, 0)
+    server.start()
+    stop = threading.Event()
+    try:
+        with connect(server) as client:
+            dripping = threading.Thread(target=_drip, args=(client, stop))
+            dripping.start()
+            try:
+                # However often a byte comes, the whole head has its time and no more.
+                assert _gone(client)
+            finally:
+                stop.set()
+                dripping.join()
+    finally:
+        server.stop()
+
+
+def _drip(client: socket.socket, stop: threading.Event) -> None:
+    try:
+        client.sendall(b"GET / HTTP/1.1\r\nA: ")
+        while not stop.wait(0.05):
+            client.sendall(b"x")
+    except OSError:
+        pass
+
+
+def _gone(client: socket.socket) -> bool:
+    try:
+        return client.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+def test_a_client_that_says_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "IDLE_SECONDS", 0.2)
+    server = ApiServer(make_edge().app, 0)
+    server.start()
+    try:
+        with connect(server) as client:
+            assert client.recv(1) == b""
+    finally:
+        server.stop()
+
+
+def test_more_connections_than_there_is_room_for_are_turned_away_and_room_comes_back() -> None:
+    server = ApiServer(make_edge().app, 0)
+    server.start()
+    try:
+        held = []
+        for _ in range(MAX_CONNECTIONS):
+            client = connect(server)
+            client.sendall(f"GET /health HTTP/1.1\r\n{HEAD}\r\n".encode())
+            assert client.recv(65536).startswith(b"HTTP/1.1 200 ")
+            held.append(client)
+        with connect(server) as late:
+            assert envelope(_all(late)) == (429, "RATE_LIMITED")
+        for client in held:
+            client.close()
+        _until_served(server)
+    finally:
+        server.stop()
+
+
+def _until_served(server: ApiServer) -> None:
+    for _ in range(200):
+        if b" 200 OK" in exchange(server, f"GET /health HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n"):
+            return
+        threading.Event().wait(0.05)
+    raise AssertionError("no room came back")
+
+
+def test_a_stop_lets_a_running_request_end_and_waiting_connections_go() -> None:
+    routes, begun, may_end = Router(tag="Slow"), threading.Event(), threading.Event()
+
+    @routes.get("/slow", needs=Permission.READ)
+    def slow(call: Call) -> list[int]:
+        """Waits until it is told."""
+        begun.set()
+        may_end.wait(20)
+        return [1]
+
+    server = ApiServer(make_edge(routes).app, 0)
+    server.start()
+    with connect(server) as busy, connect(server) as waiting:
+        busy.sendall(f"GET /api/v1/slow HTTP/1.1\r\n{HEAD}\r\n".encode())
+        assert begun.wait(20)
+        stopping = threading.Thread(target=server.stop)
+        stopping.start()
+        assert waiting.recv(1) == b""
+        may_end.set()
+        assert b"[1]" in _all(busy)
+        stopping.join(20)
+        assert not stopping.is_alive()
+    with pytest.raises(ConnectionError):
+        connect(server)

@@ -1,0 +1,145 @@
+"""What tests of and with the doubles share: a desk that hands out secrets, and a client's view of Kafka Connect."""
+
+import json
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, TypeVar
+
+import httpx
+
+POSTGRES_SOURCE = "io.debezium.connector.postgresql.PostgresConnector"
+JDBC_SINK = "io.debezium.connector.jdbc.JdbcSinkConnector"
+PATIENCE_SECONDS = 40.0
+T = TypeVar("T")
+
+
+class SecretDesk:
+    """Headgate's secret endpoint and nothing else: what a Connect worker asks for the values behind its references."""
+
+    def __init__(self, *, port: int = 0, credential: str = "desk-credential") -> None:
+        self.credential = credential
+        self.reads: list[str] = []
+        self._secrets: dict[str, dict[str, str]] = {}
+        self._port = port
+        self._server: ThreadingHTTPServer | None = None
+        self.open()
+
+    @property
+    def url(self) -> str:
+        """The base URL, the same for the desk's whole life."""
+        return f"http://127.0.0.1:{self._port}"
+
+    def put(self, **fields: str) -> str:
+        """Keep a secret; its uuid is answered."""
+        name = str(uuid.uuid4())
+        self._secrets[name] = fields
+        return name
+
+    def reference(self, field_name: str, value: str) -> str:
+        """Keep a secret of one field, and answer the reference that stands for it in a configuration."""
+        return f"${{headgate:{self.put(**{field_name: value})}:{field_name}}}"
+
+    def open(self) -> None:
+        """Listen (again), always on the same port."""
+        desk = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                desk._answer(self)
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", self._port), Handler)
+        self._server.daemon_threads = True
+        self._port = self._server.server_port
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def close(self) -> None:
+        """Refuse every call until `open`."""
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._server = None
+
+    def _answer(self, call: BaseHTTPRequestHandler) -> None:
+        name = call.path.rpartition("/")[2]
+        self.reads.append(name)
+        allowed = call.headers.get("Authorization") == f"Bearer {self.credential}"
+        found = self._secrets.get(name)
+        status = 200 if allowed and found else 404 if allowed else 403
+        body = json.dumps({"data": found} if status == 200 else {"error": {"code": "REFUSED"}}).encode()
+        call.send_response(status)
+        call.send_header("Content-Type", "application/json")
+        call.send_header("Cache-Control", "no-store")
+        call.send_header("Content-Length", str(len(body)))
+        call.end_headers()
+        call.wfile.write(body)
+
+
+def until(look: Callable[[], T], wanted: Callable[[T], bool], *, seconds: float = PATIENCE_SECONDS) -> T:
+    """Look again and again until what is seen is as wanted; AssertionError with the last sight when time is up."""
+    end = time.monotonic() + seconds
+    while True:
+        seen = look()
+        if wanted(seen):
+            return seen
+        assert time.monotonic() < end, f"still seen after {seconds} s: {seen!r}"
+        time.sleep(0.03)
+
+
+@dataclass(kw_only=True)
+class ConnectView:
+    """Kafka Connect as a client sees it."""
+
+    url: str
+    http: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=90, trust_env=False))
+
+    def close(self) -> None:
+        """End the connections."""
+        self.http.close()
+
+    def call(self, method: str, path: str, body: Any = None) -> httpx.Response:
+        """One call; the body is sent as JSON."""
+        return self.http.request(method, self.url + path, json=body)
+
+    def create(self, config: Mapping[str, str], *, state: str | None = "STOPPED") -> httpx.Response:
+        """POST /connectors with the name that the configuration bears."""
+        body = {"name": config["name"], "config": dict(config), **({"initial_state": state} if state else {})}
+        return self.call("POST", "/connectors", body)
+
+    def validate(self, config: Mapping[str, str]) -> dict[str, list[str]]:
+        """The errors by key that validation answers; its count has to agree."""
+        answer = self.call("PUT", f"/connector-plugins/{config['connector.class']}/config/validate", dict(config))
+        assert answer.status_code == 200, answer.text
+        report = answer.json()
+        found = {one["value"]["name"]: one["value"]["errors"] for one in report["configs"] if one["value"]}
+        errors = {name: words for name, words in found.items() if words}
+        assert report["error_count"] == sum(map(len, errors.values()))
+        return errors
+
+    def states(self, name: str) -> tuple[str, list[str]]:
+        """The state of the connector, and those of its tasks; ("none", []) where there is no status."""
+        answer = self.call("GET", f"/connectors/{name}/status")
+        if answer.status_code == 404:
+            return "none", []
+        status = answer.json()
+        return status["connector"]["state"], [task["state"] for task in status["tasks"]]
+
+    def reach(self, name: str, connector: str, *tasks: str) -> None:
+        """Wait until connector and tasks have these states."""
+        until(lambda: self.states(name), lambda seen: seen == (connector, list(tasks)))
+
+    def trace(self, name: str) -> str:
+        """The trace of task 0; empty when it has none."""
+        tasks = self.call("GET", f"/connectors/{name}/status").json()["tasks"]
+        return str(tasks[0].get("trace", "")) if tasks else ""
+
+    def remove(self, name: str) -> None:
+        """Delete a connector if it is there, and wait until its status is gone."""
+        until(lambda: self.call("DELETE", f"/connectors/{name}").status_code, lambda status: status in (204, 404))
+        until(lambda: self.states(name)[0], lambda state: state == "none")

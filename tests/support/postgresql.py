@@ -1,0 +1,193 @@
+"""Real PostgreSQL servers for tests, and databases in them that are in good order until a test breaks one thing."""
+
+import contextlib
+import itertools
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from chalicelib.clients.databases.contract import DatabaseSecrets
+from chalicelib.clients.databases.postgresql import PostgreSQL
+from chalicelib.domain.database import DatabaseAddress, SslMode
+from chalicelib.domain.database_facts import ServerFacts
+from chalicelib.domain.provider import DatabaseProvider
+from chalicelib.domain.readiness import CapturePlan, Readiness, judge_readiness
+from chalicelib.domain.table import TableName
+from chalicelib.kit.clock import Deadline, utc_now
+from chalicelib.kit.masking import Secret
+from infra.local import postgres
+from infra.local.folders import Folders
+from infra.local.ports import kept_ports
+from infra.local.processes import Server
+from infra.local.reaper import Reaper
+
+HOST = "127.0.0.1"
+ORDERS = TableName("shop", "orders")
+_numbers = itertools.count(1)
+
+
+def any_address(host: str) -> Sequence[str]:
+    """A policy that allows the one address of a test."""
+    return (host,)
+
+
+def client() -> PostgreSQL:
+    """The client under test."""
+    return PostgreSQL(policy=any_address)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningPostgreSQL:
+    """A server that a test may do anything to."""
+
+    port: int
+    superuser_password: str = field(repr=False)
+    log: Path
+
+    def connect(
+        self, database: str = "postgres", user: str = postgres.SUPERUSER, password: str | None = None, **more: Any
+    ) -> "psycopg.Connection[tuple[Any, ...]]":
+        """A connection of the test's own, committing each statement."""
+        return psycopg.connect(
+            host=HOST, port=self.port, dbname=database, user=user, password=password or self.superuser_password,
+            autocommit=True, connect_timeout=10, **more,
+        )  # fmt: skip
+
+    def address(self, database: str = "postgres", user: str = postgres.SUPERUSER) -> DatabaseAddress:
+        """How Headgate would reach it."""
+        return DatabaseAddress(
+            provider=DatabaseProvider.POSTGRESQL, host=HOST, port=self.port, database_name=database, username=user,
+            ssl_mode=SslMode.PREFER,
+        )  # fmt: skip
+
+    @property
+    def superuser(self) -> DatabaseSecrets:
+        """The superuser's secrets."""
+        return DatabaseSecrets(password=Secret(self.superuser_password))
+
+
+@contextlib.contextmanager
+def running_postgresql(settings: Mapping[str, str] | None = None) -> Iterator[RunningPostgreSQL]:
+    """A new, empty server with these settings on top of those of a local stack."""
+    state = Path(tempfile.mkdtemp(prefix="headgate-postgresql-"))
+    # PostgreSQL runs as another account than root and walks to its data.
+    state.chmod(0o711)
+    folders = Folders(state)
+    port = kept_ports(folders.ports, ["postgres"])["postgres"]
+    plan = postgres.plan(folders, port=port)
+    extra = [word for key, value in (settings or {}).items() for word in ("-c", f"{key}={value}")]
+    reaper = Reaper()
+    server = Server(replace(plan, command=[*plan.command, *extra]), reaper)
+    try:
+        server.start()
+        yield RunningPostgreSQL(
+            port=port, superuser_password=postgres.superuser_password(folders), log=folders.log("postgres")
+        )
+    finally:
+        server.stop()
+        reaper.close()
+        shutil.rmtree(state, ignore_errors=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shop:
+    """A database in good order for capture: `role` owns schema `shop` and in it `orders`, and may replicate."""
+
+    server: RunningPostgreSQL
+    name: str
+    role: str
+    password: str = field(repr=False)
+    admin: "psycopg.Connection[tuple[Any, ...]]"
+
+    def run(self, *statements: str) -> None:
+        """Runs statements as the superuser; `{role}` and `{database}` stand for this shop's."""
+        for statement in statements:
+            self.admin.execute(statement.replace("{role}", self.role).replace("{database}", self.name).encode())
+
+    @property
+    def address(self) -> DatabaseAddress:
+        """How Headgate would reach it."""
+        return self.server.address(self.name, self.role)
+
+    @property
+    def secrets(self) -> DatabaseSecrets:
+        """What Headgate would sign in with."""
+        return DatabaseSecrets(password=Secret(self.password))
+
+    def plan(self, **changes: Any) -> CapturePlan:
+        """A plan to capture the orders, with a publication that Debezium makes."""
+        plan = CapturePlan(tables=(ORDERS,), slot_name=f"slot_{self.name}", publication_name=f"pub_{self.name}")
+        return replace(plan, **changes)
+
+    def facts(self, *tables: TableName) -> ServerFacts:
+        """What the client reads, seen as the role."""
+        return client().server_facts(self.address, self.secrets, tables, Deadline.after(15))
+
+    def readiness(self, plan: CapturePlan | None) -> Readiness:
+        """What readiness says, from what the client reads."""
+        return judge_readiness(self.facts(*(plan.tables if plan else ())), plan, utc_now())
+
+
+_GOOD_ORDER = (
+    "GRANT CREATE ON DATABASE {database} TO {role}",
+    "CREATE SCHEMA shop AUTHORIZATION {role}",
+    "CREATE TABLE shop.orders (id bigint PRIMARY KEY, customer text NOT NULL, amount numeric(10, 2))",
+    "ALTER TABLE shop.orders OWNER TO {role}",
+)
+
+
+@contextlib.contextmanager
+def open_shop(server: RunningPostgreSQL) -> Iterator[Shop]:
+    """A database and role of its own, gone afterwards with all slots of the database."""
+    number = next(_numbers)
+    name, role, password = f"shop{number}", f"cdc{number}", secrets.token_urlsafe(12)
+    with server.connect() as postgres_connection:
+        postgres_connection.execute(f"CREATE ROLE {role} LOGIN REPLICATION PASSWORD '{password}'".encode())
+        postgres_connection.execute(f"CREATE DATABASE {name}".encode())
+        try:
+            with server.connect(name) as admin:
+                shop = Shop(server=server, name=name, role=role, password=password, admin=admin)
+                shop.run(*_GOOD_ORDER)
+                yield shop
+        finally:
+            postgres_connection.execute(
+                b"SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots"
+                b" WHERE NOT active AND (database = $1 OR plugin IS NULL)".replace(b"$1", f"'{name}'".encode())
+            )
+            postgres_connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+            postgres_connection.execute(f"DROP ROLE {role}".encode())
+
+
+@contextlib.contextmanager
+def reader_of(server: RunningPostgreSQL, database: str, slot: str, publication: str) -> Iterator[None]:
+    """Somebody else who streams from the slot."""
+    with server.connect(database, replication="database") as connection:
+        options = f"(proto_version '1', publication_names '{publication}')"
+        command = f"START_REPLICATION SLOT {slot} LOGICAL 0/0 {options}"
+        started = connection.pgconn.exec_(command.encode())
+        assert started.status == psycopg.pq.ExecStatus.COPY_BOTH, started.error_message
+        try:
+            yield
+        finally:
+            connection.pgconn.finish()
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[RunningPostgreSQL]:
+    """One server for all tests; it writes every statement to its log, with the name of the application."""
+    with running_postgresql({"log_statement": "all", "log_line_prefix": "%a|"}) as server:
+        yield server
+
+
+@pytest.fixture
+def shop(postgresql: RunningPostgreSQL) -> Iterator[Shop]:
+    """A database of the test's own."""
+    with open_shop(postgresql) as opened:
+        yield opened

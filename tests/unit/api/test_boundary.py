@@ -1,0 +1,141 @@
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from chalicelib.api.inputs import MAX_BODY_BYTES
+from chalicelib.api.route import Route
+from chalicelib.api.router import Router
+from chalicelib.domain.access import Call, Permission
+from tests.support.edge import ADMIN, JSON_ADMIN, THING, Seen, lambda_event, logged, make_edge, through_lambda_event
+
+THINGS = "/api/v1/things"
+VIEWER = {"x-test-role": "Viewer"}
+
+
+def outcome(seen: Seen) -> tuple[int, str]:
+    return seen.status, json.loads(seen.body)["error"]["code"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "path", "body", "expected"),
+    [
+        ({}, THINGS, b"x" * (MAX_BODY_BYTES + 1), (413, "PAYLOAD_TOO_LARGE")),
+        ({}, f"{THINGS}?x=1", b"{", (401, "UNAUTHENTICATED")),
+        ({**ADMIN, "x-test-csrf": "bad"}, THINGS, b"{", (403, "CSRF_REJECTED")),
+        (VIEWER, f"{THINGS}?x=1", b"{", (403, "FORBIDDEN")),
+        ({**ADMIN, "idempotency-key": "a b"}, f"{THINGS}?x=1", b"{", (422, "VALIDATION_FAILED")),
+        (ADMIN, THINGS, b"{", (415, "UNSUPPORTED_MEDIA_TYPE")),
+        (JSON_ADMIN, THINGS, b"{", (400, "MALFORMED_JSON")),
+    ],
+)
+def test_the_steps_come_in_their_order(
+    headers: dict[str, str], path: str, body: bytes, expected: tuple[int, str]
+) -> None:
+    edge = make_edge()
+    assert outcome(through_lambda_event(edge.app)("POST", path, headers, body)) == expected
+    assert edge.calls == []
+
+
+def test_who_may_not_learns_nothing_of_what_is_there() -> None:
+    send = through_lambda_event(make_edge().app)
+    assert outcome(send("DELETE", f"{THINGS}/not-a-uuid", VIEWER, b"")) == (403, "FORBIDDEN")
+    assert outcome(send("DELETE", f"{THINGS}/not-a-uuid", ADMIN, b"")) == (404, "NOT_FOUND")
+
+
+def test_a_denial_is_handed_to_the_audit_with_its_route() -> None:
+    edge = make_edge()
+    through_lambda_event(edge.app)("DELETE", f"{THINGS}/{THING}", {**VIEWER, "x-correlation-id": "c-1"}, b"")
+    [(call, route)] = edge.denied
+    assert (call.actor.id, call.correlation_id, route.method, route.path) == ("u1", "c-1", "DELETE", "/things/{uuid}")
+
+
+def test_nobody_is_no_denial() -> None:
+    edge = make_edge()
+    through_lambda_event(edge.app)("DELETE", f"{THINGS}/{THING}", {}, b"")
+    assert edge.denied == []
+
+
+def test_a_machines_route_takes_the_service_credential_and_no_user() -> None:
+    send = through_lambda_event(make_edge().app)
+    assert send("GET", "/api/v1/machine", {"authorization": "Bearer service"}, b"").body == "service"
+    assert outcome(send("GET", "/api/v1/machine", ADMIN, b"")) == (403, "FORBIDDEN")
+
+
+def test_a_public_route_asks_for_nobody() -> None:
+    assert through_lambda_event(make_edge().app)("GET", "/api/v1/wall", {"x-test-role": "nonsense"}, b"").status == 200
+
+
+def test_cookies_that_the_gateway_splits_are_put_together() -> None:
+    app = make_edge().app
+    event = {**lambda_event(app, "GET", "/api/v1/wall"), "multiValueHeaders": {"Cookie": ["a=1", "b=2"]}}
+    assert app(event, None)["body"] == "a=1; b=2 127.0.0.1"
+
+
+@pytest.mark.parametrize("given", ["", "a b", "x" * 129, "ä", "a\r\nSet-Cookie: x=1", "a;b"])
+def test_a_bad_correlation_id_is_replaced(given: str) -> None:
+    seen = through_lambda_event(make_edge().app)("GET", "/health", {"X-Correlation-ID": given}, b"")
+    assert len(str(seen.headers["x-correlation-id"])) == 36
+
+
+def test_the_handler_gets_a_deadline_of_twenty_seconds_and_the_correlation_id() -> None:
+    edge = make_edge()
+    through_lambda_event(edge.app)("POST", THINGS, {**JSON_ADMIN, "x-correlation-id": "c-7"}, b'{"name":"a"}')
+    [call] = edge.calls
+    assert (call.correlation_id, call.request_key) == ("c-7", None)
+    assert 0 < call.deadline.left() <= 20
+
+
+def test_one_line_is_logged_with_the_pattern_and_not_the_path() -> None:
+    send = through_lambda_event(make_edge().app)
+    with logged() as lines:
+        send("GET", f"{THINGS}/{THING}?hunter2=1", {**ADMIN, "cookie": "hunter2"}, b"")
+    [line] = [json.loads(line) for line in lines.getvalue().splitlines()]
+    told = (line["method"], line["path"], line["status"], line["code"])
+    assert told == ("GET", "/api/v1/things/{uuid}", 422, "VALIDATION_FAILED")
+    assert line["duration_ms"] >= 0
+    assert line["correlation_id"]
+    assert THING not in str(line)
+    assert "hunter2" not in str(line)
+
+
+def test_an_unforeseen_failure_is_logged_without_its_message() -> None:
+    send = through_lambda_event(make_edge().app)
+    with logged() as lines:
+        send("POST", "/api/v1/broken", {**ADMIN, "x-correlation-id": "c-9"}, b"")
+    assert "builtins.KeyError" in lines.getvalue()
+    assert '"c-9"' in lines.getvalue()
+    assert "hunter2" not in lines.getvalue()
+
+
+def test_an_answer_of_another_kind_than_declared_is_a_failure_and_does_not_leave() -> None:
+    seen = through_lambda_event(make_edge().app)("POST", "/api/v1/sealed", JSON_ADMIN, b'{"name":"a"}')
+    assert outcome(seen) == (500, "INTERNAL")
+
+
+def test_a_denial_that_cannot_be_audited_is_still_a_denial() -> None:
+    def fail(call: Call, route: Route) -> None:
+        raise RuntimeError("no audit")
+
+    send = through_lambda_event(make_edge(denials=fail).app)
+    assert outcome(send("DELETE", f"{THINGS}/{THING}", VIEWER, b"")) == (403, "FORBIDDEN")
+
+
+def test_concurrent_requests_do_not_see_each_other() -> None:
+    routes = Router(tag="Slow")
+
+    @routes.get("/slow", needs=Permission.READ)
+    def slow(call: Call) -> list[int]:
+        """Gives the others time to come between."""
+        time.sleep(0.001)
+        return [int(call.correlation_id)]
+
+    send = through_lambda_event(make_edge(routes).app)
+
+    def ask(number: int) -> bool:
+        seen = send("GET", "/api/v1/slow", {**ADMIN, "x-correlation-id": str(number)}, b"")
+        return seen.body == f"[{number}]" and seen.headers["x-correlation-id"] == str(number)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(ask, range(400)))

@@ -1,0 +1,38 @@
+import json
+
+import pytest
+from chalice.app import Chalice
+
+from chalicelib.api.boundary import Boundary, BoundaryParts
+from chalicelib.api.health import health_routes
+from chalicelib.api.router import close
+from tests.support.edge import Seen, through_lambda_event
+
+
+def ask(path: str, found: dict[str, bool]) -> Seen:
+    def nothing() -> BoundaryParts:
+        raise AssertionError("health asks for nobody and nothing")
+
+    app, boundary = Chalice(app_name="t"), Boundary(nothing)
+    health_routes(lambda: found).mount(app, "", boundary)
+    close(app, boundary)
+    return through_lambda_event(app)("GET", path, {}, b"")
+
+
+def test_health_says_that_the_process_serves_whatever_its_stores_do() -> None:
+    seen = ask("/health?probe=1", {"tables": False})
+    assert (seen.status, json.loads(seen.body)) == (200, {"status": "ok"})
+
+
+@pytest.mark.parametrize(
+    ("found", "status", "word"),
+    [
+        ({"tables": True, "jobs": True}, 200, "ready"),
+        ({"tables": True, "jobs": False}, 503, "unavailable"),
+        ({}, 200, "ready"),
+    ],
+)
+def test_ready_names_every_store_and_queue(found: dict[str, bool], status: int, word: str) -> None:
+    seen = ask("/ready", found)
+    expected = {name: "ok" if good else "unavailable" for name, good in found.items()}
+    assert (seen.status, json.loads(seen.body)) == (status, {"status": word, "checks": expected})

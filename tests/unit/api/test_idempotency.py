@@ -1,0 +1,229 @@
+import json
+from datetime import datetime, timedelta
+
+import pytest
+
+from chalicelib.api.http import HttpRequest, HttpResponse
+from chalicelib.api.idempotency import Once
+from chalicelib.domain.access import Actor, Call, Role
+from chalicelib.domain.idempotency import LEASE_SECONDS, Claim, KeptAnswer
+from chalicelib.errors import (
+    Conflict,
+    HeadgateError,
+    Invalid,
+    NotFound,
+    RateLimited,
+    Rejected,
+    RequestInProgress,
+    StoreUnavailable,
+    TimedOut,
+    Unauthenticated,
+    Unavailable,
+    WriteConflict,
+)
+from chalicelib.kit.pages import Signer
+from tests.support.edge import JSON_ADMIN, THING, MemoryRows, at, make_edge, through_lambda_event
+
+THINGS = "/api/v1/things"
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.now = at()
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+class _Requests:
+    """One kind of request, sent again and again; `runs` are the calls that reached the handler."""
+
+    def __init__(self) -> None:
+        self.rows, self.clock = MemoryRows(), _Clock()
+        self.runs: list[Call] = []
+        self.outcome: HttpResponse | HeadgateError | Exception = HttpResponse(status=201, body="first")
+
+    def send(
+        self, *, user: str = "u1", path: str = "/p", key: str | None = "k", body: bytes = b"{}", **query: str
+    ) -> str:
+        once = Once(rows=self.rows, signer=Signer(key=b"k" * 32), clock=self.clock)
+        call = Call(actor=Actor(id=user, email=None, role=Role.ADMIN, via="session"), correlation_id="c")
+        request = HttpRequest(
+            method="POST", route=path, path=path, query={name: [value] for name, value in query.items()}
+        )
+        return once.run(call, request, key, body, self._handle).body
+
+    def _handle(self, call: Call) -> HttpResponse:
+        self.runs.append(call)
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return self.outcome
+
+
+def test_the_same_request_runs_once_and_gets_the_first_answer_again() -> None:
+    requests = _Requests()
+    assert requests.send() == "first"
+    requests.outcome = HttpResponse(status=201, body="second")
+    assert requests.send() == "first"
+    assert len(requests.runs) == 1
+
+
+def test_without_a_key_every_request_runs() -> None:
+    requests = _Requests()
+    requests.send(key=None)
+    requests.send(key=None)
+    assert [call.request_key for call in requests.runs] == [None, None]
+
+
+@pytest.mark.parametrize("change", [{"user": "u2"}, {"path": "/q"}, {"key": "other"}])
+def test_another_principal_path_or_key_is_another_request(change: dict[str, str]) -> None:
+    requests = _Requests()
+    requests.send()
+    requests.send(**change)  # type: ignore[arg-type]
+    assert len({call.request_key for call in requests.runs}) == 2
+
+
+def test_another_body_or_query_under_the_same_key_is_a_conflict() -> None:
+    requests = _Requests()
+    requests.send()
+    for refused in (lambda: requests.send(body=b"[]"), lambda: requests.send(task="1")):
+        with pytest.raises(Conflict) as conflict:
+            refused()
+        assert conflict.value.code == "IDEMPOTENCY_KEY_REUSED"
+    assert len(requests.runs) == 1
+
+
+def test_while_the_first_runs_a_second_is_told_to_wait() -> None:
+    requests = _Requests()
+    seen: list[RequestInProgress] = []
+
+    def meanwhile(call: Call) -> HttpResponse:
+        requests._handle = lambda _: HttpResponse(status=200)  # type: ignore[method-assign]
+        with pytest.raises(RequestInProgress) as told:
+            requests.send()
+        seen.append(told.value)
+        return HttpResponse(status=201, body="done")
+
+    requests._handle = meanwhile  # type: ignore[method-assign]
+    assert requests.send() == "done"
+    assert seen[0].retry_after_seconds > 0
+
+
+def test_a_runner_that_died_is_followed_after_its_lease_under_the_same_request_key() -> None:
+    requests = _Requests()
+    requests.send()
+    [key] = requests.rows.rows
+    body_hash, claim, until, _ = requests.rows.rows[key]
+    requests.rows.rows[key] = (body_hash, claim, until, None)
+    requests.clock.now += timedelta(seconds=LEASE_SECONDS)
+    assert requests.send() == "first"
+    assert len({call.request_key for call in requests.runs}) == 1
+
+
+def test_who_comes_back_after_its_lease_does_not_overwrite_the_one_that_followed() -> None:
+    rows = MemoryRows()
+    first = rows.claim("k", "h", at(), 10)
+    second = rows.claim("k", "h", at(seconds=10), 10)
+    assert isinstance(first, Claim)
+    assert isinstance(second, Claim)
+    rows.finish(first, KeptAnswer(status=500, headers=(), body="late"), at(seconds=11))
+    rows.release(first)
+    rows.finish(second, KeptAnswer(status=201, headers=(), body="right"), at(seconds=12))
+    assert rows.claim("k", "h", at(seconds=13), 10) == KeptAnswer(status=201, headers=(), body="right")
+
+
+@pytest.mark.parametrize(
+    "error", [NotFound("x"), Conflict("x", code="NAME_CONFLICT"), Invalid("x", code="SOURCE_NOT_READY"), Rejected("x")]
+)
+def test_a_definite_refusal_is_kept(error: HeadgateError) -> None:
+    requests = _Requests()
+    requests.outcome = error
+    with pytest.raises(type(error)):
+        requests.send()
+    requests.outcome = HttpResponse(status=201, body="now it would work")
+    assert json.loads(requests.send())["error"]["code"] == error.code
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Unauthenticated("x"),
+        RateLimited("x", retry_after_seconds=1),
+        WriteConflict("x"),
+        Conflict("x", code="OPERATION_IN_PROGRESS"),
+        Unavailable("x"),
+        TimedOut("x"),
+        StoreUnavailable("x"),
+        RuntimeError("x"),
+    ],
+)
+def test_what_passes_or_is_unknown_is_tried_again_under_the_same_request_key(error: Exception) -> None:
+    requests = _Requests()
+    requests.outcome = error
+    with pytest.raises(type(error)):
+        requests.send()
+    requests.outcome = HttpResponse(status=201, body="now it works")
+    assert requests.send() == "now it works"
+    assert len({call.request_key for call in requests.runs}) == 1
+
+
+def test_an_answer_with_cookies_is_not_kept() -> None:
+    requests = _Requests()
+    requests.outcome = HttpResponse(status=200, headers={"Set-Cookie": ("session=1",)})
+    requests.send()
+    requests.send()
+    assert len(requests.runs) == 2
+
+
+def test_a_store_that_fails_after_the_work_does_not_hide_its_success() -> None:
+    requests = _Requests()
+
+    def fail(*_: object) -> None:
+        raise StoreUnavailable("gone")
+
+    requests.rows.finish = fail  # type: ignore[assignment]
+    assert requests.send() == "first"
+
+
+def test_nothing_of_the_body_can_be_guessed_from_the_row() -> None:
+    requests = _Requests()
+    requests.send(body=b'{"password":"1234"}')
+    other = _Requests()
+    other.send(body=b'{"password":"1234"}')
+    [(body_hash, *_)] = requests.rows.rows.values()
+    assert "1234" not in body_hash
+    assert body_hash != Once(rows=other.rows, signer=Signer(key=b"other"), clock=at)._digest(
+        HttpRequest(method="POST", route="/p", path="/p"), b'{"password":"1234"}'
+    )
+
+
+def test_a_refusal_before_the_handler_leaves_the_key_free() -> None:
+    edge = make_edge()
+    send = through_lambda_event(edge.app)
+    headers = {**JSON_ADMIN, "Idempotency-Key": "k"}
+    assert send("POST", THINGS, headers, b'{"name":1}').status == 422
+    assert send("POST", THINGS, headers, b'{"name":"a"}').status == 201
+
+
+def test_a_create_uses_the_request_key_as_its_id_and_survives_a_lost_answer() -> None:
+    edge = make_edge()
+    send = through_lambda_event(edge.app)
+    headers = {**JSON_ADMIN, "Idempotency-Key": "k"}
+    first = send("POST", THINGS, headers, b'{"name":"a"}')
+    edge.rows.rows.clear()
+    assert send("POST", THINGS, headers, b'{"name":"a"}').body == first.body
+
+
+def test_a_replay_carries_the_headers_of_the_first_answer_and_its_own_correlation_id() -> None:
+    send = through_lambda_event(make_edge().app)
+    seen = [
+        send("POST", THINGS, {**JSON_ADMIN, "Idempotency-Key": "k", "X-Correlation-ID": name}, b'{"name":"a"}')
+        for name in ("one", "two")
+    ]
+    assert [one.headers["x-correlation-id"] for one in seen] == ["one", "two"]
+    assert {one.headers["location"] for one in seen} == {seen[0].headers["location"]}
+
+
+def test_the_key_means_nothing_on_other_methods() -> None:
+    headers = {**JSON_ADMIN, "Idempotency-Key": "not a key"}
+    assert through_lambda_event(make_edge().app)("PUT", f"{THINGS}/{THING}", headers, b'{"name":"a"}').status == 200

@@ -1,0 +1,86 @@
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel
+
+from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.http import Answer, HttpRequest, Reply
+from chalicelib.api.route import NAME_RULE, TASK_RULE, UUID_RULE, Shape, TaskPath, UuidPath, read_signature
+from chalicelib.domain.access import Call
+from chalicelib.kit.pages import Page
+
+
+class Model(BaseModel):
+    name: str
+
+
+def test_every_kind_of_parameter_is_read_from_the_signature() -> None:
+    def handler(
+        call: Call, request: HttpRequest, uuid: UuidPath, task: TaskPath, name: str, query: ListQuery, body: Model
+    ) -> Model:
+        raise AssertionError
+
+    facts = read_signature(handler, "/a/{uuid}/{task}/{name}")
+    assert facts["variables"] == {"uuid": UUID_RULE, "task": TASK_RULE, "name": NAME_RULE}
+    assert (facts["call"], facts["request"], facts["query"], facts["body"]) == ("call", "request", ListQuery, Model)
+    assert facts["body_required"] is True
+    assert facts["numbers"] == frozenset({"task"})
+
+
+def test_a_body_that_may_be_none_may_be_left_out() -> None:
+    def handler(body: Model | None) -> None: ...
+
+    facts = read_signature(handler, "/a")
+    assert (facts["body"], facts["body_required"]) == (Model, False)
+
+
+@pytest.mark.parametrize(
+    ("answer", "shape"),
+    [
+        (Model, Shape(kind="model", model=Model)),
+        (None, Shape(kind="none")),
+        (Page[Model], Shape(kind="page", model=Model)),
+        (list[Model], Shape(kind="list", model=Model)),
+        (Reply, Shape(kind="reply")),
+        (Answer[Model], Shape(kind="model", model=Model)),
+        (Answer[None], Shape(kind="none")),
+    ],
+)
+def test_the_answer_is_read_from_the_return_annotation(answer: Any, shape: Shape) -> None:
+    def handler() -> None: ...
+
+    handler.__annotations__["return"] = answer
+    assert read_signature(handler, "/a")["answers"] == shape
+
+
+def test_a_parameter_that_no_request_has_is_refused() -> None:
+    def handler(colour: Annotated[str, "?"]) -> None: ...
+
+    with pytest.raises(TypeError, match="colour"):
+        read_signature(handler, "/a")
+
+
+def test_a_variable_that_the_handler_does_not_take_is_refused() -> None:
+    def handler(call: Call) -> None: ...
+
+    with pytest.raises(TypeError, match="uuid"):
+        read_signature(handler, "/a/{uuid}")
+
+
+def test_an_answer_has_to_be_declared() -> None:
+    def handler(call: Call):  # type: ignore[no-untyped-def]
+        ...
+
+    with pytest.raises(TypeError, match="answers"):
+        read_signature(handler, "/a")
+
+
+@pytest.mark.parametrize("text", ["6c9de1b9-55d2-4d4b-9c1a-0f4b8b1a2c3d"])
+def test_a_uuid_is_one_as_we_write_them(text: str) -> None:
+    assert UUID_RULE.accepts(text)
+    assert not any(UUID_RULE.accepts(other) for other in (text.upper(), text.replace("-", ""), text + "\n", "", "x"))
+
+
+def test_a_task_is_a_number_from_zero() -> None:
+    assert all(TASK_RULE.accepts(text) for text in ("0", "7", "999999999"))
+    assert not any(TASK_RULE.accepts(text) for text in ("-1", "01", "1.0", "", "٣", "1" * 10, "1\n"))

@@ -1,0 +1,153 @@
+import socket
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from confluent_kafka import Producer
+
+from chalicelib.clients.addresses import AddressPolicy
+from chalicelib.clients.kafka import Kafka, bootstrap_hosts
+from chalicelib.domain.cluster import SaslMechanism, SecurityProtocol, StreamCluster
+from chalicelib.domain.credentials import Credentials
+from chalicelib.errors import Invalid, Unavailable
+from chalicelib.kit.clock import Deadline
+from chalicelib.kit.masking import Secret
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+LOOPBACK = AddressPolicy(allow_loopback=True)
+
+
+def cluster(bootstrap_servers: str, protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT) -> StreamCluster:
+    sasl = protocol in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
+    return StreamCluster(
+        id="k",
+        name="k",
+        bootstrap_servers=bootstrap_servers,
+        security_protocol=protocol,
+        sasl_mechanism=SaslMechanism.PLAIN if sasl else None,
+        username="u" if sasl else None,
+        credentials=Credentials(id="c"),
+        created_at=NOW,
+        updated_at=NOW,
+    )
+
+
+@pytest.fixture(scope="module")
+def brokers() -> Iterator[str]:
+    """librdkafka's own broker, which speaks the protocol in this process, with two topics."""
+    owner = Producer({"bootstrap.servers": "ignored", "test.mock.num.brokers": 1, "log_level": 0})
+    for topic in ("shop.public.orders", "shop.public.lines"):
+        owner.produce(topic, b"x")
+    owner.flush(10)
+    (broker,) = owner.list_topics(timeout=10).brokers.values()
+    yield f"{broker.host}:{broker.port}"
+    del owner
+
+
+@pytest.fixture
+def closed_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def test_the_topics_are_read(brokers: str) -> None:
+    kafka = Kafka(cluster(brokers), check_host=LOOPBACK)
+    assert kafka.topics(Deadline.after(10)) == {"shop.public.orders", "shop.public.lines"}
+    kafka.close()
+
+
+def test_the_cluster_tells_its_id(brokers: str) -> None:
+    kafka = Kafka(cluster(brokers), check_host=LOOPBACK)
+    assert kafka.cluster_id(Deadline.after(10)) == kafka.cluster_id(Deadline.after(10)) != ""
+
+
+def test_it_can_be_used_again_after_closing(brokers: str) -> None:
+    kafka = Kafka(cluster(brokers), check_host=LOOPBACK)
+    kafka.topics(Deadline.after(10))
+    kafka.close()
+    assert kafka.topics(Deadline.after(10))
+
+
+def test_brokers_that_are_not_there_are_unavailable_and_nothing_is_printed(
+    closed_port: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(Unavailable) as raised:
+        Kafka(cluster(f"127.0.0.1:{closed_port}"), check_host=LOOPBACK).topics(Deadline.after(1))
+    assert raised.value.code == "STREAM_UNAVAILABLE"
+    assert capfd.readouterr() == ("", "")
+
+
+def test_brokers_that_say_nothing_are_unavailable() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(8)
+        with pytest.raises(Unavailable):
+            Kafka(cluster(f"127.0.0.1:{silent.getsockname()[1]}"), check_host=LOOPBACK).topics(Deadline.after(1))
+
+
+def test_something_else_at_the_address_is_unavailable_and_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=_answer_as_a_web_server, args=(listener,), daemon=True).start()
+        with pytest.raises(Unavailable):
+            Kafka(cluster(f"127.0.0.1:{listener.getsockname()[1]}"), check_host=LOOPBACK).topics(Deadline.after(1))
+    assert capfd.readouterr() == ("", "")
+
+
+def _answer_as_a_web_server(listener: socket.socket) -> None:
+    try:
+        connection, _ = listener.accept()
+    except OSError:
+        return
+    with connection:
+        connection.recv(1024)
+        connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+
+def test_no_time_left_means_that_nobody_is_asked() -> None:
+    def check_host(_: str) -> tuple[str, ...]:
+        raise AssertionError("asked")
+
+    with pytest.raises(Unavailable):
+        Kafka(cluster("db:9092"), check_host=check_host).topics(Deadline.after(0))
+
+
+def test_a_bootstrap_server_that_is_not_allowed_is_refused() -> None:
+    with pytest.raises(Invalid) as refused:
+        Kafka(cluster("127.0.0.1:9092"), check_host=AddressPolicy()).topics(Deadline.after(1))
+    assert refused.value.code == "URL_NOT_ALLOWED"
+
+
+def test_every_bootstrap_server_is_checked() -> None:
+    policy = AddressPolicy(resolve=lambda host: ["169.254.169.254" if host == "b" else "10.0.0.1"])
+    with pytest.raises(Invalid):
+        Kafka(cluster("a:1,b:2"), check_host=policy).topics(Deadline.after(1))
+
+
+def test_a_bootstrap_server_that_does_not_resolve_is_the_streams_trouble() -> None:
+    policy = AddressPolicy(resolve=lambda _: [])
+    with pytest.raises(Unavailable) as raised:
+        Kafka(cluster("a:1"), check_host=policy).topics(Deadline.after(1))
+    assert raised.value.code == "STREAM_UNAVAILABLE"
+
+
+@pytest.mark.parametrize("protocol", list(SecurityProtocol))
+def test_the_password_is_in_no_error(closed_port: int, protocol: SecurityProtocol) -> None:
+    kafka = Kafka(cluster(f"127.0.0.1:{closed_port}", protocol), Secret("hunter2"), check_host=LOOPBACK)
+    with pytest.raises(Unavailable) as raised:
+        kafka.topics(Deadline.after(0.3))
+    assert "hunter2" not in repr(raised.value) + repr(raised.value.__context__) + repr(kafka.__dict__)
+
+
+def test_the_hosts_of_bootstrap_servers_are_read() -> None:
+    assert bootstrap_hosts("a:9092, b.example:9093,[::1]:1") == ("a", "b.example", "::1")
+
+
+@pytest.mark.parametrize(
+    "servers",
+    ["", "a", "a:", ":9092", "a:0", "a:65536", "a:9092,", "a:x", "a:-1", "::1:9092", "http://a:1", "a:٣", ",".join(["a:1"] * 21)],
+)
+def test_bootstrap_servers_of_another_form_are_refused(servers: str) -> None:
+    with pytest.raises(Invalid):
+        bootstrap_hosts(servers)

@@ -1,0 +1,235 @@
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from chalicelib.domain.delivery import DeliveryOptions, Mapping, WriteMode
+from chalicelib.domain.delivery_rules import DeliveryVerdict, check_mappings
+from chalicelib.domain.pipeline import Capture, Converter, Pipeline
+from chalicelib.domain.table import Column, IssueCode, Severity, SourceTable, TableIssue, TableName
+from chalicelib.errors import Conflict, HeadgateError, Invalid
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+ORDERS, LINES = TableName("public", "orders"), TableName("public", "lines")
+TOPICS = frozenset({"shop.public.orders", "shop.public.lines"})
+TO_ORDERS = Mapping(topic="shop.public.orders", schema_name="dwh", table_name="orders")
+TO_LINES = Mapping(topic="shop.public.lines", schema_name="dwh", table_name="lines")
+
+
+def pipeline(converter: Converter = Converter.JSON_SCHEMA) -> Pipeline:
+    return Pipeline(
+        id="p",
+        name="p",
+        source_id="s",
+        stream_cluster_id="k",
+        connect_cluster_id="c",
+        capture=Capture(topic_prefix="shop", tables=(ORDERS, LINES), converter=converter),
+        created_at=NOW,
+        updated_at=NOW,
+    )
+
+
+def table(name: TableName, *, key: Sequence[str] = ("id",), types: Sequence[str] = ("integer",)) -> SourceTable:
+    return SourceTable(
+        id=str(name),
+        source_id="s",
+        schema_name=name.schema_name,
+        table_name=name.table_name,
+        primary_key_columns=tuple(key),
+        columns=tuple(Column(name=f"c{i}", type=type_, nullable=True, ordinal=i + 1) for i, type_ in enumerate(types)),
+        estimated_rows=None,
+        estimated_size_bytes=None,
+        replica_identity="DEFAULT",
+        issues=(),
+        discovered_at=NOW,
+    )
+
+
+def issue(code: IssueCode, severity: Severity) -> TableIssue:
+    return TableIssue(code=code, severity=severity, column="c0", message="m")
+
+
+def check(
+    *mappings: Mapping,
+    options: DeliveryOptions | None = None,
+    orders: SourceTable | None = None,
+    existing: frozenset[str] | None = TOPICS,
+    converter: Converter = Converter.JSON_SCHEMA,
+) -> DeliveryVerdict:
+    tables = {ORDERS: orders or table(ORDERS), LINES: table(LINES)}
+    return check_mappings(pipeline(converter), tables, mappings, options or DeliveryOptions(), existing)
+
+
+def codes(verdict: DeliveryVerdict) -> list[str]:
+    return [problem.code for problem in verdict.problems]
+
+
+def only(verdict: DeliveryVerdict) -> HeadgateError:
+    (problem,) = verdict.problems
+    return problem
+
+
+def test_a_sound_delivery_has_neither_problems_nor_warnings() -> None:
+    verdict = check(TO_ORDERS, TO_LINES)
+    assert (verdict.problems, verdict.warnings) == ((), ())
+    verdict.require()
+
+
+def test_a_pipeline_without_schemas_cannot_be_delivered_to_a_database() -> None:
+    problem = only(check(TO_ORDERS, converter=Converter.JSON))
+    assert problem.details == [{"location": ["body", "pipeline_id"], "type": "converter_without_schema"}]
+
+
+def test_a_topic_of_another_pipeline_is_refused() -> None:
+    verdict = check(TO_LINES, replace(TO_ORDERS, topic="other.public.orders"))
+    assert codes(verdict) == ["TOPIC_NOT_IN_PIPELINE"]
+    assert only(verdict).details == {"mappings": [1]}
+
+
+def test_a_topic_that_is_not_there_yet_is_refused() -> None:
+    verdict = check(TO_ORDERS, TO_LINES, existing=frozenset({"shop.public.lines"}))
+    assert codes(verdict) == ["TOPIC_NOT_FOUND"]
+    assert only(verdict).details == {"mappings": [0]}
+
+
+def test_topics_that_could_not_be_read_are_a_warning() -> None:
+    verdict = check(TO_ORDERS, existing=None)
+    assert verdict.problems == ()
+    assert [warning.code for warning in verdict.warnings] == ["TOPICS_NOT_CHECKED"]
+
+
+def test_a_table_that_was_never_discovered_is_refused() -> None:
+    verdict = check_mappings(pipeline(), {LINES: table(LINES)}, (TO_ORDERS, TO_LINES), DeliveryOptions(), TOPICS)
+    assert codes(verdict) == ["TABLE_NOT_DISCOVERED"]
+    assert only(verdict).details == {"mappings": [0]}
+
+
+def test_upserting_without_a_key_is_refused() -> None:
+    assert codes(check(TO_ORDERS, orders=table(ORDERS, key=()))) == ["KEY_REQUIRED"]
+
+
+def test_inserting_needs_no_key() -> None:
+    options = DeliveryOptions(write_mode=WriteMode.INSERT, delete_enabled=False)
+    assert check(TO_ORDERS, orders=table(ORDERS, key=()), options=options).problems == ()
+
+
+def test_a_type_that_stops_the_task_is_refused() -> None:
+    bad = replace(table(ORDERS), issues=(issue(IssueCode.TYPE_STOPS_TASK, Severity.FAIL),))
+    assert codes(check(TO_ORDERS, orders=bad)) == ["TYPE_UNSUPPORTED"]
+
+
+def test_a_type_that_only_may_stop_the_task_is_left_to_the_look_at_the_target() -> None:
+    bad = replace(table(ORDERS), issues=(issue(IssueCode.TYPE_STOPS_TASK, Severity.WARN),))
+    assert check(TO_ORDERS, orders=bad).problems == ()
+
+
+@pytest.mark.parametrize("code", [IssueCode.TYPE_CHANGES_VALUE, IssueCode.TYPE_NOT_CAPTURED])
+def test_values_that_change_or_stay_away_are_a_warning(code: IssueCode) -> None:
+    verdict = check(TO_ORDERS, orders=replace(table(ORDERS), issues=(issue(code, Severity.WARN),)))
+    assert [warning.code for warning in verdict.warnings] == [code.value]
+    assert "c0" in verdict.warnings[0].message
+
+
+def test_a_mere_remark_of_discovery_is_not_repeated() -> None:
+    remark = issue(IssueCode.TYPE_CHANGES_VALUE, Severity.INFO)
+    assert check(TO_ORDERS, orders=replace(table(ORDERS), issues=(remark,))).warnings == ()
+
+
+@pytest.mark.parametrize("type_", ["jsonb", "character varying(20)", "numeric", "inet", "money"])
+def test_a_column_that_a_made_table_does_not_keep_is_a_warning(type_: str) -> None:
+    verdict = check(TO_ORDERS, orders=table(ORDERS, types=["integer", type_]))
+    assert [warning.code for warning in verdict.warnings] == ["AUTO_CREATE_CHANGES_TYPE"]
+    assert "c1" in verdict.warnings[0].message
+
+
+@pytest.mark.parametrize("type_", ["text", "numeric(10,2)", "integer", "timestamp with time zone", "uuid"])
+def test_a_column_that_a_made_table_keeps_is_none(type_: str) -> None:
+    assert check(TO_ORDERS, orders=table(ORDERS, types=[type_])).warnings == ()
+
+
+def test_a_table_made_beforehand_keeps_every_type() -> None:
+    options = DeliveryOptions(auto_create=False, auto_evolve=False)
+    assert check(TO_ORDERS, orders=table(ORDERS, types=["jsonb"]), options=options).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "warning"),
+    [
+        (DeliveryOptions(auto_create=True, auto_evolve=False), "AUTO_CREATE_EVOLVES"),
+        (DeliveryOptions(auto_create=False, auto_evolve=True), "AUTO_EVOLVE_CREATES"),
+        (DeliveryOptions(write_mode=WriteMode.INSERT, delete_enabled=False), "INSERT_REPEATS"),
+        (DeliveryOptions(write_mode=WriteMode.INSERT), "DELETES_NOT_DELIVERED"),
+    ],
+)
+def test_what_the_sink_does_beyond_or_below_the_options_is_a_warning(options: DeliveryOptions, warning: str) -> None:
+    assert warning in [one.code for one in check(TO_ORDERS, options=options).warnings]
+
+
+def test_two_target_schemas_are_refused() -> None:
+    problem = only(check(TO_ORDERS, replace(TO_LINES, schema_name="other")))
+    assert problem.details == [{"location": ["body", "mappings"], "type": "one_schema"}]
+
+
+def test_two_topics_into_one_table_are_a_conflict() -> None:
+    problem = only(check(TO_ORDERS, replace(TO_LINES, table_name="orders")))
+    assert isinstance(problem, Conflict)
+    assert (problem.code, problem.details) == ("TARGET_TABLE_CONFLICT", {"mappings": [1]})
+
+
+def test_tables_that_differ_only_by_case_are_two() -> None:
+    assert check(TO_ORDERS, replace(TO_LINES, table_name="Orders")).problems == ()
+
+
+def test_a_topic_twice_is_refused() -> None:
+    problem = only(check(TO_ORDERS, replace(TO_ORDERS, table_name="again")))
+    assert problem.details == [{"location": ["body", "mappings", 1, "topic"], "type": "duplicate"}]
+
+
+@pytest.mark.parametrize(
+    ("field", "name", "type_"),
+    [
+        ("table_name", "a.b", "dot"),
+        ("table_name", "", "length"),
+        ("table_name", " ", "length"),
+        ("table_name", "x" * 64, "length"),
+        ("table_name", "é" * 32, "length"),
+        ("schema_name", "x" * 64, "length"),
+        ("table_name", 'a"b', "characters"),
+        ("schema_name", 'a"b', "characters"),
+        ("table_name", "a\nb", "characters"),
+        ("table_name", "${x:y}", "characters"),
+        ("schema_name", "${x:y}", "characters"),
+    ],
+)
+def test_a_name_that_the_sink_cannot_carry_is_refused_at_its_place(field: str, name: str, type_: str) -> None:
+    problem = only(check(replace(TO_ORDERS, **{field: name})))
+    assert problem.details == [{"location": ["body", "mappings", 0, field], "type": type_}]
+
+
+@pytest.mark.parametrize("name", ["x" * 63, "é" * 31, "Order Lines", "größe", "a$b", "a'b", "100%", "日本"])
+def test_an_odd_name_of_good_length_is_taken(name: str) -> None:
+    assert check(replace(TO_ORDERS, table_name=name)).problems == ()
+
+
+@pytest.mark.parametrize("count", [0, 501])
+def test_the_number_of_mappings_is_bounded(count: int) -> None:
+    names = [TableName("public", f"t{number}") for number in range(count)]
+    many = replace(pipeline(), capture=Capture(topic_prefix="shop", tables=tuple(names)))
+    mappings = [Mapping(topic=many.capture.topic(n), schema_name="dwh", table_name=n.table_name) for n in names]
+    verdict = check_mappings(many, {name: table(name) for name in names}, mappings, DeliveryOptions(), None)
+    assert only(verdict).details == [{"location": ["body", "mappings"], "type": "length"}]
+
+
+def test_the_first_problem_is_the_one_raised() -> None:
+    verdict = check(replace(TO_ORDERS, topic="other", table_name="a.b"), converter=Converter.JSON)
+    assert len(verdict.problems) == 3
+    with pytest.raises(Invalid) as raised:
+        verdict.require()
+    assert raised.value is verdict.problems[0]
+
+
+def test_an_error_never_carries_what_the_user_typed() -> None:
+    verdict = check(replace(TO_ORDERS, topic="hunter2", table_name="hunter2." * 20))
+    assert verdict.problems
+    assert "hunter2" not in str([(problem.message, problem.details) for problem in verdict.problems])

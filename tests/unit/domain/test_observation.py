@@ -1,0 +1,134 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from chalicelib.domain.observation import (
+    ConnectorStatus,
+    Hint,
+    Observation,
+    ObservedState,
+    TaskStatus,
+    newer,
+    observe,
+    unreadable,
+)
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+TASK_STATES = ("RUNNING", "PAUSED", "FAILED", "UNASSIGNED", "RESTARTING", "UNKNOWN")
+
+
+def status(state: str, *tasks: str, hint: Hint | None = None, task_hint: Hint | None = None) -> ConnectorStatus:
+    return ConnectorStatus(
+        name="c",
+        state=state,
+        worker_id="w:1",
+        tasks=tuple(TaskStatus(id=i, state=task, worker_id="w:1", hint=task_hint) for i, task in enumerate(tasks)),
+        hint=hint,
+    )
+
+
+@pytest.mark.parametrize(
+    ("state", "tasks", "observed"),
+    [
+        ("RUNNING", ["RUNNING"], ObservedState.RUNNING),
+        ("RUNNING", ["RUNNING", "RUNNING"], ObservedState.RUNNING),
+        ("RUNNING", [], ObservedState.UNASSIGNED),
+        ("RUNNING", ["UNASSIGNED"], ObservedState.UNASSIGNED),
+        ("RUNNING", ["UNASSIGNED", "UNASSIGNED"], ObservedState.UNASSIGNED),
+        ("RUNNING", ["RESTARTING"], ObservedState.RESTARTING),
+        ("RUNNING", ["RESTARTING", "UNASSIGNED"], ObservedState.RESTARTING),
+        ("RUNNING", ["RESTARTING", "PAUSED"], ObservedState.RESTARTING),
+        ("RUNNING", ["FAILED"], ObservedState.DEGRADED),
+        ("RUNNING", ["FAILED", "RUNNING"], ObservedState.DEGRADED),
+        ("RUNNING", ["FAILED", "RESTARTING"], ObservedState.DEGRADED),
+        ("RUNNING", ["RUNNING", "UNASSIGNED"], ObservedState.DEGRADED),
+        ("RUNNING", ["RUNNING", "RESTARTING"], ObservedState.DEGRADED),
+        ("RUNNING", ["RUNNING", "PAUSED"], ObservedState.DEGRADED),
+        ("RUNNING", ["PAUSED"], ObservedState.DEGRADED),
+        ("RUNNING", ["PAUSED", "UNASSIGNED"], ObservedState.DEGRADED),
+        ("RUNNING", ["UNKNOWN"], ObservedState.DEGRADED),
+        ("PAUSED", ["PAUSED"], ObservedState.PAUSED),
+        ("PAUSED", [], ObservedState.PAUSED),
+        ("PAUSED", ["PAUSED", "RUNNING"], ObservedState.DEGRADED),
+        ("PAUSED", ["FAILED"], ObservedState.DEGRADED),
+        ("STOPPED", [], ObservedState.STOPPED),
+        ("STOPPED", ["RUNNING"], ObservedState.DEGRADED),
+        ("STOPPED", ["STOPPED"], ObservedState.DEGRADED),
+        ("FAILED", [], ObservedState.FAILED),
+        ("FAILED", ["RUNNING"], ObservedState.FAILED),
+        ("UNASSIGNED", [], ObservedState.UNASSIGNED),
+        ("UNASSIGNED", ["RUNNING"], ObservedState.UNASSIGNED),
+        ("RESTARTING", ["RUNNING"], ObservedState.RESTARTING),
+        ("DESTROYED", [], ObservedState.UNKNOWN),
+        ("", ["RUNNING"], ObservedState.UNKNOWN),
+        ("running", ["RUNNING"], ObservedState.UNKNOWN),
+    ],
+)
+def test_connector_and_tasks_are_judged_together(state: str, tasks: list[str], observed: ObservedState) -> None:
+    assert observe(status(state, *tasks), now=NOW).state is observed
+
+
+@pytest.mark.parametrize("state", ["RUNNING", "PAUSED", "STOPPED", "FAILED", "UNASSIGNED", "RESTARTING", "?"])
+@pytest.mark.parametrize("first", TASK_STATES)
+@pytest.mark.parametrize("second", TASK_STATES)
+def test_a_good_word_is_only_said_when_every_task_agrees(state: str, first: str, second: str) -> None:
+    seen = observe(status(state, first, second), now=NOW)
+    if seen.state in (ObservedState.RUNNING, ObservedState.PAUSED, ObservedState.STOPPED):
+        assert {state, first, second} == {seen.state.value}
+    assert bool(seen.reasons) is (seen.state is not ObservedState.RUNNING)
+
+
+def test_a_connector_that_is_known_to_be_absent_is_not_deployed() -> None:
+    seen = observe(None, now=NOW)
+    assert (seen.state, seen.connector, seen.observed_at) == (ObservedState.NOT_DEPLOYED, None, NOW)
+    assert seen.reasons
+
+
+def test_a_connect_that_cannot_be_read_makes_it_unknown() -> None:
+    seen = unreadable("Kafka Connect cannot be reached.", NOW)
+    assert (seen.state, seen.reasons) == (ObservedState.UNKNOWN, ("Kafka Connect cannot be reached.",))
+
+
+def test_the_hint_of_a_failed_task_is_a_reason() -> None:
+    hint = Hint(event_type="CDC_WAL_ERROR", message="The log is gone.")
+    seen = observe(status("RUNNING", "FAILED", task_hint=hint), now=NOW)
+    assert seen.reasons == ("Task 0 is failed. The log is gone.",)
+
+
+def test_the_hint_of_a_failed_connector_is_a_reason() -> None:
+    hint = Hint(event_type="CDC_CONNECTOR_FAILED", message="It broke.")
+    assert "It broke." in observe(status("FAILED", hint=hint), now=NOW).reasons
+
+
+def test_a_task_that_still_runs_under_a_paused_connector_is_named() -> None:
+    seen = observe(status("PAUSED", "PAUSED", "RUNNING"), now=NOW)
+    assert any("Task 1 is running" in reason for reason in seen.reasons)
+    assert not any("Task 0" in reason for reason in seen.reasons)
+
+
+def test_reasons_stay_few_however_many_tasks_fail() -> None:
+    assert len(observe(status("RUNNING", *["FAILED"] * 900), now=NOW).reasons) <= 12
+
+
+def test_connects_own_word_is_not_relayed() -> None:
+    seen = observe(status("hunter2", "hunter2"), now=NOW)
+    assert "hunter2" not in " ".join(seen.reasons)
+
+
+def test_the_later_observation_wins() -> None:
+    early = Observation(state=ObservedState.RUNNING, observed_at=NOW)
+    late = Observation(state=ObservedState.FAILED, observed_at=NOW + timedelta(milliseconds=1))
+    assert newer(early, late) is late
+    assert newer(late, early) is late
+
+
+def test_of_two_observations_of_one_moment_the_first_stays() -> None:
+    one, other = (Observation(state=state, observed_at=NOW) for state in (ObservedState.RUNNING, ObservedState.FAILED))
+    assert newer(one, other) is one
+
+
+def test_any_observation_is_newer_than_none() -> None:
+    one = Observation(state=ObservedState.RUNNING, observed_at=NOW)
+    assert newer(None, one) is one
+    assert newer(one, None) is one
+    assert newer(None, None) is None

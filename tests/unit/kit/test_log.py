@@ -1,0 +1,90 @@
+import json
+from collections.abc import Iterator
+from io import StringIO
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from chalicelib.kit.log import failure, get_logger, masked
+from chalicelib.kit.masking import MASK, Secret
+from tests.support.edge import logged
+
+SECRET = "hunter2-very-secret"
+
+
+class _Login(BaseModel):
+    pin: int
+
+
+@pytest.fixture
+def lines() -> Iterator[StringIO]:
+    with logged() as stream:
+        yield stream
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "password", "new_password", "Authorization", "cookie", "Set-Cookie", "client_secret", "token", "api_token",
+        "credentials", "secret_access_key", "access_key_id", "apiKey", "signing_secret", "webhook_url",
+        "webhook-signature", "ca_certificate", "headers", "body",
+    ],
+)  # fmt: skip
+def test_a_telling_name_hides_its_value_at_any_depth(name: str, lines: StringIO) -> None:
+    get_logger().info("something", extra={"facts": [{"inner": {name: SECRET}}], name: {"deep": SECRET}})
+    line = lines.getvalue()
+    assert SECRET not in line
+    assert json.loads(line)["facts"][0]["inner"][name] == MASK
+
+
+def test_a_message_that_is_a_dict_or_json_is_masked_too(lines: StringIO) -> None:
+    get_logger().info({"password": SECRET, "kept": 1})
+    get_logger().info(json.dumps({"password": SECRET}))
+    assert SECRET not in lines.getvalue()
+    assert json.loads(lines.getvalue().splitlines()[0])["message"]["kept"] == 1
+
+
+def test_harmless_facts_are_kept(lines: StringIO) -> None:
+    get_logger().info("request", extra={"status": 200, "path": "/api/v1/sources/{uuid}", "duration_ms": 1.5})
+    line = json.loads(lines.getvalue())
+    assert (line["status"], line["path"], line["duration_ms"]) == (200, "/api/v1/sources/{uuid}", 1.5)
+
+
+def test_an_exception_is_told_by_type_and_place_only(lines: StringIO) -> None:
+    try:
+        {}[SECRET]
+    except KeyError:
+        get_logger().exception("failed")
+    line = lines.getvalue()
+    assert SECRET not in line
+    assert "builtins.KeyError" in line
+    assert "test_an_exception_is_told_by_type_and_place_only" in line
+
+
+def test_a_chain_of_exceptions_is_told_by_its_types() -> None:
+    try:
+        try:
+            _Login.model_validate({"pin": SECRET})
+        except ValidationError as error:
+            raise RuntimeError(SECRET) from error
+    except RuntimeError as error:
+        told = failure(error)
+    assert (told["type"], told["cause"]["type"].rsplit(".", 1)[1]) == ("builtins.RuntimeError", "ValidationError")
+    assert SECRET not in json.dumps(told)
+
+
+def test_an_exception_as_a_value_is_its_type(lines: StringIO) -> None:
+    get_logger().info("failed", extra={"error": ValueError(SECRET)})
+    assert SECRET not in lines.getvalue()
+    assert json.loads(lines.getvalue())["error"] == "ValueError"
+
+
+def test_secrets_bytes_and_what_lies_too_deep_are_masked() -> None:
+    nested: object = SECRET
+    for _ in range(20):
+        nested = [nested]
+    assert SECRET not in json.dumps(masked({"a": Secret(SECRET), "b": SECRET.encode(), "c": nested}))
+
+
+def test_long_text_is_cut() -> None:
+    assert len(masked("x" * 100_000)) <= 2_000

@@ -1,0 +1,112 @@
+import json
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.kit.strict_json import MAX_DEPTH, NotStrictJson, loads, may_hide
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**18), 10**18)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(VALUES)
+def test_what_json_can_say_is_read_as_json_reads_it(value: object) -> None:
+    raw = json.dumps(value).encode()
+    assert loads(raw) == json.loads(raw)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"{",
+        b"{}{}",
+        b"{'a':1}",
+        b'{"a":1,}',
+        b'"\n"',
+        b"\xef\xbb\xbf{}",
+        b"\xff",
+        '"x"'.encode("utf-16"),
+        b'"\xed\xa0\x80"',
+        b"NaN",
+        b'{"a":Infinity}',
+        b"[-Infinity]",
+        b"1e999",
+        b"-1e999",
+        b'{"a":1,"a":1}',
+        b'{"x":{"a":1,"\\u0061":2}}',
+        b'[{}, {}, {"a":1,"b":{"c":1,"c":2}}]',
+    ],
+)
+def test_what_two_parsers_may_read_in_two_ways_is_refused(raw: bytes) -> None:
+    with pytest.raises(NotStrictJson):
+        loads(raw)
+
+
+@pytest.mark.parametrize(("digits", "taken"), [(19, True), (20, False), (5000, False)])
+@pytest.mark.parametrize("sign", [b"", b"-"])
+def test_integers_have_at_most_19_digits(sign: bytes, digits: int, taken: bool) -> None:
+    raw = sign + b"9" * digits
+    if taken:
+        assert loads(raw) == int(raw)
+    else:
+        with pytest.raises(NotStrictJson):
+            loads(raw)
+
+
+def test_nesting_is_taken_to_the_limit_and_not_beyond() -> None:
+    assert loads(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH) is not None
+    with pytest.raises(NotStrictJson, match="nesting"):
+        loads(b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1))
+    with pytest.raises(NotStrictJson, match="nesting"):
+        loads(b'{"a":' * (MAX_DEPTH + 1) + b"1" + b"}" * (MAX_DEPTH + 1))
+
+
+def test_brackets_in_strings_and_siblings_are_no_nesting() -> None:
+    assert loads(json.dumps(["[" * 100, '\\"[[[' * 20]).encode()) == ["[" * 100, '\\"[[[' * 20]
+    assert len(loads(b"[" + b"[],{}," * 100 + b"1]")) == 201
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"[" * 262_144,
+        b'{"a":' * 50_000,
+        b'"' + b'\\"' * 130_000,
+        b'"[' * 130_000,
+        b"[]" * 130_000,
+        b'["' + b"\\" * 262_000,
+    ],
+)
+def test_a_hostile_body_of_full_size_costs_little_and_never_recurses(raw: bytes) -> None:
+    started = time.process_time()
+    with pytest.raises(NotStrictJson):
+        loads(raw)
+    # A quadratic reading would take minutes: the bound tells the two apart on any machine.
+    assert time.process_time() - started < 5
+
+
+def test_a_refusal_quotes_nothing() -> None:
+    with pytest.raises(NotStrictJson) as refusal:
+        loads(b'{"hunter2":1,"hunter2":2}')
+    assert "hunter2" not in str(refusal.value)
+    assert "hunter2" not in repr(refusal.value.__cause__)
+
+
+@pytest.mark.parametrize("raw", [b'"${x}"', b'"\\u0024{x}"', b'"$\\u007bx}"'])
+def test_a_needle_is_suspected_in_every_spelling(raw: bytes) -> None:
+    assert may_hide(raw, b"${")
+    assert "${x}" in loads(raw)
+
+
+def test_a_plain_text_hides_nothing() -> None:
+    assert not may_hide(b'{"a":"$ {"}', b"${")
