@@ -9,7 +9,8 @@ What is kept for 24 hours and given again: every answer that the handler reached
 - 401 and 429, operations or requests in progress and writes that lost a race: the caller is told to come again;
 - 5xx other than 502, and whatever nobody foresaw: the outcome is unknown. The next attempt runs the handler again
   under the same `request_key`, and what the first attempt did is recognised by that;
-- answers that set cookies: a session is not something to hand out twice.
+- answers that set cookies: a session is not something to hand out twice;
+- refusals of somebody who is not signed in: strangers shall not be able to fill the table.
 """
 
 from collections.abc import Callable
@@ -53,7 +54,7 @@ class Once:
         try:
             answer = run(call)
         except HeadgateError as error:
-            self._settle(claim, render(error) if _is_final(error) else None)
+            self._settle(claim, render(error) if _is_final(error) and call.actor.id is not None else None)
             raise
         except BaseException:
             self._settle(claim, None)

@@ -88,7 +88,7 @@ class DeliveryService:
             connector_name=delivery.connector_name,
             config=public_config(config),
             topics=delivery.topics,
-            validation=plugins.validate(call, cluster, config, destination.credentials),
+            validation=plugins.validate(call, cluster, delivery.connector_name, config, destination.credentials),
             warnings=warnings,
         )
 

@@ -60,7 +60,7 @@ class DeliveryFamily:
         cluster = self.connects.get(resource.connect_cluster_id)
         self.plugins.require(call, cluster, config["connector.class"])
         self.examine(call, resource, destination)
-        self.plugins.require_valid(call, cluster, config, destination.credentials)
+        self.plugins.require_valid(call, cluster, resource.connector_name, config, destination.credentials)
 
     def examine(self, call: Call, delivery: Delivery, destination: Destination) -> tuple[DeliveryWarning, ...]:
         """Look at topics, discovered tables and target; raise what forbids the delivery, return what is worth saying."""

@@ -46,7 +46,7 @@ class PipelineFamily:
         cluster = self.connects.get(resource.connect_cluster_id)
         self.plugins.require(call, cluster, config["connector.class"])
         self._check_ready(call, source, resource)
-        self.plugins.require_valid(call, cluster, config, source.credentials)
+        self.plugins.require_valid(call, cluster, resource.connector_name, config, source.credentials)
 
     def check_discovered(self, pipeline: Pipeline) -> None:
         """Every chosen table is one that discovery saw. Raises TABLE_NOT_DISCOVERED, naming those that are not."""

@@ -90,7 +90,7 @@ class PipelineService:
             connector_name=pipeline.connector_name,
             config=public_config(config),
             topics=pipeline.capture.topics,
-            validation=plugins.validate(call, cluster, config, source.credentials),
+            validation=plugins.validate(call, cluster, pipeline.connector_name, config, source.credentials),
         )
 
     def create(self, call: Call, given: PipelineInput) -> Pipeline:

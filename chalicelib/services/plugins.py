@@ -40,18 +40,18 @@ class PluginCheck:
             )
 
     def validate(
-        self, call: Call, cluster: ConnectCluster, config: Mapping[str, str], credentials: Credentials
+        self, call: Call, cluster: ConnectCluster, name: str, config: Mapping[str, str], credentials: Credentials
     ) -> Validation:
-        """What Connect has against the config."""
-        sent = self.outside.for_connect(cluster, dict(config), credentials)
+        """What Connect has against the config of a connector of that name."""
+        sent = {**self.outside.for_connect(cluster, dict(config), credentials), "name": name}
         errors = self.outside.connect(cluster).validate(config["connector.class"], sent, call.deadline)
         return Validation(errors=tuple({"field": error.field, "messages": list(error.messages)} for error in errors))
 
     def require_valid(
-        self, call: Call, cluster: ConnectCluster, config: Mapping[str, str], credentials: Credentials
+        self, call: Call, cluster: ConnectCluster, name: str, config: Mapping[str, str], credentials: Credentials
     ) -> None:
         """Raise CONNECTOR_CONFIG_INVALID when Connect has anything against the config."""
-        verdict = self.validate(call, cluster, config, credentials)
+        verdict = self.validate(call, cluster, name, config, credentials)
         if verdict.error_count:
             raise Invalid(
                 "Kafka Connect refuses the connector's config. `details.errors` says which fields and why.",

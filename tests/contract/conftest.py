@@ -100,7 +100,7 @@ class Shop:
         return {"host": str(parts["host"]), "port": str(parts["port"]), "user": str(parts["user"])}
 
     def source(self, **changes: str | None) -> dict[str, str]:
-        """A PostgreSQL source of this database that works; `changes` by key, underscores twice for a dot, None to leave out."""
+        """A source of this database that works; `changes` by key, two underscores for a dot, None to leave out."""
         name = f"{self.name}-{next(self.numbers)}"
         self.made.append(name)
         plain = name.replace("-", "_")

@@ -1,4 +1,4 @@
-"""A double of Kafka Connect 4.3.1 with Debezium 3.6.0.Final: its REST API on 127.0.0.1, its delays, and faults on demand.
+"""A double of Kafka Connect 4.3.1 with Debezium 3.6.0.Final: its REST API, its delays, and faults on demand.
 
     double = ConnectDouble(headgate_url=..., service_credential=...).start()
     double.plant(Effect.LOSE_REPLY, "POST", "/connectors$")
@@ -109,7 +109,7 @@ class ConnectDouble:
             self._tasks.end_all()
 
     def boot(self) -> None:
-        """Start the killed worker again: silence, a moment of HTML 404, then the old statuses, and only then the tasks."""
+        """Start the killed worker again: silence, a moment of HTML 404, the old statuses, and only then the tasks."""
         threading.Event().wait(self._delays.silent)
         self._listen(ready=False)
         self._timeline.after(self._delays.not_ready, self._become_ready)
@@ -118,8 +118,7 @@ class ConnectDouble:
         """Refuse new connections until `accept`."""
         server, self._server = self._server, None
         if server is not None:
-            server.shutdown()
-            server.server_close()
+            server.end()
 
     def accept(self) -> None:
         """Listen again on the same port."""
@@ -169,7 +168,7 @@ class ConnectDouble:
         )
 
     def fail_task(self, name: str, trace: str, *, task: int = 0, restarts_in_vain: int = 0) -> None:
-        """Let a task be FAILED with this trace, and fail again at the given number of further starts. KeyError: no connector."""
+        """Let a task be FAILED with this trace, and fail again at so many further starts. KeyError: no connector."""
         with self._lock:
             connector = self._worker.connectors[name]
             connector.doomed = [trace] * restarts_in_vain
@@ -197,7 +196,10 @@ class ConnectDouble:
     # looking in, and filling
 
     def starts(self, name: str) -> int:
-        """How many times the connector's instance was started: a PUT of an unchanged configuration counts. KeyError: no connector."""
+        """How often the connector's instance was started; a PUT of an unchanged configuration counts.
+
+        KeyError: no connector.
+        """
         with self._lock:
             return self._worker.connectors[name].starts
 

@@ -43,7 +43,7 @@ class Fault:
         self.released.set()
 
     def matches(self, method: str, path: str) -> bool:
-        """Whether the call is one of those meant: an equal method (None: any) and a path in which the pattern is found."""
+        """Whether the call is one of those meant: the same method (None: any), the pattern found in the path."""
         return (self.method in (None, method)) and re.search(self.path, path) is not None
 
 

@@ -4,19 +4,20 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from infra.local.doubles.connect_faults import Call, Effect, Fault, Faults, Recorder
 from infra.local.doubles.connect_model import STARTED, Refusal
 from infra.local.doubles.connect_worker import TARGETS, Worker
+from infra.local.doubles.connections import Tracked
 
 BODY_LIMIT = 4 * 1024 * 1024
 JSON = "application/json"
 HTML_NOT_FOUND = (
-    '<html>\n<head>\n<meta http-equiv="Content-Type" content="text/html;charset=ISO-8859-1"/>\n<title>Error 404 Not Found'
-    "</title>\n</head>\n<body><h2>HTTP ERROR 404 Not Found</h2>\n</body>\n</html>\n"
+    '<html>\n<head>\n<meta http-equiv="Content-Type" content="text/html;charset=ISO-8859-1"/>\n'
+    "<title>Error 404 Not Found</title>\n</head>\n<body><h2>HTTP ERROR 404 Not Found</h2>\n</body>\n</html>\n"
 )
 REBALANCE = "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"
 REBALANCE_EXPECTED = "Request cannot be completed because a rebalance is expected"
@@ -26,7 +27,7 @@ NAME = r"(?P<name>[^/]+)"
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """A response: a status and a body that is an object to be written as JSON, text that is JSON already, or nothing."""
+    """A response: a status, and a body: an object to be written as JSON, text that is ready, or nothing."""
 
     status: int = 200
     body: object = None
@@ -262,13 +263,8 @@ CANNED = {
 }
 
 
-class Server(ThreadingHTTPServer):
+class Server(Tracked):
     """The listening socket and what handlers share. `ready` is false while the worker behind it is starting."""
-
-    daemon_threads = True
-    block_on_close = False
-    allow_reuse_address = True
-    request_queue_size = 128
 
     def __init__(
         self,

@@ -78,15 +78,29 @@ class Connector:
             self._status = json.dumps(self.status_object(worker_id), separators=(",", ":"))
         return self._status
 
-    def status_object(self, worker_id: str, kind: str | None = None) -> dict[str, object]:
-        """The status as an object; `kind` stands in for the type ("unknown" once the configuration is gone)."""
-        tasks = [{"id": number, **task.shown(worker_id, self.version)} for number, task in sorted(self.tasks.items())]
+    def status_object(
+        self, worker_id: str, kind: str | None = None, *, restarting: tuple[bool, list[int]] = (False, [])
+    ) -> dict[str, object]:
+        """The status as an object.
+
+        `kind` stands in for the type ("unknown" once the configuration is gone); `restarting` says whether the connector,
+        and which tasks, are to be shown as RESTARTING whatever they are, as the plan of a restart does.
+        """
+        itself, chosen = restarting
+        tasks = [
+            {"id": number, **self._planned(task, number in chosen).shown(worker_id, self.version)}
+            for number, task in sorted(self.tasks.items())
+        ]
         return {
             "name": self.name,
-            "connector": self.part.shown(worker_id, self.version),
+            "connector": self._planned(self.part, itself).shown(worker_id, self.version),
             "tasks": tasks,
             "type": kind or self.kind,
         }
+
+    @staticmethod
+    def _planned(part: Part, restarting: bool) -> Part:
+        return Part(state="RESTARTING", versioned=part.versioned) if restarting else part
 
     def task_infos(self) -> list[dict[str, object]]:
         """The body of GET /connectors/{name}/tasks."""

@@ -1,7 +1,7 @@
-"""What Debezium's PostgreSQL source and JDBC sink do to a database: done to the real one, so that its refusals are real.
+"""What Debezium's source and sink do to a PostgreSQL database: done to the real one, so that its refusals are real.
 
-A source connects, prepares its publication and slot, and opens the stream; its errors are the server's own, wrapped in a
-trace of the shape that Debezium 3.6 leaves behind. No row is read or written.
+A source connects, prepares its publication and slot, and opens the stream; its errors are the server's own, wrapped in
+a trace of the shape that Debezium 3.6 leaves behind. No row is read or written.
 """
 
 import contextlib
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 Config = Mapping[str, str]
 TABLES = """
 SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
+WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
+  AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
 ORDER BY 1, 2 LIMIT 10000
 """
 SLOT_ATTEMPTS = 5
@@ -38,7 +39,7 @@ SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full"
 
 @dataclass(kw_only=True)
 class Running:
-    """A source that runs: the topics of its tables, its offset, and the stream it holds open (None when another holds the slot)."""
+    """A task that runs: its topics, a source's offset, and the stream it holds open (None when another has the slot)."""
 
     topics: tuple[str, ...] = ()
     offsets: list[dict[str, object]] = field(default_factory=list)

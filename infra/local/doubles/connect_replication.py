@@ -1,6 +1,6 @@
 """Keeps PostgreSQL's replication streams flowing for the sources that the double runs, and throws the changes away.
 
-A slot that is open here is active in `pg_replication_slots` and moves on, exactly as with a connector that delivers its rows.
+A slot that is open here is active in `pg_replication_slots` and moves on, as with a connector that delivers its rows.
 Message layouts: PostgreSQL documentation, "Streaming Replication Protocol".
 """
 
@@ -29,9 +29,10 @@ def position_of(message: bytes) -> int:
     """The end of the WAL that a message of the stream has reached; 0 when it carries none."""
     if message[:1] == b"w" and len(message) >= 25:
         start, end = struct.unpack_from("!QQ", message, 1)
-        return max(start, end)
+        return int(max(start, end))
     if message[:1] == b"k" and len(message) >= 18:
-        return int(struct.unpack_from("!Q", message, 1)[0])
+        (end,) = struct.unpack_from("!Q", message, 1)
+        return int(end)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""How connectors and their tasks come to the state they were told to take: the part of the worker that happens a moment later."""
+"""How connectors and their tasks come to the state they were told to take: what the worker does a moment later."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ RETRY_CAP_SECONDS = 60.0
 
 @dataclass(kw_only=True)
 class TaskRunner:
-    """Starts and stops connectors and tasks. Every method expects the worker's lock to be held; what is planned takes it again."""
+    """Starts and stops connectors and tasks. Methods expect the worker's lock to be held; what is planned takes it."""
 
     secrets: SecretReader
     broker: "Broker"

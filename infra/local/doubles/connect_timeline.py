@@ -12,7 +12,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Delays:
-    """How long the double takes over each change, in seconds. The defaults are what Connect 4.3.1 was measured to take."""
+    """How long the double takes over each change, in seconds; the defaults are what Connect 4.3.1 was seen to take.
+
+    `silent` and `not_ready` (the worker's start) are shorter than the real 3 to 12 s, for the sake of tests.
+    """
 
     connector: float = 0.04
     task: float = 0.15

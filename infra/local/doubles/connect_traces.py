@@ -1,4 +1,4 @@
-"""Stack traces in the shape that failed tasks carry, told in our own few frames; the database's words inside are its own."""
+"""Stack traces in the shape that failed tasks carry, of a few frames; the database's words inside are its own."""
 
 _SOURCE_FRAMES = (
     "io.debezium.connector.postgresql.PostgresConnectorTask.start(PostgresConnectorTask.java:196)",
@@ -14,7 +14,7 @@ _SINK_FRAMES = (
 
 
 def source_trace(sentence: str, cause: str) -> str:
-    """The trace of a PostgreSQL source's task: Debezium's sentence, and the server's words below it when there are any."""
+    """The trace of a PostgreSQL source's task: Debezium's sentence, and below it the server's words, if any."""
     connect_says = sentence.startswith(("Publication autocreation", "Unable to create"))
     kind = "org.apache.kafka.connect.errors.ConnectException" if connect_says else "io.debezium.DebeziumException"
     return _trace(f"{kind}: {sentence}", _SOURCE_FRAMES, _tidy(cause))

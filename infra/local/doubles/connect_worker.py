@@ -1,7 +1,7 @@
 """The worker inside the Connect double: connectors, their orders, and what becomes of them a moment later.
 
-Behaviour follows Kafka Connect 4.3.1 as observed in distributed mode with one worker. Orders change the target state at once;
-the status follows on the timeline. A later order makes what an earlier one planned void (`Connector.generation`).
+Behaviour follows Kafka Connect 4.3.1 as observed in distributed mode with one worker. Orders change the target state at
+once; the status follows on the timeline. A later order makes what an earlier one planned void (`Connector.generation`).
 """
 
 import json
@@ -22,6 +22,9 @@ TARGETS = {"RUNNING": STARTED, "PAUSED": PAUSED, "STOPPED": STOPPED}
 MUST_STOP = (
     "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the specified "
     "connector by issuing a 'PUT' request to the '/connectors/{}/stop' endpoint"
+)
+WHERE_ERRORS_ARE = (
+    "You can also find the above list of errors at the endpoint `/connector-plugins/{connectorType}/config/validate`"
 )
 OFFSETS_RESET = (
     "The Connect framework-managed offsets for this connector have been reset successfully. However, if this connector "
@@ -191,8 +194,7 @@ class Worker:
         errors = [error for found in self._errors(plugin, resolved).values() for error in found]
         if errors:
             head = f"Connector configuration is invalid and contains the following {len(errors)} error(s):"
-            tail = "You can also find the above list of errors at the endpoint `/connector-plugins/{connectorType}/config/validate`"
-            raise Refusal(400, "\n".join([head, *errors, tail]))
+            raise Refusal(400, "\n".join([head, *errors, WHERE_ERRORS_ARE]))
         return complete, plugin
 
     def _errors(self, plugin: Plugin, resolved: Mapping[str, str]) -> dict[str, list[str]]:
@@ -254,10 +256,7 @@ class Worker:
             itself = not only_failed or connector.part.state == "FAILED"
             failed_or_all = [n for n, task in connector.tasks.items() if not only_failed or task.state == "FAILED"]
             chosen = failed_or_all if include_tasks else []
-            plan = connector.status_object(self.worker_id)
-            for entry in ([plan["connector"]] if itself else []) + [t for t in plan["tasks"] if t["id"] in chosen]:  # type: ignore[attr-defined]
-                entry["state"] = "RESTARTING"  # type: ignore[index]
-                entry.pop("trace", None)  # type: ignore[attr-defined]
+            plan = connector.status_object(self.worker_id, restarting=(itself, chosen))
             if (itself or chosen) and connector.target != STOPPED:
                 self.tasks.restart_shown(connector, itself=itself, chosen=chosen)
             return plan

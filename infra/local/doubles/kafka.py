@@ -15,6 +15,7 @@ import struct
 import threading
 from collections import Counter
 
+from infra.local.doubles.connections import Tracked
 from infra.local.doubles.kafka_answers import Answers
 from infra.local.doubles.kafka_codec import Request, UnreadableError, read, write
 from infra.local.doubles.kafka_state import BrokerState
@@ -55,9 +56,7 @@ class KafkaDouble:
         """End all connections and refuse new ones until `accept`."""
         server, self._server = self._server, None
         if server is not None:
-            server.shutdown()
-            server.server_close()
-            server.cut()
+            server.end()
 
     def accept(self) -> None:
         """Listen (again) on the same port."""
@@ -76,7 +75,7 @@ class KafkaDouble:
         self._flowing.set()
 
     def break_next(self, api: str, times: int = 1) -> None:
-        """Apply the next calls of an API (a name such as "create_topics"), and close the connection without an answer."""
+        """Apply the next calls of an API (a name such as "create_topics"), then close the connection."""
         with self._lock:
             self._failing[api] += times
 
@@ -93,21 +92,10 @@ class KafkaDouble:
         return b"" if request.api == "produce" and request.body.acks == 0 else frame
 
 
-class _Server(socketserver.ThreadingTCPServer):
-    daemon_threads = True
-    block_on_close = False
-    allow_reuse_address = True
-
+class _Server(Tracked):
     def __init__(self, port: int, double: KafkaDouble) -> None:
-        super().__init__((HOST, port), _Connection)
         self.double = double
-        self._open: set[socket.socket] = set()
-
-    def cut(self) -> None:
-        """End every connection."""
-        for one in list(self._open):
-            with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+        super().__init__((HOST, port), _Connection)
 
 
 class _Connection(socketserver.BaseRequestHandler):
@@ -115,14 +103,9 @@ class _Connection(socketserver.BaseRequestHandler):
 
     def handle(self) -> None:
         self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.server._open.add(self.request)
-        try:
+        with contextlib.suppress(OSError):  # the client has gone
             while self._one():
                 pass
-        except OSError:
-            pass  # the client has gone
-        finally:
-            self.server._open.discard(self.request)
 
     def _one(self) -> bool:
         head = self._exactly(4)

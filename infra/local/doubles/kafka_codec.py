@@ -1,9 +1,9 @@
-"""Kafka's messages, read and written with `kio`: requests become its entities, answers are plain dicts of the fields' names.
+"""Kafka's messages, read and written with `kio`: requests become its entities, answers are plain dicts by field name.
 
-An answer may name fields that a version does not have: they are left out. Fields that it does not name take zero values.
+An answer may name fields that a version does not have: they are left out. Fields that it does not name are zero.
 """
 
-import datetime
+import datetime as dt
 import functools
 import io
 import struct
@@ -17,6 +17,7 @@ from kio.schema.errors import ErrorCode
 from kio.schema.index import api_key_map, schema_name_map
 from kio.serial import entity_reader, entity_writer
 from kio.static.constants import EntityType
+from kio.static.primitive import i32
 
 # The APIs that the double speaks, with the highest version of each; the lowest is kio's own lowest.
 HIGHEST = {
@@ -46,7 +47,7 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A request: its API by name, version and correlation id, the client's name, and kio's entity (None: an unknown version)."""
+    """A request: the API's name, its version, correlation id, client, and kio's entity (None: a version unknown)."""
 
     api: str
     version: int
@@ -82,7 +83,7 @@ def read(frame: bytes) -> Request:
         schema = load_request_schema(key, version)
         header, size = entity_reader(schema.__header_schema__)(frame, 0)
         body, _ = entity_reader(schema)(frame, size)
-    except Exception as problem:  # whatever a hostile frame makes of kio's readers
+    except Exception as problem:  # noqa: BLE001 - whatever a hostile frame makes of kio's readers
         raise UnreadableError(type(problem).__name__) from None
     return Request(api=name, version=version, correlation=correlation, client=header.client_id or "", body=body)
 
@@ -92,7 +93,7 @@ def write(request: Request, answer: dict[str, Any]) -> bytes:
     version = 0 if request.body is None else request.version
     schema = load_response_schema(_keys()[request.api], version)
     buffer = io.BytesIO()
-    header = schema.__header_schema__(correlation_id=request.correlation)
+    header = schema.__header_schema__(correlation_id=i32(request.correlation))
     entity_writer(type(header))(buffer, header)
     entity_writer(schema)(buffer, built(schema, answer))
     content = buffer.getvalue()
@@ -158,6 +159,6 @@ def _zero(hint: Any) -> Any:
         (int, 0),
         (str, ""),
         (bytes, b""),
-        (datetime.timedelta, datetime.timedelta()),
+        (dt.timedelta, dt.timedelta()),
     )
     return next(zero for kind, zero in zeros if issubclass(choices[0], kind))

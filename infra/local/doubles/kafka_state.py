@@ -13,7 +13,7 @@ TOPIC_NAME = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
 BATCH_HEAD = struct.Struct(
     "!qiibIhiqq"
 )  # base offset, length, leader epoch, magic, crc, attributes, last delta, two timestamps
-# The settings that a broker tells of a topic: Kafka 4.3's defaults, but for the largest message, which the real stack raises too.
+# What a broker tells of a topic: Kafka 4.3's defaults, but for the largest message, which the real stack raises too.
 TOPIC_SETTINGS = {
     "cleanup.policy": "delete",
     "compression.type": "producer",
@@ -150,7 +150,7 @@ class BrokerState:
             return self.topics[topic].partitions[partition].end
 
     def advance(self, topic: str, count: int, partition: int = 0) -> None:
-        """Let a partition's end move on without any record, as if so many had been written: lag for tests, for nothing."""
+        """Let a partition's end move on as if so many records had been written: lag for tests, without any record."""
         with self.lock:
             log = self.topics[topic].partitions[partition]
             log.batches.append((log.end, int(time.time() * 1000), b""))

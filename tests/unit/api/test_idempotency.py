@@ -44,10 +44,11 @@ class _Requests:
         self.outcome: HttpResponse | HeadgateError | Exception = HttpResponse(status=201, body="first")
 
     def send(
-        self, *, user: str = "u1", path: str = "/p", key: str | None = "k", body: bytes = b"{}", **query: str
+        self, *, user: str | None = "u1", path: str = "/p", key: str | None = "k", body: bytes = b"{}", **query: str
     ) -> str:
         once = Once(rows=self.rows, signer=Signer(key=b"k" * 32), clock=self.clock)
-        call = Call(actor=Actor(id=user, email=None, role=Role.ADMIN, via="session"), correlation_id="c")
+        actor = Actor(id=user, email=None, role=Role.ADMIN, via="session" if user else "anonymous")
+        call = Call(actor=actor, correlation_id="c")
         request = HttpRequest(
             method="POST", route=path, path=path, query={name: [value] for name, value in query.items()}
         )
@@ -165,6 +166,18 @@ def test_what_passes_or_is_unknown_is_tried_again_under_the_same_request_key(err
     requests.outcome = HttpResponse(status=201, body="now it works")
     assert requests.send() == "now it works"
     assert len({call.request_key for call in requests.runs}) == 1
+
+
+def test_a_refusal_of_a_stranger_is_not_kept_and_a_success_is() -> None:
+    requests = _Requests()
+    requests.outcome = NotFound("no such invite")
+    with pytest.raises(NotFound):
+        requests.send(user=None)
+    assert requests.rows.rows == {}
+    requests.outcome = HttpResponse(status=200, body="accepted")
+    requests.send(user=None)
+    assert requests.send(user=None) == "accepted"
+    assert len(requests.runs) == 2
 
 
 def test_an_answer_with_cookies_is_not_kept() -> None:
