@@ -52,9 +52,9 @@ class Invalid(HeadgateError):
     default_code = "VALIDATION_FAILED"
 
     @classmethod
-    def at(cls, *location: str, type: str, message: str) -> "Invalid":
+    def at(cls, *location: str, type_: str, message: str) -> "Invalid":
         """One field is wrong: `location` starts with body, query, path or header."""
-        return cls(message, details=[{"location": list(location), "type": type}])
+        return cls(message, details=[{"location": list(location), "type": type_}])
 
 
 class Unauthenticated(HeadgateError):

@@ -94,17 +94,14 @@ class Services:
 
     @cached_property
     def sessions(self) -> SessionService:
-        """Signing in and out. The first Admin is made when it is first asked for."""
-        service = SessionService(
+        """Signing in and out."""
+        return SessionService(
             users=self.stores.users,
             sessions=self.stores.sessions,
             claims=self.stores.claims,
             audit=self.audit,
             clock=self.clock,
         )
-        if self.settings.admin_email and self.settings.admin_password:
-            service.install_admin(self.settings.admin_email, self.settings.admin_password)
-        return service
 
     @cached_property
     def outside(self) -> Outside:
@@ -113,7 +110,9 @@ class Services:
 
         return Outside(
             vault=self.credentials,
-            databases={DatabaseProvider.POSTGRESQL: PostgreSQL(policy=self.policy)},
+            databases={
+                DatabaseProvider.POSTGRESQL: PostgreSQL(policy=self.policy, trusted_ca_file=self.settings.ca_bundle)
+            },
             make_connect=self._connect,
             make_kafka=self._kafka,
         )
@@ -175,8 +174,8 @@ class Services:
             claims=self.stores.claims,
             audit=self.audit,
             work={
-                JobKind.DISCOVERY: lambda call, source_id: self.discovery.discover(call, source_id),
-                JobKind.HEALTH: lambda call, source_id: self.discovery.check_health(call, source_id),
+                JobKind.DISCOVERY: self.discovery.discover,
+                JobKind.HEALTH: self.discovery.check_health,
             },
             ring=lambda job_id: self.queues.send(JOBS, {"job_id": job_id}),
             clock=self.clock,
@@ -285,6 +284,11 @@ class Services:
             ring=lambda cluster_id, delay: self.queues.send(TICKS, {"cluster_id": cluster_id}, delay_seconds=delay),
         )
 
+    def install(self) -> None:
+        """Make the first Admin, if the settings name one and the address has no account."""
+        if self.settings.admin_email and self.settings.admin_password:
+            self.sessions.install_admin(self.settings.admin_email, self.settings.admin_password)
+
     def ready(self) -> Mapping[str, bool]:
         """Every kind of store by name, and whether it answers."""
         return {
@@ -294,9 +298,7 @@ class Services:
         }
 
     def _connect(self, base_url: str, username: str | None, password: Secret | None) -> Connect:
-        return Connect(
-            base_url=base_url, username=username, password=password, check_host=self.policy, tls=self._tls
-        )
+        return Connect(base_url=base_url, username=username, password=password, check_host=self.policy, tls=self._tls)
 
     def _kafka(self, cluster: StreamCluster, password: Secret | None) -> Kafka:
         return Kafka(cluster, password, check_host=self.policy, ca_file=self.settings.ca_bundle)
@@ -310,8 +312,10 @@ class Services:
 
 @cache
 def services() -> Services:
-    """The services of this process."""
-    return Services(settings())
+    """The services of this process. The first Admin is made before anybody is served."""
+    built = Services(settings())
+    built.install()
+    return built
 
 
 def _keys(given: Settings) -> KeyProvider:

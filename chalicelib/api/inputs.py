@@ -73,7 +73,7 @@ def if_match(request: HttpRequest) -> int | None:
         return None
     if not (match := _VERSION.match(given.strip())):
         raise Invalid.at(
-            "header", "If-Match", type="version", message='If-Match takes one version in double quotes, such as "3".'
+            "header", "If-Match", type_="version", message='If-Match takes one version in double quotes, such as "3".'
         )
     return int(match[1])
 
@@ -85,7 +85,7 @@ def idempotency_key(request: HttpRequest) -> str | None:
         raise Invalid.at(
             "header",
             "Idempotency-Key",
-            type="string_pattern_mismatch",
+            type_="string_pattern_mismatch",
             message="Idempotency-Key is 1 to 64 of A-Za-z0-9._-",
         )
     return given
@@ -115,7 +115,7 @@ def place_cursor(query: BaseModel | None, request: HttpRequest, signer: Signer, 
         key = signer.unsign(list_scope(request), query.cursor, now)
     except BadCursor:
         raise Invalid.at(
-            "query", "cursor", type="cursor", message="The cursor is not of this list with these filters, or too old."
+            "query", "cursor", type_="cursor", message="The cursor is not of this list with these filters, or too old."
         ) from None
     return query.model_copy(update={"cursor": key})
 

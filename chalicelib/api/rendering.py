@@ -36,7 +36,7 @@ def render(route: Route, request: HttpRequest, result: Any, sign: Callable[[str]
     headers: dict[str, str | tuple[str, ...]] = dict(answer.headers)
     if answer.cookies:
         headers["Set-Cookie"] = answer.cookies
-    if body is None and route.answers.kind == "none":
+    if body is None and (route.answers.kind == "none" or answer.status == 204):
         return HttpResponse(status=204 if answer.status == 200 else answer.status, headers=headers)
     text = _text(route, body)
     if isinstance(body, Page) and body.next_key is not None:

@@ -9,6 +9,7 @@ import ssl
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -102,6 +103,7 @@ class ConnectHttp:
         self._check_host = check_host
         self._tls = tls
         self._client: httpx.Client | None = None
+        self._opening = Lock()
 
     def send(
         self,
@@ -144,14 +146,16 @@ class ConnectHttp:
 
     def close(self) -> None:
         """Close the kept connections. The object stays usable."""
-        client, self._client = self._client, None
+        with self._opening:
+            client, self._client = self._client, None
         if client is not None:
             client.close()
 
     def _open(self) -> "httpx.Client":
-        if self._client is None:
-            self._client = self._new_client()
-        return self._client
+        with self._opening:
+            if self._client is None:
+                self._client = self._new_client()
+            return self._client
 
     def _new_client(self) -> "httpx.Client":
         import httpcore

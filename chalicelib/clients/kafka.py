@@ -51,10 +51,7 @@ class Kafka:
 
     def cluster_id(self, deadline: Deadline) -> str:
         """The Kafka cluster id, by which a Connect cluster's own is compared."""
-        found = str(self._metadata(deadline).cluster_id or "")
-        if not found:
-            raise _unavailable("The brokers do not tell their cluster id.")
-        return found
+        return _named(self._metadata(deadline).cluster_id)
 
     def topics(self, deadline: Deadline) -> frozenset[str]:
         """The names of all topics that this user may see.
@@ -150,6 +147,12 @@ def _host(entry: str) -> str:
     if "/" in host or (":" in host and not bracketed):
         raise _not_allowed()
     return host[1:-1] if bracketed else host
+
+
+def _named(cluster_id: object) -> str:
+    if not isinstance(cluster_id, str) or not cluster_id:
+        raise _unavailable("The brokers do not tell their cluster id.")
+    return cluster_id
 
 
 def _drop(_: object) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from chalicelib.errors import StoreUnavailable
 
 MAX_DELAY_SECONDS = 900
@@ -22,14 +24,14 @@ class Queues:
         delay = min(delay_seconds, MAX_DELAY_SECONDS)
         try:
             _client().send_message(QueueUrl=self._url(queue), MessageBody=json.dumps(dict(body)), DelaySeconds=delay)
-        except Exception as error:
+        except (BotoCoreError, ClientError) as error:
             raise StoreUnavailable("The queue did not take the message.") from error
 
     def answers(self, queue: str) -> bool:
         """Whether the queue is there."""
         try:
             _client().get_queue_attributes(QueueUrl=self._url(queue), AttributeNames=["QueueArn"])
-        except Exception:
+        except (BotoCoreError, ClientError):
             return False
         return True
 

@@ -13,6 +13,7 @@ from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import Hint
 
 MAX_CHARACTERS = 64 * 1024
+MAX_CAUSES = 32
 _HEAD = 16 * 1024
 _CAUSE = "caused by:"
 _FRAMES = ("at ", "... ", "suppressed:", "detail:", "where:", "statement:", "call getnextexception")
@@ -42,7 +43,7 @@ def _innermost_first(trace: str) -> Iterator[str]:
     if len(trace) > MAX_CHARACTERS:
         # The wrapper stands at the start and the innermost cause at the end: keep both.
         trace = trace[:_HEAD] + "\n" + trace[-(MAX_CHARACTERS - _HEAD) :]
-    return reversed(trace.casefold().split(_CAUSE))
+    return reversed(trace.casefold().split(_CAUSE)[-MAX_CAUSES:])
 
 
 def _message_of(cause: str) -> str:

@@ -109,11 +109,16 @@ AUTO_CREATED: dict[str, str] = {
 """Types that arrive equal in a table made beforehand, and what the sink makes of them in one that it creates."""
 
 _MODIFIER = re.compile(r"\s*\([^)]*\)")
+_INTERVAL_FIELDS = re.compile(r"\Ainterval [a-z ]+")
 
 
 def without_modifiers(type_name: str) -> str:
-    """`numeric(10,2)` -> `numeric`, `timestamp(3) with time zone` -> `timestamp with time zone`."""
-    return _MODIFIER.sub("", type_name)
+    """`numeric(10,2)` -> `numeric`, `timestamp(3) with time zone` -> `timestamp with time zone`.
+
+    An interval's fields are a modifier too: `interval day to second(3)` -> `interval`.
+    """
+    bare = _MODIFIER.sub("", type_name)
+    return _INTERVAL_FIELDS.sub("interval", bare)
 
 
 def auto_created_type_warning(type_name: str) -> str | None:
@@ -168,10 +173,10 @@ def _array_verdict(base: TypeFacts, element: str) -> _Verdict | None:
 
 
 def columns_differing_by_case(columns: Iterable[RawColumn]) -> tuple[str, ...]:
-    """The columns whose names are equal but for upper and lower case."""
+    """The columns whose names are equal but for upper and lower case, as Java sees it: Debezium looks them up so."""
     names = [column.name for column in columns]
-    times = Counter(name.casefold() for name in names)
-    return tuple(name for name in names if times[name.casefold()] > 1)
+    times = Counter(name.lower() for name in names)
+    return tuple(name for name in names if times[name.lower()] > 1)
 
 
 def topic_collisions(tables: Iterable[RawTable]) -> TopicCollisions:

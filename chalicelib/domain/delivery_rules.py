@@ -69,19 +69,19 @@ def _check_pipeline(pipeline: Pipeline) -> Iterator[HeadgateError]:
         yield Invalid.at(
             "body",
             "pipeline_id",
-            type="converter_without_schema",
+            type_="converter_without_schema",
             message="The sink needs records that carry their schema: the pipeline must use the converter json_schema.",
         )
 
 
 def _check_targets(mappings: Sequence[TopicMapping]) -> Iterator[HeadgateError]:
     if not 0 < len(mappings) <= MAX_MAPPINGS:
-        yield Invalid.at("body", "mappings", type="length", message=f"A delivery has 1 to {MAX_MAPPINGS} mappings.")
+        yield Invalid.at("body", "mappings", type_="length", message=f"A delivery has 1 to {MAX_MAPPINGS} mappings.")
     if len({mapping.schema_name for mapping in mappings}) > 1:
         yield Invalid.at(
             "body",
             "mappings",
-            type="one_schema",
+            type_="one_schema",
             message="All mappings of a delivery share one target schema: use one delivery each.",
         )
     for field, type_, message, wrong in _NAME_RULES:

@@ -26,7 +26,10 @@ def connector_name(kind: ConnectorKind, resource_id: str) -> str:
 
 def parse_connector_name(name: str) -> tuple[ConnectorKind, str] | None:
     """The kind and the resource id inside a name of ours; None for a name that is not ours."""
-    match = re.fullmatch(rf"{CONNECTOR_PREFIX}(source|sink)-([0-9a-f]{{8}})([0-9a-f]{{4}})([0-9a-f]{{4}})([0-9a-f]{{4}})([0-9a-f]{{12}})", name)
+    match = re.fullmatch(
+        rf"{CONNECTOR_PREFIX}(source|sink)-([0-9a-f]{{8}})([0-9a-f]{{4}})([0-9a-f]{{4}})([0-9a-f]{{4}})([0-9a-f]{{12}})",
+        name,
+    )
     return (ConnectorKind(match[1]), "-".join(match.groups()[1:])) if match else None
 
 

@@ -49,39 +49,37 @@ def publication_available(facts: ServerFacts, plan: CapturePlan) -> Finding:
         return failed(
             "exists FOR ALL TABLES",
             "missing, or for single tables",
-            f"Take it as it is (publication_mode existing), choose another publication_name, or DROP PUBLICATION {name};",
+            f"Take it as it is (publication_mode existing), choose another name for yours, or DROP PUBLICATION {name};",
         )
     return passed("missing: it will be made" if publication is None else "exists", "missing, or for single tables")
 
 
 def publication_rights(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
     """With `filtered`, the role may make the publication or change it, and owns the tables that it adds."""
-    role = facts.role
     if plan is None:
-        if role.superuser or role.can_create_in_database:
-            return passed("may create one", "may create one, or one is made beforehand")
-        return warned(
-            "may not create one",
-            "may create one, or one is made beforehand",
-            f"{_grant_create(facts)} Or make the publication beforehand.",
-        )
-    if plan.publication_mode is PublicationMode.EXISTING:
-        return None
+        return _right_to_create(facts)
     publication = facts.publication(plan.publication_name)
-    if publication is not None and publication.all_tables:
-        # Refused whoever asks: `publication_available` has said so.
+    if plan.publication_mode is PublicationMode.EXISTING or (publication is not None and publication.all_tables):
+        # Nothing is made; or Debezium refuses whoever asks, and `publication_available` has said so.
         return None
-    if role.superuser or (publication is not None and not is_rewritten(publication, plan)):
-        return passed("sufficient", "may make or change the publication")
-    lacking = _lacking_rights(facts, plan, publication)
+    expected = "may make or change the publication"
+    stays = publication is not None and not is_rewritten(publication, plan)
+    lacking = [] if facts.role.superuser or stays else _lacking_rights(facts, plan, publication)
     if not lacking:
-        return passed("sufficient", "may make or change the publication")
+        return passed("sufficient", expected)
+    fixes = statements([fix for _, fix in lacking])
     return failed(
         named(what for what, _ in lacking),
-        "may make or change the publication",
-        statements([fix for _, fix in lacking])
-        + "\nOr make the publication beforehand and choose publication_mode existing.",
+        expected,
+        f"{fixes}\nOr make the publication beforehand and choose publication_mode existing.",
     )
+
+
+def _right_to_create(facts: ServerFacts) -> Finding:
+    expected = "may create one, or one is made beforehand"
+    if facts.role.superuser or facts.role.can_create_in_database:
+        return passed("may create one", expected)
+    return warned("may not create one", expected, f"{_grant_create(facts)} Or make the publication beforehand.")
 
 
 def _grant_create(facts: ServerFacts) -> str:

@@ -64,7 +64,7 @@ def primary_server(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
         return warned(
             "standby",
             "primary",
-            "Register the primary; or keep the standby with hot_standby_feedback = on and a publication made on the primary.",
+            "Register the primary; or keep the standby, with hot_standby_feedback on and a publication of the primary.",
         )
     return failed("standby", "primary", "Register the address of the primary server.")
 
@@ -251,7 +251,7 @@ SERVER_CHECKS: tuple[Check, ...] = (
         name="Log kept for slots",
         judge=for_server(log_retention),
         severity=Severity.WARN,
-        description="A capture that stands still holds log back on the server: with a bound it loses its place, without one "
+        description="A capture that stands still holds log back: with a bound it loses its place, without one "
         "it can fill the disk.",
     ),
 )

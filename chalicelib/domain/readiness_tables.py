@@ -99,7 +99,7 @@ def _by_case(table: RawTable) -> str | None:
 
 def _rename(table: RawTable, _facts: ServerFacts) -> str:
     name = columns_differing_by_case(table.raw_columns)[-1]
-    return f"ALTER TABLE {quoted_table(table.name)} RENAME COLUMN {quoted(name)} TO {quoted(name.casefold() + '_2')};"
+    return f"ALTER TABLE {quoted_table(table.name)} RENAME COLUMN {quoted(name)} TO {quoted(name.lower() + '_2')};"
 
 
 def _no_key(table: RawTable) -> str | None:

@@ -76,7 +76,9 @@ def decide(
             for name, since in strangers.items()
             if now - since >= QUARANTINE_AFTER and seen[name].state is not ObservedState.STOPPED
         ),
-        delete=tuple(name for name, since in strangers.items() if now - since >= DELETE_AFTER)[: most_deletions(len(seen))],
+        delete=tuple(name for name, since in strangers.items() if now - since >= DELETE_AFTER)[
+            : most_deletions(len(seen))
+        ],
         missing=missing,
         misplaced=misplaced,
         strangers=strangers,

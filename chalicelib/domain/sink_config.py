@@ -55,7 +55,7 @@ def schema_evolution(options: DeliveryOptions) -> str:
 def jdbc_url(address: DatabaseAddress) -> str:
     """A PostgreSQL JDBC URL of checked parts. `stringtype=unspecified` lets the server cast text to json, uuid, ..."""
     if not 0 < address.port < 65536:
-        raise Invalid.at("body", "config", "port", type="port", message="A port is a number from 1 to 65535.")
+        raise Invalid.at("body", "config", "port", type_="port", message="A port is a number from 1 to 65535.")
     parameters = {
         "stringtype": "unspecified",
         "sslmode": str(address.ssl_mode),
@@ -74,7 +74,9 @@ def _url_host(host: str) -> str:
     except ValueError:
         if _HOST.match(host):
             return host
-        raise Invalid.at("body", "config", "host", type="host", message="This is not a host name or address.") from None
+        raise Invalid.at(
+            "body", "config", "host", type_="host", message="This is not a host name or address."
+        ) from None
     return f"[{bare}]" if bare.version == 6 else str(bare)
 
 
@@ -85,7 +87,7 @@ def _database(destination: Destination) -> ConnectorConfig:
             "body",
             "config",
             "ssl_mode",
-            type="ca_not_deliverable",
+            type_="ca_not_deliverable",
             message="The JDBC sink cannot be handed a CA certificate. Add it to the trust store of the workers' "
             "Java and leave ca_certificate out, or use the mode require.",
         )
@@ -100,7 +102,7 @@ def _target(delivery: Delivery) -> ConnectorConfig:
     schemas = {mapping.schema_name for mapping in delivery.mappings}
     if len(schemas) != 1:
         raise Invalid.at(
-            "body", "mappings", type="one_schema", message="All mappings of a delivery share one target schema."
+            "body", "mappings", type_="one_schema", message="All mappings of a delivery share one target schema."
         )
     # The sink turns dots of a topic into underscores, so the schema has to stand in the format, quoted for odd names.
     return {"collection.name.format": f'"{schemas.pop()}"."${{topic}}"', "quote.identifiers": "true"}

@@ -108,9 +108,7 @@ def _type_problems(case: _Case) -> Iterator[_Problem]:
     if stopping:
         yield (
             "TYPE_UNSUPPORTED",
-            (
-                f"Columns {named(stopping)} of {case.source.name} have types that stop the delivery at their first value."
-            ),
+            (f"Columns {named(stopping)} of {case.source.name} have types that stop the delivery."),
         )
 
 

@@ -8,7 +8,7 @@ monitors = Blueprint(__name__)
 
 
 @monitors.schedule(Rate(1, unit=Rate.MINUTES), name="dispatch")
-def dispatch(event: CloudWatchEvent) -> dict[str, int]:
+def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
     """Send every Connect cluster its ticks for this minute, and ring again for jobs that were lost."""
     wired = services()
     return {"ticks": wired.reconciler.dispatch(), "jobs": wired.jobs.sweep()}

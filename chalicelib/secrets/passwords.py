@@ -19,7 +19,9 @@ def hash_password(password: Secret) -> str:
 
 
 def verify_password(password: Secret, hashed: str | None) -> bool:
-    """Whether it is the password. Without a stored hash it costs as much and is False: nobody learns who has an account."""
+    """Whether it is the password. Without a stored hash it costs as much and is False: it tells nobody who has an
+    account.
+    """
     try:
         Argon2id.verify_phc_encoded(password.reveal().encode(), hashed or _nobodys_hash())
     except InvalidKey:

@@ -1,10 +1,11 @@
 """Sealing of one text under one name: what rows may hold of answers that were shown once."""
 
+from pydantic import TypeAdapter
+
 from chalicelib.domain.credentials import SealedCredentials, SealedSecret
 from chalicelib.kit.clock import utc_now
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
-from pydantic import TypeAdapter
 
 _ADAPTER = TypeAdapter(SealedSecret)
 _FIELD = "text"

@@ -24,7 +24,7 @@ class AuditTrail:
     rows: Audit
     clock: Clock
 
-    def record(
+    def record(  # noqa: PLR0913 - the fields of one record
         self,
         transaction: Transaction,
         call: Call,
@@ -79,5 +79,3 @@ def view(entity: Any) -> View:
     if "credentials" in shown:
         shown["credentials"] = {"configured": entity.credentials.configured}
     return shown
-
-

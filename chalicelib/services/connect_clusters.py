@@ -85,7 +85,7 @@ class ConnectClusterService:
             raise Invalid.at(
                 "body",
                 "stream_cluster_id",
-                type="immutable",
+                type_="immutable",
                 message="A Connect cluster stays with its stream cluster. Register another one instead.",
             )
         stream = self._stream(given)
@@ -116,7 +116,7 @@ class ConnectClusterService:
             raise Invalid.at(
                 "body",
                 "secret_delivery",
-                type="not_allowed",
+                type_="not_allowed",
                 message="This installation does not allow plain secrets in connector configs. Use config-provider.",
             )
         stream = self.streams.find(given.stream_cluster_id)
@@ -142,7 +142,7 @@ class ConnectClusterService:
             raise Invalid.at(
                 "body",
                 "stream_cluster_id",
-                type="kafka_cluster_mismatch",
+                type_="kafka_cluster_mismatch",
                 message="These workers run on another Kafka cluster than the stream cluster that you name.",
             )
         return replace(

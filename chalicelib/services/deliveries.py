@@ -1,4 +1,4 @@
-"""Deliveries: previewed, deployed, steered, observed, given other mappings, deleted. The target's data is never touched."""
+"""Deliveries: previewed, deployed, steered, observed, given other mappings, deleted. Target data is left alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,8 +18,8 @@ from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
 from chalicelib.services.delivery_family import DeliveryFamily, draft_view, mappings_view, missing
 from chalicelib.services.lifecycle import Lifecycle
+from chalicelib.services.managed import require_deployed
 from chalicelib.services.observing import Observing
-from chalicelib.services.pipelines import require_deployed
 from chalicelib.services.plugins import Validation
 from chalicelib.services.registry import expect_version
 from chalicelib.stores.clusters import ConnectClusters
@@ -170,8 +170,8 @@ class DeliveryService:
             raise Invalid.at(
                 "body",
                 "mappings",
-                type="other_schema",
-                message="A delivery keeps its target schema, the same for all mappings. Deploy another for another schema.",
+                type_="other_schema",
+                message="All mappings of a delivery share one target schema. Deploy another delivery for another one.",
             )
         both = (*delivery.mappings, *mappings)
         done = self.lifecycle.execute(
@@ -208,7 +208,7 @@ class DeliveryService:
             raise Invalid.at(
                 "body",
                 "connect_cluster_id",
-                type="other_stream_cluster",
+                type_="other_stream_cluster",
                 message="This Connect cluster belongs to another stream cluster than the pipeline's topics.",
             )
         now = self.clock()

@@ -63,7 +63,7 @@ class DeliveryFamily:
         self.plugins.require_valid(call, cluster, resource.connector_name, config, destination.credentials)
 
     def examine(self, call: Call, delivery: Delivery, destination: Destination) -> tuple[DeliveryWarning, ...]:
-        """Look at topics, discovered tables and target; raise what forbids the delivery, return what is worth saying."""
+        """Look at topics, discovered tables and target; raise what forbids it, return what is worth saying."""
         pipeline = self.pipelines.get(delivery.pipeline_id)
         stream = self.streams.get(pipeline.stream_cluster_id)
         kafka = self.outside.kafka(stream)

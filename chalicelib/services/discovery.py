@@ -40,7 +40,9 @@ class Discovery:
         found, truncated = self._read(call, source)
         stored = self._judge(source, found)
         if self._source(source_id).address.place != source.address.place:
-            raise Unavailable("The source was pointed at another database meanwhile. Discover again.", code="SOURCE_UNAVAILABLE")
+            raise Unavailable(
+                "The source was pointed at another database meanwhile. Discover again.", code="SOURCE_UNAVAILABLE"
+            )
         self.tables.replace(source_id, stored)
         ready = sum(table.cdc_ready for table in stored)
         self._note(source_id, last_discovery_at=self.clock(), tables=len(stored), cdc_ready_tables=ready)
@@ -96,7 +98,8 @@ class Discovery:
             transaction = Transaction()
             self.sources.save(transaction, replace(source, **changes))
             try:
-                return transaction.commit()
+                transaction.commit()
+                return
             except WriteConflict:
                 continue
 

@@ -12,8 +12,10 @@ from chalicelib.kit.clock import Deadline
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """Everything that an effect on the connector `name` needs. `config` is what the connector should have; `check` raises when it may not be
-    created or changed; `may_exist` is false for the draft of a pipeline that was never deployed.
+    """Everything that an effect on the connector `name` needs.
+
+    `config` is what the connector should have; `check` raises when it may not be created or changed; `may_exist` is
+    false for the draft of a pipeline that was never deployed.
     """
 
     connect: Connect

@@ -17,9 +17,11 @@ from typing import Any
 from chalicelib.clients.connect import OutcomeUnknown
 from chalicelib.domain.access import Actor, Call
 from chalicelib.domain.audit import Outcome
+from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.health import Failure
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState, observe, unreadable
 from chalicelib.domain.operation import OpenOperation, Operation, OperationKind, OperationStep
+from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import Conflict, HeadgateError, StoreUnavailable, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
@@ -227,7 +229,7 @@ class Lifecycle:
         self, call: Call, family: Family[R], operation: Operation, resource: R, error: HeadgateError
     ) -> None:
         now = self.clock()
-        ended = {"error_code": error.code, "error_message": error.message, "finished_at": now}
+        ended: dict[str, Any] = {"error_code": error.code, "error_message": error.message, "finished_at": now}
         transaction = Transaction()
         self.operations.save(transaction, replace(operation, step=OperationStep.FAILED, **ended))
         if stored := family.rows.find(resource.id):
@@ -243,7 +245,7 @@ class Lifecycle:
         try:
             if operation.kind is OperationKind.DEPLOY:
                 effect.connect.resume(effect.name, effect.deadline)
-            observation = self.look(effect, _expected(operation, resource))
+            observation = self.look(effect, _expected(resource))
         except HeadgateError as error:
             observation = unreadable(error.message, self.clock())
         transaction = Transaction()
@@ -305,6 +307,6 @@ def _busy() -> Conflict:
     )
 
 
-def _expected(operation: Operation, resource: Any) -> ObservedState:
+def _expected(resource: Pipeline | Delivery) -> ObservedState:
     paused = resource.desired_state is DesiredState.PAUSED
     return ObservedState.PAUSED if paused else ObservedState.RUNNING

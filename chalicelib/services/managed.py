@@ -6,8 +6,10 @@ from typing import Any, Protocol, TypeVar
 from chalicelib.domain.access import Call
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import Operation
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.errors import Conflict
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.transaction import Transaction
 
@@ -61,3 +63,9 @@ class Family(Protocol[R]):
     def last_words(self, resource: R) -> Mapping[str, Any]:
         """What its deletion's audit record says beside the resource itself."""
         ...
+
+
+def require_deployed(resource: Pipeline | Delivery) -> None:
+    """Raise STATE_CONFLICT for a draft: there is no connector to steer."""
+    if resource.desired_state is DesiredState.DRAFT and not resource.open_operation:
+        raise Conflict("This is a draft and has no connector yet. Deploy it first.")

@@ -118,4 +118,3 @@ class PipelineFamily:
                 code="SOURCE_NOT_READY",
                 details={"checks": [asdict(check) for check in failures]},
             )
-

@@ -11,14 +11,15 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Capture, Pipeline
+from chalicelib.domain.property_rules import check_properties
 from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.source import Source
-from chalicelib.domain.property_rules import check_properties
 from chalicelib.domain.source_config import build_source_config
-from chalicelib.errors import Conflict, Invalid
+from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
 from chalicelib.services.lifecycle import Lifecycle
+from chalicelib.services.managed import require_deployed
 from chalicelib.services.observing import Observing
 from chalicelib.services.pipeline_family import PipelineFamily
 from chalicelib.services.plugins import Validation
@@ -206,7 +207,7 @@ class PipelineService:
             raise Invalid.at(
                 "body",
                 "stream_cluster_id",
-                type="other_stream_cluster",
+                type_="other_stream_cluster",
                 message="The Connect cluster belongs to another stream cluster.",
             )
         if bad := check_properties(given.capture.properties):
@@ -226,12 +227,6 @@ class PipelineService:
             updated_at=now,
         )
         return pipeline, source, cluster
-
-
-def require_deployed(resource: Pipeline | Delivery) -> None:
-    """Raise STATE_CONFLICT for a draft: there is no connector to steer."""
-    if resource.desired_state is DesiredState.DRAFT and not resource.open_operation:
-        raise Conflict("This is a draft and has no connector yet. Deploy it first.")
 
 
 def _claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:

@@ -66,7 +66,8 @@ class Reconciler:
             statuses = connect.statuses(deadline)
         except HeadgateError as error:
             unread = replace(view, unreadable=error.message, observed_at=self.clock())
-            return self.observations.write(cluster_id, unread, changed=False)
+            self.observations.write(cluster_id, unread, changed=False)
+            return
         now = self.clock()
         seen = {name: observe(status, now=now) for name, status in statuses.items() if parse_connector_name(name)}
         self._digest(cluster, connect, view, seen, deadline)
@@ -114,9 +115,7 @@ class Reconciler:
             transaction.commit()
         except WriteConflict:
             return
-        call = Call(
-            actor=SYSTEM, correlation_id=operation.correlation_id, deadline=Deadline.after(_SETTLE_SECONDS)
-        )
+        call = Call(actor=SYSTEM, correlation_id=operation.correlation_id, deadline=Deadline.after(_SETTLE_SECONDS))
         resource = family.subject(leased)
         if resource is None:
             self._close(leased)
@@ -188,7 +187,7 @@ class Reconciler:
         self.lifecycle.audit.record_alone(call, f"{family.rows.noun}.recreate", resource.id)
 
     def _quarantine(
-        self, connect: Connect, name: str, act: Callable[[str, Deadline], None], deadline: Deadline
+        self, connect: Connect, name: str, act: Callable[[str, Deadline], object], deadline: Deadline
     ) -> None:
         """Stop or delete a connector that nobody wants, if it carries our marker."""
         parsed = parse_connector_name(name)

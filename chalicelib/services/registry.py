@@ -84,7 +84,9 @@ class Registry:
             raise _create_error(rows, conflict.label) from conflict
         return entity
 
-    def update(self, call: Call, rows: Documents[N], before: N, build: Callable[[Credentials], N], secrets: Secrets) -> N:
+    def update(
+        self, call: Call, rows: Documents[N], before: N, build: Callable[[Credentials], N], secrets: Secrets
+    ) -> N:
         """Replace a stored thing by what `build` makes of its (perhaps rotated) credentials, one version later."""
         expect_version(call, before.version)
         transaction = Transaction()

@@ -1,17 +1,16 @@
 """Signing in and out, and knowing who asks."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from chalicelib.domain.access import Actor, Call, Role
 from chalicelib.domain.audit import Outcome
+from chalicelib.domain.names import unique_key
 from chalicelib.domain.user import Session, User, UserStatus
 from chalicelib.errors import Unauthenticated, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import id_from, new_id, new_token
 from chalicelib.kit.masking import Secret
-from chalicelib.domain.names import unique_key
 from chalicelib.secrets.passwords import hash_password, verify_password
 from chalicelib.secrets.tokens import token_hash
 from chalicelib.services.audit import AuditTrail

@@ -1,6 +1,7 @@
 """Sources: registered databases. Registering one touches no server."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from chalicelib.domain.access import Call
 from chalicelib.domain.database import DatabaseAddress
@@ -128,7 +129,7 @@ class SourceService:
         return Page(items=tuple(passing[begin : begin + limit]), next_key=str(begin + limit) if more else None)
 
 
-_NOTHING_KNOWN = {
+_NOTHING_KNOWN: dict[str, Any] = {
     "health": Health(),
     "last_test": None,
     "last_tested_at": None,

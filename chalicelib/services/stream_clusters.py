@@ -113,4 +113,3 @@ def _fields(given: StreamClusterInput) -> dict[str, Any]:
         "username": given.username,
         "metrics_provider": given.metrics_provider,
     }
-

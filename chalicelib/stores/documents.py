@@ -110,12 +110,16 @@ class Documents(Generic[E]):
     def all_in(self, group: str, value: str) -> Iterator[E]:
         """All whose group has that value, newest first, without a bound: for workers only."""
         with store_errors():
-            yield from (self.from_row(row) for row in getattr(self._table, f"by_{group}").query(value, scan_index_forward=False))
+            yield from (
+                self.from_row(row) for row in getattr(self._table, f"by_{group}").query(value, scan_index_forward=False)
+            )
 
     def put_new(self, transaction: Transaction, entity: E) -> None:
         """Store an entity that does not exist yet. Conflict label: `<noun>.exists`."""
         transaction.put(
-            self._row(entity, transaction.write_id), condition=self._table.id.does_not_exist(), label=f"{self.noun}.exists"
+            self._row(entity, transaction.write_id),
+            condition=self._table.id.does_not_exist(),
+            label=f"{self.noun}.exists",
         )
 
     def save(self, transaction: Transaction, entity: E) -> E:
@@ -156,16 +160,18 @@ class Documents(Generic[E]):
         transaction.update(self._table(entity_id), [references], condition=there, label=f"{self.noun}.missing")
 
     def _unused(self) -> Condition:
-        return (self._table.references == 0) | self._table.references.does_not_exist()
+        unused: Condition = (self._table.references == 0) | self._table.references.does_not_exist()
+        return unused
 
     def _row(self, entity: E, write_id: str) -> Document:
+        groups: dict[str, Any] = {LISTING: self.noun, **self.groups(entity)}
         return self._table(
             entity.id,
             position=position(entity.created_at, entity.id),
             body=self._adapter.dump_json(entity, exclude_defaults=False).decode(),
             revision=entity.revision,
             write_id=write_id,
-            **{LISTING: self.noun, **self.groups(entity)},
+            **groups,
         )
 
     def from_row(self, row: Document) -> E:

@@ -45,7 +45,11 @@ class IdempotencyStore:
         free = (
             IdempotencyRow.id.does_not_exist()
             | (IdempotencyRow.expires_at <= now)
-            | (IdempotencyRow.answer.does_not_exist() & (IdempotencyRow.lease_until <= now) & (IdempotencyRow.body_hash == body_hash))
+            | (
+                IdempotencyRow.answer.does_not_exist()
+                & (IdempotencyRow.lease_until <= now)
+                & (IdempotencyRow.body_hash == body_hash)
+            )
         )
         with store_errors():
             try:
@@ -84,7 +88,7 @@ class IdempotencyStore:
             row = IdempotencyRow.get(key, consistent_read=True)
         except DoesNotExist:
             return self.claim(key, attempt.body_hash, now, int((attempt.lease_until - now).total_seconds()))
-        if row.token == attempt.token:
+        if str(row.token) == str(attempt.token):
             return Claim(key=key, token=row.token)  # our own write, whose reply was lost
         if row.body_hash != attempt.body_hash:
             raise Conflict("This key came with another body before.", code="IDEMPOTENCY_KEY_REUSED")

@@ -44,7 +44,11 @@ class Observations:
         with store_errors():
             heads = list(ObservationRow.batch_get(keys, consistent_read=True)) if keys else []
             stale = [head for head in heads if self._known(head) is None]
-            bodies = ObservationRow.batch_get([(head.cluster_id, _BODY) for head in stale], consistent_read=True) if stale else ()
+            bodies = (
+                ObservationRow.batch_get([(head.cluster_id, _BODY) for head in stale], consistent_read=True)
+                if stale
+                else ()
+            )
             for row in bodies:
                 self._bodies[row.cluster_id] = (int(row.body_version), _unpack(row.body))
         return {head.cluster_id: self._view(head) for head in heads}
@@ -67,7 +71,9 @@ class Observations:
                 [
                     ObservationRow.body_version.set(version),
                     observed_at.set(view.observed_at) if view.observed_at else observed_at.remove(),
-                    ObservationRow.unreadable.set(view.unreadable) if view.unreadable else ObservationRow.unreadable.remove(),
+                    ObservationRow.unreadable.set(view.unreadable)
+                    if view.unreadable
+                    else ObservationRow.unreadable.remove(),
                 ]
             )
 
@@ -93,5 +99,3 @@ def _moment(value: datetime | None) -> datetime | None:
 
 def _unpack(packed: bytes) -> Remembered:
     return _ADAPTER.validate_json(zlib.decompress(packed))
-
-

@@ -39,7 +39,9 @@ class SourceTables:
     def replace(self, source_id: str, tables: Sequence[SourceTable]) -> None:
         """What discovery saw takes the place of what was known. Repeating it is safe."""
         with store_errors():
-            gone = {row.name for row in SourceTableRow.query(source_id, consistent_read=True, attributes_to_get=["name"])}
+            gone = {
+                row.name for row in SourceTableRow.query(source_id, consistent_read=True, attributes_to_get=["name"])
+            }
             gone -= {_name(table) for table in tables}
             with SourceTableRow.batch_write() as batch:
                 for table in tables:

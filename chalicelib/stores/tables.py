@@ -1,9 +1,10 @@
 """What every table is made of: the connection's limits, the columns of a document, its indexes.
 
 A document is an entity of `domain`, kept as JSON text in `body`. What conditions and indexes need stands beside it:
-`revision` (grows with every write), `write_id` (of the last write, so that a lost reply is recognised as our own success),
-`references` (how many others point here; kept by `ADD`, never by writing the body), `closing` (it is being deleted: no
-new reference may come) and one text attribute for each group that the store can list. `infra/decisions/002-documents.md` says why.
+`revision` (grows with every write), `write_id` (of the last write, so that a lost reply is recognised as our own
+success), `references` (how many others point here; kept by `ADD`, never by writing the body), `closing` (it is being
+deleted: no new reference may come) and one text attribute for each group that the store can list.
+`infra/decisions/002-documents.md` says why.
 """
 
 from collections.abc import Sequence
@@ -57,7 +58,7 @@ def document_table(name: str, *, groups: Sequence[str] = ()) -> type[Document]:
     columns: dict[str, Any] = {"Meta": meta(name), "__module__": __name__}
     for group in (LISTING, *groups):
         columns[group] = UnicodeAttribute(null=True)
-        columns[f"by_{group}"] = _index(group)
+        columns[f"by_{group}"] = index_on(group)
     return type(f"{name.title().replace('-', '')}Table", (Document,), columns)
 
 

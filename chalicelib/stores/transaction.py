@@ -67,7 +67,9 @@ class Transaction:
         """Delete the row with the model's key."""
         self._writes.append(_Write(_Kind.DELETE, label, model, condition))
 
-    def check(self, model: type[Model], key: str, range_key: str | None = None, *, condition: Condition, label: str) -> None:
+    def check(
+        self, model: type[Model], key: str, range_key: str | None = None, *, condition: Condition, label: str
+    ) -> None:
         """Write nothing, but insist."""
         self._writes.append(_Write(_Kind.CHECK, label, model, condition, key=(key, range_key)))
 
@@ -85,7 +87,7 @@ class Transaction:
                     return
             except STORE_ERRORS as error:
                 raise StoreUnavailable("The store did not answer.") from error
-            time.sleep(random.uniform(0, 0.05 * 2**attempt))
+            time.sleep(random.uniform(0, 0.05 * 2**attempt))  # noqa: S311 - jitter, not a secret
 
     def _send(self, token: str) -> None:
         with TransactWrite(connection=connection(), client_request_token=token) as transaction:

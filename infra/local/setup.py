@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 
-def create_all(environment: Mapping[str, str]) -> None:
+def create_all(_environment: Mapping[str, str]) -> None:
     """Create what is missing; what is there is left as it is. The environment is already in force."""
     import boto3
 
@@ -20,4 +20,4 @@ def create_all(environment: Mapping[str, str]) -> None:
             QueueName=settings().queue_prefix + name,
             Attributes={"VisibilityTimeout": "90", "MessageRetentionPeriod": "3600"},
         )
-    assert services().sessions  # makes the first Admin
+    services()

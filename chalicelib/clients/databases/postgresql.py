@@ -113,7 +113,7 @@ class PostgreSQL:
     def _reading(
         self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline
     ) -> "AbstractContextManager[Session]":
-        # psycopg takes 40 ms to import: only functions that meet a database pay for it.
+        # psycopg is slow to import: only functions that meet a database pay for it.
         from chalicelib.clients.databases import session
 
         return session.reading(address, secrets, self.policy, self.trusted_ca_file, deadline)

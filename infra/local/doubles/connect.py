@@ -21,9 +21,9 @@ from infra.local.doubles.connect_model import SHOWN, STARTED, Connector, Part, r
 from infra.local.doubles.connect_plugins import ALL, POSTGRES_SOURCE, Plugin
 from infra.local.doubles.connect_replication import ReplicationPump
 from infra.local.doubles.connect_secrets import SecretReader
-from infra.local.doubles.connect_tasks import NoBroker, TaskRunner
+from infra.local.doubles.connect_tasks import Broker, NoBroker, TaskRunner
 from infra.local.doubles.connect_timeline import Delays, Timeline
-from infra.local.doubles.connect_worker import Broker, Worker
+from infra.local.doubles.connect_worker import Worker
 
 VERSION, COMMIT = "4.3.1", "26b251a451ce941d"
 CLUSTER_ID = "headgate-double-cluster"
@@ -202,6 +202,11 @@ class ConnectDouble:
         """
         with self._lock:
             return self._worker.connectors[name].starts
+
+    def restarts_left_in_vain(self, name: str) -> int:
+        """How many further starts of the connector's task will fail; see `fail_task`. KeyError: no connector."""
+        with self._lock:
+            return len(self._worker.connectors[name].doomed)
 
     def names(self) -> list[str]:
         """The connectors that exist."""

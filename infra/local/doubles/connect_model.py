@@ -83,8 +83,8 @@ class Connector:
     ) -> dict[str, object]:
         """The status as an object.
 
-        `kind` stands in for the type ("unknown" once the configuration is gone); `restarting` says whether the connector,
-        and which tasks, are to be shown as RESTARTING whatever they are, as the plan of a restart does.
+        `kind` stands in for the type ("unknown" once the configuration is gone); `restarting` says whether the
+        connector, and which tasks, are shown as RESTARTING whatever they are, as the plan of a restart does.
         """
         itself, chosen = restarting
         tasks = [

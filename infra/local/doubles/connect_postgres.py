@@ -39,7 +39,7 @@ SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full"
 
 @dataclass(kw_only=True)
 class Running:
-    """A task that runs: its topics, a source's offset, and the stream it holds open (None when another has the slot)."""
+    """A task that runs: its topics, a source's offset, and the stream it holds open (None: another has the slot)."""
 
     topics: tuple[str, ...] = ()
     offsets: list[dict[str, object]] = field(default_factory=list)

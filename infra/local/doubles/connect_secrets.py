@@ -1,7 +1,7 @@
 """Resolves `${headgate:<uuid>:<field>}` in a configuration, as Headgate's ConfigProvider does in a real worker.
 
-It refuses what the plug-in refuses (`infra/connect/`): an id or a field of another shape, a field that the secret lacks,
-an endpoint that does not answer 200.
+It refuses what the plug-in refuses (`infra/connect/`): an id or a field of another shape, a field that the secret
+lacks, an endpoint that does not answer 200.
 """
 
 import json

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from infra.local.doubles.connect_model import PAUSED, SHOWN, STARTED, STOPPED, Connector, Part
 from infra.local.doubles.connect_postgres import Running, close_source, sink_error, start_source
@@ -11,10 +11,23 @@ from infra.local.doubles.connect_replication import ReplicationPump
 from infra.local.doubles.connect_secrets import SecretReader, SecretsUnavailableError
 from infra.local.doubles.connect_timeline import Delays, Timeline
 
-if TYPE_CHECKING:
-    from infra.local.doubles.connect_worker import Broker
-
 RETRY_CAP_SECONDS = 60.0
+
+
+class Broker(Protocol):
+    """What the worker wants of a Kafka broker: topics for its sources, groups for its sinks."""
+
+    def create_topic(self, name: str, partitions: int = 1) -> None:
+        """Create a topic if it does not exist."""
+
+    def join_group(self, group: str, topics: Iterable[str]) -> None:
+        """Add a live consumer of the topics to the group."""
+
+    def leave_group(self, group: str) -> None:
+        """Take the live consumer away; the group's offsets stay."""
+
+    def delete_offsets(self, group: str) -> None:
+        """Forget the group's offsets."""
 
 
 @dataclass(kw_only=True)
@@ -22,7 +35,7 @@ class TaskRunner:
     """Starts and stops connectors and tasks. Methods expect the worker's lock to be held; what is planned takes it."""
 
     secrets: SecretReader
-    broker: "Broker"
+    broker: Broker
     pump: ReplicationPump
     timeline: Timeline
     delays: Delays

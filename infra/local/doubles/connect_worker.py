@@ -8,7 +8,6 @@ import json
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from infra.local.doubles.connect_model import PAUSED, STARTED, STOPPED, Connector, Refusal
 from infra.local.doubles.connect_plugins import ALL, POSTGRES, Plugin, field_errors, report
@@ -30,22 +29,6 @@ OFFSETS_RESET = (
     "The Connect framework-managed offsets for this connector have been reset successfully. However, if this connector "
     "manages offsets externally, they will need to be manually reset in the system that the connector uses."
 )
-
-
-class Broker(Protocol):
-    """What the worker wants of a Kafka broker: topics for its sources, groups for its sinks."""
-
-    def create_topic(self, name: str, partitions: int = 1) -> None:
-        """Create a topic if it does not exist."""
-
-    def join_group(self, group: str, topics: Iterable[str]) -> None:
-        """Add a live consumer of the topics to the group."""
-
-    def leave_group(self, group: str) -> None:
-        """Take the live consumer away; the group's offsets stay."""
-
-    def delete_offsets(self, group: str) -> None:
-        """Forget the group's offsets."""
 
 
 @dataclass(kw_only=True)

@@ -100,7 +100,7 @@ def test_address_that_the_policy_refuses_is_never_contacted(shop: Shop) -> None:
     def refuse(host: str) -> tuple[str, ...]:
         raise Invalid("not there", code="URL_NOT_ALLOWED")
 
-    with listener(lambda connection: None) as (port, visitors):
+    with listener(silent) as (port, visitors):
         result = PostgreSQL(policy=refuse).test(replace(shop.address, port=port), shop.secrets, Deadline.after(5))
     assert outcome(result) == ("connect", "URL_NOT_ALLOWED")
     assert visitors == []
@@ -115,13 +115,17 @@ def test_name_that_does_not_resolve(shop: Shop) -> None:
 
 
 def test_only_the_checked_address_is_connected_to(shop: Shop) -> None:
-    checked = PostgreSQL(policy=lambda host: (HOST,))
+    checked = PostgreSQL(policy=lambda _host: (HOST,))
     assert checked.test(replace(shop.address, host="database.invalid"), shop.secrets, Deadline.after(5)).success
 
 
 def test_next_address_of_a_name_is_tried_when_one_refuses(shop: Shop) -> None:
-    two = PostgreSQL(policy=lambda host: ("127.0.0.2", HOST))
+    two = PostgreSQL(policy=lambda _host: ("127.0.0.2", HOST))
     assert two.test(shop.address, shop.secrets, Deadline.after(5)).success
+
+
+def silent(_connection: socket.socket) -> None:
+    """Takes the connection and says nothing."""
 
 
 @contextmanager
@@ -178,7 +182,7 @@ WELCOME = (
 
 
 def test_host_that_accepts_and_says_nothing_ends_with_the_deadline(shop: Shop) -> None:
-    with listener(lambda connection: None) as (port, _):
+    with listener(silent) as (port, _):
         began = time.monotonic()
         result = client().test(strange(port), shop.secrets, Deadline.after(2))
         took = time.monotonic() - began
@@ -188,7 +192,7 @@ def test_host_that_accepts_and_says_nothing_ends_with_the_deadline(shop: Shop) -
 
 
 def test_connection_timeout_of_the_address_ends_it_too(shop: Shop) -> None:
-    with listener(lambda connection: None) as (port, _):
+    with listener(silent) as (port, _):
         address = replace(strange(port), connection_timeout_seconds=1)
         assert outcome(client().test(address, shop.secrets, Deadline.after(60))) == ("connect", "TIMEOUT")
 

@@ -1,5 +1,7 @@
 """What discovery reads from a real server: names, keys, types, sizes and what stands in the way of a capture."""
 
+import pytest
+
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.column_types import table_issues, topic_collisions
 from chalicelib.domain.database_facts import Generated, RawTable, RelationKind, ReplicaIdentity, TableListing, TypeKind
@@ -116,8 +118,16 @@ def test_domains_are_seen_through_and_arrays_by_their_element(shop: Shop) -> Non
         "twice int GENERATED ALWAYS AS (id * 2) STORED, own int GENERATED ALWAYS AS IDENTITY)",
     )
     columns = {column.name: column for column in listed(shop, "typed").raw_columns}
-    assert (columns["p"].type, columns["p"].base.name, columns["p"].base.is_domain) == ("shop.price", "numeric(12,2)", True)
-    assert (columns["m"].base.name, columns["m"].base.kind, columns["m"].base.is_array) == ("shop.mood", TypeKind.ENUM, True)
+    assert (columns["p"].type, columns["p"].base.name, columns["p"].base.is_domain) == (
+        "shop.price",
+        "numeric(12,2)",
+        True,
+    )
+    assert (columns["m"].base.name, columns["m"].base.kind, columns["m"].base.is_array) == (
+        "shop.mood",
+        TypeKind.ENUM,
+        True,
+    )
     assert (columns["n"].base.name, columns["n"].base.dimensions) == ("integer", 2)
     assert columns["twice"].generated is Generated.STORED
     assert [name for name, column in columns.items() if not column.writable] == ["twice", "own"]
@@ -173,12 +183,9 @@ def test_server_facts_hold_only_the_tables_asked_for(shop: Shop) -> None:
 
 def test_unreadable_server_is_a_failure_of_ours(shop: Shop) -> None:
     shop.run("ALTER ROLE {role} NOLOGIN")
-    try:
+    with pytest.raises(DatabaseFailure) as caught:
         listing(shop)
-    except DatabaseFailure as failure:
-        assert failure.failure_code is FailureCode.ACCESS_NOT_ALLOWED
-    else:
-        raise AssertionError("the role may not log in")
+    assert caught.value.failure_code is FailureCode.ACCESS_NOT_ALLOWED
 
 
 def test_nothing_is_ever_written(shop: Shop) -> None:

@@ -45,33 +45,46 @@ FAULTS = {
     "columns that differ by case": Fault("column_names", ('ALTER TABLE shop.orders ADD COLUMN "Customer" text',)),
     "no SELECT on the table": Fault("select_privilege", (FOREIGN_OWNER, PUBLISHED), existing=True),
     "no SELECT on one column": Fault(
-        "select_privilege", (FOREIGN_OWNER, "GRANT SELECT (id, customer) ON shop.orders TO {role}", PUBLISHED), existing=True
+        "select_privilege",
+        (FOREIGN_OWNER, "GRANT SELECT (id, customer) ON shop.orders TO {role}", PUBLISHED),
+        existing=True,
     ),
     "no USAGE on the schema": Fault(
         "schema_usage", (FOREIGN_OWNER, READABLE, "ALTER SCHEMA shop OWNER TO postgres", PUBLISHED), existing=True
     ),
     "row level security": Fault(
-        "row_security", (FOREIGN_OWNER, READABLE, "ALTER TABLE shop.orders ENABLE ROW LEVEL SECURITY", PUBLISHED), existing=True
+        "row_security",
+        (FOREIGN_OWNER, READABLE, "ALTER TABLE shop.orders ENABLE ROW LEVEL SECURITY", PUBLISHED),
+        existing=True,
     ),
     "row level security forced on the owner": Fault(
         "row_security", ("ALTER TABLE shop.orders ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY",)
     ),
     "table that does not exist": Fault("tables", (), tables=(ORDERS, TableName("shop", "nothing"))),
     "view": Fault(
-        "tables", ("CREATE VIEW shop.seen AS SELECT * FROM shop.orders", "GRANT SELECT ON shop.seen TO {role}"),
-        tables=(TableName("shop", "seen"),)),
+        "tables",
+        ("CREATE VIEW shop.seen AS SELECT * FROM shop.orders", "GRANT SELECT ON shop.seen TO {role}"),
+        tables=(TableName("shop", "seen"),),
+    ),
     "topics that collide": Fault(
         "topic_names",
-        ('CREATE TABLE shop."two words" (id int PRIMARY KEY)', 'ALTER TABLE shop."two words" OWNER TO {role}',
-         "CREATE TABLE shop.two_words (id int PRIMARY KEY)", "ALTER TABLE shop.two_words OWNER TO {role}"),
+        (
+            'CREATE TABLE shop."two words" (id int PRIMARY KEY)',
+            'ALTER TABLE shop."two words" OWNER TO {role}',
+            "CREATE TABLE shop.two_words (id int PRIMARY KEY)",
+            "ALTER TABLE shop.two_words OWNER TO {role}",
+        ),
         tables=(TableName("shop", "two words"), TableName("shop", "two_words")),
     ),
     "no key with default identity": Fault("replica_identity", ("ALTER TABLE shop.orders DROP CONSTRAINT orders_pkey",)),
     "identity NOTHING": Fault("replica_identity", ("ALTER TABLE shop.orders REPLICA IDENTITY NOTHING",)),
     "identity index that is gone": Fault(
         "replica_identity",
-        ("ALTER TABLE shop.orders ADD CONSTRAINT one UNIQUE (id)", "ALTER TABLE shop.orders REPLICA IDENTITY USING INDEX one",
-         "ALTER TABLE shop.orders DROP CONSTRAINT one"),
+        (
+            "ALTER TABLE shop.orders ADD CONSTRAINT one UNIQUE (id)",
+            "ALTER TABLE shop.orders REPLICA IDENTITY USING INDEX one",
+            "ALTER TABLE shop.orders DROP CONSTRAINT one",
+        ),
     ),
     "key that is deferrable": Fault(
         "replica_identity", ("ALTER TABLE shop.orders DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id) DEFERRABLE",)
@@ -79,7 +92,9 @@ FAULTS = {
     "publication that is missing": Fault("publication", (), existing=True),
     "publication FOR ALL TABLES": Fault("publication", ("CREATE PUBLICATION pub_{database} FOR ALL TABLES",)),
     "publication without the table": Fault("publication_tables", ("CREATE PUBLICATION pub_{database}",), existing=True),
-    "publication of inserts only": Fault("publication_operations", (f"{PUBLISHED} WITH (publish = 'insert')",), existing=True),
+    "publication of inserts only": Fault(
+        "publication_operations", (f"{PUBLISHED} WITH (publish = 'insert')",), existing=True
+    ),
     "own publication of inserts only": Fault(
         "publication_operations",
         (f"{PUBLISHED} WITH (publish = 'insert')", "ALTER PUBLICATION pub_{database} OWNER TO {role}"),
@@ -91,12 +106,15 @@ FAULTS = {
     ),
     "partitions published by themselves": Fault(
         "partitioned_tables",
-        ("CREATE TABLE shop.parts (id int PRIMARY KEY) PARTITION BY RANGE (id)", "ALTER TABLE shop.parts OWNER TO {role}",
-         "CREATE TABLE shop.parts1 PARTITION OF shop.parts FOR VALUES FROM (1) TO (9)"),
+        (
+            "CREATE TABLE shop.parts (id int PRIMARY KEY) PARTITION BY RANGE (id)",
+            "ALTER TABLE shop.parts OWNER TO {role}",
+            "CREATE TABLE shop.parts1 PARTITION OF shop.parts FOR VALUES FROM (1) TO (9)",
+        ),
         tables=(TableName("shop", "parts"),),
     ),
     "physical slot": Fault("slot", ("SELECT pg_create_physical_replication_slot('slot_{database}')",)),
-}  # fmt: skip
+}
 
 
 def failing(readiness: Readiness) -> set[str]:
@@ -220,8 +238,12 @@ def test_without_a_plan_only_what_is_wrong_for_everybody_fails(shop: Shop, state
 
 
 def test_role_without_any_right_can_still_be_judged(shop: Shop) -> None:
-    shop.run(FOREIGN_OWNER, "ALTER SCHEMA shop OWNER TO postgres", "REVOKE CREATE ON DATABASE {database} FROM {role}",
-             "ALTER ROLE {role} NOREPLICATION")  # fmt: skip
+    shop.run(
+        FOREIGN_OWNER,
+        "ALTER SCHEMA shop OWNER TO postgres",
+        "REVOKE CREATE ON DATABASE {database} FROM {role}",
+        "ALTER ROLE {role} NOREPLICATION",
+    )
     expected = {"replication_privilege", "schema_usage", "select_privilege", "publication_rights"}
     assert failing(shop.readiness(shop.plan())) == expected
 

@@ -27,10 +27,18 @@ def source_orders(shop: Shop) -> SourceTable:
     listing = client().list_tables(shop.address, shop.secrets, Deadline.after(15))
     raw = next(table for table in listing.tables if table.name == ORDERS)
     return SourceTable(
-        id="t", source_id="s", schema_name=raw.schema_name, table_name=raw.table_name, columns=raw.columns,
-        primary_key_columns=raw.primary_key_columns, estimated_rows=None, estimated_size_bytes=None,
-        replica_identity=raw.replica_identity, issues=table_issues(raw), discovered_at=NOW,
-    )  # fmt: skip
+        id="t",
+        source_id="s",
+        schema_name=raw.schema_name,
+        table_name=raw.table_name,
+        columns=raw.columns,
+        primary_key_columns=raw.primary_key_columns,
+        estimated_rows=None,
+        estimated_size_bytes=None,
+        replica_identity=raw.replica_identity,
+        issues=table_issues(raw),
+        discovered_at=NOW,
+    )
 
 
 def facts(shop: Shop, *targets: TableName) -> TargetFacts:
@@ -74,22 +82,41 @@ PROBLEMS = {
     "no such schema": (("DROP SCHEMA copy",), {}, "CREATE SCHEMA"),
     "schema that may not be used": (("ALTER SCHEMA copy OWNER TO postgres",), {}, "GRANT USAGE ON SCHEMA"),
     "schema that takes no tables": (
-        ("ALTER SCHEMA copy OWNER TO postgres", "GRANT USAGE ON SCHEMA copy TO {role}"), {}, "GRANT CREATE ON SCHEMA"),
+        ("ALTER SCHEMA copy OWNER TO postgres", "GRANT USAGE ON SCHEMA copy TO {role}"),
+        {},
+        "GRANT CREATE ON SCHEMA",
+    ),
     "no table and none to be made": ((), {"auto_create": False}, "auto_create is off"),
     "view": (("CREATE VIEW copy.orders AS SELECT 1 AS id",), {}, "is a view"),
     "no DELETE": ((MADE, "GRANT SELECT, INSERT, UPDATE ON copy.orders TO {role}"), {}, "lacks DELETE"),
     "no SELECT": ((MADE, "GRANT INSERT, UPDATE, DELETE ON copy.orders TO {role}"), {}, "lacks SELECT"),
     "no unique key": ((MADE, OWNED, "ALTER TABLE copy.orders DROP CONSTRAINT orders_pkey"), {}, "ADD PRIMARY KEY"),
     "key that ON CONFLICT cannot name": (
-        (MADE, OWNED, "ALTER TABLE copy.orders DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id) DEFERRABLE"), {},
-        "ADD PRIMARY KEY"),
-    "column missing": ((MADE, OWNED, "ALTER TABLE copy.orders DROP COLUMN amount"), {"auto_evolve": False}, "lacks columns amount"),
+        (MADE, OWNED, "ALTER TABLE copy.orders DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id) DEFERRABLE"),
+        {},
+        "ADD PRIMARY KEY",
+    ),
+    "column missing": (
+        (MADE, OWNED, "ALTER TABLE copy.orders DROP COLUMN amount"),
+        {"auto_evolve": False},
+        "lacks columns amount",
+    ),
     "column missing in another's table": (
-        (MADE, GRANTED, "ALTER TABLE copy.orders DROP COLUMN amount"), {}, "only its owner may add them"),
-    "column that nobody fills": ((MADE, OWNED, "ALTER TABLE copy.orders ADD COLUMN region text NOT NULL"), {}, "NOT NULL"),
+        (MADE, GRANTED, "ALTER TABLE copy.orders DROP COLUMN amount"),
+        {},
+        "only its owner may add them",
+    ),
+    "column that nobody fills": (
+        (MADE, OWNED, "ALTER TABLE copy.orders ADD COLUMN region text NOT NULL"),
+        {},
+        "NOT NULL",
+    ),
     "column that fills itself": (
-        (MADE, OWNED, "ALTER TABLE copy.orders ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY"), {}, "take no values"),
-}  # fmt: skip
+        (MADE, OWNED, "ALTER TABLE copy.orders ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY"),
+        {},
+        "take no values",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -102,9 +129,19 @@ def test_each_fault_of_a_target_is_a_problem(shop: Shop, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["no DELETE", "no SELECT", "no unique key", "key that ON CONFLICT cannot name", "column that nobody fills",
-             "column that fills itself", "no such schema", "schema that may not be used", "view"]
-)  # fmt: skip
+    "name",
+    [
+        "no DELETE",
+        "no SELECT",
+        "no unique key",
+        "key that ON CONFLICT cannot name",
+        "column that nobody fills",
+        "column that fills itself",
+        "no such schema",
+        "schema that may not be used",
+        "view",
+    ],
+)
 def test_postgresql_agrees_with_the_problem(shop: Shop, name: str) -> None:
     statements, _, _ = PROBLEMS[name]
     shop.run(*statements)
@@ -112,16 +149,18 @@ def test_postgresql_agrees_with_the_problem(shop: Shop, name: str) -> None:
         "INSERT INTO copy.orders (id, customer, amount) VALUES (1, 'a', 1)"
         " ON CONFLICT (id) DO UPDATE SET customer = EXCLUDED.customer"
     )
+    both = f"{upsert}; DELETE FROM copy.orders WHERE id = 1"
     with shop.server.connect(shop.name, shop.role, shop.password) as sink, pytest.raises(psycopg.Error):
-        sink.execute(upsert)
-        sink.execute("DELETE FROM copy.orders WHERE id = 1")
+        sink.execute(both)
 
 
 def test_columns_that_fill_themselves_may_be_missing_in_the_topic(shop: Shop) -> None:
     shop.run(
-        MADE, OWNED, "ALTER TABLE copy.orders ADD COLUMN at timestamptz NOT NULL DEFAULT now(), "
+        MADE,
+        OWNED,
+        "ALTER TABLE copy.orders ADD COLUMN at timestamptz NOT NULL DEFAULT now(), "
         "ADD COLUMN number int GENERATED ALWAYS AS IDENTITY",
-    )  # fmt: skip
+    )
     assert verdict(shop).problems == ()
 
 

@@ -46,7 +46,7 @@ def test_every_status_of_the_contract_can_be_reached() -> None:
 
 def test_the_envelope_always_has_code_message_and_details() -> None:
     plain = json.loads(render(errors.NotFound("gone")).body)
-    detailed = json.loads(render(errors.Invalid.at("body", "port", type="int_parsing", message="wrong")).body)
+    detailed = json.loads(render(errors.Invalid.at("body", "port", type_="int_parsing", message="wrong")).body)
     assert plain == {"error": {"code": "NOT_FOUND", "message": "gone", "details": {}}}
     assert detailed["error"]["details"] == [{"location": ["body", "port"], "type": "int_parsing"}]
 

@@ -7,7 +7,7 @@ from chalicelib.clients.addresses import MAX_ADDRESSES, AddressPolicy, Resolve, 
 from chalicelib.errors import Invalid, Unavailable
 
 NEVER = [
-    "0.0.0.0",
+    "0.0.0.0",  # noqa: S104
     "0.1.2.3",
     "169.254.169.254",
     "169.254.0.1",
@@ -36,12 +36,29 @@ NEVER = [
     "not an address",
     "",
 ]
-LOOPBACK = ["127.0.0.1", "127.255.255.254", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "::127.0.0.1"]
-ALLOWED = ["10.0.0.1", "172.16.5.4", "192.168.1.1", "100.64.0.1", "203.0.113.9", "8.8.8.8", "fd12:3456::1", "2606:4700::1"]
+LOOPBACK = [
+    "127.0.0.1",
+    "127.255.255.254",
+    "::1",
+    "::ffff:127.0.0.1",
+    "64:ff9b::7f00:1",
+    "2002:7f00:1::",
+    "::127.0.0.1",
+]
+ALLOWED = [
+    "10.0.0.1",
+    "172.16.5.4",
+    "192.168.1.1",
+    "100.64.0.1",
+    "203.0.113.9",
+    "8.8.8.8",
+    "fd12:3456::1",
+    "2606:4700::1",
+]
 
 
 def resolving(*addresses: str) -> Resolve:
-    return lambda host: addresses
+    return lambda _: addresses
 
 
 @pytest.mark.parametrize("address", NEVER)
@@ -82,7 +99,9 @@ def test_this_machine_is_reachable_where_that_is_allowed() -> None:
     assert AddressPolicy(allow_loopback=True)("127.0.0.1") == ("127.0.0.1",)
 
 
-@pytest.mark.parametrize("host", ["", "a b", "a/b", "http://a", "a@b", "a,b", "a?b", "a#b", "a\\b", "a%b", "a\n", "a\x00", "x" * 254])
+@pytest.mark.parametrize(
+    "host", ["", "a b", "a/b", "http://a", "a@b", "a,b", "a?b", "a#b", "a\\b", "a%b", "a\n", "a\x00", "x" * 254]
+)
 def test_what_is_no_host_name_is_not_even_looked_up(host: str) -> None:
     def resolve(_: str) -> Iterable[str]:
         raise AssertionError("looked up")
@@ -91,7 +110,9 @@ def test_what_is_no_host_name_is_not_even_looked_up(host: str) -> None:
         AddressPolicy(resolve=resolve)(host)
 
 
-@pytest.mark.parametrize("error", [OSError("no such host"), UnicodeError("label too long"), ValueError("embedded null")])
+@pytest.mark.parametrize(
+    "error", [OSError("no such host"), UnicodeError("label too long"), ValueError("embedded null")]
+)
 def test_a_name_that_does_not_resolve_is_unavailable(error: Exception) -> None:
     def resolve(_: str) -> Iterable[str]:
         raise error

@@ -74,7 +74,7 @@ def test_brokers_that_are_not_there_are_unavailable_and_nothing_is_printed(
     closed_port: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(Unavailable) as raised:
-        Kafka(cluster(f"127.0.0.1:{closed_port}"), check_host=LOOPBACK).topics(Deadline.after(1))
+        Kafka(cluster(f"127.0.0.1:{closed_port}"), check_host=LOOPBACK).topics(Deadline.after(0.4))
     assert raised.value.code == "STREAM_UNAVAILABLE"
     assert capfd.readouterr() == ("", "")
 
@@ -84,14 +84,14 @@ def test_brokers_that_say_nothing_are_unavailable() -> None:
         silent.bind(("127.0.0.1", 0))
         silent.listen(8)
         with pytest.raises(Unavailable):
-            Kafka(cluster(f"127.0.0.1:{silent.getsockname()[1]}"), check_host=LOOPBACK).topics(Deadline.after(1))
+            Kafka(cluster(f"127.0.0.1:{silent.getsockname()[1]}"), check_host=LOOPBACK).topics(Deadline.after(0.4))
 
 
 def test_something_else_at_the_address_is_unavailable_and_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=_answer_as_a_web_server, args=(listener,), daemon=True).start()
         with pytest.raises(Unavailable):
-            Kafka(cluster(f"127.0.0.1:{listener.getsockname()[1]}"), check_host=LOOPBACK).topics(Deadline.after(1))
+            Kafka(cluster(f"127.0.0.1:{listener.getsockname()[1]}"), check_host=LOOPBACK).topics(Deadline.after(0.4))
     assert capfd.readouterr() == ("", "")
 
 
@@ -115,20 +115,20 @@ def test_no_time_left_means_that_nobody_is_asked() -> None:
 
 def test_a_bootstrap_server_that_is_not_allowed_is_refused() -> None:
     with pytest.raises(Invalid) as refused:
-        Kafka(cluster("127.0.0.1:9092"), check_host=AddressPolicy()).topics(Deadline.after(1))
+        Kafka(cluster("127.0.0.1:9092"), check_host=AddressPolicy()).topics(Deadline.after(0.4))
     assert refused.value.code == "URL_NOT_ALLOWED"
 
 
 def test_every_bootstrap_server_is_checked() -> None:
     policy = AddressPolicy(resolve=lambda host: ["169.254.169.254" if host == "b" else "10.0.0.1"])
     with pytest.raises(Invalid):
-        Kafka(cluster("a:1,b:2"), check_host=policy).topics(Deadline.after(1))
+        Kafka(cluster("a:1,b:2"), check_host=policy).topics(Deadline.after(0.4))
 
 
 def test_a_bootstrap_server_that_does_not_resolve_is_the_streams_trouble() -> None:
     policy = AddressPolicy(resolve=lambda _: [])
     with pytest.raises(Unavailable) as raised:
-        Kafka(cluster("a:1"), check_host=policy).topics(Deadline.after(1))
+        Kafka(cluster("a:1"), check_host=policy).topics(Deadline.after(0.4))
     assert raised.value.code == "STREAM_UNAVAILABLE"
 
 
@@ -146,7 +146,21 @@ def test_the_hosts_of_bootstrap_servers_are_read() -> None:
 
 @pytest.mark.parametrize(
     "servers",
-    ["", "a", "a:", ":9092", "a:0", "a:65536", "a:9092,", "a:x", "a:-1", "::1:9092", "http://a:1", "a:٣", ",".join(["a:1"] * 21)],
+    [
+        "",
+        "a",
+        "a:",
+        ":9092",
+        "a:0",
+        "a:65536",
+        "a:9092,",
+        "a:x",
+        "a:-1",
+        "::1:9092",
+        "http://a:1",
+        "a:٣",
+        ",".join(["a:1"] * 21),
+    ],
 )
 def test_bootstrap_servers_of_another_form_are_refused(servers: str) -> None:
     with pytest.raises(Invalid):

@@ -28,7 +28,9 @@ def of_source(cause: str) -> str:
 
 
 def of_sink(cause: str) -> str:
-    return wrapped(SINK_TASK, JDBC_SINK, "io.debezium.connector.jdbc.JdbcSinkException: Failed to process a sink record", cause)
+    return wrapped(
+        SINK_TASK, JDBC_SINK, "io.debezium.connector.jdbc.JdbcSinkException: Failed to process a sink record", cause
+    )
 
 
 SQL = "org.postgresql.util.PSQLException: "
@@ -60,8 +62,7 @@ SOURCE_CAUSES = [
     (SQL + "ERROR: logical decoding requires wal_level >= logical", "CDC_WAL_ERROR"),
     (SQL + "ERROR: requested WAL segment 0000000100000000000000A1 has already been removed", "CDC_WAL_ERROR"),
     (
-        "io.debezium.DebeziumException: The connector is trying to read change stream starting at PostgresOffsetContext,"
-        " but this is no longer available on the server.",
+        "x: Trying to read change stream starting at PostgresOffsetContext, but this is no longer available on the server.",
         "CDC_WAL_ERROR",
     ),
     ("io.debezium.DebeziumException: Cannot seek to the last known offset 'LSN{0/1}'", "CDC_WAL_ERROR"),
@@ -107,15 +108,17 @@ SOURCE_CAUSES = [
     ("com.mysql.cj.jdbc.exceptions.CommunicationsException: Communications link failure", "SOURCE_CONNECTION_FAILED"),
     # binary log
     (
-        "com.github.shyiko.mysql.binlog.network.ServerException: Could not find first log file name in binary log index file",
+        "x.ServerException: Could not find first log file name in binary log index file",
         "CDC_BINLOG_ERROR",
     ),
     (
-        "io.debezium.DebeziumException: Cannot replicate because the source purged required binary logs. "
-        "Error code: 1236; SQLSTATE: HY000.",
+        "x: Cannot replicate because the source purged required binary logs. Error code: 1236; SQLSTATE: HY000.",
         "CDC_BINLOG_ERROR",
     ),
-    ("x.ServerException: A replica with the same server_uuid/server_id as this replica has connected", "CDC_BINLOG_ERROR"),
+    (
+        "x.ServerException: A replica with the same server_uuid/server_id as this replica has connected",
+        "CDC_BINLOG_ERROR",
+    ),
     ("x.ServerException: log event entry exceeded max_allowed_packet", "CDC_BINLOG_ERROR"),
     ("x.ConnectException: The MySQL server is not configured to use a ROW binlog_format", "CDC_BINLOG_ERROR"),
     ("x.ConnectException: The MySQL server is not configured to use a FULL binlog_row_image", "CDC_BINLOG_ERROR"),
@@ -153,8 +156,11 @@ SINK_CAUSES = [
         "java.sql.SQLException: Cannot alter table public.orders because schema evolution is disabled",
         "DESTINATION_SCHEMA_ERROR",
     ),
-    ("x: Cannot ALTER table 't' because field 'f' is not optional but has no default value", "DESTINATION_SCHEMA_ERROR"),
-    ("x.DataException: JsonConverter with schemas.enable requires \"schema\" and \"payload\"", "DESTINATION_SCHEMA_ERROR"),
+    (
+        "x: Cannot ALTER table 't' because field 'f' is not optional but has no default value",
+        "DESTINATION_SCHEMA_ERROR",
+    ),
+    ('x.DataException: JsonConverter with schemas.enable requires "schema" and "payload"', "DESTINATION_SCHEMA_ERROR"),
     ("x.SerializationException: Unknown magic byte!", "DESTINATION_SCHEMA_ERROR"),
     ("x.ParsingException: Unexpected input 'e' at line 1, column 4", "DESTINATION_SCHEMA_ERROR"),
     ("java.sql.SQLSyntaxErrorException: Table 'dwh.orders' doesn't exist", "DESTINATION_SCHEMA_ERROR"),
@@ -177,8 +183,7 @@ SINK_CAUSES = [
     (SQL + "The connection attempt failed.", "DESTINATION_CONNECTION_FAILED"),
     ("java.net.NoRouteToHostException: No route to host", "DESTINATION_CONNECTION_FAILED"),
     (
-        "org.hibernate.service.spi.ServiceException: Unable to create requested service [x] due to: "
-        "Unable to determine Dialect without JDBC metadata",
+        "x: Unable to create requested service [y] due to: Unable to determine Dialect without JDBC metadata",
         "DESTINATION_CONNECTION_FAILED",
     ),
     ("java.lang.IllegalStateException: something", "DESTINATION_CONNECTOR_FAILED"),
@@ -240,8 +245,7 @@ def test_an_outer_cause_decides_when_the_inner_one_says_nothing() -> None:
         (SQL + "ERROR: strange\n  Where: COPY t, line 1: permission denied for x", SINK),
         ("x.Y: strange\n\tat a.b.UnknownHostException.make(Connection refused.java:1)", SOURCE),
         (
-            "java.sql.BatchUpdateException: Batch entry 0 INSERT INTO t VALUES (\n'a\nConnection refused\n') was aborted:"
-            " ERROR: strange",
+            "x.Y: Batch entry 0 INSERT INTO t VALUES (\n'a\nConnection refused\n') was aborted: ERROR: x",
             SINK,
         ),
         # Something else does not exist, is refused, or is denied.
@@ -286,11 +290,15 @@ def test_the_cause_at_the_end_of_an_overlong_trace_is_read() -> None:
 
 
 def test_case_does_not_matter() -> None:
-    assert classify("CAUSED BY: JAVA.NET.CONNECTEXCEPTION: CONNECTION REFUSED", SINK).event_type.endswith("NECTION_FAILED")
+    assert classify("CAUSED BY: JAVA.NET.CONNECTEXCEPTION: CONNECTION REFUSED", SINK).event_type.endswith(
+        "NECTION_FAILED"
+    )
 
 
 @pytest.mark.parametrize("role", list(ConnectorKind))
-@pytest.mark.parametrize("text", ["'" * 70000, '"' * 70000, "caused by:" * 7000, "sqlstate" * 9000, "…" * 70000, "\x00" * 70000])
+@pytest.mark.parametrize(
+    "text", ["'" * 70000, '"' * 70000, "caused by:" * 7000, "sqlstate" * 9000, "…" * 70000, "\x00" * 70000]
+)
 def test_hostile_text_is_only_unknown(text: str, role: ConnectorKind) -> None:
     assert is_general(classify(text, role))
 
@@ -336,7 +344,9 @@ KINDS = {
 
 @pytest.mark.parametrize("role", list(ConnectorKind))
 def test_the_rules_use_exactly_the_specifications_kinds(role: ConnectorKind) -> None:
-    used = {rule[role][0] for rule in (means.GENERAL, *SQLSTATES.values(), *(rule for rule, _ in RULES)) if role in rule}
+    used = {
+        rule[role][0] for rule in (means.GENERAL, *SQLSTATES.values(), *(rule for rule, _ in RULES)) if role in rule
+    }
     assert used == KINDS[role]
 
 

@@ -62,7 +62,9 @@ def test_a_topic_has_an_underscore_for_what_kafka_does_not_allow(table: str, top
     assert topic_name("p", "public", table) == topic
 
 
-@pytest.mark.parametrize("text", ["a.b", "a|b", "(a)", "a[b]", "a{2}", "a$", "^a", "a\\b", "a b", "a*", "a+?", "a#b&c~d-e"])
+@pytest.mark.parametrize(
+    "text", ["a.b", "a|b", "(a)", "a[b]", "a{2}", "a$", "^a", "a\\b", "a b", "a*", "a+?", "a#b&c~d-e"]
+)
 def test_a_quoted_text_matches_itself_and_nothing_like_it(text: str) -> None:
     pattern = re.compile(quote_regex(text))
     assert pattern.fullmatch(text)
@@ -74,6 +76,8 @@ def test_a_derived_postgresql_name_is_one_that_debezium_takes() -> None:
     assert re.fullmatch("[a-z0-9_]{1,63}", derived_postgresql_name(RESOURCE, "slot"))
 
 
-@pytest.mark.parametrize(("one", "other"), [("Orders", "orders"), ("a  b", " a b"), ("Ａdmin", "admin"), ("straße", "STRASSE")])
+@pytest.mark.parametrize(
+    ("one", "other"), [("Orders", "orders"), ("a  b", " a b"), ("Ａdmin", "admin"), ("straße", "STRASSE")]
+)
 def test_names_that_look_alike_share_a_key(one: str, other: str) -> None:
     assert unique_key(one) == unique_key(other)

@@ -119,7 +119,9 @@ def test_tasks_and_batches_are_written_as_given() -> None:
     assert (config["tasks.max"], config["batch.size"]) == ("3", "50")
 
 
-@pytest.mark.parametrize("table", ["orders", "Order Lines", "größe", "a$b", "$1", "a\\b", "${x:y}", "a'b", "a{b}", "100%"])
+@pytest.mark.parametrize(
+    "table", ["orders", "Order Lines", "größe", "a$b", "$1", "a\\b", "${x:y}", "a'b", "a{b}", "100%"]
+)
 def test_each_topic_reaches_exactly_its_table(table: str) -> None:
     other = Mapping(topic="shop.public.orders_2", schema_name="public", table_name="second")
     config = build_sink_config(delivery(replace(ORDERS, table_name=table), other), destination())
@@ -150,7 +152,12 @@ def test_two_target_schemas_are_refused() -> None:
 
 @pytest.mark.parametrize(
     ("host", "written"),
-    [("10.0.0.1", "10.0.0.1"), ("::1", "[::1]"), ("[2001:db8::1]", "[2001:db8::1]"), ("db-1.example.", "db-1.example.")],
+    [
+        ("10.0.0.1", "10.0.0.1"),
+        ("::1", "[::1]"),
+        ("[2001:db8::1]", "[2001:db8::1]"),
+        ("db-1.example.", "db-1.example."),
+    ],
 )
 def test_a_host_is_written_as_a_url_has_it(host: str, written: str) -> None:
     assert jdbc_url(replace(ADDRESS, host=host)).startswith(f"jdbc:postgresql://{written}:5433/")

@@ -123,7 +123,9 @@ def test_an_existing_publication_is_left_to_its_owner() -> None:
 
 
 def test_given_options_are_written_and_others_left_to_debezium() -> None:
-    options = CaptureOptions(heartbeat_interval_ms=500, max_batch_size=10, max_queue_size=20, tombstones_on_delete=False)
+    options = CaptureOptions(
+        heartbeat_interval_ms=500, max_batch_size=10, max_queue_size=20, tombstones_on_delete=False
+    )
     config = build_source_config(pipeline(capture(options=options)), source())
     assert config["heartbeat.interval.ms"] == "500"
     assert (config["max.batch.size"], config["max.queue.size"]) == ("10", "20")

@@ -1,0 +1,37 @@
+"""Open connections of a threaded server, so that they can be cut: a stopped listener alone leaves them talking."""
+
+import contextlib
+import socket
+import socketserver
+from typing import Any
+
+
+class Tracked(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    """A server of one thread per connection that knows which are open."""
+
+    daemon_threads = True
+    block_on_close = False
+    allow_reuse_address = True
+    request_queue_size = 128
+
+    def __init__(self, address: tuple[str, int], handler: type[socketserver.BaseRequestHandler]) -> None:
+        self._open: set[socket.socket] = set()
+        super().__init__(address, handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Note the connection, then serve it."""
+        self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """End the connection, and forget it."""
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def end(self) -> None:
+        """Stop listening and cut every connection."""
+        self.shutdown()
+        self.server_close()
+        for one in list(self._open):
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)

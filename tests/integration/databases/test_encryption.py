@@ -1,0 +1,163 @@
+"""TLS to a real server: each mode asks for as much as it says; a certificate is trusted only when it was given."""
+
+import contextlib
+import datetime as dt
+import socket
+import ssl
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from chalicelib.clients.databases.postgresql import PostgreSQL
+from chalicelib.domain.database import SslMode, TestResult
+from chalicelib.kit.clock import Deadline
+from tests.support.postgresql import HOST, RunningPostgreSQL
+
+NAME = "database.example"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A self-signed certificate for `NAME`, in PEM."""
+
+    certificate: str
+    key: str
+
+
+def make_certificate() -> Certificate:
+    """A fresh one, good for an hour."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
+    now = dt.datetime.now(dt.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(minutes=5))
+        .not_valid_after(now + dt.timedelta(hours=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    return Certificate(certificate.public_bytes(pem).decode(), private.decode())
+
+
+@dataclass(frozen=True)
+class Encrypted:
+    """A server behind TLS: `port` is that of the proxy, `certificate` what the proxy shows."""
+
+    server: RunningPostgreSQL
+    port: int
+    certificate: str
+
+
+def pump(source: socket.socket, sink: socket.socket) -> None:
+    """Carries bytes one way until one end is gone."""
+    with contextlib.suppress(OSError):
+        while data := source.recv(65536):
+            sink.sendall(data)
+    for end in (source, sink):
+        with contextlib.suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+
+
+def serve_one(plain: socket.socket, context: ssl.SSLContext, port: int) -> None:
+    """Answers libpq's request for TLS (eight bytes), and carries what is inside to the real server."""
+    with contextlib.suppress(OSError), plain, socket.create_connection((HOST, port)) as server:
+        first = plain.recv(8, socket.MSG_PEEK)
+        client: socket.socket = plain
+        if first[4:8] == b"\x04\xd2\x16\x2f":
+            plain.recv(8)
+            plain.sendall(b"S")
+            client = context.wrap_socket(plain, server_side=True)
+        back = threading.Thread(target=pump, args=(server, client), daemon=True)
+        back.start()
+        pump(client, server)
+        back.join(5)
+        client.close()
+
+
+@pytest.fixture(scope="module")
+def encrypted(postgresql: RunningPostgreSQL, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Encrypted]:
+    """The server behind a certificate that only we know. (The PostgreSQL of the tests is built without TLS.)"""
+    made, file = make_certificate(), tmp_path_factory.mktemp("tls") / "both.pem"
+    file.write_text(made.certificate + made.key)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    with socket.create_server((HOST, 0)) as listening:
+
+        def accept() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _ = listening.accept()
+                    threading.Thread(target=serve_one, args=(connection, context, postgresql.port), daemon=True).start()
+
+        accepting = threading.Thread(target=accept, daemon=True)
+        accepting.start()
+        yield Encrypted(postgresql, listening.getsockname()[1], made.certificate)
+        listening.shutdown(socket.SHUT_RDWR)
+        accepting.join(5)
+
+
+def outcome(encrypted: Encrypted, mode: SslMode, *, host: str = NAME, ca: str | None = None) -> str | None:
+    """The code of the failing check; None when the test succeeds."""
+    result = attempt(encrypted, mode, host=host, ca=ca)
+    return next((check.code for check in result.checks if check.code is not None), None)
+
+
+def attempt(encrypted: Encrypted, mode: SslMode, *, host: str = NAME, ca: str | None = None) -> TestResult:
+    """A test of the connection by that name."""
+    database = PostgreSQL(policy=lambda _host: (HOST,))
+    address = replace(encrypted.server.address(), port=encrypted.port, host=host, ssl_mode=mode)
+    return database.test(address, replace(encrypted.server.superuser, ca_certificate=ca), Deadline.after(10))
+
+
+@pytest.mark.parametrize("mode", [SslMode.DISABLE, SslMode.PREFER, SslMode.REQUIRE])
+def test_modes_that_verify_nothing_accept_any_certificate(encrypted: Encrypted, mode: SslMode) -> None:
+    assert outcome(encrypted, mode) is None
+
+
+@pytest.mark.parametrize("mode", [SslMode.VERIFY_CA, SslMode.VERIFY_FULL])
+def test_given_certificate_is_trusted(encrypted: Encrypted, mode: SslMode) -> None:
+    assert outcome(encrypted, mode, ca=encrypted.certificate) is None
+
+
+@pytest.mark.parametrize("mode", [SslMode.VERIFY_CA, SslMode.VERIFY_FULL])
+def test_unknown_certificate_is_refused(encrypted: Encrypted, mode: SslMode) -> None:
+    assert outcome(encrypted, mode) == "TLS_FAILED"
+    assert outcome(encrypted, mode, ca=make_certificate().certificate) == "TLS_FAILED"
+
+
+def test_only_the_full_mode_looks_at_the_name(encrypted: Encrypted) -> None:
+    assert outcome(encrypted, SslMode.VERIFY_CA, host="other.example", ca=encrypted.certificate) is None
+    assert outcome(encrypted, SslMode.VERIFY_FULL, host="other.example", ca=encrypted.certificate) == "TLS_FAILED"
+
+
+def test_text_that_is_no_certificate_is_refused(encrypted: Encrypted) -> None:
+    assert outcome(encrypted, SslMode.VERIFY_FULL, ca="no certificate") == "TLS_FAILED"
+
+
+def test_bundle_of_the_installation_is_trusted(encrypted: Encrypted, tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle.pem"
+    bundle.write_text(encrypted.certificate)
+    database = PostgreSQL(policy=lambda _host: (HOST,), trusted_ca_file=str(bundle))
+    address = replace(encrypted.server.address(), port=encrypted.port, host=NAME, ssl_mode=SslMode.VERIFY_FULL)
+    assert database.test(address, encrypted.server.superuser, Deadline.after(10)).success
+
+
+def test_certificate_leaves_no_file_behind(encrypted: Encrypted) -> None:
+    before = set(Path(tempfile.gettempdir()).glob("*.pem"))
+    attempt(encrypted, SslMode.VERIFY_FULL, ca=encrypted.certificate)
+    assert set(Path(tempfile.gettempdir()).glob("*.pem")) <= before

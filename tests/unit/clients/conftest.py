@@ -1,0 +1,27 @@
+from collections.abc import Iterator
+
+import pytest
+
+from chalicelib.clients.connect import Connect
+from tests.support.connect_worker import Worker, at
+
+
+@pytest.fixture(scope="module")
+def running_worker() -> Iterator[Worker]:
+    started = Worker()
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def worker(running_worker: Worker) -> Iterator[Worker]:
+    running_worker.begin()
+    yield running_worker
+    running_worker.released.set()
+
+
+@pytest.fixture
+def connect(worker: Worker) -> Iterator[Connect]:
+    client = at(worker.url)
+    yield client
+    client.close()

@@ -1,0 +1,48 @@
+"""A Connect double that needs no database: its connectors are sinks to MySQL, which it never connects to."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from infra.local.doubles import Delays
+from infra.local.doubles.connect import ConnectDouble
+from tests.support.doubles import ConnectView, SecretDesk
+
+QUICK = Delays(connector=0.01, task=0.01, deleted=0.01, unassigned=0.01, silent=0.01, not_ready=0.5, validation=2.0)
+
+
+@pytest.fixture
+def desk() -> Iterator[SecretDesk]:
+    """A desk that hands out secrets."""
+    made = SecretDesk()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def double(desk: SecretDesk) -> Iterator[ConnectDouble]:
+    """A running double."""
+    made = ConnectDouble(headgate_url=desk.url, service_credential=desk.credential, delays=QUICK).start()
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def connect(double: ConnectDouble) -> Iterator[ConnectView]:
+    """The double as a client sees it."""
+    view = ConnectView(url=double.url)
+    yield view
+    view.close()
+
+
+@pytest.fixture
+def sink(desk: SecretDesk) -> dict[str, str]:
+    """The configuration of a sink."""
+    return {
+        "name": "sink-1",
+        "connector.class": "io.debezium.connector.jdbc.JdbcSinkConnector",
+        "topics": "orders",
+        "connection.url": "jdbc:mysql://127.0.0.1:1/shop",
+        "connection.username": "app",
+        "connection.password": desk.reference("password", "s3cret"),
+    }

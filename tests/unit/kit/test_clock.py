@@ -1,0 +1,33 @@
+from datetime import UTC, datetime, timedelta, timezone
+
+from chalicelib.kit.clock import Deadline, rfc3339, to_milliseconds, utc_now
+
+
+def test_the_present_has_a_zone_and_no_more_than_milliseconds() -> None:
+    now = utc_now()
+    assert (now.utcoffset(), now.microsecond % 1000) == (timedelta(0), 0)
+
+
+def test_a_moment_is_spelled_in_utc_with_milliseconds_whatever_its_zone() -> None:
+    moment = datetime(2026, 1, 31, 14, 0, 0, 7_999, tzinfo=timezone(timedelta(hours=2)))
+    assert rfc3339(moment) == "2026-01-31T12:00:00.007Z"
+
+
+def test_the_spelling_sorts_as_time_does() -> None:
+    moments = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(milliseconds=step) for step in (0, 9, 10, 99, 999, 1000)]
+    assert sorted(map(rfc3339, moments)) == list(map(rfc3339, moments))
+
+
+def test_a_stored_moment_equals_the_shown_one() -> None:
+    moment = datetime(2026, 1, 1, 0, 0, 0, 123_456, tzinfo=UTC)
+    assert to_milliseconds(moment) == datetime.fromisoformat(rfc3339(moment))
+
+
+def test_a_deadline_has_something_left_until_it_has_passed() -> None:
+    assert 0 < Deadline.after(60).left() <= 60
+    assert not Deadline.after(60).passed
+    assert (Deadline.after(-1).left(), Deadline.after(-1).passed) == (0, True)
+
+
+def test_a_step_gets_no_more_than_it_asks_for() -> None:
+    assert Deadline.after(60).left(at_most=2) == 2
