@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime, timedelta
+from typing import Any
 
 from pynamodb.attributes import TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 from pynamodb.exceptions import DoesNotExist, PutError, UpdateError
@@ -85,10 +86,10 @@ class IdempotencyStore:
 
     def _held(self, key: str, attempt: IdempotencyRow, now: datetime) -> Claim | KeptAnswer:
         try:
-            row = IdempotencyRow.get(key, consistent_read=True)
+            row: Any = IdempotencyRow.get(key, consistent_read=True)
         except DoesNotExist:
             return self.claim(key, attempt.body_hash, now, int((attempt.lease_until - now).total_seconds()))
-        if str(row.token) == str(attempt.token):
+        if row.token == attempt.token:
             return Claim(key=key, token=row.token)  # our own write, whose reply was lost
         if row.body_hash != attempt.body_hash:
             raise Conflict("This key came with another body before.", code="IDEMPOTENCY_KEY_REUSED")

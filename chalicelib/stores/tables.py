@@ -67,7 +67,7 @@ def position(moment: datetime, entity_id: str) -> str:
     return f"{rfc3339(moment)}#{entity_id}"
 
 
-def _index(group: str) -> GlobalSecondaryIndex[Any]:
+def index_on(group: str) -> GlobalSecondaryIndex[Any]:
     columns = {
         "Meta": type("Meta", (), {"index_name": f"by_{group}", "projection": AllProjection()}),
         group: UnicodeAttribute(hash_key=True),

@@ -62,7 +62,7 @@ SOURCE_CAUSES = [
     (SQL + "ERROR: logical decoding requires wal_level >= logical", "CDC_WAL_ERROR"),
     (SQL + "ERROR: requested WAL segment 0000000100000000000000A1 has already been removed", "CDC_WAL_ERROR"),
     (
-        "x: Trying to read change stream starting at PostgresOffsetContext, but this is no longer available on the server.",
+        "x: Reading change stream starting at PostgresOffsetContext, but this is no longer available on the server.",
         "CDC_WAL_ERROR",
     ),
     ("io.debezium.DebeziumException: Cannot seek to the last known offset 'LSN{0/1}'", "CDC_WAL_ERROR"),
