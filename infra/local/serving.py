@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from infra.local import announcement, real_stack, sandbox_stack
 from infra.local.addresses import StackAddresses
@@ -15,6 +16,9 @@ from infra.local.layout import state_folder
 from infra.local.processes import Server
 from infra.local.progress import say
 from infra.local.surroundings import Keys, environment
+
+if TYPE_CHECKING:
+    from infra.local.runner import Runner
 
 SHOWN_AGAIN_BY = ".headgate/venv/bin/python -m infra.local.first_admin"
 
@@ -41,9 +45,11 @@ def on_real_stack(url: str, port: int, ends: ExitStack) -> Serving:
     stack = ends.enter_context(
         real_stack.start(state, headgate_url=url, service_credential=keys.service_credential, connect_later=True)
     )
-    _start_headgate(environment(url, admin, keys, stack.addresses), port, ends, sandbox=False)
+    runner = _start_headgate(environment(url, admin, keys, stack.addresses), port, ends, sandbox=False)
     # Last: connectors that Connect remembers ask Headgate for their secrets at once.
     stack.connect.start()
+    # What an earlier run left open is looked at now, and not when the schedule first comes round in a minute.
+    runner.fire("dispatch")
     tell = admin.made_here and not keeper.was_told()
     _announce(url, admin, stack.addresses, tell=tell)
     if tell:
@@ -81,13 +87,14 @@ def _fresh_admin(variables: Mapping[str, str]) -> FirstAdmin:
     )
 
 
-def _start_headgate(variables: Mapping[str, str], port: int, ends: ExitStack, *, sandbox: bool) -> None:
+def _start_headgate(variables: Mapping[str, str], port: int, ends: ExitStack, *, sandbox: bool) -> "Runner":
     # Only now: importing the application reads the environment, and takes its time.
     from infra.local.runner import Runner
 
     runner = Runner(environment=variables, port=port, sandbox=sandbox)
     runner.start()
     ends.callback(runner.stop)
+    return runner
 
 
 def _announce(url: str, admin: FirstAdmin, addresses: StackAddresses, *, tell: bool) -> None:

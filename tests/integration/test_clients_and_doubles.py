@@ -1,0 +1,162 @@
+"""The clients against the sandbox's doubles: what one says about Connect and Kafka, the other understands."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from chalicelib.clients.addresses import AddressPolicy
+from chalicelib.clients.connect import AlreadyExists, Connect, OutcomeUnknown
+from chalicelib.clients.kafka import Kafka
+from chalicelib.domain.cluster import StreamCluster
+from chalicelib.domain.connector_config import config_hash
+from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.names import OWNER_KEY
+from chalicelib.domain.observation import ObservedState, observe
+from chalicelib.errors import Invalid, Unavailable
+from chalicelib.kit.clock import Deadline, utc_now
+from infra.local.doubles import Doubles, start
+from infra.local.doubles.connect_faults import Effect
+
+NAME = "headgate-sink-00000000000040008000000000000001"
+SINK = "io.debezium.connector.jdbc.JdbcSinkConnector"
+CONFIG = {
+    "connector.class": SINK,
+    "tasks.max": "1",
+    "topics": "p.s.t",
+    OWNER_KEY: "sink/1",
+    "connection.url": "jdbc:postgresql://127.0.0.1:1/d",
+}
+POLICY = AddressPolicy(allow_loopback=True)
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Doubles]:
+    doubles = start(headgate_url="http://127.0.0.1:1", service_credential="none")
+    yield doubles
+    doubles.stop()
+
+
+@pytest.fixture
+def doubles(running: Doubles) -> Iterator[Doubles]:
+    yield running
+    running.connect_double.faults.clear()
+    for name in running.connect_double.names():
+        running.connect_double.drop(name)
+
+
+@pytest.fixture
+def connect(doubles: Doubles) -> Iterator[Connect]:
+    client = Connect(base_url=doubles.connect, check_host=POLICY)
+    yield client
+    client.close()
+
+
+def soon() -> Deadline:
+    return Deadline.after(20)
+
+
+def until(look: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not look():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def seen(connect: Connect) -> ObservedState:
+    return observe(connect.find_status(NAME, soon()), now=utc_now()).state
+
+
+def test_a_connector_lives_from_create_to_delete(connect: Connect) -> None:
+    connect.create_stopped(NAME, CONFIG, soon())
+    until(lambda: seen(connect) is ObservedState.STOPPED)
+    found = connect.find_config(NAME, soon())
+    assert found is not None
+    assert config_hash(found) == config_hash(CONFIG)
+    with pytest.raises(AlreadyExists):
+        connect.create_stopped(NAME, CONFIG, soon())
+    assert connect.delete(NAME, soon()) is True
+    until(lambda: seen(connect) is ObservedState.NOT_DEPLOYED)
+    assert connect.delete(NAME, soon()) is False
+
+
+def test_a_lost_answer_is_unknown_and_looking_tells_that_it_was_made(connect: Connect, doubles: Doubles) -> None:
+    doubles.connect_double.plant(Effect.LOSE_REPLY, "POST", "/connectors$")
+    with pytest.raises(OutcomeUnknown):
+        connect.create_stopped(NAME, CONFIG, soon())
+    assert connect.find_config(NAME, soon()) is not None
+
+
+def test_a_rebalance_during_create_is_waited_out(connect: Connect, doubles: Doubles) -> None:
+    doubles.connect_double.plant(Effect.REBALANCE, "POST", "/connectors$")
+    connect.create_stopped(NAME, CONFIG, soon())
+    assert doubles.connect_double.names() == [NAME]
+
+
+@pytest.mark.parametrize("effect", [Effect.TIMED_OUT_APPLIED, Effect.TIMED_OUT, Effect.GARBAGE])
+def test_whatever_may_have_been_applied_is_unknown(connect: Connect, doubles: Doubles, effect: Effect) -> None:
+    doubles.connect_double.plant(effect, "POST", "/connectors$")
+    with pytest.raises(OutcomeUnknown):
+        connect.create_stopped(NAME, CONFIG, soon())
+
+
+def test_what_is_applied_late_is_unknown_until_it_is_seen(connect: Connect, doubles: Doubles) -> None:
+    doubles.connect_double.plant(Effect.APPLY_LATE, "POST", "/connectors$", delay_seconds=0.3)
+    with pytest.raises(OutcomeUnknown):
+        connect.create_stopped(NAME, CONFIG, soon())
+    assert connect.find_config(NAME, soon()) is None
+    until(lambda: connect.find_config(NAME, soon()) is not None)
+
+
+def test_a_worker_that_is_not_ready_changes_nothing(connect: Connect, doubles: Doubles) -> None:
+    doubles.connect_double.plant(Effect.NOT_READY, "POST", "/connectors$")
+    with pytest.raises(Unavailable):
+        connect.create_stopped(NAME, CONFIG, soon())
+    assert doubles.connect_double.names() == []
+
+
+@pytest.mark.parametrize("effect", [Effect.REBALANCE_EXPECTED, Effect.REBALANCE])
+def test_a_read_is_repeated_during_a_rebalance(connect: Connect, doubles: Doubles, effect: Effect) -> None:
+    doubles.connect_double.plant(effect, "GET", "/connectors", times=2)
+    assert connect.statuses(soon()) == {}
+
+
+def test_a_failed_task_shows_a_hint_in_the_listing(connect: Connect, doubles: Doubles) -> None:
+    doubles.connect_double.preload([NAME], config={"connector.class": SINK})
+    trace = "x\nCaused by: org.postgresql.util.PSQLException: FATAL: sorry, too many clients already\n"
+    doubles.connect_double.show(NAME, "FAILED", task=0, trace=trace)
+    status = connect.statuses(soon())[NAME]
+    assert observe(status, now=utc_now()).state is ObservedState.DEGRADED
+    assert status.tasks[0].hint is not None
+
+
+def test_root_and_plugins_are_understood(connect: Connect) -> None:
+    assert connect.root(soon()).kafka_cluster_id
+    assert SINK in {plugin.class_name for plugin in connect.plugins(soon())}
+
+
+def test_a_class_that_is_not_installed_is_missing(connect: Connect) -> None:
+    with pytest.raises(Invalid) as raised:
+        connect.validate("x.Unheard", {**CONFIG, "name": NAME}, soon())
+    assert raised.value.code == "PLUGIN_MISSING"
+
+
+def test_a_wrong_value_is_told_by_its_field(connect: Connect) -> None:
+    errors = connect.validate(SINK, {**CONFIG, "name": NAME, "tasks.max": "many"}, soon())
+    assert [error.field for error in errors] == ["tasks.max"]
+
+
+def test_connect_and_kafka_belong_together(connect: Connect, doubles: Doubles) -> None:
+    now = utc_now()
+    cluster = StreamCluster(
+        id="k",
+        name="k",
+        bootstrap_servers=doubles.kafka,
+        credentials=Credentials(id="c"),
+        created_at=now,
+        updated_at=now,
+    )
+    kafka = Kafka(cluster, check_host=POLICY)
+    assert kafka.cluster_id(soon()) == connect.root(soon()).kafka_cluster_id
+    assert isinstance(kafka.topics(soon()), frozenset)
+    kafka.close()
