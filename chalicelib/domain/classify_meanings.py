@@ -165,6 +165,10 @@ HOST_NAME = _both(
     "DESTINATION_CONNECTION_FAILED",
     "The Connect worker cannot resolve the {side}'s host name. Check the name, and the worker's name server.",
 )
+NO_SINK_CONNECTION = _sink(
+    "DESTINATION_CONNECTION_FAILED",
+    "The sink could not open its connection and says not why. Test the destination's host, database and credentials.",
+)
 CONNECTION = _both(
     "SOURCE_CONNECTION_FAILED",
     "DESTINATION_CONNECTION_FAILED",
@@ -187,6 +191,10 @@ NO_EVOLUTION = _sink(
 NO_DEFAULT = _sink(
     "DESTINATION_SCHEMA_ERROR",
     "A new column is NOT NULL without a default, so the sink cannot add it. Add it to the target by hand.",
+)
+TARGET_MISSING = _sink(
+    "DESTINATION_SCHEMA_ERROR",
+    "The sink finds no such target table, or may not see or make it. Create it, or let the role create in the schema.",
 )
 NO_TARGET_TYPE = _sink(
     "DESTINATION_SCHEMA_ERROR",

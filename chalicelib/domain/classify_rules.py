@@ -207,7 +207,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (means.NO_DEFAULT, ("not optional but has no default",)),
     (
         means.NO_EVOLUTION,
-        ("schema evolution is disabled", "could not find table", "failed to find column", "cannot create table"),
+        ("schema evolution is disabled", "failed to find column", "cannot create table"),
     ),
     (
         means.TABLE_GONE,
@@ -220,6 +220,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
             "unknown column '",
         ),
     ),
+    (means.TARGET_MISSING, ("could not find table", "failed to find table")),
     (means.NO_TARGET_TYPE, ('type "" does not exist',)),
     (
         means.TYPE_MISMATCH,
@@ -305,10 +306,10 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
             "could not create connection to database server",
             "unable to acquire jdbc connection",
             "unable to obtain connection",
-            # All that Hibernate says when the JDBC sink could not connect at its start.
-            "unable to determine dialect without jdbc metadata",
         ),
     ),
+    # All that Hibernate says when the JDBC sink could not connect at its start, for whatever reason.
+    (means.NO_SINK_CONNECTION, ("unable to determine dialect without jdbc metadata",)),
     (
         means.SLOT_FAILED,
         (

@@ -3,7 +3,6 @@
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from chalicelib.domain.column_types import auto_created_type_warning, without_modifiers
 from chalicelib.domain.delivery import DeliveryOptions, WriteMode
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.pipeline import Converter, Pipeline
@@ -60,7 +59,7 @@ def check_mappings(
     discovered = [table for table in captured.values() if table is not None]
     return DeliveryVerdict(
         problems=problems,
-        warnings=(*_topic_warnings(existing_topics), *_option_warnings(options), *_type_warnings(discovered, options)),
+        warnings=(*_topic_warnings(existing_topics), *_option_warnings(options), *_type_warnings(discovered)),
     )
 
 
@@ -103,11 +102,14 @@ def _too_long(name: str) -> bool:
 
 
 def _holds_unquotable(name: str) -> bool:
-    return '"' in name or "${" in name or not name.isprintable()
+    # A backslash is an escape where the JDBC driver looks tables up: the sink makes such a table and never finds it.
+    return any(part in name for part in ('"', "\\", "${")) or not name.isprintable()
 
 
 _LENGTH = f"A name has 1 to {MAX_NAME_BYTES} bytes: PostgreSQL would cut a longer one without a word."
-_UNQUOTABLE = "This name holds a character that the sink cannot carry (a quotation mark, ${ or a control character)."
+_UNQUOTABLE = (
+    "This name holds a character that the sink cannot carry (a quotation mark, a backslash, ${ or a control character)."
+)
 _NAME_RULES = (
     ("schema_name", "length", _LENGTH, _too_long),
     ("table_name", "length", _LENGTH, _too_long),
@@ -213,7 +215,7 @@ _PASSED_ON = {
 _MAX_NAMED = 5
 
 
-def _type_warnings(tables: Iterable[SourceTable], options: DeliveryOptions) -> Iterator[DeliveryWarning]:
+def _type_warnings(tables: Iterable[SourceTable]) -> Iterator[DeliveryWarning]:
     for table in tables:
         issues = [issue for issue in table.issues if issue.severity is not Severity.INFO]
         for code, sentence in _PASSED_ON.items():
@@ -221,16 +223,6 @@ def _type_warnings(tables: Iterable[SourceTable], options: DeliveryOptions) -> I
             if columns:
                 message = sentence.format(columns=_named(columns), table=table.name)
                 yield DeliveryWarning(code=str(code), message=message)
-        if options.auto_create:
-            changed = [column.name for column in table.columns if _changes_when_created(column.type)]
-            if changed:
-                message = f"If the sink makes the table for {table.name}, columns {_named(changed)} get another type."
-                yield DeliveryWarning(code="AUTO_CREATE_CHANGES_TYPE", message=message)
-
-
-def _changes_when_created(type_: str) -> bool:
-    # Types of users (with a schema's name) are judged where it is known whether the target exists.
-    return "." not in without_modifiers(type_) and auto_created_type_warning(type_) is not None
 
 
 def _named(names: Sequence[str]) -> str:

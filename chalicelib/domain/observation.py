@@ -73,12 +73,12 @@ _SEEN_AS = {
     "FAILED": (ObservedState.FAILED, "The connector has failed."),
 }
 _TASK_WORDS = {
-    "RUNNING": "running",
-    "PAUSED": "paused",
-    "FAILED": "failed",
-    "UNASSIGNED": "not taken up by any worker",
-    "RESTARTING": "restarting",
-    "STOPPED": "stopped",
+    "RUNNING": "is running",
+    "PAUSED": "is paused",
+    "FAILED": "has failed",
+    "UNASSIGNED": "is not taken up by any worker",
+    "RESTARTING": "is restarting",
+    "STOPPED": "is stopped",
 }
 _MAX_TASKS_NAMED = 10
 
@@ -152,7 +152,7 @@ def _judge_quiet(
 def _tasks_that(tasks: tuple[TaskStatus, ...], picked: Callable[[TaskStatus], bool]) -> tuple[str, ...]:
     chosen = [task for task in tasks if picked(task)]
     named = [
-        f"Task {task.id} is {_TASK_WORDS.get(task.state, 'in a state that Headgate does not know')}."
+        f"Task {task.id} {_TASK_WORDS.get(task.state, 'is in a state that Headgate does not know')}."
         + (f" {task.hint.message}" if task.hint else "")
         for task in chosen[:_MAX_TASKS_NAMED]
     ]

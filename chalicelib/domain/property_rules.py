@@ -13,6 +13,8 @@ _MILLISECONDS = "[0-9]{1,9}"
 _BYTES = "[0-9]{1,12}"
 _COLUMNS = r"[A-Za-z0-9_$.,*\\-]{1,4000}"
 
+PARTITION_ROOT_PROPERTY = "publish.via.partition.root"
+
 PROPERTY_ALLOW_LIST: Mapping[str, str] = {
     # How values are written.
     "binary.handling.mode": "bytes|base64|base64-url-safe|hex",
@@ -25,7 +27,7 @@ PROPERTY_ALLOW_LIST: Mapping[str, str] = {
     "column.exclude.list": _COLUMNS,
     "column.include.list": _COLUMNS,
     "provide.transaction.metadata": _BOOLEAN,
-    "publish.via.partition.root": _BOOLEAN,
+    PARTITION_ROOT_PROPERTY: _BOOLEAN,
     "skip.messages.without.change": _BOOLEAN,
     "skipped.operations": "none|[cudt](,[cudt]){0,3}",
     # How the snapshot goes.

@@ -6,12 +6,11 @@ from enum import StrEnum
 
 from chalicelib.domain.database_facts import ServerFacts
 from chalicelib.domain.pipeline import Pipeline, PublicationMode
+from chalicelib.domain.property_rules import PARTITION_ROOT_PROPERTY
 from chalicelib.domain.table import Severity, TableName
 
 SHOWN_NAMES = 10
 """At most so many names stand in one sentence or fix; the rest is counted."""
-
-PARTITION_ROOT_PROPERTY = "publish.via.partition.root"
 
 
 class CheckOutcome(StrEnum):
@@ -45,7 +44,7 @@ class CapturePlan:
     slot_name: str
     publication_name: str
     publication_mode: PublicationMode = PublicationMode.FILTERED
-    publishes_partition_root: bool = False
+    publishes_partition_root: bool = True
     deployed: bool = False
 
     @classmethod
@@ -57,7 +56,7 @@ class CapturePlan:
             slot_name=pipeline.slot_name,
             publication_name=pipeline.publication_name,
             publication_mode=pipeline.capture.options.publication_mode,
-            publishes_partition_root=properties.get(PARTITION_ROOT_PROPERTY, "false").casefold() == "true",
+            publishes_partition_root=properties.get(PARTITION_ROOT_PROPERTY, "true") == "true",
             deployed=deployed,
         )
 

@@ -7,6 +7,7 @@ tables, which drops row filters and column lists and keeps the kinds of change.
 
 from chalicelib.domain.database_facts import PublicationFacts, RawTable, RelationKind, ServerFacts
 from chalicelib.domain.pipeline import PublicationMode
+from chalicelib.domain.property_rules import PARTITION_ROOT_PROPERTY
 from chalicelib.domain.readiness_check import (
     SHOWN_NAMES,
     CapturePlan,
@@ -185,7 +186,7 @@ def partitioned_tables(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
         f"ALTER PUBLICATION {quoted(plan.publication_name)} SET (publish_via_partition_root = true);"
         if publication is not None
         else f"Make it beforehand: {_create_publication(plan)} WITH (publish_via_partition_root = true);"
-        "\nOr give the pipeline the property publish.via.partition.root = true."
+        f"\nOr leave the property {PARTITION_ROOT_PROPERTY} out of the pipeline."
     )
     return failed(f"published under their partitions: {named(tables)}", expected, fix)
 

@@ -28,7 +28,8 @@ def build_sink_config(delivery: Delivery, destination: Destination) -> Connector
 
     Raises:
         Invalid: no safe JDBC URL can be made of the address; or the address wants its own CA verified, which the sink
-            cannot be given without a file on the worker (the URL must not contain a reference).
+            cannot be given without a file on the worker: its URL must not contain a reference, and its pool hands no
+            other property on to the driver (tried with Debezium 3.6).
     """
     return {
         "connector.class": JDBC_SINK,

@@ -9,7 +9,7 @@ from chalicelib.domain.connector_config import DEFAULT_JAVA_TLS, ERRORS, Connect
 from chalicelib.domain.database import DatabaseAddress, SslMode
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, owner_marker, quote_regex
 from chalicelib.domain.pipeline import Capture, CaptureOptions, Converter, Pipeline, PublicationMode
-from chalicelib.domain.property_rules import PROPERTY_ALLOW_LIST, check_properties
+from chalicelib.domain.property_rules import PARTITION_ROOT_PROPERTY, PROPERTY_ALLOW_LIST, check_properties
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import TableName
 
@@ -44,7 +44,7 @@ def build_source_config(pipeline: Pipeline, source: Source) -> ConnectorConfig:
         **_tuning(capture.options),
         **_RECORDS,
         **converters(schemas=capture.converter is Converter.JSON_SCHEMA),
-        **{key: capture.properties.get(key, value) for key, value in _TOPICS.items()},
+        **{key: capture.properties.get(key, value) for key, value in _DEFAULTS.items()},
         **ERRORS,
     }
 
@@ -58,12 +58,15 @@ _RECORDS: Mapping[str, str] = {
     "reselector.reselect.null.values": "false",
     "producer.override.max.request.size": str(MAX_MESSAGE_BYTES),
 }
-_TOPICS: Mapping[str, str] = {
+_DEFAULTS: Mapping[str, str] = {
+    # Changes of a partitioned table travel under its own name, which is the one that is captured.
+    PARTITION_ROOT_PROPERTY: "true",
     # Lets Connect make the topics where the brokers do not; -1 takes the brokers' defaults.
     "topic.creation.default.partitions": "-1",
     "topic.creation.default.replication.factor": "-1",
     "topic.creation.default.max.message.bytes": str(MAX_MESSAGE_BYTES),
 }
+"""What a pipeline's `properties` may say otherwise."""
 
 
 def _database(source: Source) -> ConnectorConfig:
@@ -106,13 +109,14 @@ def _replication(pipeline: Pipeline) -> ConnectorConfig:
 
 
 def _capture(capture: Capture) -> ConnectorConfig:
+    heartbeat = capture.options.heartbeat_interval_ms
     return {
         "topic.prefix": capture.topic_prefix,
         "table.include.list": ",".join(_pattern(table) for table in capture.tables),
         "snapshot.mode": str(capture.snapshot_mode),
         "tombstones.on.delete": "true" if capture.options.tombstones_on_delete else "false",
         # An idle database on a busy server keeps WAL for ever unless the slot moves on.
-        "heartbeat.interval.ms": str(capture.options.heartbeat_interval_ms or DEFAULT_HEARTBEAT_MS),
+        "heartbeat.interval.ms": str(DEFAULT_HEARTBEAT_MS if heartbeat is None else heartbeat),
     }
 
 

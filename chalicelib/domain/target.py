@@ -217,8 +217,8 @@ def _unwritable_columns(case: _Case, table: TargetTable) -> str | None:
 
 def _warnings(case: _Case) -> Iterator[_Warning]:
     if case.table is None:
-        own = [column for column in case.captured if "." in without_modifiers(column.type)]
-        yield from _grouped("AUTO_CREATE_CHANGES_TYPE", case, ((c, auto_created_type_warning(c.type)) for c in own))
+        made = ((column, auto_created_type_warning(column.type)) for column in case.captured)
+        yield from _grouped("AUTO_CREATE_CHANGES_TYPE", case, made)
         return
     present = {column.name: column for column in case.table.columns}
     pairs = [(column, present[column.name]) for column in case.captured if column.name in present]

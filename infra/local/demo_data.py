@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.sql import SQL, Composed, Identifier, Literal
+from psycopg.sql import SQL, Identifier, Literal
 
 PREFIX = "headgate_demo_"
 PUBLICATION = "headgate_demo"
@@ -29,18 +29,18 @@ _CUSTOMERS = """
     tags text[],
     scores integer[]
 """
-CUSTOMER_ROWS = """
+_CUSTOMER_ROWS = """
     SELECT g,
-           (ARRAY['Zoë', 'Łukasz', 'Jürgen', 'Νίκη', '李娜', 'Søren 🙂'])[1 + g % 6] || ' ' || g,
-           CASE g % 3 WHEN 0 THEN NULL WHEN 1 THEN '' ELSE 'übrig ' || g END,
-           CASE WHEN g % 7 > 0 THEN g * 1234.56 - 300000 END,
+           (ARRAY['Zoë', 'Łukasz', 'Jürgen', 'Νίκη', '李娜', 'Søren 🙂'])[1 + g %% 6] || ' ' || g,
+           CASE g %% 3 WHEN 0 THEN NULL WHEN 1 THEN '' ELSE 'übrig ' || g END,
+           CASE WHEN g %% 7 > 0 THEN g * 1234.56 - 300000 END,
            timestamptz '2001-02-03 04:05:06.789+02' + g * interval '7 hours',
-           CASE WHEN g % 5 > 0 THEN date '1970-01-01' + g * 9 END,
-           g % 2 = 0,
+           CASE WHEN g %% 5 > 0 THEN date '1970-01-01' + g * 9 END,
+           g %% 2 = 0,
            md5('token ' || g)::uuid,
            jsonb_build_object('n', g, 'städte', jsonb_build_array('Zürich', 'Łódź'), 'none', NULL),
-           CASE WHEN g % 4 > 0 THEN decode(md5('photo ' || g), 'hex') END,
-           CASE g % 4 WHEN 0 THEN NULL WHEN 1 THEN ARRAY[]::text[] ELSE ARRAY['a b', 'ö"ß', ''] END,
+           CASE WHEN g %% 4 > 0 THEN decode(md5('photo ' || g), 'hex') END,
+           CASE g %% 4 WHEN 0 THEN NULL WHEN 1 THEN ARRAY[]::text[] ELSE ARRAY['a b', 'ö"ß', ''] END,
            ARRAY[g, -g, 0]
     FROM generate_series(%(first)s::integer, %(last)s::integer) g
 """
@@ -64,7 +64,7 @@ class DemoTable:
 
 
 TABLES = (
-    DemoTable(schema="public", name="customers", key=("id",), columns=_CUSTOMERS, rows=CUSTOMER_ROWS, count=600),
+    DemoTable(schema="public", name="customers", key=("id",), columns=_CUSTOMERS, rows=_CUSTOMER_ROWS, count=600),
     DemoTable(
         schema="Verkauf Süd",
         name="Order Lines",
@@ -179,17 +179,26 @@ def make_target(superuser: str, stamp: str) -> Database:
 
 def insert(connection: psycopg.Connection[Any], table: DemoTable, first: int, last: int) -> int:
     """Inserts the rows numbered first to last, in one transaction; returns how many."""
-    statement = _sql(f"INSERT INTO {{}} ({_column_names(table)}) {table.rows}").format(
-        Identifier(table.schema, table.name)
-    )
+    statement = SQL("INSERT INTO {} {}").format(Identifier(table.schema, table.name), _sql(table.rows))
     return connection.execute(statement, {"first": first, "last": last}).rowcount
 
 
 def _make(superuser: str, name: str, role: str, attributes: str) -> Database:
     password = secrets.token_urlsafe(24)
     with connected(superuser) as connection:
-        create = _sql(f"CREATE ROLE {{}} LOGIN {attributes} PASSWORD {{}}")
-        connection.execute(create.format(Identifier(role), Literal(password)))
+        create = SQL("CREATE ROLE {} LOGIN {} PASSWORD {}")
+        connection.execute(create.format(Identifier(role), _sql(attributes), Literal(password)))
         connection.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
         connection.execute(SQL("GRANT CONNECT ON DATABASE {} TO {}").format(Identifier(name), Identifier(role)))
     return Database(name=name, role=role, password=password, superuser=superuser)
+
+
+def _make_table(connection: psycopg.Connection[Any], schema: str, table: DemoTable) -> None:
+    connection.execute(SQL("CREATE SCHEMA IF NOT EXISTS {}").format(Identifier(schema)))
+    create = SQL("CREATE TABLE {} ({})").format(Identifier(schema, table.name), _sql(table.columns))
+    connection.execute(create)
+
+
+def _sql(constant: str) -> SQL:
+    """A constant of this file as a part of a statement."""
+    return SQL(constant)

@@ -5,6 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import httpx
+import psycopg
+from confluent_kafka import KafkaException
+
+_ERRORS_BESIDE_HEADGATE = (psycopg.Error, KafkaException, httpx.HTTPError)
+
 
 class Untrue(Exception):
     """A step was not true: what was expected, and what was seen instead. Both are sentences for people."""
@@ -57,13 +63,22 @@ class Report:
         try:
             yield step
         except Untrue as untrue:
-            print(f"{self.steps:3}  {title}: NOT TRUE ({time.monotonic() - began:.1f} s)")
-            print(f"       expected: {untrue.expected}\n       seen:     {untrue.seen}", flush=True)
+            _tell_untrue(f"{self.steps:3}  {title}", time.monotonic() - began, untrue)
             raise
+        except _ERRORS_BESIDE_HEADGATE as error:
+            silent = Untrue(expected="an answer from the stack's own servers", seen=f"{type(error).__name__}: {error}")
+            _tell_untrue(f"{self.steps:3}  {title}", time.monotonic() - began, silent)
+            raise silent from error
         print(f"{self.steps:3}  {title}: {step.observed} ({time.monotonic() - began:.1f} s)")
         for line in step.more:
             print(f"       {line}")
         print(end="", flush=True)
+
+
+def _tell_untrue(title: str, seconds: float, untrue: Untrue) -> None:
+    tell(
+        f"{title}: NOT TRUE ({seconds:.1f} s)", f"       expected: {untrue.expected}", f"       seen:     {untrue.seen}"
+    )
 
 
 def tell(*lines: str) -> None:

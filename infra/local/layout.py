@@ -19,8 +19,8 @@ def cache_folder() -> Path:
 
 
 def state_folder(stack: str) -> Path:
-    """What the stack of that name (`real` or `sandbox`) remembers between two runs."""
-    return HOME / "state" / stack
+    """What the stack of that name (`real` or `sandbox`) remembers between two runs; `HEADGATE_STATE` moves it."""
+    return Path(os.environ.get("HEADGATE_STATE") or HOME / "state").absolute() / stack
 
 
 def shown(path: Path) -> str:

@@ -28,7 +28,7 @@ def main(words: Sequence[str]) -> int:
     try:
         with interrupts.awaited() as interrupted, ExitStack() as ends:
             started = _start(options, ends)
-            status = _demonstrate(started) if options.demo else 0
+            status = _demonstrate(started, once=options.once) if options.demo else 0
             if not options.once:
                 _serve(started, interrupted)
     except (SetupMissing, ServerFailed) as error:
@@ -60,7 +60,7 @@ def _start(options: Options, ends: ExitStack) -> Serving:
     return start(f"http://127.0.0.1:{options.port}", options.port, ends)
 
 
-def _demonstrate(started: Serving) -> int:
+def _demonstrate(started: Serving, *, once: bool) -> int:
     from infra.local import demo
 
     admin = started.admin
@@ -70,6 +70,7 @@ def _demonstrate(started: Serving) -> int:
         admin_password=admin.password,
         stack=started.addresses,
         sandbox=started.sandbox,
+        once=once,
     )
 
 

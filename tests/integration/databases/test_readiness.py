@@ -110,6 +110,8 @@ FAULTS = {
             "CREATE TABLE shop.parts (id int PRIMARY KEY) PARTITION BY RANGE (id)",
             "ALTER TABLE shop.parts OWNER TO {role}",
             "CREATE TABLE shop.parts1 PARTITION OF shop.parts FOR VALUES FROM (1) TO (9)",
+            "CREATE PUBLICATION pub_{database} FOR TABLE shop.parts",
+            "ALTER PUBLICATION pub_{database} OWNER TO {role}",
         ),
         tables=(TableName("shop", "parts"),),
     ),
@@ -166,6 +168,7 @@ MENDED_BY_THEIR_OWN_SQL = (
     "own publication of inserts only",
     "publication with a row filter",
     "publication with a column list",
+    "partitions published by themselves",
 )
 
 
@@ -214,7 +217,7 @@ def test_full_identity_makes_a_table_without_key_capturable(shop: Shop) -> None:
 
 def test_publication_via_the_root_makes_a_partitioned_table_capturable(shop: Shop) -> None:
     shop.run(*FAULTS["partitions published by themselves"].statements)
-    shop.run("CREATE PUBLICATION pub_{database} FOR TABLE shop.parts WITH (publish_via_partition_root = true)")
+    shop.run("ALTER PUBLICATION pub_{database} SET (publish_via_partition_root = true)")
     plan = shop.plan(publication_mode=EXISTING, tables=(TableName("shop", "parts"),))
     assert failing(shop.readiness(plan)) == set()
 

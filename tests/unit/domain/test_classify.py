@@ -151,6 +151,7 @@ SINK_CAUSES = [
         SQL + "ERROR: there is no unique or exclusion constraint matching the ON CONFLICT specification",
         "DESTINATION_SCHEMA_ERROR",
     ),
+    ("java.lang.IllegalStateException: Failed to find table: dwh.orders", "DESTINATION_SCHEMA_ERROR"),
     ("x.JdbcSinkException: Could not find table: public.orders", "DESTINATION_SCHEMA_ERROR"),
     (
         "java.sql.SQLException: Cannot alter table public.orders because schema evolution is disabled",

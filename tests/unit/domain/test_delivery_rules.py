@@ -136,23 +136,6 @@ def test_a_mere_remark_of_discovery_is_not_repeated() -> None:
     assert check(TO_ORDERS, orders=replace(table(ORDERS), issues=(remark,))).warnings == ()
 
 
-@pytest.mark.parametrize("type_", ["jsonb", "character varying(20)", "numeric", "inet", "money"])
-def test_a_column_that_a_made_table_does_not_keep_is_a_warning(type_: str) -> None:
-    verdict = check(TO_ORDERS, orders=table(ORDERS, types=["integer", type_]))
-    assert [warning.code for warning in verdict.warnings] == ["AUTO_CREATE_CHANGES_TYPE"]
-    assert "c1" in verdict.warnings[0].message
-
-
-@pytest.mark.parametrize("type_", ["text", "numeric(10,2)", "integer", "timestamp with time zone", "uuid"])
-def test_a_column_that_a_made_table_keeps_is_none(type_: str) -> None:
-    assert check(TO_ORDERS, orders=table(ORDERS, types=[type_])).warnings == ()
-
-
-def test_a_table_made_beforehand_keeps_every_type() -> None:
-    options = DeliveryOptions(auto_create=False, auto_evolve=False)
-    assert check(TO_ORDERS, orders=table(ORDERS, types=["jsonb"]), options=options).warnings == ()
-
-
 @pytest.mark.parametrize(
     ("options", "warning"),
     [
@@ -197,6 +180,8 @@ def test_a_topic_twice_is_refused() -> None:
         ("schema_name", "x" * 64, "length"),
         ("table_name", 'a"b', "characters"),
         ("schema_name", 'a"b', "characters"),
+        ("table_name", "a\\b", "characters"),
+        ("schema_name", "a\\b", "characters"),
         ("table_name", "a\nb", "characters"),
         ("table_name", "${x:y}", "characters"),
         ("schema_name", "${x:y}", "characters"),

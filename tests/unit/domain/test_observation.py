@@ -92,7 +92,7 @@ def test_a_connect_that_cannot_be_read_makes_it_unknown() -> None:
 def test_the_hint_of_a_failed_task_is_a_reason() -> None:
     hint = Hint(event_type="CDC_WAL_ERROR", message="The log is gone.")
     seen = observe(status("RUNNING", "FAILED", task_hint=hint), now=NOW)
-    assert seen.reasons == ("Task 0 is failed. The log is gone.",)
+    assert seen.reasons == ("Task 0 has failed. The log is gone.",)
 
 
 def test_the_hint_of_a_failed_connector_is_a_reason() -> None:

@@ -193,8 +193,8 @@ def test_identity_fault_says_that_the_application_breaks_and_how_to_mend_it() ->
 
 def test_partitioned_table_passes_when_the_pipeline_publishes_by_the_root() -> None:
     parts = replace(TABLE, kind=RelationKind.PARTITIONED)
-    assert failing(PLAN, tables=(parts,)) == {"partitioned_tables"}
-    assert failing(replace(PLAN, publishes_partition_root=True), tables=(parts,)) == set()
+    assert failing(PLAN, tables=(parts,)) == set()
+    assert failing(replace(PLAN, publishes_partition_root=False), tables=(parts,)) == {"partitioned_tables"}
 
 
 def test_names_in_sql_are_quoted() -> None:
@@ -227,7 +227,7 @@ def test_unreachable_source_names_the_connection_and_knows_nothing_else() -> Non
 def test_plan_of_a_pipeline_takes_over_its_choices() -> None:
     options = CaptureOptions(publication_mode=PublicationMode.EXISTING, slot_name="mine")
     capture = Capture(
-        topic_prefix="p", tables=(ORDERS,), options=options, properties={"publish.via.partition.root": "true"}
+        topic_prefix="p", tables=(ORDERS,), options=options, properties={"publish.via.partition.root": "false"}
     )
     pipeline = Pipeline(
         id="0b0e0b0e-0000-4000-8000-000000000001",
@@ -244,6 +244,6 @@ def test_plan_of_a_pipeline_takes_over_its_choices() -> None:
         slot_name="mine",
         publication_name=pipeline.publication_name,
         publication_mode=PublicationMode.EXISTING,
-        publishes_partition_root=True,
+        publishes_partition_root=False,
         deployed=True,
     )

@@ -11,7 +11,7 @@ from chalicelib.domain.database import DatabaseAddress, SslMode
 from chalicelib.domain.pipeline import Capture, CaptureOptions, Converter, Pipeline, PublicationMode, SnapshotMode
 from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.domain.source import Source
-from chalicelib.domain.source_config import MAX_MESSAGE_BYTES, build_source_config
+from chalicelib.domain.source_config import MAX_MESSAGE_BYTES, PROPERTY_ALLOW_LIST, build_source_config
 from chalicelib.domain.table import TableName
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -88,6 +88,7 @@ def included(config: dict[str, str]) -> list[re.Pattern[str]]:
         ("value.converter", JSON_CONVERTER),
         ("value.converter.schemas.enable", "true"),
         ("header.converter", JSON_CONVERTER),
+        ("publish.via.partition.root", "true"),
         ("topic.creation.default.partitions", "-1"),
         ("topic.creation.default.replication.factor", "-1"),
         ("topic.creation.default.max.message.bytes", str(MAX_MESSAGE_BYTES)),
@@ -171,7 +172,7 @@ def test_properties_are_added() -> None:
 
 def test_properties_never_replace_a_line_of_ours() -> None:
     config = build_source_config(pipeline(), source())
-    ours = {key: "theirs" for key in config if not key.startswith("topic.creation.")}
+    ours = {key: "theirs" for key in config if key not in PROPERTY_ALLOW_LIST}
     changed = build_source_config(pipeline(capture(properties=ours)), source())
     assert changed == config
 

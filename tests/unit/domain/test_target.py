@@ -138,6 +138,20 @@ def test_type_of_their_own_is_warned_about_only_where_the_table_is_made() -> Non
     assert verdict(source(mood), target(mood)).warnings == ()
 
 
+@pytest.mark.parametrize("type_", ["jsonb", "character varying(20)", "numeric", "inet", "money"])
+def test_type_that_a_made_table_does_not_keep_is_warned_about_only_where_the_table_is_made(type_: str) -> None:
+    changed = column("x", type_)
+    (warning,) = verdict(source(changed), None).warnings
+    assert warning.code == "AUTO_CREATE_CHANGES_TYPE"
+    assert "x" in warning.message
+    assert verdict(source(changed), target(changed)).warnings == ()
+
+
+@pytest.mark.parametrize("type_", ["text", "numeric(10,2)", "integer", "timestamp with time zone", "uuid"])
+def test_type_that_a_made_table_keeps_is_no_warning(type_: str) -> None:
+    assert verdict(source(column("x", type_)), None).warnings == ()
+
+
 def test_problem_names_its_mappings_and_can_be_raised() -> None:
     mappings = [(MAPPING, source()), (replace(MAPPING, schema_name="gone"), source())]
     found = judge_target(mappings, DeliveryOptions(), EMPTY)

@@ -1,0 +1,134 @@
+"""Builds what is deployed, and checks it before anybody uploads it.
+
+usage: infra/package [FOLDER]
+
+Leaves `deployment.zip` (the functions with everything they import) and `template.json` (their stack) in FOLDER, by default
+.headgate/package. Needs a package index, or a folder of wheels that pip is pointed to; no AWS account and no setting.
+
+Ends with 0 when both are sound, 1 when they are not (FOLDER is left as it was), 2 when they could not be built.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import yaml
+
+from infra.aws.template_checks import template_faults
+from infra.aws.zip_checks import SIZE_LIMIT, unzipped_size, zip_faults
+from infra.local.layout import HOME, ROOT, shown
+
+STAGE = "production"
+OLDEST = (3, 12)
+"""Chalice packages for the Python that runs it, and finds today's wheels of confluent-kafka only from 3.12 on."""
+
+ZIP, TEMPLATE = "deployment.zip", "template.json"
+_CHALICE = (sys.executable, "-c", "from chalice.cli import main; main()")
+_LEFT_OUT = "Could not install dependencies"
+_SECONDS = 600
+_MEGABYTE = 1_000_000
+
+Say = Callable[[str], None]
+
+
+class CannotBuild(Exception):
+    """There is no package, for the reason that the message gives."""
+
+
+def main(arguments: list[str], say: Say) -> int:
+    """Builds and checks; returns the exit code."""
+    if len(arguments) > 1 or any(word.startswith("-") for word in arguments):
+        say(str(__doc__))
+        return 0 if arguments in (["--help"], ["-h"]) else 2
+    folder = Path(arguments[0]) if arguments else HOME / "package"
+    began = time.monotonic()
+    with TemporaryDirectory(prefix="headgate-package-") as work:
+        try:
+            built = build(Path(work), say)
+        except CannotBuild as reason:
+            say(f"headgate: {reason}")
+            return 2
+        faults = [*zip_faults(built / ZIP, ROOT), *template_faults(json.loads((built / TEMPLATE).read_text()))]
+        for fault in faults:
+            say(f"headgate: FAULT: {fault}")
+        if faults:
+            say(f"headgate: the package is not sound ({len(faults)} faults); {shown(folder)} is left as it was")
+            return 1
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (ZIP, TEMPLATE):
+            shutil.move(built / name, folder / name)
+    say(_summary(folder, time.monotonic() - began))
+    return 0
+
+
+def build(work: Path, say: Say) -> Path:
+    """The folder below `work` with the zip and the template as they came from Chalice. Raises CannotBuild."""
+    if sys.version_info[:2] < OLDEST:
+        raise CannotBuild(
+            f"packaging needs Python {'.'.join(map(str, OLDEST))} or newer, and this environment has "
+            f"{sys.version_info.major}.{sys.version_info.minor}: it would silently leave out the Kafka client. "
+            "Put a newer python3 on the PATH and run again; the environment is made anew."
+        )
+    project, built = work / "project", work / "built"
+    stage_project(project)
+    say("headgate: building the package (downloads wheels)")
+    arguments = ["package", "--stage", STAGE, "--merge-template", "infra/merge.yaml", str(built)]
+    done = subprocess.run(
+        [*_CHALICE, *arguments],
+        cwd=project,
+        env=clean_environment(os.environ),
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        check=False,
+    )
+    told = f"{done.stdout}\n{done.stderr}".strip()
+    # Chalice ends well even when it leaves a dependency out.
+    if done.returncode or _LEFT_OUT in told:
+        raise CannotBuild("`chalice package` failed:\n" + "\n".join(f"  | {line}" for line in told.splitlines()[-15:]))
+    # Chalice writes YAML with aliases, which CloudFormation does not read.
+    template = yaml.safe_load((built / "sam.yaml").read_text())
+    (built / TEMPLATE).write_text(json.dumps(template, indent=1) + "\n")
+    return built
+
+
+def stage_project(project: Path) -> None:
+    """Copies what Chalice reads, so that nothing else can get into the package and nothing is written beside the code."""
+    without_leftovers = shutil.ignore_patterns("__pycache__", "deployments")
+    for folder in ("chalicelib", ".chalice", "infra/policies"):
+        shutil.copytree(ROOT / folder, project / folder, ignore=without_leftovers)
+    for file in ("app.py", "requirements.txt", "infra/merge.yaml"):
+        shutil.copyfile(ROOT / file, project / file)
+
+
+def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment without settings and credentials: a package is the same wherever it is built."""
+    kept = {name: value for name, value in environment.items() if not name.startswith(("HEADGATE_", "AWS_"))}
+    # No call is made to the region. Chalice wants to know one.
+    return {**kept, "AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"}
+
+
+def _summary(folder: Path, seconds: float) -> str:
+    file = folder / ZIP
+    zipped, unzipped = file.stat().st_size / _MEGABYTE, unzipped_size(file) / _MEGABYTE
+    place = shown(folder.absolute())
+    return (
+        f"headgate: {place}/{ZIP}: {zipped:.1f} MB, unzipped {unzipped:.1f} of {SIZE_LIMIT / _MEGABYTE:.0f} MB; "
+        f"{place}/{TEMPLATE}: {(folder / TEMPLATE).stat().st_size / 1000:.0f} kB; "
+        f"for Python {sys.version_info.major}.{sys.version_info.minor}, sound, in {seconds:.0f} s"
+    )
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line.rstrip() + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], _say))

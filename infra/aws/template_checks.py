@@ -1,0 +1,180 @@
+"""What must hold for the template of the stack: every route, every function with its own role, and no secret."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import app as deployed
+from infra.aws.permissions import wildcard_resources
+
+Json = Mapping[str, Any]
+
+FUNCTIONS: Mapping[str, tuple[str, int]] = {
+    "APIHandler": ("app.app", 29),
+    "RunJob": ("chalicelib.workers.entry.run_job", 60),
+    "RunTick": ("chalicelib.workers.entry.run_tick", 120),
+    "Dispatch": ("chalicelib.monitors.entry.dispatch", 60),
+}
+"""Handler and time limit in seconds. API Gateway waits for 29 s, not longer."""
+
+QUEUES = {"RunJob": "jobs", "RunTick": "ticks"}
+
+GATEWAY_RESPONSES: Mapping[str, tuple[int | None, str]] = {
+    "DEFAULT_4XX": (None, "MALFORMED_JSON"),
+    "DEFAULT_5XX": (None, "INTERNAL"),
+    "ACCESS_DENIED": (403, "FORBIDDEN"),
+    "WAF_FILTERED": (403, "FORBIDDEN"),
+    "MISSING_AUTHENTICATION_TOKEN": (405, "METHOD_NOT_ALLOWED"),
+    "RESOURCE_NOT_FOUND": (404, "NOT_FOUND"),
+    "REQUEST_TOO_LARGE": (413, "PAYLOAD_TOO_LARGE"),
+    "UNSUPPORTED_MEDIA_TYPE": (415, "UNSUPPORTED_MEDIA_TYPE"),
+    "THROTTLED": (429, "RATE_LIMITED"),
+    "INTEGRATION_TIMEOUT": (504, "UPSTREAM_TIMEOUT"),
+}
+"""What API Gateway answers by itself: status (None: its own) and code in our envelope."""
+
+API_RESOURCES = 300
+"""Of one REST API (API Gateway quotas)."""
+
+TEMPLATE_BYTES = 1_000_000
+"""Of a template that is uploaded to S3 (CloudFormation quotas)."""
+
+ALARMS = 6
+_TELLING = re.compile("password|secret|credential|token|master", re.IGNORECASE)
+
+
+def template_faults(template: Json) -> list[str]:
+    """What is wrong with the template; empty when it is sound."""
+    resources = template["Resources"]
+    return [
+        *_size_faults(template),
+        *_route_faults(resources),
+        *_gateway_faults(resources),
+        *_function_faults(resources),
+        *_queue_faults(resources),
+        *_role_faults(resources),
+        *_secret_faults(template),
+        *_watch_faults(resources),
+    ]
+
+
+def routes_of(app: Any) -> set[tuple[str, str]]:
+    """Method and path of everything that is mounted, the fallback included."""
+    return {(method, path) for path, methods in app.routes.items() for method in methods}
+
+
+def _size_faults(template: Json) -> Iterator[str]:
+    if (size := len(json.dumps(template))) >= TEMPLATE_BYTES:
+        yield f"the template has {size} bytes, and CloudFormation takes fewer than {TEMPLATE_BYTES}"
+
+
+def _route_faults(resources: Json) -> Iterator[str]:
+    paths = resources["RestAPI"]["Properties"]["DefinitionBody"]["paths"]
+    found = {(method.upper(), path) for path, methods in paths.items() for method in methods}
+    mounted = {(route.method, path) for path, route in deployed.mounted}
+    if lacking := sorted((routes_of(deployed.app) | mounted) - found):
+        yield f"routes missing from the API: {lacking}"
+    if more := sorted(found - routes_of(deployed.app)):
+        yield f"routes of the API that the app does not have: {more}"
+    if (count := len({prefix for path in paths for prefix in _prefixes(path)})) > API_RESOURCES:
+        yield f"the API has {count} resources, and API Gateway takes {API_RESOURCES}"
+
+
+def _prefixes(path: str) -> Iterator[str]:
+    parts = path.strip("/").split("/")
+    return ("/".join(parts[: end + 1]) for end in range(len(parts)))
+
+
+def _gateway_faults(resources: Json) -> Iterator[str]:
+    given = resources["RestAPI"]["Properties"]["DefinitionBody"].get("x-amazon-apigateway-gateway-responses", {})
+    for kind, (status, code) in GATEWAY_RESPONSES.items():
+        response = given.get(kind)
+        if response is None:
+            yield f"no gateway response for {kind}"
+            continue
+        body = json.loads(response["responseTemplates"]["application/json"])
+        if response.get("statusCode") != status or body["error"]["code"] != code or set(body) != {"error"}:
+            yield f"the gateway response for {kind} is not {status} {code} in our envelope"
+        if "gatewayresponse.header.X-Correlation-ID" not in response["responseParameters"]:
+            yield f"the gateway response for {kind} names no correlation id"
+
+
+def _function_faults(resources: Json) -> Iterator[str]:
+    found = _of_type(resources, "AWS::Serverless::Function")
+    if set(found) != set(FUNCTIONS):
+        yield f"the functions are {sorted(found)}, not {sorted(FUNCTIONS)}"
+    for name, (handler, seconds) in FUNCTIONS.items():
+        properties = found.get(name, {}).get("Properties", {})
+        if (properties.get("Handler"), properties.get("Timeout")) != (handler, seconds):
+            yield f"{name} is not {handler} with {seconds} s"
+        if "FunctionName" not in properties:
+            yield f"{name} has no name, so its policy cannot name its log"
+
+
+def _queue_faults(resources: Json) -> Iterator[str]:
+    for name, queue in QUEUES.items():
+        sources = resources.get(name, {}).get("Properties", {}).get("Events", {})
+        events = [event["Properties"] for event in sources.values() if event["Type"] == "SQS"]
+        if len(events) != 1:
+            yield f"{name} has {len(events)} queues"
+            continue
+        if events[0].get("FunctionResponseTypes") != ["ReportBatchItemFailures"]:
+            yield f"{name} does not report the messages that failed: all of them would count as done"
+        named = events[0]["Queue"]
+        if set(named) != {"Fn::Sub"} or not named["Fn::Sub"].endswith("${Prefix}" + queue):
+            yield f"{name} does not take its messages from ${{Prefix}}{queue}"
+
+
+def _role_faults(resources: Json) -> Iterator[str]:
+    roles = {
+        name: resource["Properties"]["Role"]["Fn::GetAtt"][0]
+        for name, resource in _of_type(resources, "AWS::Serverless::Function").items()
+    }
+    if len(set(roles.values())) != len(FUNCTIONS):
+        yield f"functions share a role: {roles}"
+    for role in set(roles.values()):
+        properties = resources[role]["Properties"]
+        if properties.get("ManagedPolicyArns"):
+            yield f"{role} has policies that are not ours"
+        for policy in properties["Policies"]:
+            if wide := wildcard_resources(policy["PolicyDocument"]):
+                yield f"{role} may reach {wide}"
+
+
+def _secret_faults(template: Json) -> Iterator[str]:
+    for name, parameter in template.get("Parameters", {}).items():
+        if _TELLING.search(name) and (not parameter.get("NoEcho") or parameter.get("Default")):
+            yield f"the parameter {name} would be shown"
+    for path, variables in _variables(template):
+        for name, value in variables.items():
+            if isinstance(value, str):
+                yield f"{path} has a value for {name} in the template"
+            elif _TELLING.search(name) and path != "APIHandler":
+                yield f"{path} is given {name}, which only the API needs"
+
+
+def _variables(template: Json) -> Iterator[tuple[str, Json]]:
+    yield "Globals", template.get("Globals", {}).get("Function", {}).get("Environment", {}).get("Variables", {})
+    for name, function in _of_type(template["Resources"], "AWS::Serverless::Function").items():
+        yield name, function["Properties"].get("Environment", {}).get("Variables", {})
+
+
+def _watch_faults(resources: Json) -> Iterator[str]:
+    alarms = _of_type(resources, "AWS::CloudWatch::Alarm")
+    if len(alarms) != ALARMS:
+        yield f"{len(alarms)} alarms instead of {ALARMS}"
+    logs = {
+        log["Properties"]["LogGroupName"]["Fn::Sub"]: log["Properties"].get("RetentionInDays")
+        for log in _of_type(resources, "AWS::Logs::LogGroup").values()
+    }
+    for name in _lacking(FUNCTIONS, logs):
+        yield f"the log of {name} is kept for ever"
+
+
+def _lacking(functions: Iterable[str], logs: Mapping[str, int | None]) -> list[str]:
+    return [name for name in functions if not logs.get(f"/aws/lambda/${{{name}}}")]
+
+
+def _of_type(resources: Json, kind: str) -> dict[str, Any]:
+    return {name: resource for name, resource in resources.items() if resource["Type"] == kind}

@@ -1,0 +1,183 @@
+"""What must hold for the zip of the functions. `chalice package` ends well even when half of it is missing."""
+
+import platform
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from email.parser import HeaderParser
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZipFile
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+SIZE_LIMIT = 250 * 1024 * 1024
+"""Of an unzipped function (AWS Lambda quotas, "Deployment package size")."""
+
+GLIBC_MINOR = 34
+"""Of Amazon Linux 2023, on which the runtimes from Python 3.12 on stand: glibc 2.34."""
+
+RUNTIME_OF_CHALICE = {"chalice/__init__.py", "chalice/app.py"}
+"""All that Chalice needs in a function; it puts these two beside the dependencies by itself."""
+
+NATIVE = ("confluent_kafka", "cryptography", "psycopg_binary", "pydantic_core")
+"""Packages that are useless without their compiled part."""
+
+_RECORDED_ELSEWHERE = ("../", "/")
+_ABI = re.compile(r"\.cpython-(\d+)-(\w+)-linux")
+_MANYLINUX = re.compile(r"manylinux_2_(\d+)_x86_64|(manylinux2014_x86_64|manylinux1_x86_64|manylinux2010_x86_64)")
+_LOOK = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import app, chalicelib.workers.entry, chalicelib.monitors.entry
+import confluent_kafka, confluent_kafka.admin, cryptography.hazmat.primitives.ciphers.aead, httpx, psycopg, boto3
+assert psycopg.pq.__impl__ == "binary", "psycopg without its binary part"
+strays = sorted({name.partition(".")[0] for name, module in list(sys.modules.items())
+                 if "site-packages" in (getattr(module, "__file__", None) or "")})
+assert not strays, f"taken from outside the package: {strays}"
+"""
+
+
+def zip_faults(file: Path, root: Path) -> list[str]:
+    """What is wrong with the zip, given the project's root; empty when it is sound."""
+    with ZipFile(file) as archive:
+        names = {name for name in archive.namelist() if not name.endswith("/")}
+        return [
+            *_size_faults(archive),
+            *_own_code_faults(names, root),
+            *_distribution_faults(archive, names, root / "requirements.txt"),
+            *_native_faults(archive, names),
+            *_import_faults(archive),
+        ]
+
+
+def unzipped_size(file: Path) -> int:
+    """Bytes that the zip's contents take."""
+    with ZipFile(file) as archive:
+        return sum(entry.file_size for entry in archive.infolist())
+
+
+def wanted_distributions(requirements: str, python: str) -> dict[str, str]:
+    """Name and version of what the lock file asks for on Linux with this Python (such as 3.13)."""
+    environment = {
+        "python_version": python,
+        "python_full_version": f"{python}.0",
+        "sys_platform": "linux",
+        "platform_system": "Linux",
+        "platform_machine": "x86_64",
+        "os_name": "posix",
+        "implementation_name": "cpython",
+        "platform_python_implementation": "CPython",
+    }
+    lines = (line.rstrip(" \\") for line in requirements.splitlines() if re.match(r"[A-Za-z0-9]", line))
+    asked = (Requirement(line) for line in lines)
+    return {
+        canonicalize_name(one.name): str(one.specifier).removeprefix("==")
+        for one in asked
+        if one.marker is None or one.marker.evaluate(environment)
+    }
+
+
+def _size_faults(archive: ZipFile) -> Iterator[str]:
+    size = sum(entry.file_size for entry in archive.infolist())
+    if size >= SIZE_LIMIT:
+        yield f"it unzips to {size} bytes, and AWS Lambda takes fewer than {SIZE_LIMIT}"
+
+
+def _own_code_faults(names: set[str], root: Path) -> Iterator[str]:
+    ours = {"app.py"} | {
+        str(path.relative_to(root)) for path in (root / "chalicelib").rglob("*.py") if "__pycache__" not in path.parts
+    }
+    yield from _missing("our own code", ours | RUNTIME_OF_CHALICE, names)
+    deployed = {name for name in names if name.startswith(("chalicelib/", "chalice/")) or "/" not in name}
+    modules = {name for name in deployed if "/" not in name and name.endswith((".py", ".so")) and name != "app.py"}
+    yield from _surplus("code that is not ours to deploy", deployed - modules, ours | RUNTIME_OF_CHALICE)
+
+
+def _distribution_faults(archive: ZipFile, names: set[str], lock: Path) -> Iterator[str]:
+    wanted = wanted_distributions(lock.read_text(), f"{sys.version_info.major}.{sys.version_info.minor}")
+    found = {}
+    owned = {"app.py"}
+    for name in sorted(name for name in names if name.endswith(".dist-info/METADATA")):
+        facts = HeaderParser().parsestr(archive.read(name).decode())
+        found[canonicalize_name(facts["Name"])] = facts["Version"]
+        recorded = set(_recorded(archive, name.replace("METADATA", "RECORD")))
+        yield from _missing(f"files of {facts['Name']}", recorded, names)
+        owned |= recorded
+    yield from _missing("distributions", _versions(wanted), _versions(found))
+    yield from _surplus("distributions that nothing asks for", _versions(found), _versions(wanted))
+    strangers = {name for name in names - owned if not name.startswith(("chalicelib/", "chalice/")) and _is_code(name)}
+    yield from _surplus("code of no distribution", strangers, set())
+
+
+def _recorded(archive: ZipFile, record: str) -> Iterator[str]:
+    for line in archive.read(record).decode().splitlines():
+        path = line.rsplit(",", 2)[0].strip('"')
+        if path and not path.startswith(_RECORDED_ELSEWHERE) and not path.endswith(".pyc") and ".data/" not in path:
+            yield path
+
+
+def _native_faults(archive: ZipFile, names: set[str]) -> Iterator[str]:
+    compiled = {name for name in names if re.search(r"\.so(\.|$)", name)}
+    for package in NATIVE:
+        if not any(name.startswith(f"{package}/") for name in compiled):
+            yield f"{package} has no compiled part"
+    running = f"{sys.version_info.major}{sys.version_info.minor}"
+    for name in sorted(compiled):
+        match = _ABI.search(name)
+        if match and match.groups() != (running, "x86_64"):
+            yield f"{name} is for another Python or processor"
+    for name in sorted(name for name in names if name.endswith(".dist-info/WHEEL")):
+        tags = HeaderParser().parsestr(archive.read(name).decode()).get_all("Tag", [])
+        if not any(_runs_on_lambda(tag) for tag in tags):
+            yield f"{name.partition('.dist-info')[0]} is built for {', '.join(tags)}, which AWS Lambda is not"
+
+
+def _runs_on_lambda(tag: str) -> bool:
+    if tag.endswith("-any"):
+        return True
+    match = _MANYLINUX.search(tag)
+    return bool(match) and int(match[1] or 0) <= GLIBC_MINOR
+
+
+def _import_faults(archive: ZipFile) -> Iterator[str]:
+    """Imports every function from the unzipped package alone, as AWS Lambda does, where this machine is like it."""
+    if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
+        return
+    with TemporaryDirectory(prefix="headgate-unzipped-") as folder:
+        archive.extractall(folder)
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-B", "-c", _LOOK, folder],
+            env={},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    if done.returncode:
+        yield f"its functions cannot be imported: {done.stderr.strip().splitlines()[-1]}"
+
+
+def _versions(distributions: dict[str, str]) -> set[str]:
+    return {f"{name} {version}" for name, version in distributions.items()}
+
+
+def _is_code(name: str) -> bool:
+    return name.endswith((".py", ".so"))
+
+
+def _missing(what: str, wanted: Iterable[str], found: Iterable[str]) -> Iterator[str]:
+    if lacking := sorted(set(wanted) - set(found)):
+        yield f"{what}: {_some(lacking)} missing"
+
+
+def _surplus(what: str, found: Iterable[str], wanted: Iterable[str]) -> Iterator[str]:
+    if more := sorted(set(found) - set(wanted)):
+        yield f"{what}: {_some(more)}"
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more

@@ -1,0 +1,155 @@
+"""Tables that have broken captures, each with rows for the snapshot and changes for the stream."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+SOURCE_SCHEMA = "Läden & Söhne"
+LARGE_TEXT = 900_000
+BULK_ROWS = 20_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Awkward:
+    """A table. `{t}` in statements is its full name, quoted; `columns` are those that it has in the end."""
+
+    name: str
+    made_by: str
+    columns: tuple[str, ...]
+    rows: Sequence[str] = ()
+    changes: Sequence[str] = ()
+    keyless: bool = False
+
+    def statements(self, templates: Sequence[str], schema: str) -> list[str]:
+        """Statements for the table of this name in that schema."""
+        return [template.replace("{t}", f'"{schema}"."{self.name}"') for template in templates]
+
+    def create(self, schema: str) -> list[str]:
+        """Makes it, owned by the account."""
+        return self.statements([self.made_by, "ALTER TABLE {t} OWNER TO {role}"], schema)
+
+
+_RANDOM_TEXT = f"(SELECT string_agg(md5(random()::text || n), '') FROM generate_series(1, {LARGE_TEXT // 32}) n)"
+_WIDE = tuple(f"Spalte {number}" for number in range(1, 121))
+
+TABLES = (
+    Awkward(
+        name="Order Items",
+        made_by='CREATE TABLE {t} (id int PRIMARY KEY, "Unit Price" numeric(12,3), "größe" text, "日本" text)',
+        columns=("id", "Unit Price", "größe", "日本"),
+        rows=["INSERT INTO {t} SELECT g, g * 1.125, 'Maß ' || g, '数量 🧵' FROM generate_series(1, 50) g"],
+        changes=["""UPDATE {t} SET "größe" = 'weiß 🧶', "Unit Price" = NULL WHERE id % 7 = 0"""],
+    ),
+    Awkward(
+        name="select",
+        made_by='CREATE TABLE {t} ("table" int PRIMARY KEY, "from" text, "group" int, "user" text)',
+        columns=("table", "from", "group", "user"),
+        rows=["INSERT INTO {t} VALUES (1, 'where', 2, 'order'), (2, 'by', 3, 'limit')"],
+        changes=["""UPDATE {t} SET "from" = 'having', "group" = 9 WHERE "table" = 2"""],
+    ),
+    Awkward(
+        name="Twin",
+        made_by="CREATE TABLE {t} (id int PRIMARY KEY, said text)",
+        columns=("id", "said"),
+        rows=["INSERT INTO {t} VALUES (1, 'Upper'), (2, 'UPPER')"],
+        changes=["INSERT INTO {t} VALUES (3, 'Upper again')"],
+    ),
+    Awkward(
+        name="twin",
+        made_by="CREATE TABLE {t} (id int PRIMARY KEY, said text)",
+        columns=("id", "said"),
+        rows=["INSERT INTO {t} VALUES (1, 'lower')"],
+        changes=["UPDATE {t} SET said = 'lower again'"],
+    ),
+    Awkward(
+        name="composite",
+        made_by="CREATE TABLE {t} (region text, number int, said text, PRIMARY KEY (region, number))",
+        columns=("region", "number", "said"),
+        rows=["INSERT INTO {t} SELECT 'r' || g % 3, g, 'n' || g FROM generate_series(1, 30) g"],
+        changes=[
+            "UPDATE {t} SET region = 'moved' WHERE number = 4",
+            "UPDATE {t} SET number = number + 1000 WHERE number < 4",
+            "UPDATE {t} SET region = region || 'é', number = -number, said = NULL WHERE number BETWEEN 10 AND 12",
+        ],
+    ),
+    Awkward(
+        name="large",
+        made_by="CREATE TABLE {t} (id int PRIMARY KEY, large text, touched int)",
+        columns=("id", "large", "touched"),
+        rows=[f"INSERT INTO {{t}} SELECT g, {_RANDOM_TEXT}, 0 FROM generate_series(1, 2) g"],
+        changes=[
+            "UPDATE {t} SET touched = touched + 1",
+            f"INSERT INTO {{t}} VALUES (3, {_RANDOM_TEXT}, 0)",
+            "UPDATE {t} SET touched = touched + 1 WHERE id = 3",
+        ],
+    ),
+    Awkward(
+        name="growing",
+        made_by="CREATE TABLE {t} (id int PRIMARY KEY, said text)",
+        columns=("id", "said", "Später"),
+        rows=["INSERT INTO {t} SELECT g, 'before' FROM generate_series(1, 5) g"],
+        changes=[
+            'ALTER TABLE {t} ADD COLUMN "Später" numeric(8,2)',
+            "INSERT INTO {t} VALUES (6, 'after', 12.34)",
+            'UPDATE {t} SET "Später" = id WHERE id < 3',
+        ],
+    ),
+    Awkward(
+        name="wide",
+        made_by=f"CREATE TABLE {{t}} (id int PRIMARY KEY, {', '.join(f'"{column}" text' for column in _WIDE)})",
+        columns=("id", *_WIDE),
+        rows=[f"INSERT INTO {{t}} SELECT g, {', '.join(f"'{n}.' || g" for n in range(120))} FROM generate_series(1, 20) g"],
+        changes=['UPDATE {t} SET "Spalte 120" = NULL, "Spalte 60" = \'\' WHERE id > 10'],
+    ),
+    Awkward(
+        name="bulk",
+        made_by="CREATE TABLE {t} (id bigint PRIMARY KEY, said text, amount numeric(12,2), at timestamptz)",
+        columns=("id", "said", "amount", "at"),
+        changes=[
+            "INSERT INTO {t} SELECT g, md5(g::text), g / 7.0, timestamptz '2026-01-01 UTC' + g * interval '1 second'"
+            f" FROM generate_series(1, {BULK_ROWS}) g",
+        ],
+        rows=["INSERT INTO {t} VALUES (0, 'first', 0, now())"],
+    ),
+    Awkward(
+        name="going",
+        made_by="CREATE TABLE {t} (id int PRIMARY KEY, said text)",
+        columns=("id", "said"),
+        rows=["INSERT INTO {t} SELECT g, 'row' FROM generate_series(1, 40) g"],
+        changes=[
+            "DELETE FROM {t} WHERE id % 2 = 0",
+            "INSERT INTO {t} VALUES (2, 'came back')",
+            "UPDATE {t} SET id = id + 100 WHERE id < 10",
+            "DELETE FROM {t} WHERE id = 101",
+        ],
+    ),
+    Awkward(
+        name="empty or null",
+        made_by="CREATE TABLE {t} (id int PRIMARY KEY, said text, bytes bytea, list text[])",
+        columns=("id", "said", "bytes", "list"),
+        rows=["INSERT INTO {t} VALUES (1, '', '', '{}'), (2, NULL, NULL, NULL), (3, 'x', '\\x00ff', '{\"\"}')"],
+        changes=[
+            "UPDATE {t} SET said = NULL, bytes = NULL, list = NULL WHERE id = 1",
+            "UPDATE {t} SET said = '', bytes = '', list = '{}' WHERE id = 2",
+        ],
+    ),
+    Awkward(
+        name="parted",
+        made_by="CREATE TABLE {t} (id int, at date, said text, PRIMARY KEY (id, at)) PARTITION BY RANGE (at)",
+        columns=("id", "at", "said"),
+        rows=["INSERT INTO {t} SELECT g, date '2026-01-01' + g * 20, 'p' FROM generate_series(1, 17) g"],
+        changes=[
+            "UPDATE {t} SET said = 'q' WHERE id < 5",
+            "UPDATE {t} SET at = at + 180 WHERE id IN (2, 3)",
+            "DELETE FROM {t} WHERE id = 17",
+            "INSERT INTO {t} VALUES (99, '2026-12-24', 'late')",
+        ],
+    ),
+    Awkward(
+        name="no key",
+        made_by="CREATE TABLE {t} (number int, said text)",
+        columns=("number", "said"),
+        rows=["INSERT INTO {t} SELECT g % 5, 'same' FROM generate_series(1, 25) g"],
+        changes=["INSERT INTO {t} VALUES (7, NULL), (7, ''), (7, 'new')"],
+        keyless=True,
+    ),
+)

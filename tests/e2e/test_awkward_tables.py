@@ -1,0 +1,124 @@
+"""Awkward tables from PostgreSQL to PostgreSQL: in the end the target equals the source, row by row, as text."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from tests.e2e.awkward import SOURCE_SCHEMA, TABLES, Awkward
+from tests.support.real_headgate import Json, Place, RealHeadgate, eventually
+
+pytestmark = pytest.mark.real
+MADE_SCHEMA = "Ziel made"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moved:
+    """One pipeline over all awkward tables, delivered into tables of the sink's making and into tables made before."""
+
+    headgate: RealHeadgate
+    source: Place
+    target: Place
+    pipeline: Json
+    deliveries: dict[str, Json]
+
+    def differing(self, schema: str, tables: tuple[Awkward, ...]) -> dict[str, str]:
+        """Tables whose content is not that of the source, with what was seen."""
+        found = {}
+        for table in tables:
+            there = self.target.content(schema, table.name, table.columns)
+            here = self.source.content(SOURCE_SCHEMA, table.name, table.columns)
+            if there != here:
+                found[table.name] = _difference(here, there)
+        return found
+
+    def health(self) -> dict[str, str]:
+        """The observed state of everything."""
+        paths = {"pipeline": f"/pipelines/{self.pipeline['id']}/status"} | {
+            name: f"/deliveries/{delivery['id']}/status" for name, delivery in self.deliveries.items()
+        }
+        return {name: self.headgate.get(path)["observed_state"] for name, path in paths.items()}
+
+
+def _difference(here: list[str] | str, there: list[str] | str) -> str:
+    if isinstance(here, str) or isinstance(there, str):
+        return str(there)[:200]
+    missing, more = [x for x in here if x not in set(there)], [x for x in there if x not in set(here)]
+    return f"{len(here)} rows, {len(there)} arrived; lacks {str(missing[:2])[:300]}; has {str(more[:2])[:300]}"
+
+
+@pytest.fixture(scope="module")
+def moved(headgate: RealHeadgate) -> Iterator[Moved]:
+    source, target = headgate.database("awkward"), headgate.database("ziel")
+    source.run(f'CREATE SCHEMA "{SOURCE_SCHEMA}" AUTHORIZATION {{role}}')
+    target.run(f'CREATE SCHEMA "{MADE_SCHEMA}" AUTHORIZATION {{role}}')
+    for table in TABLES:
+        source.run(*table.create(SOURCE_SCHEMA))
+        target.run(*(statement.replace("PARTITION BY RANGE (at)", "") for statement in table.create(MADE_SCHEMA)))
+        for part, (since, to) in enumerate((("2026-01-01", "2026-07-01"), ("2026-07-01", "2027-01-01"))):
+            if "PARTITION BY" in table.made_by:
+                bounds = f"FOR VALUES FROM ('{since}') TO ('{to}')"
+                source.run(*table.statements([f'CREATE TABLE "{SOURCE_SCHEMA}".part{part} PARTITION OF {{t}} {bounds}'], SOURCE_SCHEMA))
+        source.run(*table.statements(table.rows, SOURCE_SCHEMA))
+        if table.keyless:
+            source.run(*table.statements(["ALTER TABLE {t} REPLICA IDENTITY FULL"], SOURCE_SCHEMA))
+    source.run(f'CREATE TABLE "{SOURCE_SCHEMA}"."TWIN" (id int PRIMARY KEY)', f'INSERT INTO "{SOURCE_SCHEMA}"."TWIN" VALUES (1)')
+    registered = headgate.source(source)
+    headgate.discover(registered)
+    pipeline = headgate.pipeline(registered, [(SOURCE_SCHEMA, table.name) for table in TABLES])
+    headgate.deploy(pipeline)
+    destination = headgate.destination(target)
+    topics = dict(zip((table.name for table in TABLES), pipeline["topics"], strict=True))
+    keyed = {topics[table.name]: table.name for table in TABLES if not table.keyless}
+    keyless = {topics[table.name]: table.name for table in TABLES if table.keyless}
+    deliveries = {
+        "auto": headgate.deliver(destination, headgate.delivery_body(pipeline, keyed)),
+        "made": headgate.deliver(destination, headgate.delivery_body(pipeline, keyed, MADE_SCHEMA)),
+        "inserted": headgate.deliver(destination, headgate.delivery_body(pipeline, keyless, write_mode="insert")),
+    }
+    yield Moved(headgate=headgate, source=source, target=target, pipeline=pipeline, deliveries=deliveries)
+    for delivery in deliveries.values():
+        headgate.delete(f"/deliveries/{delivery['id']}")
+    headgate.delete(f"/pipelines/{pipeline['id']}")
+
+
+KEYED = tuple(table for table in TABLES if not table.keyless)
+KEYLESS = tuple(table for table in TABLES if table.keyless)
+
+
+@pytest.fixture(scope="module")
+def arrived(moved: Moved) -> Moved:
+    """The snapshot compared, then every change made and compared."""
+    grown = next(table for table in TABLES if table.name == "growing")
+    snapshot = tuple(table for table in KEYED if table is not grown)
+    _until_equal(moved, snapshot)
+    for table in TABLES:
+        moved.source.run(*table.statements(table.changes, SOURCE_SCHEMA))
+    _until_equal(moved, KEYED)
+    return moved
+
+
+def _until_equal(moved: Moved, keyed: tuple[Awkward, ...]) -> None:
+    eventually(
+        lambda: {
+            "auto": moved.differing("shop", keyed + KEYLESS),
+            "made": moved.differing(MADE_SCHEMA, keyed),
+            **({"health": moved.health()} if any(state != "RUNNING" for state in moved.health().values()) else {}),
+        },
+        90,
+        until=lambda seen: not any(seen.values()),
+    )
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_every_change_of_the_table_arrives(arrived: Moved, table: Awkward) -> None:
+    assert arrived.differing("shop", (table,)) == {}
+
+
+@pytest.mark.parametrize("table", KEYED, ids=lambda table: table.name)
+def test_every_change_arrives_in_a_table_made_beforehand(arrived: Moved, table: Awkward) -> None:
+    assert arrived.differing(MADE_SCHEMA, (table,)) == {}
+
+
+def test_everything_still_runs(arrived: Moved) -> None:
+    assert set(arrived.health().values()) == {"RUNNING"}

@@ -1,0 +1,315 @@
+"""Headgate on the real stack, and the steps of its main job as a person would take them through the REST API."""
+
+import base64
+import itertools
+import json
+import os
+import secrets
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import boto3
+import httpx
+import psycopg
+import pytest
+from psycopg.sql import SQL, Identifier, Literal
+
+from infra.local import probes
+from infra.local.addresses import StackAddresses
+from infra.local.first_admin import FirstAdmin
+from infra.local.layout import ROOT
+from infra.local.processes import Plan, Server
+from infra.local.real_stack import RealStack
+from infra.local.reaper import Reaper
+from infra.local.surroundings import Keys, environment
+from tests.support.real import RealStackInUse
+
+Json = dict[str, Any]
+T = TypeVar("T")
+ADMIN = FirstAdmin(email="admin@example.com", password="correct horse battery staple", made_here=False)
+POLL_SECONDS = 0.2
+_numbers = itertools.count(1)
+
+
+def eventually(look: Callable[[], T], within: float = 40.0, *, until: Callable[[T], bool] = bool) -> T:
+    """What `look` gives once it is as wanted. Fails with the last thing seen when that takes too long."""
+    end = time.monotonic() + within
+    while not until(seen := look()):
+        assert time.monotonic() < end, f"not within {within} s; last seen: {str(seen)[:2000]}"
+        time.sleep(POLL_SECONDS)
+    return seen
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A database on the stack's PostgreSQL, or another one, and the account that Headgate signs in with."""
+
+    host: str
+    port: int
+    database: str
+    username: str
+    password: str = field(repr=False)
+    superuser: str = field(repr=False)
+    """Connection string of the superuser, for the test itself."""
+
+    @property
+    def config(self) -> Json:
+        """The `config` of a source or destination. The shortest time limits, so that silence is short too."""
+        return {
+            "host": self.host,
+            "port": self.port,
+            "database_name": self.database,
+            "username": self.username,
+            "connection_timeout_seconds": 3,
+        }
+
+    @property
+    def credentials(self) -> Json:
+        """The `credentials` of a source or destination."""
+        return {"password": self.password}
+
+    def run(self, *statements: str) -> list[tuple[Any, ...]]:
+        """Runs statements as the superuser, each by itself; gives the rows of the last. `{role}` is the account's."""
+        rows: list[tuple[Any, ...]] = []
+        with psycopg.connect(self.superuser, dbname=self.database, autocommit=True, connect_timeout=10) as connection:
+            for statement in statements:
+                done = connection.execute(statement.replace("{role}", self.username).encode())
+                rows = done.fetchall() if done.description else []
+        return rows
+
+    def content(self, schema: str, table: str, columns: Sequence[str]) -> list[str] | str:
+        """Every row as text, ordered; the name of the error when the table or one of its columns is not there."""
+        row = SQL(", ").join(SQL("{}::text").format(Identifier(column)) for column in columns)
+        query = SQL("SELECT ROW({})::text AS line FROM {} ORDER BY line").format(row, Identifier(schema, table))
+        with psycopg.connect(self.superuser, dbname=self.database, connect_timeout=10) as connection:
+            try:
+                return [line for (line,) in connection.execute(query)]
+            except psycopg.ProgrammingError as error:
+                return type(error).__name__
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealHeadgate:
+    """A running Headgate on a running stack, signed in as Admin."""
+
+    stack: RealStack
+    process: Server
+    service_credential: str = field(repr=False)
+    client: httpx.Client = field(repr=False)
+    stream_cluster_id: str = ""
+    connect_cluster_id: str = ""
+
+    def call(self, method: str, path: str, body: Any = None, *, expect: int | Sequence[int] = (200, 201, 202)) -> Any:
+        """One request; the body of the answer, which must have the expected status."""
+        answer = self.client.request(method, path, json=body)
+        wanted = [expect] if isinstance(expect, int) else expect
+        assert answer.status_code in wanted, f"{method} {path}: {answer.status_code} {answer.text[:3000]}"
+        return answer.json() if answer.content else None
+
+    def get(self, path: str, **more: Any) -> Any:
+        """GET."""
+        return self.call("GET", path, **more)
+
+    def post(self, path: str, body: Any = None, **more: Any) -> Any:
+        """POST."""
+        return self.call("POST", path, body, **more)
+
+    def refused(self, path: str, body: Any = None, *, status: int = 422) -> Json:
+        """The error of a POST that must be refused, within the 25 seconds that the API promises."""
+        began = time.monotonic()
+        error = self.post(path, body, expect=status)["error"]
+        assert time.monotonic() - began < 25
+        return dict(error)
+
+    # --- places -----------------------------------------------------------------------------------------------------
+
+    def database(self, purpose: str, *statements: str, server: str | None = None) -> Place:
+        """A new database with an account that may replicate, create in it, and owns schema `shop`."""
+        superuser = server or self.stack.addresses.postgres
+        number = next(_numbers)
+        place = Place(
+            host="127.0.0.1",
+            port=urlsplit(superuser).port or 5432,
+            database=f"{purpose}{number}",
+            username=f"{purpose}_role{number}",
+            password=secrets.token_urlsafe(12),
+            superuser=superuser,
+        )
+        with psycopg.connect(superuser, autocommit=True, connect_timeout=10) as connection:
+            connection.execute(
+                SQL("CREATE ROLE {} LOGIN REPLICATION PASSWORD {}").format(
+                    Identifier(place.username), Literal(place.password)
+                )
+            )
+            connection.execute(SQL("CREATE DATABASE {}").format(Identifier(place.database)))
+        place.run(
+            f"GRANT CREATE ON DATABASE {place.database} TO {{role}}",
+            "CREATE SCHEMA shop AUTHORIZATION {role}",
+            *statements,
+        )
+        return place
+
+    # --- the main job -----------------------------------------------------------------------------------------------
+
+    def source(self, place: Place, **config: Any) -> Json:
+        """Registers a source."""
+        body = {
+            "name": f"source {next(_numbers)}",
+            "provider": "postgresql",
+            "config": {**place.config, **config},
+            "credentials": place.credentials,
+        }
+        return dict(self.post("/sources", body))
+
+    def discover(self, source: Json) -> dict[str, Json]:
+        """Discovers the source's tables: `schema.table` to table."""
+        job = self.post(f"/sources/{source['id']}/discover")
+        done = eventually(
+            lambda: self.get(f"/jobs/{job['id']}"), until=lambda job: job["status"] in ("COMPLETED", "FAILED")
+        )
+        assert done["status"] == "COMPLETED", done
+        tables = self.get(f"/sources/{source['id']}/tables")
+        return {f"{table['schema_name']}.{table['table_name']}": table for table in tables}
+
+    def pipeline_body(self, source: Json, tables: Sequence[tuple[str, str]], **more: Any) -> Json:
+        """The input of a pipeline."""
+        number = next(_numbers)
+        return {
+            "name": f"pipeline {number}",
+            "source_id": source["id"],
+            "stream_cluster_id": self.stream_cluster_id,
+            "connect_cluster_id": self.connect_cluster_id,
+            "topic_prefix": f"p{number}",
+            "tables": [{"schema_name": schema, "table_name": table} for schema, table in tables],
+            **more,
+        }
+
+    def pipeline(self, source: Json, tables: Sequence[tuple[str, str]], **more: Any) -> Json:
+        """Creates a pipeline: a draft."""
+        return dict(self.post("/pipelines", self.pipeline_body(source, tables, **more)))
+
+    def deploy(self, pipeline: Json) -> Json:
+        """Deploys a pipeline and waits until it runs."""
+        self.post(f"/pipelines/{pipeline['id']}/deploy")
+        return self.until_state(f"/pipelines/{pipeline['id']}/status", "RUNNING")
+
+    def until_state(self, path: str, *states: str, within: float = 40.0) -> Json:
+        """Waits for an observed state."""
+        return eventually(lambda: dict(self.get(path)), within, until=lambda seen: seen["observed_state"] in states)
+
+    def destination(self, place: Place) -> Json:
+        """Registers a destination."""
+        body = {
+            "name": f"destination {next(_numbers)}",
+            "provider": "postgresql",
+            "config": place.config,
+            "credentials": place.credentials,
+        }
+        return dict(self.post("/destinations", body))
+
+    def delivery_body(self, pipeline: Json, tables: Mapping[str, str], schema: str = "shop", **more: Any) -> Json:
+        """The input of a delivery; `tables` are topics of the pipeline to target tables."""
+        return {
+            "pipeline_id": pipeline["id"],
+            "name": f"delivery {next(_numbers)}",
+            "mappings": [{"topic": topic, "schema_name": schema, "table_name": table} for topic, table in tables.items()],
+            **more,
+        }
+
+    def deliver(self, destination: Json, body: Json) -> Json:
+        """Deploys a delivery once its topics are there, and waits until it runs."""
+        self.until_topics(body)
+        delivery = self.post(f"/destinations/{destination['id']}/deploy", body)
+        self.until_state(f"/deliveries/{delivery['id']}/status", "RUNNING")
+        return dict(delivery)
+
+    def until_topics(self, body: Json) -> None:
+        """Waits until the snapshot has made every topic that the delivery maps."""
+        from confluent_kafka.admin import AdminClient
+
+        admin = AdminClient({"bootstrap.servers": self.stack.addresses.kafka, "log_level": 0})
+        wanted = {mapping["topic"] for mapping in body["mappings"]}
+        eventually(lambda: wanted - set(admin.list_topics(timeout=5).topics), until=lambda missing: not missing)
+
+    def delete(self, path: str) -> None:
+        """Deletes a resource, and waits until it is gone."""
+        self.call("DELETE", path, expect=(204, 202))
+        eventually(lambda: self.client.get(path).status_code, until=lambda status: status == 404)
+
+    # --- behind the scenes ------------------------------------------------------------------------------------------
+
+    def tick(self) -> None:
+        """Sends the Connect cluster a tick through the queue, as the schedule does once a minute."""
+        queue = self.queues.get_queue_url(QueueName="headgate-ticks")["QueueUrl"]
+        self.queues.send_message(QueueUrl=queue, MessageBody=json.dumps({"cluster_id": self.connect_cluster_id}))
+
+    @property
+    def queues(self) -> Any:
+        """The stack's queues."""
+        return boto3.client(
+            "sqs",
+            endpoint_url=self.stack.addresses.sqs,
+            region_name="us-east-1",
+            aws_access_key_id="local",
+            aws_secret_access_key="local",
+        )
+
+    def connectors(self) -> dict[str, Json]:
+        """What Connect itself says: name to `{"status": ..., "info": ...}`."""
+        query = "/connectors?expand=status&expand=info"
+        answer = eventually(
+            lambda: httpx.get(self.stack.addresses.connect + query, timeout=20), until=lambda got: got.status_code == 200
+        )
+        return dict(answer.json())
+
+
+@pytest.fixture(scope="session")
+def headgate(real_stack_in_use: RealStackInUse, real_state: Path) -> Iterator[RealHeadgate]:
+    """Headgate on the real stack, with the stack's own clusters registered."""
+    stack, url = real_stack_in_use.stack, real_stack_in_use.headgate_url
+    reaper = Reaper()
+    process = Server(_plan(real_stack_in_use, real_state), reaper)
+    try:
+        process.start()
+        with httpx.Client(base_url=f"{url}/api/v1", headers={"X-Correlation-ID": "e2e"}, timeout=40) as client:
+            client.post("/auth/login", json={"email": ADMIN.email, "password": ADMIN.password}).raise_for_status()
+            credential = real_stack_in_use.service_credential
+            bare = RealHeadgate(stack=stack, process=process, service_credential=credential, client=client)
+            yield _with_clusters(bare, stack.addresses)
+    finally:
+        process.stop()
+        reaper.close()
+
+
+def _with_clusters(bare: RealHeadgate, addresses: StackAddresses) -> RealHeadgate:
+    stream = bare.post("/stream/clusters", {"name": "stream", "bootstrap_servers": addresses.kafka})
+    connect = bare.post(
+        "/connect/clusters", {"name": "connect", "base_url": addresses.connect, "stream_cluster_id": stream["id"]}
+    )
+    return RealHeadgate(
+        stack=bare.stack,
+        process=bare.process,
+        service_credential=bare.service_credential,
+        client=bare.client,
+        stream_cluster_id=stream["id"],
+        connect_cluster_id=connect["id"],
+    )
+
+
+def _plan(use: RealStackInUse, state: Path) -> Plan:
+    keys = Keys(master_key=base64.b64encode(os.urandom(32)).decode(), service_credential=use.service_credential)
+    variables = environment(use.headgate_url, ADMIN, keys, use.stack.addresses)
+    return Plan(
+        name="Headgate",
+        command=[sys.executable, "-m", "tests.support.headgate_process", str(use.headgate_port)],
+        folder=ROOT,
+        log=state / "headgate.log",
+        pid_file=state / "headgate.pid",
+        ready=lambda: probes.http_text(use.headgate_port, "/health") != "",
+        environment=variables,
+    )

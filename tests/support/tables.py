@@ -1,0 +1,156 @@
+"""The tables of a Headgate under test: in this process with moto, or on a DynamoDB Local; wiped in milliseconds.
+
+    with on_moto(gate) as tables:        # or on_dynamodb_local(gate, "http://127.0.0.1:8000")
+        kept = tables.keep()
+        ...
+        tables.restore(kept)
+
+Every request of the SDK to DynamoDB passes the gate.
+"""
+
+import copy
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any, Protocol
+from unittest.mock import patch
+
+import boto3
+import botocore.endpoint
+import urllib3
+from boto3.dynamodb.types import TypeDeserializer
+from moto import mock_aws
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.core.models import botocore_stubber
+from moto.dynamodb.models import dynamodb_backends
+from pynamodb.models import Model
+
+from chalicelib.stores.all_tables import ALL_TABLES
+from tests.support.gate import Gate, Side
+
+REGION = "eu-central-1"
+ENVIRONMENT = {
+    "AWS_DEFAULT_REGION": REGION,
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    # Without this the SDK calls hosts named after the account, which moto does not answer.
+    "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled",
+}
+WRITES = ("PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem")
+Row = Mapping[str, Any]
+
+
+class Tables(Protocol):
+    """All tables, looked at and replaced behind the product's back."""
+
+    def rows(self, table: str) -> list[Row]:
+        """All rows of a table (its name without prefix), attributes as plain Python values."""
+
+    def keep(self) -> Any:
+        """Everything that is stored now, for `restore`."""
+
+    def restore(self, kept: Any) -> None:
+        """Put everything back as it was."""
+
+
+@contextmanager
+def on_moto(gate: Gate) -> Iterator[Tables]:
+    """moto in this process, one request at a time: it is not safe for threads."""
+    lock, answer = threading.RLock(), botocore_stubber.process_request
+
+    def one_at_a_time(request: Any) -> Any:
+        with lock:
+            return answer(request)
+
+    with _stubbed(gate, one_at_a_time):
+        _create_tables()
+        yield _MotoTables(next(found for found in dynamodb_backends[DEFAULT_ACCOUNT_ID].values() if found.tables))
+
+
+@contextmanager
+def on_dynamodb_local(gate: Gate, url: str) -> Iterator[Tables]:
+    """A DynamoDB Local. Requests are led to it whatever endpoint their client was made for."""
+    pool = urllib3.PoolManager(maxsize=32, retries=False, timeout=10)
+
+    def forward(request: Any) -> tuple[int, dict[str, str], bytes]:
+        answer = pool.request("POST", url, body=request.body, headers=dict(request.headers.items()))
+        return answer.status, dict(answer.headers), answer.data
+
+    with pool, _stubbed(gate, forward):
+        _create_tables()
+        yield _LocalTables()
+
+
+@contextmanager
+def _stubbed(gate: Gate, answer: Callable[[Any], Any]) -> Iterator[None]:
+    def through_gate(request: Any) -> Any:
+        header = request.headers.get("X-Amz-Target", b"")
+        name = (header.decode() if isinstance(header, bytes) else header).rpartition(".")[2]
+        return gate.passing(Side.STORE, name, writes=name in WRITES, call=lambda: answer(request))
+
+    with (
+        patch.dict("os.environ", ENVIRONMENT),
+        patch.object(botocore_stubber, "process_request", through_gate),
+        # The SDK waits for up to seconds before it repeats a request.
+        patch.object(botocore.endpoint, "time", SimpleNamespace(sleep=lambda _: None)),
+        mock_aws(config={"core": {"mock_credentials": False}}),
+    ):
+        yield
+
+
+def _create_tables() -> None:
+    for table in ALL_TABLES:
+        if not table.exists():
+            table.create_table(wait=True)
+
+
+def _plain(attributes: Mapping[str, Any]) -> Row:
+    read = TypeDeserializer().deserialize
+    return {name: read(value) for name, value in attributes.items()}
+
+
+class _MotoTables:
+    def __init__(self, backend: Any) -> None:
+        self._tables = backend.tables
+
+    def rows(self, table: str) -> list[Row]:
+        return [_plain(item.to_json()["Attributes"]) for item in self._tables[f"headgate-{table}"].all_items()]
+
+    def keep(self) -> Any:
+        return {name: copy.deepcopy(table.items) for name, table in self._tables.items()}
+
+    def restore(self, kept: Any) -> None:
+        for name, items in kept.items():
+            self._tables[name].items = copy.deepcopy(items)
+
+
+class _LocalTables:
+    def __init__(self) -> None:
+        self._client = boto3.client("dynamodb")
+        self._keys = {table.Meta.table_name: _key_names(table) for table in ALL_TABLES}
+
+    def rows(self, table: str) -> list[Row]:
+        return [_plain(item) for item in self._items(f"headgate-{table}")]
+
+    def keep(self) -> Any:
+        return {name: self._items(name) for name in self._keys}
+
+    def restore(self, kept: Any) -> None:
+        for name, keys in self._keys.items():
+            now = {repr([item[key] for key in keys]): item for item in self._items(name)}
+            then = {repr([item[key] for key in keys]): item for item in kept[name]}
+            for gone in now.keys() - then.keys():
+                self._client.delete_item(TableName=name, Key={key: now[gone][key] for key in keys})
+            for key, item in then.items():
+                if now.get(key) != item:
+                    self._client.put_item(TableName=name, Item=item)
+
+    def _items(self, name: str) -> list[dict[str, Any]]:
+        pages = self._client.get_paginator("scan").paginate(TableName=name, ConsistentRead=True)
+        return [item for page in pages for item in page["Items"]]
+
+
+def _key_names(table: type[Model]) -> list[str]:
+    hash_key, range_key = table._hash_key_attribute(), table._range_key_attribute()
+    return [key.attr_name for key in (hash_key, range_key) if key is not None]
