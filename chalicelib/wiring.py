@@ -13,6 +13,7 @@ from chalicelib.domain.cluster import StreamCluster
 from chalicelib.domain.job import JobKind
 from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.kit.clock import utc_now
+from chalicelib.kit.log import get_logger
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Signer
 from chalicelib.secrets.envelope import Envelope
@@ -314,6 +315,7 @@ class Services:
 def services() -> Services:
     """The services of this process. The first Admin is made before anybody is served."""
     built = Services(settings())
+    get_logger().setLevel(built.settings.log_level.upper())
     built.install()
     return built
 

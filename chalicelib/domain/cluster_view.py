@@ -39,7 +39,6 @@ class ClusterView:
     """A cluster as the last tick left it. `unreadable` says why Connect could not be read, when it could not."""
 
     epoch: int = 0
-    body_version: int = 0
     observed_at: datetime | None = None
     unreadable: str | None = None
     remembered: Remembered = field(default_factory=Remembered)

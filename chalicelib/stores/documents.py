@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import TypeAdapter
@@ -43,7 +44,7 @@ class Documents(Generic[E]):
 
     def __init__(self, table: type[Document], entity: type[E], noun: str) -> None:
         self._table = table
-        self._adapter = TypeAdapter(entity)
+        self._adapter: TypeAdapter[E] = _adapter(entity)
         self.noun = noun
 
     def groups(self, entity: E) -> Mapping[str, str | None]:
@@ -177,3 +178,8 @@ class Documents(Generic[E]):
     def from_row(self, row: Document) -> E:
         """The entity in a row that another store of this room has read."""
         return self._adapter.validate_json(row.body)
+
+
+@cache
+def _adapter(entity: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(entity)

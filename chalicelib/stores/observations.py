@@ -1,12 +1,24 @@
-"""What the last tick saw of each Connect cluster: a small head that every tick touches, a body only when it changed."""
+"""What the last tick saw of each Connect cluster: a small head that every tick touches, and a body in parts.
 
+A row holds 400 KB at the most, so the body of a large cluster is several rows, each with the connectors whose names
+fall to it. Only parts that changed are written: one connector that fails among 10,000 costs one part. The head lists
+the digest of every part: parts that do not fit the head (a writer died half-way) are not believed, and are written
+anew by the next tick that has something to write.
+"""
+
+import hashlib
 import zlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime
+from functools import cache
+from itertools import groupby
+from typing import Any
 
 from pydantic import TypeAdapter
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute, UTCDateTimeAttribute
+from pynamodb.exceptions import UpdateError
+from pynamodb.expressions.condition import Condition
 from pynamodb.models import Model
 
 from chalicelib.domain.cluster_view import ClusterView, Remembered
@@ -15,20 +27,22 @@ from chalicelib.stores.documents import store_errors
 from chalicelib.stores.tables import meta
 from chalicelib.stores.transaction import Transaction
 
-_HEAD, _BODY = "head", "body"
-_ADAPTER = TypeAdapter(Remembered)
+_HEAD = "head"
+_CONNECTORS_PER_PART = 400
+_UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
+"""Stands for the time of looking in each observation of a body: the head has it, for all of them."""
 
 
 class ObservationRow(Model):
-    """`head` and `body` of one cluster. `epoch` counts what people changed; `body_version` names the body."""
+    """`head`, `body/0`, `body/1` ... of one cluster. `epoch` counts what people changed."""
 
     Meta = meta("observations")  # type: ignore[assignment]
     cluster_id = UnicodeAttribute(hash_key=True)
     part = UnicodeAttribute(range_key=True)
     epoch = NumberAttribute(default=0)
-    body_version = NumberAttribute(default=0)
     observed_at = UTCDateTimeAttribute(null=True)
     unreadable = UnicodeAttribute(null=True)
+    digests = UnicodeAttribute(null=True)
     body = BinaryAttribute(null=True, legacy_encoding=False)
 
 
@@ -36,21 +50,19 @@ class ObservationRow(Model):
 class Observations:
     """Snapshots by Connect cluster. A body that this process has read before is not read again."""
 
-    _bodies: dict[str, tuple[int, Remembered]] = field(default_factory=dict)
+    _bodies: dict[str, tuple[str, Remembered]] = field(default_factory=dict)
+    _listed: dict[str, str | None] = field(default_factory=dict)
+    """The digests in each head as it was last read."""
 
     def read(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
         """What is known of each cluster: one call, and one more where a body is new to this process."""
         keys = [(cluster_id, _HEAD) for cluster_id in sorted(set(cluster_ids))]
         with store_errors():
             heads = list(ObservationRow.batch_get(keys, consistent_read=True)) if keys else []
-            stale = [head for head in heads if self._known(head) is None]
-            bodies = (
-                ObservationRow.batch_get([(head.cluster_id, _BODY) for head in stale], consistent_read=True)
-                if stale
-                else ()
-            )
-            for row in bodies:
-                self._bodies[row.cluster_id] = (int(row.body_version), _unpack(row.body))
+            self._listed.update((head.cluster_id, head.digests) for head in heads)
+            stale = {head.cluster_id: head.digests for head in heads if head.digests and not self._holds(head)}
+            if stale:
+                self._fetch(stale)
         return {head.cluster_id: self._view(head) for head in heads}
 
     def bump(self, transaction: Transaction, cluster_id: str) -> None:
@@ -59,37 +71,61 @@ class Observations:
         transaction.update(row, [ObservationRow.epoch.add(1)], condition=None, label="epoch")
 
     def write(self, cluster_id: str, view: ClusterView, *, changed: bool) -> None:
-        """Store what a tick saw: the body only when it changed, then the head."""
-        version = view.body_version + 1 if changed else view.body_version
+        """Store what a tick saw. Another tick that was faster with its body counts, and this look is dropped."""
+        columns: list[tuple[Any, Any]] = [
+            (ObservationRow.observed_at, view.observed_at),
+            (ObservationRow.unreadable, view.unreadable),
+        ]
+        parts = _packed(view.remembered) if changed else {}
+        if changed:
+            columns.append((ObservationRow.digests, " ".join(parts)))
+        actions = [column.remove() if value is None else column.set(value) for column, value in columns]
         with store_errors():
+            try:
+                ObservationRow(cluster_id, _HEAD).update(actions, condition=self._unchanged(cluster_id, changed))
+            except UpdateError as error:
+                if error.cause_response_code != "ConditionalCheckFailedException":
+                    raise
+                self._bodies.pop(cluster_id, None)
+                return
             if changed:
-                packed = zlib.compress(_ADAPTER.dump_json(view.remembered), 6)
-                ObservationRow(cluster_id, _BODY, body=packed, body_version=version).save()
-                self._bodies[cluster_id] = (version, view.remembered)
-            observed_at = ObservationRow.observed_at
-            ObservationRow(cluster_id, _HEAD).update(
-                [
-                    ObservationRow.body_version.set(version),
-                    observed_at.set(view.observed_at) if view.observed_at else observed_at.remove(),
-                    ObservationRow.unreadable.set(view.unreadable)
-                    if view.unreadable
-                    else ObservationRow.unreadable.remove(),
-                ]
-            )
+                self._write_parts(cluster_id, parts)
+                self._listed[cluster_id] = " ".join(parts)
+                self._bodies[cluster_id] = (" ".join(parts), view.remembered)
 
-    def _known(self, head: ObservationRow) -> Remembered | None:
-        version, remembered = self._bodies.get(head.cluster_id, (0, Remembered()))
-        return remembered if version == int(head.body_version) else None
+    def _unchanged(self, cluster_id: str, changed: bool) -> Condition | None:
+        if not changed:
+            return None
+        listed = self._listed.get(cluster_id)
+        return ObservationRow.digests == listed if listed else ObservationRow.digests.does_not_exist()
+
+    def _write_parts(self, cluster_id: str, parts: Mapping[str, bytes]) -> None:
+        """The head comes first, so that of two ticks at the same moment only one writes parts."""
+        known = self._bodies.get(cluster_id, ("", None))[0].split()
+        for number, (digest, text) in enumerate(parts.items()):
+            if len(known) != len(parts) or known[number] != digest:
+                row = ObservationRow(cluster_id, f"body/{number}", body=zlib.compress(text, 6), digests=digest)
+                row.save()
+
+    def _fetch(self, stale: Mapping[str, str]) -> None:
+        """Read the bodies of clusters (id -> digests); what does not fit its digests counts as nothing known."""
+        keys = [(cluster_id, f"body/{n}") for cluster_id, digests in stale.items() for n in range(len(digests.split()))]
+        rows = sorted(ObservationRow.batch_get(keys, consistent_read=True), key=lambda row: row.cluster_id)
+        for cluster_id, found in groupby(rows, key=lambda row: row.cluster_id):
+            parts = sorted(found, key=lambda row: int(row.part.partition("/")[2]))
+            digests = " ".join(row.digests or "" for row in parts)
+            fits = digests == stale[cluster_id]
+            self._bodies[cluster_id] = (digests, _join([row.body for row in parts])) if fits else ("", Remembered())
+
+    def _holds(self, head: ObservationRow) -> bool:
+        return self._bodies.get(head.cluster_id, ("", None))[0] == head.digests
 
     def _view(self, head: ObservationRow) -> ClusterView:
-        remembered = self._known(head)
-        version, held = self._bodies.get(head.cluster_id, (0, Remembered()))
         return ClusterView(
             epoch=int(head.epoch),
-            body_version=version if remembered is None else int(head.body_version),
             observed_at=_moment(head.observed_at),
             unreadable=head.unreadable,
-            remembered=held,
+            remembered=self._bodies[head.cluster_id][1] if self._holds(head) else Remembered(),
         )
 
 
@@ -97,5 +133,37 @@ def _moment(value: datetime | None) -> datetime | None:
     return to_milliseconds(value) if value else None
 
 
-def _unpack(packed: bytes) -> Remembered:
-    return _ADAPTER.validate_json(zlib.decompress(packed))
+def _split(whole: Remembered) -> list[Remembered]:
+    """The parts: connectors by a hash of their names, what is not about connectors in the first."""
+    number = 1
+    while number * _CONNECTORS_PER_PART < max(len(whole.wanted), len(whole.observed)):
+        number *= 2
+    undated = {name: replace(seen, observed_at=_UNDATED) for name, seen in whole.observed.items()}
+    parts: list[dict[str, Any]] = [{} for _ in range(number)]
+    parts[0] = {"epoch": whole.epoch, "unsettled": whole.unsettled}
+    for column, entries in [*((name, getattr(whole, name)) for name in _BY_NAME), ("observed", undated)]:
+        for name in sorted(entries):
+            parts[zlib.crc32(name.encode()) % number].setdefault(column, {})[name] = entries[name]
+    return [Remembered(**part) for part in parts]
+
+
+_BY_NAME = [column.name for column in fields(Remembered) if column.name not in ("epoch", "unsettled", "observed")]
+
+
+def _packed(whole: Remembered) -> dict[str, bytes]:
+    """Digest -> text of each part, in order. The number stands in each digest: no two parts have the same."""
+    texts = [_adapter().dump_json(part) for part in _split(whole)]
+    return {f"{number}.{hashlib.sha256(text).hexdigest()[:10]}": text for number, text in enumerate(texts)}
+
+
+def _join(bodies: Sequence[bytes]) -> Remembered:
+    first, *others = [_adapter().validate_json(zlib.decompress(body)) for body in bodies]
+    for column in (*_BY_NAME, "observed"):
+        for other in others:
+            getattr(first, column).update(getattr(other, column))
+    return first
+
+
+@cache
+def _adapter() -> TypeAdapter[Remembered]:
+    return TypeAdapter(Remembered)

@@ -2,8 +2,9 @@
 
 usage: infra/package [FOLDER]
 
-Leaves `deployment.zip` (the functions with everything they import) and `template.json` (their stack) in FOLDER, by default
-.headgate/package. Needs a package index, or a folder of wheels that pip is pointed to; no AWS account and no setting.
+Leaves `deployment.zip` (the functions with everything they import) and `template.json` (their stack) in FOLDER, by
+default .headgate/package. Needs a package index, or a folder of wheels that pip is pointed to; no AWS account and no
+setting.
 
 Ends with 0 when both are sound, 1 when they are not (FOLDER is left as it was), 2 when they could not be built.
 """
@@ -18,7 +19,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 from infra.aws.template_checks import template_faults
 from infra.aws.zip_checks import SIZE_LIMIT, unzipped_size, zip_faults
@@ -99,7 +100,7 @@ def build(work: Path, say: Say) -> Path:
 
 
 def stage_project(project: Path) -> None:
-    """Copies what Chalice reads, so that nothing else can get into the package and nothing is written beside the code."""
+    """Copies what Chalice reads: nothing else can get into the package, and nothing is written beside the code."""
     without_leftovers = shutil.ignore_patterns("__pycache__", "deployments")
     for folder in ("chalicelib", ".chalice", "infra/policies"):
         shutil.copytree(ROOT / folder, project / folder, ignore=without_leftovers)

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +38,8 @@ def policy_of(function: str) -> tuple[Permission, ...]:
 
 
 def allows(given: tuple[Permission, ...], action: str, resource: str) -> bool:
-    """Whether the action is allowed on the resource, which is the end of an ARN: `table/${Prefix}jobs`."""
-    return any(one.action == action and fnmatchcase(one.resource, f"*:{resource}") for one in given)
+    """Whether the action is allowed on the resource, the end of an ARN (`table/${Prefix}jobs`) or an export's name."""
+    return any(one.action == action and f":{one.resource}".endswith(f":{resource}") for one in given)
 
 
 def wildcard_resources(document: Mapping[str, Any]) -> list[str]:

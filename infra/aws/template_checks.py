@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import app as deployed
@@ -41,6 +41,7 @@ TEMPLATE_BYTES = 1_000_000
 """Of a template that is uploaded to S3 (CloudFormation quotas)."""
 
 ALARMS = 6
+_VARIABLE = re.compile(r"\$\{([A-Za-z0-9:.]+)\}")
 _TELLING = re.compile("password|secret|credential|token|master", re.IGNORECASE)
 
 
@@ -49,6 +50,7 @@ def template_faults(template: Json) -> list[str]:
     resources = template["Resources"]
     return [
         *_size_faults(template),
+        *_reference_faults(template),
         *_route_faults(resources),
         *_gateway_faults(resources),
         *_function_faults(resources),
@@ -168,12 +170,35 @@ def _watch_faults(resources: Json) -> Iterator[str]:
         log["Properties"]["LogGroupName"]["Fn::Sub"]: log["Properties"].get("RetentionInDays")
         for log in _of_type(resources, "AWS::Logs::LogGroup").values()
     }
-    for name in _lacking(FUNCTIONS, logs):
-        yield f"the log of {name} is kept for ever"
+    for name, function in _of_type(resources, "AWS::Serverless::Function").items():
+        if not logs.get("/aws/lambda/" + function["Properties"].get("FunctionName", {}).get("Fn::Sub", "")):
+            yield f"the log of {name} is kept for ever"
 
 
-def _lacking(functions: Iterable[str], logs: Mapping[str, int | None]) -> list[str]:
-    return [name for name in functions if not logs.get(f"/aws/lambda/${{{name}}}")]
+def _reference_faults(template: Json) -> Iterator[str]:
+    """Chalice itself refers to a function that does not exist when it sets how long the API's log is kept."""
+    known = {*template["Resources"], *template.get("Parameters", {})}
+    lost = {name for name in _references(template) if not name.startswith("AWS::")} - known
+    if lost:
+        yield f"the template refers to {sorted(lost)}, which it does not have"
+
+
+def _references(value: Any) -> Iterator[str]:
+    """Every name that `Ref`, `Fn::GetAtt` or `Fn::Sub` asks for."""
+    match value:
+        case {"Ref": str(name)}:
+            yield name
+        case {"Fn::GetAtt": [str(name), *_]}:
+            yield name
+        case {"Fn::Sub": str(text)}:
+            yield from (name.partition(".")[0] for name in _VARIABLE.findall(text))
+        case {"Fn::Sub": [str(text), dict(given)]}:
+            yield from (name.partition(".")[0] for name in _VARIABLE.findall(text) if name not in given)
+            yield from _references(given)
+        case dict():
+            yield from (name for item in value.values() for name in _references(item))
+        case list():
+            yield from (name for item in value for name in _references(item))
 
 
 def _of_type(resources: Json, kind: str) -> dict[str, Any]:

@@ -98,17 +98,17 @@ def _own_code_faults(names: set[str], root: Path) -> Iterator[str]:
 
 def _distribution_faults(archive: ZipFile, names: set[str], lock: Path) -> Iterator[str]:
     wanted = wanted_distributions(lock.read_text(), f"{sys.version_info.major}.{sys.version_info.minor}")
-    found = {}
+    found: dict[str, str] = {}
     owned = {"app.py"}
     for name in sorted(name for name in names if name.endswith(".dist-info/METADATA")):
         facts = HeaderParser().parsestr(archive.read(name).decode())
-        found[canonicalize_name(facts["Name"])] = facts["Version"]
+        found[canonicalize_name(facts["Name"])] = str(facts["Version"])
         recorded = set(_recorded(archive, name.replace("METADATA", "RECORD")))
         yield from _missing(f"files of {facts['Name']}", recorded, names)
         owned |= recorded
     yield from _missing("distributions", _versions(wanted), _versions(found))
     yield from _surplus("distributions that nothing asks for", _versions(found), _versions(wanted))
-    strangers = {name for name in names - owned if not name.startswith(("chalicelib/", "chalice/")) and _is_code(name)}
+    strangers = {name for name in names - owned if _is_code(name) and not _apart(name)}
     yield from _surplus("code of no distribution", strangers, set())
 
 
@@ -139,7 +139,7 @@ def _runs_on_lambda(tag: str) -> bool:
     if tag.endswith("-any"):
         return True
     match = _MANYLINUX.search(tag)
-    return bool(match) and int(match[1] or 0) <= GLIBC_MINOR
+    return match is not None and int(match[1] or 0) <= GLIBC_MINOR
 
 
 def _import_faults(archive: ZipFile) -> Iterator[str]:
@@ -166,6 +166,11 @@ def _versions(distributions: dict[str, str]) -> set[str]:
 
 def _is_code(name: str) -> bool:
     return name.endswith((".py", ".so"))
+
+
+def _apart(name: str) -> bool:
+    """Whether it is checked elsewhere, or one of a wheel's scripts, which nothing imports."""
+    return name.startswith(("chalicelib/", "chalice/")) or ".data/scripts/" in name
 
 
 def _missing(what: str, wanted: Iterable[str], found: Iterable[str]) -> Iterator[str]:

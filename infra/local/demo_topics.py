@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
 PREFIX = "headgate-demo-"
 _SECONDS = 10.0
+_QUIET: Mapping[str, str | int] = {"socket.timeout.ms": 10_000, "log_level": 0}
 
 
 def records(kafka: str, topics: Sequence[str]) -> Mapping[str, int]:
@@ -24,7 +25,7 @@ def delete_former(kafka: str) -> int:
     """Deletes the topics that former demonstrations made; returns how many."""
     from confluent_kafka.admin import AdminClient
 
-    admin = AdminClient({"bootstrap.servers": kafka, "socket.timeout.ms": 10_000})
+    admin = AdminClient({"bootstrap.servers": kafka, **_QUIET})
     names = [name for name in admin.list_topics(timeout=_SECONDS).topics if name.startswith(PREFIX)]
     if names:
         for outcome in admin.delete_topics(names, request_timeout=_SECONDS).values():
@@ -36,7 +37,7 @@ def _consumer(kafka: str) -> "Consumer":
     from confluent_kafka import Consumer
 
     # It joins no group: it only asks for the ends of partitions.
-    return Consumer({"bootstrap.servers": kafka, "group.id": "headgate-demo", "socket.timeout.ms": 10_000})
+    return Consumer({"bootstrap.servers": kafka, "group.id": "headgate-demo", **_QUIET})
 
 
 def _ends(consumer: "Consumer", topic: str, partitions: Sequence[int]) -> list[int]:

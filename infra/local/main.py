@@ -7,6 +7,7 @@ Ends with 0; with 1 when a step of the demonstration was not true; with 2 when t
 
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 
@@ -27,7 +28,9 @@ def main(words: Sequence[str]) -> int:
     status = INTERRUPTED
     try:
         with interrupts.awaited() as interrupted, ExitStack() as ends:
+            began = time.monotonic()
             started = _start(options, ends)
+            say(f"ready after {time.monotonic() - began:.0f} s")
             status = _demonstrate(started, once=options.once) if options.demo else 0
             if not options.once:
                 _serve(started, interrupted)

@@ -6,18 +6,22 @@ import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from infra.local import announcement, real_stack, sandbox_stack
 from infra.local.addresses import StackAddresses
 from infra.local.first_admin import DEFAULT_EMAIL, FirstAdmin, Keeper, master_key
+from infra.local.folders import Folders
 from infra.local.kept_secrets import kept_secret
-from infra.local.layout import state_folder
+from infra.local.layout import shown, state_folder
 from infra.local.processes import Server
 from infra.local.progress import say
 from infra.local.surroundings import Keys, environment
 
 if TYPE_CHECKING:
+    from chalice.app import Chalice
+
     from infra.local.runner import Runner
 
 SHOWN_AGAIN_BY = ".headgate/venv/bin/python -m infra.local.first_admin"
@@ -45,7 +49,7 @@ def on_real_stack(url: str, port: int, ends: ExitStack) -> Serving:
     stack = ends.enter_context(
         real_stack.start(state, headgate_url=url, service_credential=keys.service_credential, connect_later=True)
     )
-    runner = _start_headgate(environment(url, admin, keys, stack.addresses), port, ends, sandbox=False)
+    runner = _start_headgate(state, environment(url, admin, keys, stack.addresses), port, ends, sandbox=False)
     # Last: connectors that Connect remembers ask Headgate for their secrets at once.
     stack.connect.start()
     # What an earlier run left open is looked at now, and not when the schedule first comes round in a minute.
@@ -66,10 +70,9 @@ def on_sandbox(url: str, port: int, ends: ExitStack) -> Serving:
         service_credential=_credential() or secrets.token_urlsafe(24),
     )
     admin = _fresh_admin(os.environ)
-    stack = ends.enter_context(
-        sandbox_stack.start(state_folder("sandbox"), headgate_url=url, service_credential=keys.service_credential)
-    )
-    _start_headgate(environment(url, admin, keys, stack.addresses), port, ends, sandbox=True)
+    state = state_folder("sandbox")
+    stack = ends.enter_context(sandbox_stack.start(state, headgate_url=url, service_credential=keys.service_credential))
+    _start_headgate(state, environment(url, admin, keys, stack.addresses), port, ends, sandbox=True)
     _announce(url, admin, stack.addresses, tell=admin.made_here)
     return Serving(url=url, admin=admin, addresses=stack.addresses, servers=stack.servers, sandbox=True)
 
@@ -87,13 +90,25 @@ def _fresh_admin(variables: Mapping[str, str]) -> FirstAdmin:
     )
 
 
-def _start_headgate(variables: Mapping[str, str], port: int, ends: ExitStack, *, sandbox: bool) -> "Runner":
+def _start_headgate(
+    state: Path, variables: Mapping[str, str], port: int, ends: ExitStack, *, sandbox: bool
+) -> "Runner":
     # Only now: importing the application reads the environment, and takes its time.
-    from infra.local.runner import Runner
+    from infra.local.logs import logs_in
+    from infra.local.runner import Runner, load_app
 
-    runner = Runner(environment=variables, port=port, sandbox=sandbox)
+    log = Folders(state).log("headgate")
+
+    def load() -> "Chalice":
+        app = load_app()
+        # Not earlier: Chalice sets up a logger of its app's name anew when that does not write to standard output.
+        ends.enter_context(logs_in(log))
+        return app
+
+    runner = Runner(environment=variables, port=port, sandbox=sandbox, load=load)
     runner.start()
     ends.callback(runner.stop)
+    say(f"Headgate is up; its log is {shown(log)}")
     return runner
 
 

@@ -97,7 +97,9 @@ TABLES = (
         name="wide",
         made_by=f"CREATE TABLE {{t}} (id int PRIMARY KEY, {', '.join(f'"{column}" text' for column in _WIDE)})",
         columns=("id", *_WIDE),
-        rows=[f"INSERT INTO {{t}} SELECT g, {', '.join(f"'{n}.' || g" for n in range(120))} FROM generate_series(1, 20) g"],
+        rows=[
+            f"INSERT INTO {{t}} SELECT g, {', '.join(f"'{n}.' || g" for n in range(120))} FROM generate_series(1, 20) g"
+        ],
         changes=['UPDATE {t} SET "Spalte 120" = NULL, "Spalte 60" = \'\' WHERE id > 10'],
     ),
     Awkward(

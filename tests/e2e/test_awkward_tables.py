@@ -58,11 +58,18 @@ def moved(headgate: RealHeadgate) -> Iterator[Moved]:
         for part, (since, to) in enumerate((("2026-01-01", "2026-07-01"), ("2026-07-01", "2027-01-01"))):
             if "PARTITION BY" in table.made_by:
                 bounds = f"FOR VALUES FROM ('{since}') TO ('{to}')"
-                source.run(*table.statements([f'CREATE TABLE "{SOURCE_SCHEMA}".part{part} PARTITION OF {{t}} {bounds}'], SOURCE_SCHEMA))
+                source.run(
+                    *table.statements(
+                        [f'CREATE TABLE "{SOURCE_SCHEMA}".part{part} PARTITION OF {{t}} {bounds}'], SOURCE_SCHEMA
+                    )
+                )
         source.run(*table.statements(table.rows, SOURCE_SCHEMA))
         if table.keyless:
             source.run(*table.statements(["ALTER TABLE {t} REPLICA IDENTITY FULL"], SOURCE_SCHEMA))
-    source.run(f'CREATE TABLE "{SOURCE_SCHEMA}"."TWIN" (id int PRIMARY KEY)', f'INSERT INTO "{SOURCE_SCHEMA}"."TWIN" VALUES (1)')
+    source.run(
+        f'CREATE TABLE "{SOURCE_SCHEMA}"."TWIN" (id int PRIMARY KEY)',
+        f'INSERT INTO "{SOURCE_SCHEMA}"."TWIN" VALUES (1)',
+    )
     registered = headgate.source(source)
     headgate.discover(registered)
     pipeline = headgate.pipeline(registered, [(SOURCE_SCHEMA, table.name) for table in TABLES])

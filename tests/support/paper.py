@@ -30,9 +30,9 @@ from infra.local.doubles.connect_model import SHOWN, Connector
 from infra.local.doubles.connect_plugins import Plugin, field_errors
 from infra.local.doubles.connect_postgres import Running
 from infra.local.doubles.connect_secrets import SecretReader
-from infra.local.doubles.connect_tasks import TaskRunner
+from infra.local.doubles.connect_tasks import Broker, TaskRunner
 from infra.local.doubles.connect_timeline import Delays
-from infra.local.doubles.connect_worker import Broker, Worker
+from infra.local.doubles.connect_worker import Worker
 
 TABLES = ("orders", "customers", "items")
 SCHEMA = "shop"
@@ -83,7 +83,7 @@ class PaperDatabase:
 
     def _look(self) -> None:
         if not self.reachable:
-            raise DatabaseFailure(FailureCode.CONNECTION_REFUSED, "connect")
+            raise DatabaseFailure(FailureCode.CONNECTION_REFUSED)
 
     def _tables(self) -> tuple[RawTable, ...]:
         return tuple(

@@ -1,0 +1,60 @@
+"""Rows by the thousand, put straight into moto's tables: through its API they would take minutes."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from chalicelib.domain.cluster_view import Remembered, Wanted
+from chalicelib.domain.names import ConnectorKind, connector_name
+from chalicelib.domain.observation import ConnectorStatus, DesiredState, Observation, ObservedState, TaskStatus
+from chalicelib.kit.ids import id_from
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.dynamodb.models import dynamodb_backends
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def put_rows(rows: Iterable[Any]) -> None:
+    """Store PynamoDB rows."""
+    tables = dynamodb_backends[DEFAULT_ACCOUNT_ID]["eu-central-1"].tables
+    for row in rows:
+        tables[row.Meta.table_name].put_item(row.to_dynamodb_dict())
+
+
+def copies(store: Any, entity: Any, count: int, **more: Any) -> Iterable[Any]:
+    """Rows of so many entities like this one, each a second older than the one before."""
+    for number in range(count):
+        one = replace(
+            entity,
+            id=id_from("bench", store.noun, str(number)),
+            name=f"copy {number}",
+            created_at=BEGIN - timedelta(seconds=number),
+            **more,
+        )
+        yield store._row(one, "seed")
+
+
+def connector_names(count: int) -> list[str]:
+    """Names of connectors of pipelines that are not stored."""
+    return [connector_name(ConnectorKind.SOURCE, id_from("bench", "connector", str(number))) for number in range(count)]
+
+
+def remembered(names: Iterable[str], worker: str) -> Remembered:
+    """What a quiet cluster's tick remembers when every connector runs as it should."""
+    wanted, observed = {}, {}
+    for name in names:
+        hexed = name.rpartition("-")[2]
+        resource_id = "-".join((hexed[:8], hexed[8:12], hexed[12:16], hexed[16:20], hexed[20:]))
+        wanted[name] = Wanted(
+            resource_type="pipeline", resource_id=resource_id, desired_state=DesiredState.RUNNING,
+            config_hash=id_from("hash", name).replace("-", "") * 2,
+        )  # fmt: skip
+        observed[name] = Observation(
+            state=ObservedState.RUNNING,
+            observed_at=BEGIN,
+            connector=ConnectorStatus(
+                name=name, state="RUNNING", worker_id=worker, tasks=(TaskStatus(id=0, state="RUNNING", worker_id=worker),)
+            ),
+        )
+    return Remembered(epoch=0, wanted=wanted, observed=observed)

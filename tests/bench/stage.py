@@ -1,0 +1,119 @@
+"""A whole Headgate in this process, reached as Lambda reaches it: moto, the doubles, a real PostgreSQL, no threads.
+
+The environment is set before anything of Headgate is imported, so this runs in a process of its own.
+"""
+
+import base64
+import json
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest.mock import patch
+
+ADMIN = ("admin@example.com", "correct horse battery staple")
+CREDENTIAL = "bench-service-credential"
+
+
+def set_environment() -> None:
+    """Settings of an installation that reaches nothing but this machine."""
+    os.environ.update(
+        {
+            "HEADGATE_ADMIN_EMAIL": ADMIN[0],
+            "HEADGATE_ADMIN_PASSWORD": ADMIN[1],
+            "HEADGATE_MASTER_KEY": base64.b64encode(os.urandom(32)).decode(),
+            "HEADGATE_SERVICE_CREDENTIAL": CREDENTIAL,
+            "HEADGATE_ALLOW_LOOPBACK_TARGETS": "true",
+            "HEADGATE_LOG_LEVEL": "CRITICAL",
+            "AWS_DEFAULT_REGION": "eu-central-1",
+            "AWS_ACCESS_KEY_ID": "bench",
+            "AWS_SECRET_ACCESS_KEY": "bench",
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled",
+        }
+    )
+
+
+@dataclass(kw_only=True)
+class Stage:
+    """A running Headgate and what stands around it."""
+
+    app: Any
+    services: Any
+    doubles: Any
+    postgresql: Any
+    cookie: str = ""
+    numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, 10**9)))
+
+    def event(
+        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """The proxy event of a request by the Admin."""
+        from tests.support.edge import lambda_event
+
+        sent = {"Cookie": self.cookie, "X-Correlation-ID": "bench", "Content-Type": "application/json", **(headers or {})}
+        text = json.dumps(body).encode() if body is not None else b""
+        return lambda_event(self.app, method, path, sent, text)
+
+    def call(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
+        """Send it; the answer's body. Raises AssertionError for anything but success."""
+        return self.send(self.event(method, "/api/v1" + path, body, **more))
+
+    def send(self, event: Any) -> Any:
+        """Hand an event to the function."""
+        answer = self.app(event, None)
+        assert answer["statusCode"] < 300, (event["httpMethod"], event["path"], answer["statusCode"], answer["body"])
+        return json.loads(answer["body"]) if answer["body"] else answer
+
+    def sign_in(self) -> None:
+        """As Admin."""
+        body = {"email": ADMIN[0], "password": ADMIN[1]}
+        answer = self.app(self.event("POST", "/api/v1/auth/login", body), None)
+        assert answer["statusCode"] == 200, answer
+        self.cookie = answer["multiValueHeaders"]["Set-Cookie"][0].partition(";")[0]
+
+
+@contextmanager
+def stage() -> Iterator[Stage]:
+    """A stage with an Admin signed in. `set_environment` comes first."""
+    from infra.local import doubles
+    from tests.support.postgresql import running_postgresql
+
+    with ExitStack() as ends:
+        ends.enter_context(_moto())
+        server = ends.enter_context(running_postgresql())
+        import app
+        from chalicelib.wiring import services
+        from infra.local.server import ApiServer
+        from infra.local.setup import create_all
+
+        create_all({})
+        api = ApiServer(app.app, 0)
+        api.start()
+        ends.callback(api.stop)
+        started = doubles.start(headgate_url=api.url, service_credential=CREDENTIAL)
+        ends.callback(started.stop)
+        built = Stage(app=app.app, services=services(), doubles=started, postgresql=server)
+        built.sign_in()
+        yield built
+
+
+@contextmanager
+def _moto() -> Iterator[None]:
+    """moto in this process, one request at a time: it is not safe for threads."""
+    from moto import mock_aws
+    from moto.core.models import botocore_stubber
+
+    lock, answer = threading.RLock(), botocore_stubber.process_request
+
+    def one_at_a_time(request: Any) -> Any:
+        with lock:
+            return answer(request)
+
+    with (
+        patch.object(botocore_stubber, "process_request", one_at_a_time),
+        mock_aws(config={"core": {"mock_credentials": False}}),
+    ):
+        yield

@@ -1,0 +1,102 @@
+"""The main job as `infra/run` does it, and what it tells about it."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from infra.local.demo_changes import COUNT
+from infra.local.demo_data import ROWS, TABLES
+from tests.support.local_run import ROOT, LocalRun, free_port, fresh_state, once, started
+
+LEAST_TABLES, LEAST_ROWS, LEAST_CHANGES = 3, 1_000, 200
+
+
+@pytest.fixture(scope="module")
+def real_state() -> Iterator[Path]:
+    """One state for all runs on the real stack, each of which begins with what the one before left."""
+    with fresh_state() as state:
+        yield state
+
+
+def test_in_the_sandbox_every_step_is_true_but_no_row_is_said_to_move() -> None:
+    with fresh_state() as state:
+        status, told = once("sandbox", state)
+    assert status == 0, told
+    assert "no row moves here" in told
+    assert "equal in content" not in told
+    for fact in (
+        "READY, 25 of 25 checks passed",
+        "references only, no password in either",
+        "Pause the pipeline: wanted PAUSED, observed PAUSED",
+        "both gone",
+    ):
+        assert fact in told, told
+    assert re.search(r"^all \d+ steps were true", told, re.MULTILINE), told
+
+
+def test_a_step_that_is_not_true_ends_the_run_with_one(tmp_path: Path) -> None:
+    # The port of a stack that is not there: Kafka's stands in for Headgate's.
+    from infra.local import demo
+    from infra.local.addresses import StackAddresses
+
+    nothing = f"127.0.0.1:{free_port()}"
+    stack = StackAddresses(kafka=nothing, connect=f"http://{nothing}", postgres=f"postgresql://x:y@{nothing}/postgres")
+    assert demo.run(url=f"http://{nothing}", admin_email="a@b.c", admin_password="p", stack=stack, sandbox=True) == 1
+
+
+@pytest.mark.real
+class TestOnTheRealStack:
+    """In this order, on one state."""
+
+    def test_rows_and_changes_arrive_equal_and_the_demonstration_goes_on_serving(self, real_state: Path) -> None:
+        assert len(TABLES) >= LEAST_TABLES
+        assert ROWS >= LEAST_ROWS
+        assert COUNT >= LEAST_CHANGES
+        port = free_port()
+        command = [str(ROOT / "infra" / "run"), "--stack", "real", "--port", str(port)]
+        with started(command, real_state) as run:
+            run.wait_for(r"^all \d+ steps were true")
+            _arrived(run.text)
+            _serves(run)
+            assert run.press_ctrl_c() == 0, run.text
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"http://127.0.0.1:{port}/health")
+
+    def test_the_next_run_finds_what_was_left_removes_it_and_ends(self, real_state: Path) -> None:
+        status, told = once("real", real_state)
+        assert status == 0, told
+        assert "4 resources deleted through the API" in told
+        assert "as registered before" in told
+        assert "HEADGATE_ADMIN_PASSWORD=" not in told
+        _arrived(told)
+        assert "both gone" in told
+
+
+def _arrived(told: str) -> None:
+    """The facts of `Done when`: rows and changes, equal by count and by content."""
+    same = f"{ROWS:,} rows in the source, {ROWS:,} in the target, equal in content"
+    assert f"Compare source and target: {same}" in told, told
+    changed = re.search(rf"Make {COUNT} changes .*: ([\d,]+) rows in the source, ([\d,]+) in the target, equal", told)
+    assert changed, told
+    assert changed[1] == changed[2] != f"{ROWS:,}"
+    assert told.count("after 3 s none has arrived") == 2, told
+    for fact in ("READY, 25 of 25 checks passed", "references only, no password in either", "none in "):
+        assert fact in told, told
+
+
+def _serves(run: LocalRun) -> None:
+    assert httpx.get(run.told("HEADGATE_URL") + "/health").json() == {"status": "ok"}
+    lines = run.text.splitlines()
+    told = [line.partition("=")[0] for line in lines if line.startswith("HEADGATE_")]
+    assert told == [
+        "HEADGATE_URL",
+        "HEADGATE_ADMIN_EMAIL",
+        "HEADGATE_ADMIN_PASSWORD",
+        "HEADGATE_KAFKA",
+        "HEADGATE_CONNECT",
+        "HEADGATE_POSTGRES",
+        "HEADGATE_READY",
+    ]

@@ -1,0 +1,118 @@
+"""One operation with one or two things going wrong: what was answered, and whether all came right in the end."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, Rejected, Unavailable
+from tests.faults.invariants import violations
+from tests.faults.operations import Scene
+from tests.faults.troubles import Aftermath, Kind
+from tests.support.gate import Call, Crash, Point, Trouble
+from tests.support.house import House, Kept
+
+Troubles = Sequence[tuple[Point, Kind]]
+JUMPS = (31, 10, 10, 10, 31, 10, 10, 95, 10, 600, 10, 10)
+"""Seconds between ticks: past a lease; tick by tick; past the quarantine of a stranger; past its deletion."""
+
+NOTHING_HAPPENED = (Unavailable, Invalid, Conflict, NotFound, Rejected)
+"""Errors that tell people that what they asked for was not done."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """A scene that is ready to begin, as often as one likes: `house.restore(kept)`."""
+
+    scene: Scene
+    resource_id: str
+    kept: Kept
+    points: Sequence[Point]
+
+    @classmethod
+    def set(cls, house: House, scene: Scene, empty: Kept) -> "Stage":
+        """Prepare the scene once, and learn its points from a run in which nothing goes wrong."""
+        house.restore(empty)
+        resource_id = scene.prepare(house)
+        house.tick()
+        house.tick()
+        kept = house.keep()
+        house.restore(kept)
+        house.gate.watch()
+        scene.act(house, resource_id)
+        points = house.gate.unwatch()
+        return cls(scene=scene, resource_id=resource_id, kept=kept, points=points)
+
+    def run(self, house: House, now: Troubles, later: Troubles = ()) -> list[str]:
+        """Play it with these troubles, and others in the first tick that follows; everything that was wrong about it."""
+        house.restore(self.kept)
+        after = Aftermath()
+        answer = troubled(house, now, after, lambda: self.scene.act(house, self.resource_id))
+        wrong = list(self._untrue(house, answer))
+        after.arrive()
+        if later:
+            troubled(house, later, after, lambda: house.tick(after=31))
+            after.arrive()
+        wrong += recover(house)
+        done = self.scene.done(house, self.resource_id)
+        if done and isinstance(answer, NOTHING_HAPPENED):
+            wrong.append(f"it said {answer.code}, and did it all the same")
+        if not wrong and not done:
+            wrong += self._again(house)
+        return wrong
+
+    def _untrue(self, house: House, answer: object) -> Iterable[str]:
+        """An answer without an open operation, and without an error, says that it is done."""
+        if isinstance(answer, BaseException):
+            return
+        if answer is not None and getattr(answer, "open_operation", None):
+            return
+        if not self.scene.done(house, self.resource_id):
+            yield "it said that it was done, and it was not"
+
+    def _again(self, house: House) -> list[str]:
+        """Nothing stands in the way of a second attempt."""
+        try:
+            self.scene.act(house, self.resource_id)
+        except HeadgateError as error:
+            return [f"a second attempt fails: {error.code} {error.message}"]
+        house.connect.settle()
+        wrong = violations(house)
+        if not self.scene.done(house, self.resource_id):
+            wrong.append("a second attempt has not done it")
+        return wrong
+
+
+def troubled(house: House, troubles: Troubles, after: Aftermath, act: Callable[[], object]) -> object:
+    """What `act` gives while these troubles wait for its calls: a value, an error of ours, or a Crash."""
+    made = [kind.meet(house, point, after) for point, kind in troubles]
+    house.gate.watch(_together([trouble for trouble in made if trouble]))
+    try:
+        return act()
+    except HeadgateError as error:
+        return error
+    except Crash as crash:
+        house.restart()
+        return crash
+    finally:
+        house.gate.unwatch()
+        house.connect.faults.clear()
+
+
+def _together(troubles: Sequence[Trouble]) -> Trouble:
+    def meet(point: Point, call: Call) -> object:
+        for trouble in troubles:
+            call = partial(trouble, point, call)
+        return call()
+
+    return meet
+
+
+def recover(house: House) -> list[str]:
+    """Let time pass and the reconciler tick until all is well; what is still wrong when patience ends."""
+    wrong = ["not looked yet"]
+    for seconds in JUMPS:
+        house.tick(after=seconds)
+        wrong = violations(house)
+        if not wrong:
+            break
+    return wrong

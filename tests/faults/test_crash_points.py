@@ -1,0 +1,78 @@
+"""Every call of every operation goes wrong in every way, once; and then a sample of pairs. It always comes right."""
+
+import random
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from tests.faults.operations import SCENES, Scene
+from tests.faults.scenario import Stage
+from tests.faults.troubles import KINDS, Kind
+from tests.support.gate import Point, Side
+from tests.support.house import House, Kept
+
+PAIRS_EACH = 12
+TURNS_OF_A_TICK = 8
+SEED = 20260131
+
+SetStage = Callable[[Scene], Stage]
+
+
+@pytest.fixture(scope="session")
+def set_stage(house_of_the_session: tuple[House, Kept]) -> SetStage:
+    """Stages by scene, each set once."""
+    house, empty = house_of_the_session
+    stages: dict[str, Stage] = {}
+
+    def stage(scene: Scene) -> Stage:
+        if scene.name not in stages:
+            stages[scene.name] = Stage.set(house, scene, empty)
+        return stages[scene.name]
+
+    return stage
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=str)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.side.value} {kind.name}")
+def test_one_call_goes_wrong(
+    house: House, set_stage: SetStage, scene: Scene, kind: Kind, record_property: Callable[[str, object], None]
+) -> None:
+    stage = set_stage(scene)
+    points = [point for point in stage.points if kind.concerns(point)]
+    wrong = {str(point): found for point in points if (found := stage.run(house, [(point, kind)]))}
+    record_property("scenarios", len(points))
+    assert not wrong
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=str)
+def test_two_calls_go_wrong(
+    house: House, set_stage: SetStage, scene: Scene, record_property: Callable[[str, object], None]
+) -> None:
+    """The second one either later in the same request, or in the tick that takes over."""
+    stage, chance = set_stage(scene), random.Random(f"{SEED} {scene}")
+    wrong = {}
+    for _ in range(PAIRS_EACH):
+        first = _any_trouble(chance, stage.points)
+        rest = [point for point in stage.points if point.number > first[0].number]
+        now, later = [first], []
+        if rest and chance.random() < 0.5:
+            now.append(_any_trouble(chance, rest))
+        else:
+            later.append(_any_trouble(chance, TICK))
+        if found := stage.run(house, now, later):
+            wrong[str([f"{point} {kind.name}" for point, kind in [*now, *later]])] = found
+    record_property("pairs", PAIRS_EACH)
+    assert not wrong
+
+
+def _any_trouble(chance: random.Random, points: Sequence[Point]) -> tuple[Point, Kind]:
+    point = chance.choice(points)
+    return point, chance.choice([kind for kind in KINDS if kind.concerns(point)])
+
+
+TICK = [
+    Point(number=turn, turn=turn, side=side, what="in the tick", writes=True)
+    for side in Side
+    for turn in range(TURNS_OF_A_TICK)
+]
+"""Calls of a tick that takes over an operation. Which of them write is not known beforehand."""

@@ -1,0 +1,139 @@
+"""A process in which functions live as in AWS Lambda: made by the templates of `infra/`, on the SDK's double (moto).
+
+python -m tests.integration.lambda_home
+
+The data stack is created from `infra/data.yaml`; the environment is what `infra/merge.yaml` gives the function of the
+API. Reads one JSON value a line: `{"function": "RunJob", "event": {...}}` calls a function, `{"receive": "jobs"}` takes
+messages from a queue as Lambda would, `{"calls": true}` asks which AWS actions each function took, on which resource.
+Answers one JSON value a line on the standard output; what the functions print there goes to standard error.
+"""
+
+import importlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any, TextIO
+
+import boto3
+import yaml  # type: ignore[import-untyped]
+from chalice.local import LambdaContext
+from moto import mock_aws
+from moto.core.models import botocore_stubber
+
+from infra.local.layout import ROOT
+
+REGION = "eu-central-1"
+HANDLERS = {
+    "APIHandler": "app.app",
+    "RunJob": "chalicelib.workers.entry.run_job",
+    "RunTick": "chalicelib.workers.entry.run_tick",
+    "Dispatch": "chalicelib.monitors.entry.dispatch",
+}
+PARAMETERS = {
+    "Prefix": "headgate-",
+    "PublicUrl": "https://headgate.example.com/api",
+    "ServiceCredential": "a-service-credential-for-connect-only",
+    "AdminEmail": "admin@example.com",
+    "AdminPassword": "correct horse battery staple",
+}
+_SERVICES = {"DynamoDB_20120810": "dynamodb", "AmazonSQS": "sqs", "TrentService": "kms"}
+_ITEMS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem"}
+Taken = set[tuple[str, str]]
+
+
+def environment_of(function: str, exports: Mapping[str, str]) -> dict[str, str]:
+    """The variables that the merged template gives a function."""
+    merge = yaml.safe_load((ROOT / "infra" / "merge.yaml").read_text())
+    of_all = merge["Globals"]["Function"]["Environment"]["Variables"]
+    of_this = merge["Resources"][function]["Properties"].get("Environment", {}).get("Variables", {})
+    return {name: _resolved(value, exports) for name, value in {**of_all, **of_this}.items()}
+
+
+def create_data_stack() -> dict[str, str]:
+    """Creates tables, queues and key; returns what the stack exports."""
+    cloudformation = boto3.client("cloudformation", region_name=REGION)
+    cloudformation.create_stack(StackName="data", TemplateBody=(ROOT / "infra" / "data.yaml").read_text())
+    return {export["Name"]: export["Value"] for export in cloudformation.list_exports()["Exports"]}
+
+
+def actions(target: str, body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The actions that IAM would be asked about for a request, each with the end of the resource's ARN."""
+    service, _, operation = target.partition(".")
+    name = f"{_SERVICES[service]}:{operation}"
+    match operation:
+        case "TransactWriteItems" | "TransactGetItems":
+            for item in body["TransactItems"]:
+                for kind, given in item.items():
+                    yield f"dynamodb:{_ITEMS.get(kind, 'GetItem')}", _table(given)
+        case "BatchGetItem" | "BatchWriteItem":
+            yield from ((name, _table({"TableName": table})) for table in body["RequestItems"])
+        case _ if "TableName" in body:
+            yield name, _table(body)
+        case _ if _SERVICES[service] == "sqs":
+            queue = body.get("QueueName") or body["QueueUrl"].rpartition("/")[2]
+            yield name, queue.replace(PARAMETERS["Prefix"], "${Prefix}")
+        case _:
+            yield name, "${Prefix}credentials-key-arn"
+
+
+def main(requests: TextIO, answers: TextIO) -> None:
+    """Serves until there are no more requests."""
+    taken: dict[str, Taken] = {}
+    acting, answer = [""], botocore_stubber.process_request
+
+    def noted(request: Any) -> Any:
+        target = request.headers.get("X-Amz-Target", b"")
+        if acting[0] and target:
+            text = target.decode() if isinstance(target, bytes) else target
+            taken.setdefault(acting[0], set()).update(actions(text, json.loads(request.body)))
+        return answer(request)
+
+    botocore_stubber.process_request = noted  # type: ignore[method-assign]
+    with mock_aws():
+        os.environ.update({"AWS_DEFAULT_REGION": REGION, "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled"})
+        os.environ.update(environment_of("APIHandler", create_data_stack()))
+        for line in requests:
+            asked = json.loads(line)
+            acting[0] = asked.get("function", "")
+            reply = _reply(asked, taken)
+            answers.write(json.dumps(reply) + "\n")
+            answers.flush()
+
+
+def _reply(asked: Mapping[str, Any], taken: Mapping[str, Taken]) -> Any:
+    if function := asked.get("function"):
+        module, _, name = HANDLERS[function].rpartition(".")
+        handler = getattr(importlib.import_module(module), name)
+        return handler(asked["event"], LambdaContext(function, memory_size=1024))
+    if queue := asked.get("receive"):
+        return _received(PARAMETERS["Prefix"] + queue)
+    return {function: sorted(calls) for function, calls in taken.items()}
+
+
+def _received(queue: str) -> list[dict[str, Any]]:
+    sqs = boto3.client("sqs", region_name=REGION)
+    url = sqs.get_queue_url(QueueName=queue)["QueueUrl"]
+    messages = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])
+    return [{"messageId": m["MessageId"], "body": m["Body"], "receiptHandle": m["ReceiptHandle"]} for m in messages]
+
+
+def _table(given: Mapping[str, Any]) -> str:
+    table = "table/" + given["TableName"].rpartition("/")[2].replace(PARAMETERS["Prefix"], "${Prefix}")
+    return f"{table}/index/{given['IndexName']}" if "IndexName" in given else table
+
+
+def _resolved(value: Mapping[str, Any], exports: Mapping[str, str]) -> str:
+    match value:
+        case {"Ref": str(name)}:
+            return PARAMETERS[name]
+        case {"Fn::ImportValue": {"Fn::Sub": str(name)}}:
+            return exports[name.replace("${Prefix}", PARAMETERS["Prefix"])]
+        case _:
+            raise ValueError(f"not known here: {value}")
+
+
+if __name__ == "__main__":
+    protocol = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    main(sys.stdin, protocol)

@@ -1,0 +1,83 @@
+"""Headgate on moto in a process of its own, for tests that talk HTTP: python -m tests.support.sandbox_process PORT.
+
+A process has one environment and one moto, so tests of other rooms and this Headgate must not share theirs. Orders come
+as JSON lines on standard input, each is answered by one on standard output; the end of the input ends the process.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from infra.local.runner import Runner
+
+
+def _fire(runner: Runner, order: Mapping[str, str]) -> Any:
+    return runner.fire(order["schedule"])
+
+
+def _make_user(_: Runner, order: Mapping[str, str]) -> str:
+    """Through the stores: this version has no API for users."""
+    from chalicelib.domain.access import Role
+    from chalicelib.domain.names import unique_key
+    from chalicelib.domain.user import User, UserStatus
+    from chalicelib.kit.clock import utc_now
+    from chalicelib.kit.ids import id_from
+    from chalicelib.kit.masking import Secret
+    from chalicelib.secrets.passwords import hash_password
+    from chalicelib.stores.transaction import Transaction
+    from chalicelib.wiring import services
+
+    now = utc_now()
+    user = User(
+        id=id_from("user", unique_key(order["email"])),
+        email=order["email"],
+        role=Role(order["role"]),
+        status=UserStatus(order["status"]),
+        password_hash=hash_password(Secret(order["password"])),
+        created_at=now,
+        updated_at=now,
+    )
+    transaction = Transaction()
+    services().stores.users.put_new(transaction, user)
+    transaction.commit()
+    return user.id
+
+
+def _change_user(_: Runner, order: Mapping[str, str]) -> None:
+    from chalicelib.domain.access import Role
+    from chalicelib.domain.user import UserStatus
+    from chalicelib.stores.transaction import Transaction
+    from chalicelib.wiring import services
+
+    users = services().stores.users
+    user = users.get(order["id"])
+    transaction = Transaction()
+    users.save(transaction, replace(user, role=Role(order["role"]), status=UserStatus(order["status"])))
+    transaction.commit()
+
+
+ORDERS: Mapping[str, Callable[[Runner, Mapping[str, str]], Any]] = {
+    "fire": _fire,
+    "make_user": _make_user,
+    "change_user": _change_user,
+}
+
+
+def main(port: int) -> None:
+    """Serves, and follows orders."""
+    runner = Runner(environment=dict(os.environ), port=port, sandbox=True)
+    runner.start()
+    try:
+        print(json.dumps({"url": runner.url}), flush=True)
+        for line in sys.stdin:
+            order = json.loads(line)
+            print(json.dumps({"done": ORDERS[order.pop("do")](runner, order)}), flush=True)
+    finally:
+        runner.stop()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

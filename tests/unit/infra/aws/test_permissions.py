@@ -1,0 +1,169 @@
+"""Every function may do what it does, and no more."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from moto.core.models import botocore_stubber
+
+from chalicelib.domain.job import JobKind, JobStatus
+from chalicelib.kit.clock import Deadline
+from chalicelib.stores.all_tables import ALL_TABLES
+from infra.aws.permissions import allows, permissions, policy_files, policy_of, wildcard_resources
+from tests.faults.operations import SCENES, Scene
+from tests.integration.lambda_home import actions
+from tests.support.gate import Call, Crash, Point, Side
+from tests.support.house import House, house, house_of_the_session
+
+__all__ = ["house", "house_of_the_session"]
+FUNCTIONS = ("api_handler", "dispatch", "run_job", "run_tick")
+SETTLES = (10, 31, 10, 10)
+"""Seconds before each tick: one of them is past the lease of an operation."""
+
+
+@contextmanager
+def taken() -> Iterator[set[tuple[str, str]]]:
+    """The AWS actions that are taken inside the block."""
+    noted: set[tuple[str, str]] = set()
+    answer = botocore_stubber.process_request
+
+    def note(request: Any) -> Any:
+        noted.update(actions(_text(request.headers["X-Amz-Target"]), json.loads(request.body)))
+        return answer(request)
+
+    with patch.object(botocore_stubber, "process_request", note):
+        yield noted
+
+
+def _text(header: str | bytes) -> str:
+    return header.decode() if isinstance(header, bytes) else header
+
+
+def refused(function: str, calls: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    assert calls
+    return {(action, resource) for action, resource in calls if not allows(policy_of(function), action, resource)}
+
+
+def test_there_is_a_policy_for_each_function() -> None:
+    assert tuple(file.stem for file in policy_files()) == FUNCTIONS
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_no_policy_reaches_further_than_it_names(function: str) -> None:
+    document = json.loads(next(file for file in policy_files() if file.stem == function).read_text())
+    assert wildcard_resources(document) == []
+
+
+@pytest.mark.parametrize("resource", ["*", "arn:aws:dynamodb:eu:1:table/*", "arn:aws:sqs:eu:1:headgate-?"])
+def test_a_resource_that_is_not_named_whole_is_found(resource: str) -> None:
+    document = {"Statement": [{"Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": resource}]}
+    assert wildcard_resources(document) == [f"dynamodb:GetItem on {resource}"]
+
+
+def test_a_group_of_actions_is_found() -> None:
+    document = {"Statement": [{"Effect": "Allow", "Action": "dynamodb:*", "Resource": "arn:aws:dynamodb:eu:1:table/a"}]}
+    assert len(wildcard_resources(document)) == 1
+
+
+def test_a_statement_that_names_what_it_leaves_out_is_refused() -> None:
+    document = {"Statement": [{"Effect": "Allow", "NotAction": "iam:*", "Resource": "arn:aws:iam::1:role/a"}]}
+    with pytest.raises(ValueError, match="no plain permission"):
+        list(permissions(document))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_tables_and_indexes_of_a_policy_exist(function: str) -> None:
+    known = {f"table/${{Prefix}}{table.Meta.table_name.removeprefix('headgate-')}" for table in ALL_TABLES}
+    known |= {
+        f"table/${{Prefix}}{table.Meta.table_name.removeprefix('headgate-')}/index/{index.Meta.index_name}"
+        for table in ALL_TABLES
+        for index in table._indexes.values()
+    }
+    named = {one.resource.rpartition(":")[2] for one in policy_of(function) if one.action.startswith("dynamodb:")}
+    assert named <= known
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("action", ["UpdateItem", "DeleteItem", "BatchWriteItem"])
+def test_nobody_can_rewrite_the_audit_trail(function: str, action: str) -> None:
+    assert not allows(policy_of(function), f"dynamodb:{action}", "table/${Prefix}audit")
+
+
+@pytest.mark.parametrize("function", ["dispatch", "run_job", "run_tick"])
+def test_only_the_api_seals_credentials_and_keeps_sessions(function: str) -> None:
+    policy = policy_of(function)
+    assert not allows(policy, "kms:GenerateDataKey", "${Prefix}credentials-key-arn")
+    assert not any("table/${Prefix}sessions" in one.resource or "table/${Prefix}users" in one.resource for one in policy)
+
+
+def after_the_first_transaction(point: Point, call: Call) -> object:
+    """The process ends when it turns to Connect: the operation stays open."""
+    if point.side is Side.CONNECT and point.writes:
+        raise Crash
+    return call()
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=str)
+def test_the_api_may_do_all_that_an_operation_needs(house: House, scene: Scene) -> None:
+    with taken() as calls:
+        resource_id = scene.prepare(house)
+        scene.act(house, resource_id)
+    assert refused("api_handler", calls) == set()
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=str)
+def test_a_tick_may_do_all_that_finishes_what_the_api_left_open(house: House, scene: Scene) -> None:
+    resource_id = scene.prepare(house)
+    house.tick()
+    house.gate.watch(after_the_first_transaction)
+    with pytest.raises(Crash):
+        scene.act(house, resource_id)
+    house.gate.unwatch()
+    house.restart()
+    cluster = house.cluster
+    with taken() as calls:
+        for seconds in SETTLES:
+            house.tick(cluster, after=seconds)
+    assert list(house.services.stores.operations.open_on(cluster.id)) == []
+    assert refused("run_tick", calls) == set()
+
+
+def test_a_tick_may_make_a_connector_again_that_was_lost(house: House) -> None:
+    pipeline = house.deployed_pipeline()
+    house.tick()
+    house.connect.forget()
+    cluster = house.cluster
+    with taken() as calls:
+        for seconds in SETTLES:
+            house.tick(cluster, after=seconds)
+    assert pipeline.connector_name in house.connect.names()
+    assert refused("run_tick", calls) == set()
+
+
+def test_a_job_may_do_all_that_discovery_needs(house: House) -> None:
+    source = house.source()
+    rung: list[str] = []
+    jobs = replace(house.services.jobs, ring=rung.append)
+    job = jobs.request(house.call(), JobKind.DISCOVERY, source.id)
+    with taken() as calls:
+        jobs.run(rung[0], Deadline.after(50))
+    assert jobs.get(job.id).status is JobStatus.COMPLETED
+    assert refused("run_job", calls) == set()
+
+
+def test_the_dispatcher_may_find_clusters_and_lost_jobs(house: House) -> None:
+    rung: list[str] = []
+    cluster = house.cluster
+    jobs = replace(house.services.jobs, ring=rung.append)
+    jobs.request(house.call(), JobKind.HEALTH, house.source().id)
+    house.clock.advance(60)
+    with taken() as calls:
+        replace(house.services.reconciler, ring=lambda cluster_id, delay: rung.append(cluster_id)).dispatch()
+        jobs.sweep()
+    assert rung.count(cluster.id) == 6
+    assert len(rung) == 1 + 6 + 1
+    assert refused("dispatch", calls) == set()
