@@ -54,6 +54,7 @@ from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.secrets import SealedSecrets
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
+from chalicelib.stores.together import Surroundings
 from chalicelib.stores.users import Sessions, Users
 
 JOBS, TICKS = "jobs", "ticks"
@@ -69,6 +70,9 @@ class Stores:
         self.jobs, self.audit, self.claims, self.targets = Jobs(), Audit(), Claims(), Targets()
         self.secrets, self.observations, self.users = SealedSecrets(), Observations(), Users()
         self.sessions = Sessions(self.users)
+        self.surroundings = Surroundings(
+            sources=self.sources, streams=self.streams, connects=self.connects, observations=self.observations
+        )
         self.idempotency = IdempotencyStore(sealer)
 
 
@@ -247,8 +251,7 @@ class Services:
         return PipelineService(
             rows=self.stores.pipelines,
             sources=self.stores.sources,
-            streams=self.stores.streams,
-            connects=self.stores.connects,
+            surroundings=self.stores.surroundings,
             deliveries=self.stores.deliveries,
             family=self.pipeline_family,
             registry=self.registry,

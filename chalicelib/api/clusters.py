@@ -78,6 +78,7 @@ def delete_connect_cluster(call: Call, uuid: UuidPath) -> None:
 
 
 @routes.get("/connect/clusters/{uuid}/plugins", needs=Permission.READ)
-def list_plugins(call: Call, uuid: UuidPath) -> list[PluginOutput]:
-    """List the connector plug-ins that the answering worker has."""
-    return [PluginOutput.of(plugin) for plugin in services().connect_clusters.plugins(call, uuid)]
+def list_plugins(call: Call, uuid: UuidPath, query: ListQuery) -> Page[PluginOutput]:
+    """List the connector plug-ins that the answering worker has, by class."""
+    page = services().connect_clusters.plugins(call, uuid, limit=query.limit, after=query.after)
+    return page.map(PluginOutput.of)

@@ -92,9 +92,10 @@ def deploy_delivery(call: Call, uuid: UuidPath, body: DeliveryBody) -> Answer[De
 
 
 @routes.get("/destinations/{uuid}/mappings", needs=Permission.READ)
-def list_destination_mappings(uuid: UuidPath) -> list[DeliveryMappingsOutput]:
-    """List the mappings of every delivery of the destination."""
-    return [DeliveryMappingsOutput.of(delivery) for delivery in services().deliveries.list_of(uuid)]
+def list_destination_mappings(uuid: UuidPath, query: ListQuery) -> Page[DeliveryMappingsOutput]:
+    """List the mappings of every delivery of the destination, the newest delivery first."""
+    page = services().deliveries.list_of(uuid, limit=query.limit, after=query.after)
+    return page.map(DeliveryMappingsOutput.of)
 
 
 @routes.get("/destinations/{uuid}/status", needs=Permission.READ)

@@ -26,7 +26,7 @@ class TaskQuery(BaseModel):
     """Which task."""
 
     model_config = ConfigDict(extra="forbid")
-    task: int = Field(ge=0, le=100_000)
+    task: int = Field(ge=0)
 
 
 @routes.get("/pipelines", needs=Permission.READ)
@@ -67,9 +67,10 @@ def pipeline_status(call: Call, uuid: UuidPath) -> PipelineStatusOutput:
 
 
 @routes.get("/pipelines/{uuid}/destinations", needs=Permission.READ)
-def list_pipeline_destinations(uuid: UuidPath) -> list[DeliveryOutput]:
-    """List the pipeline's deliveries."""
-    return [DeliveryOutput.of(delivery) for delivery in services().pipelines.destinations(uuid)]
+def list_pipeline_destinations(uuid: UuidPath, query: ListQuery) -> Page[DeliveryOutput]:
+    """List the pipeline's deliveries, newest first."""
+    page = services().pipelines.destinations(uuid, limit=query.limit, after=query.after)
+    return page.map(DeliveryOutput.of)
 
 
 @routes.post("/pipelines/{uuid}/deploy", needs=Permission.OPERATE, also=(202,))

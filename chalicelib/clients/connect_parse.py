@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from chalicelib.clients.connect_phrases import GENERAL, sentence_for
 from chalicelib.domain.classify import classify
@@ -161,7 +162,13 @@ def _state(part: Mapping[str, object]) -> str:
 
 def _worker(part: Mapping[str, object]) -> str | None:
     worker = part.get("worker_id")
-    return worker if isinstance(worker, str) and _WORKER.match(worker) else None
+    return worker if isinstance(worker, str) and _is_worker(worker) else None
+
+
+@lru_cache(maxsize=256)
+def _is_worker(text: str) -> bool:
+    """A cluster has few workers, and each of thousands of connectors and tasks names one of them."""
+    return bool(_WORKER.match(text))
 
 
 def _hint(part: Mapping[str, object], kind: ConnectorKind) -> Hint | None:

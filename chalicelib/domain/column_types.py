@@ -1,7 +1,7 @@
 """What happens to values of each PostgreSQL type on their way through Debezium and the JDBC sink, and to whole tables.
 
-The tables below are readings, not guesses: Debezium 3.6 and its JDBC sink between two PostgreSQL servers, snapshot and
-stream. A type that is in none of them arrives equal in a target table made beforehand.
+The tables below are readings, not guesses: Debezium 3.6 and its JDBC sink between two PostgreSQL 18 servers, snapshot
+and stream. A type of the system that stands in none of them was read, or is taken, to be left out by Debezium.
 """
 
 import re
@@ -27,48 +27,107 @@ TopicCollisions = Mapping[TableName, tuple[TableName, ...]]
 _NO_COLLISIONS: TopicCollisions = {}
 _Verdict = tuple[IssueCode, Severity, str]
 
-_NOT_CAPTURED = "Debezium leaves this column out: its values never arrive."
-_FLOAT = "NaN and infinity arrive as 0; all other values arrive equal."
+CURSOR = "refcursor"
+"""The one type whose values a capture cannot get past: it runs for ever without a row."""
 
-SCALARS: dict[str, _Verdict] = {
-    "real": (IssueCode.TYPE_CHANGES_VALUE, Severity.INFO, _FLOAT),
-    "double precision": (IssueCode.TYPE_CHANGES_VALUE, Severity.INFO, _FLOAT),
-    "numeric": (IssueCode.TYPE_CHANGES_VALUE, Severity.INFO, "NaN arrives as NULL; all other values arrive equal."),
-    "date": (IssueCode.TYPE_CHANGES_VALUE, Severity.INFO, "Dates before year 1 change; all other values arrive equal."),
+EQUAL = frozenset(
+    (
+        *("smallint", "integer", "bigint", "boolean", "oid", "money", "uuid", "bytea", "json", "jsonb", "xml"),
+        *("text", "character varying", "character", "bpchar", '"char"', "name", "tsvector", "bit"),
+        *("timestamp with time zone", "inet", "cidr", "macaddr", "macaddr8"),
+        *("int4range", "int8range", "numrange", "tsrange", "tstzrange", "daterange"),
+    )
+)
+"""Types that arrive equal in a target table made beforehand."""
+
+_FLOAT: _Verdict = (
+    IssueCode.TYPE_CHANGES_VALUE,
+    Severity.INFO,
+    "NaN and infinity arrive as 0; all other values arrive equal.",
+)
+_LEFT_OUT: _Verdict = (
+    IssueCode.TYPE_NOT_CAPTURED,
+    Severity.WARN,
+    "Debezium leaves this column out: its values never arrive.",
+)
+_STOPS_MADE: _Verdict = (
+    IssueCode.TYPE_STOPS_TASK,
+    Severity.WARN,
+    "A delivery into a table made beforehand stops at this column.",
+)
+_STOPS: _Verdict = (
+    IssueCode.TYPE_STOPS_TASK,
+    Severity.FAIL,
+    "A delivery stops at the first row of this table that carries a value here.",
+)
+_UNKNOWN: _Verdict = (
+    IssueCode.TYPE_CHANGES_VALUE,
+    Severity.WARN,
+    "Headgate does not know how values of this type arrive: try it with a copy of the table first.",
+)
+
+SCALARS: Mapping[str, _Verdict] = {
+    "real": _FLOAT,
+    "double precision": _FLOAT,
+    "numeric": (
+        IssueCode.TYPE_CHANGES_VALUE,
+        Severity.INFO,
+        "NaN and infinity arrive as NULL; all other values arrive equal.",
+    ),
+    "date": (
+        IssueCode.TYPE_CHANGES_VALUE,
+        Severity.INFO,
+        "Infinity and dates before year 1 change; all other values arrive equal.",
+    ),
     "timestamp without time zone": (
         IssueCode.TYPE_CHANGES_VALUE,
         Severity.INFO,
         "Infinity changes; all other values arrive equal.",
+    ),
+    "time without time zone": (
+        IssueCode.TYPE_STOPS_TASK,
+        Severity.INFO,
+        "A delivery stops at 24:00; all other values arrive equal.",
     ),
     "time with time zone": (
         IssueCode.TYPE_CHANGES_VALUE,
         Severity.WARN,
         "The time arrives in UTC and its time zone is lost.",
     ),
-    "interval": (IssueCode.TYPE_CHANGES_VALUE, Severity.WARN, "Months and years arrive as a number of days and hours."),
+    "interval": (IssueCode.TYPE_CHANGES_VALUE, Severity.WARN, "Years, months and days arrive as a number of hours."),
     "bit varying": (IssueCode.TYPE_CHANGES_VALUE, Severity.WARN, "Values are padded with zeros and become longer."),
     "point": (
         IssueCode.TYPE_STOPS_TASK,
         Severity.WARN,
         "A delivery stops at this column unless its target has PostGIS.",
     ),
-    "bit(1)": (
+    "bit(1)": _STOPS_MADE,
+    CURSOR: (
         IssueCode.TYPE_STOPS_TASK,
-        Severity.WARN,
-        "A delivery into a table made beforehand stops at this column.",
-    ),
-    # Polygon was measured. The others go its way: Debezium has no converter for them either.
-    **dict.fromkeys(
-        ("polygon", "box", "circle", "line", "lseg", "path"),
-        (IssueCode.TYPE_NOT_CAPTURED, Severity.WARN, _NOT_CAPTURED),
+        Severity.FAIL,
+        "The capture takes the value for the name of an open cursor and never gets beyond it.",
     ),
 }
 """By the type's name without modifiers (with them where only that one is meant)."""
 
-_STOPS = "A delivery stops at the first row of this table that carries this array."
-ARRAYS: dict[str, _Verdict] = {
-    "numeric": (IssueCode.TYPE_STOPS_TASK, Severity.FAIL, _STOPS),
-    "timestamp with time zone": (IssueCode.TYPE_STOPS_TASK, Severity.FAIL, _STOPS),
+_EQUAL_ARRAYS = frozenset(
+    (
+        *("smallint", "integer", "bigint", "boolean", "oid", "uuid", "json", "jsonb", "tsvector"),
+        *("text", "character varying", "character", "bpchar"),
+    )
+)
+_RANGES = frozenset(name for name in EQUAL if name.endswith("range"))
+ARRAYS: Mapping[str, _Verdict] = {
+    "real": _FLOAT,
+    "double precision": _FLOAT,
+    **dict.fromkeys(
+        (
+            *("numeric", "date", "timestamp without time zone", "timestamp with time zone"),
+            *("time without time zone", "time with time zone", "bytea", "bit"),
+        ),
+        _STOPS,
+    ),
+    **dict.fromkeys(("inet", "cidr", "macaddr", "macaddr8", *_RANGES), _STOPS_MADE),
 }
 """By the element's name without modifiers."""
 
@@ -77,37 +136,26 @@ _NESTED: _Verdict = (
     Severity.WARN,
     "Arrays of more than one dimension arrive without their elements.",
 )
-_ENUM_ARRAY: _Verdict = (
-    IssueCode.TYPE_STOPS_TASK,
-    Severity.WARN,
-    "A delivery into a table made beforehand stops at this column.",
-)
-_COMPOSITE: _Verdict = (IssueCode.TYPE_NOT_CAPTURED, Severity.WARN, _NOT_CAPTURED)
+_NESTED_ARRAYS: Mapping[str, _Verdict] = {"uuid": _STOPS}
 _GENERATED: _Verdict = (
     IssueCode.TYPE_CHANGES_VALUE,
     Severity.WARN,
     "The generated value is right in the snapshot and stays as it was when the row changes later.",
 )
 
-AUTO_CREATED: dict[str, str] = {
+AUTO_CREATED: Mapping[str, str] = {
     "jsonb": "json",
-    "character varying": "text",
-    "character": "text",
-    "inet": "text",
-    "cidr": "text",
-    "macaddr": "text",
-    "macaddr8": "text",
-    "int4range": "text",
-    "int8range": "text",
-    "numrange": "text",
-    "tsrange": "text",
-    "tstzrange": "text",
-    "daterange": "text",
-    "money": "another type",
-    "oid": "another type",
+    **dict.fromkeys(("character varying", "character", "bpchar", '"char"', "name"), "text"),
+    **dict.fromkeys(("inet", "cidr", "macaddr", "macaddr8", *_RANGES), "text"),
+    "money": "numeric(38,2)",
+    "oid": "bigint",
 }
-"""Types that arrive equal in a table made beforehand, and what the sink makes of them in one that it creates."""
+"""Types, of columns and of elements, that arrive equal in a table made beforehand, and what the sink makes of them."""
 
+MOST_DIGITS = 38
+"""The longest numeric in a table that the sink makes."""
+
+_NUMERIC = re.compile(r"numeric\((\d+),(-?\d+)\)\Z")
 _MODIFIER = re.compile(r"\s*\([^)]*\)")
 _INTERVAL_FIELDS = re.compile(r"\Ainterval [a-z ]+")
 
@@ -127,19 +175,29 @@ def auto_created_type_warning(type_name: str) -> str | None:
     `type_name` is a column's type as discovery spells it. Only types of the system come without a schema name.
     """
     bare = without_modifiers(type_name)
-    if bare.endswith("[]"):
-        return None
-    if type_name == "numeric":
-        return "A created table gets double precision for numeric without a scale: digits are lost."
     if "." in bare:
         return "A created table does not know this type of your own: it gets text or the type below it."
-    made = AUTO_CREATED.get(bare)
-    return f"A created table gets {made} instead of {bare}." if made else None
+    if bare == "numeric":
+        return _created_numeric(type_name)
+    element, array = bare.removesuffix("[]"), "[]" if bare.endswith("[]") else ""
+    made = AUTO_CREATED.get(element)
+    return f"A created table gets {made}{array} instead of {bare}." if made else None
+
+
+def _created_numeric(type_name: str) -> str | None:
+    match = _NUMERIC.match(type_name)
+    if match is None:
+        return "A created table gets double precision for numeric without a scale: digits are lost."
+    if int(match[1]) > MOST_DIGITS:
+        return f"A created table takes {MOST_DIGITS} digits; the delivery stops at a longer number."
+    if int(match[2]) < 0:
+        return "The sink cannot create a table with a negative scale: make the table beforehand."
+    return None
 
 
 def column_issue(column: RawColumn) -> TableIssue | None:
     """What happens to this column's values, when it is not "they arrive equal"."""
-    verdict = _GENERATED if column.generated is not None else _type_verdict(column.base)
+    verdict = _GENERATED if column.generated is not None else _type_verdict(column)
     if verdict is None:
         return None
     code, severity, sentence = verdict
@@ -152,24 +210,27 @@ def _spoken(column: RawColumn) -> str:
     )
 
 
-def _type_verdict(base: TypeFacts) -> _Verdict | None:
-    if base.kind is TypeKind.COMPOSITE:
-        return _COMPOSITE
-    bare = without_modifiers(base.name)
+def _type_verdict(column: RawColumn) -> _Verdict | None:
+    base, bare = column.base, without_modifiers(column.base.name)
     if base.is_array:
-        return _array_verdict(base, bare)
-    if base.kind is not TypeKind.BASE:
+        # int2vector and oidvector are arrays to the catalog, and something else to everybody.
+        vector = not base.is_domain and not column.type.endswith("]")
+        return _STOPS if vector else _array_verdict(base, bare)
+    if base.kind is TypeKind.ENUM or bare in EQUAL and base.name not in SCALARS:
         return None
-    if bare == "numeric" and base.name != bare:
-        # A declared scale keeps infinity out, and was read to arrive equal.
-        return None
-    return SCALARS.get(base.name) or SCALARS.get(bare)
+    if base.kind is TypeKind.BASE and "." in bare:
+        return _UNKNOWN
+    return SCALARS.get(base.name) or SCALARS.get(bare) or _LEFT_OUT
 
 
 def _array_verdict(base: TypeFacts, element: str) -> _Verdict | None:
     if base.kind is TypeKind.ENUM:
-        return _ENUM_ARRAY
-    return ARRAYS.get(element) or (_NESTED if base.dimensions > 1 else None)
+        return _STOPS_MADE
+    if base.kind is TypeKind.BASE and "." in element:
+        return _UNKNOWN
+    if element not in _EQUAL_ARRAYS:
+        return ARRAYS.get(element, _LEFT_OUT)
+    return None if base.dimensions < 2 else _NESTED_ARRAYS.get(element, _NESTED)
 
 
 def columns_differing_by_case(columns: Iterable[RawColumn]) -> tuple[str, ...]:

@@ -3,11 +3,15 @@
 import re
 import unicodedata
 from enum import StrEnum
+from functools import lru_cache
 
 CONNECTOR_PREFIX = "headgate-"
 OWNER_KEY = "headgate.owner"
 """Connector config key that marks a connector as ours. Connect keeps keys that it does not know."""
 
+_CONNECTOR = re.compile(
+    rf"{CONNECTOR_PREFIX}(source|sink)-([0-9a-f]{{8}})([0-9a-f]{{4}})([0-9a-f]{{4}})([0-9a-f]{{4}})([0-9a-f]{{12}})"
+)
 _NOT_IN_TOPIC = re.compile(r"[^A-Za-z0-9._-]")
 _REGEX_SPECIAL = re.compile(r"([\\.^$|?*+()\[\]{}#&~\-\s])")
 
@@ -24,12 +28,10 @@ def connector_name(kind: ConnectorKind, resource_id: str) -> str:
     return f"{CONNECTOR_PREFIX}{kind}-{resource_id.replace('-', '')}"
 
 
+@lru_cache(maxsize=20_000)
 def parse_connector_name(name: str) -> tuple[ConnectorKind, str] | None:
     """The kind and the resource id inside a name of ours; None for a name that is not ours."""
-    match = re.fullmatch(
-        rf"{CONNECTOR_PREFIX}(source|sink)-([0-9a-f]{{8}})([0-9a-f]{{4}})([0-9a-f]{{4}})([0-9a-f]{{4}})([0-9a-f]{{12}})",
-        name,
-    )
+    match = _CONNECTOR.fullmatch(name)
     return (ConnectorKind(match[1]), "-".join(match.groups()[1:])) if match else None
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from chalicelib.domain.column_types import colliding_topics, columns_differing_by_case, table_issues
+from chalicelib.domain.column_types import CURSOR, colliding_topics, columns_differing_by_case, table_issues
 from chalicelib.domain.database_facts import Persistence, RawTable, RelationKind, ServerFacts
 from chalicelib.domain.pipeline import PublicationMode
 from chalicelib.domain.readiness_check import (
@@ -100,6 +100,11 @@ def _by_case(table: RawTable) -> str | None:
 def _rename(table: RawTable, _facts: ServerFacts) -> str:
     name = columns_differing_by_case(table.raw_columns)[-1]
     return f"ALTER TABLE {quoted_table(table.name)} RENAME COLUMN {quoted(name)} TO {quoted(name.lower() + '_2')};"
+
+
+def _cursors(table: RawTable) -> str | None:
+    names = [column.name for column in table.raw_columns if column.base.name == CURSOR and not column.base.is_array]
+    return f"columns {named(names)}" if names else None
 
 
 def _no_key(table: RawTable) -> str | None:
@@ -223,6 +228,13 @@ def _checks() -> Iterable[Check]:
         by_plan=True,
         judge=each_table(_by_case, _rename, "differ by more than case"),
         description="No two columns of a table differ only by upper and lower case: the capture stops there.",
+    )
+    yield Check(
+        key="cursor_columns",
+        name="Columns of cursors",
+        by_plan=True,
+        judge=each_table(_cursors, lambda t, _facts: f"-- Leave {t.name} out of the pipeline", "none"),
+        description="No column holds names of cursors (refcursor). The capture would run and never get past its rows.",
     )
     yield Check(
         key="topic_names",

@@ -114,8 +114,8 @@ def _type_problems(case: _Case) -> Iterator[_Problem]:
 
 def _stops(case: _Case, issue: TableIssue) -> bool:
     """Whether this target makes the condition of the issue true (see `column_types`)."""
-    if issue.severity is Severity.FAIL:
-        return True
+    if issue.severity is not Severity.WARN:
+        return issue.severity is Severity.FAIL
     column = next((column for column in case.source.columns if column.name == issue.column), None)
     if column is not None and without_modifiers(column.type) == "point":
         return "postgis" not in case.facts.extensions

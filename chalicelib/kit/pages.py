@@ -3,7 +3,7 @@
 import base64
 import hmac
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
@@ -25,6 +25,13 @@ class Page(Generic[T]):
     def map(self, change: Callable[[T], U]) -> "Page[U]":
         """The same page with every item changed."""
         return Page(tuple(change(item) for item in self.items), self.next_key)
+
+
+def slice_of(items: Sequence[T], *, limit: int, after: str | None) -> Page[T]:
+    """A page of a list that is short enough to be held as a whole; its key is a position."""
+    begin = int(after) if after else 0
+    end = begin + limit
+    return Page(tuple(items[begin:end]), str(end) if end < len(items) else None)
 
 
 class BadCursor(ValueError):

@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from chalicelib.domain.access import Call
 from chalicelib.domain.audit import AuditRecord, Outcome
-from chalicelib.kit.clock import Clock
+from chalicelib.kit.clock import Clock, rfc3339
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.pages import Page
 from chalicelib.stores.audit import Audit
@@ -74,8 +77,35 @@ class AuditTrail:
 
 
 def view(entity: Any) -> View:
-    """An entity as an audit record shows it: plain JSON, credentials reduced to whether they are configured."""
-    shown: dict[str, Any] = TypeAdapter(type(entity)).dump_python(entity, mode="json")
+    """An entity as an audit record shows it: plain JSON with the names and times of the API.
+
+    Credentials are reduced to whether they are configured; what only the stores care about is left out.
+    """
+    shown: dict[str, Any] = _adapter(type(entity)).dump_python(entity, exclude=_INTERNAL)
     if "credentials" in shown:
         shown["credentials"] = {"configured": entity.credentials.configured}
-    return shown
+    if address := shown.pop("address", None):
+        shown |= {"provider": address.pop("provider"), "config": address}
+    return {name: _plain(value) for name, value in shown.items()}
+
+
+_INTERNAL = {"revision", "claims", "config_hash"}
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case datetime():
+            return rfc3339(value)
+        case Enum():
+            return value.value
+        case Mapping():
+            return {str(name): _plain(one) for name, one in value.items()}
+        case list() | tuple():
+            return [_plain(one) for one in value]
+        case _:
+            return value
+
+
+@cache
+def _adapter(entity: type) -> TypeAdapter[Any]:
+    return TypeAdapter(entity)

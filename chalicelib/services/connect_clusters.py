@@ -12,10 +12,10 @@ from chalicelib.domain.health import Failure, Health, HealthStatus
 from chalicelib.errors import HeadgateError, Invalid
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.masking import Secret
-from chalicelib.kit.pages import Page
+from chalicelib.kit.pages import Page, slice_of
 from chalicelib.services.credentials import Secrets
 from chalicelib.services.outside import Outside
-from chalicelib.services.registry import Links, Registry, expect_version, in_use
+from chalicelib.services.registry import Links, Registry, expect_version
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
 
 LOOK_SECONDS = 6.0
@@ -91,6 +91,8 @@ class ConnectClusterService:
         stream = self._stream(given)
         password = given.secrets.get("password") or self.registry.vault.open(before.credentials).get("password")
         changed = replace(before, version=before.version + 1, updated_at=self.clock(), **_fields(given))
+        if changed.base_url != before.base_url:
+            changed = replace(changed, connect_version=None, kafka_cluster_id=None)
         looked = self._look(call, changed, password, stream)
         return self.registry.update(
             call, self.rows, before, lambda credentials: replace(looked, credentials=credentials), given.secrets
@@ -99,14 +101,12 @@ class ConnectClusterService:
     def delete(self, call: Call, cluster_id: str) -> None:
         """Forget the cluster. Raises Conflict RESOURCE_IN_USE while pipelines or deliveries run there."""
         cluster = self.rows.get(cluster_id)
-        expect_version(call, cluster.version)
-        if self.rows.references(cluster_id):
-            raise in_use(self.rows.noun)
         self.registry.delete(call, self.rows, cluster, links=self._links(cluster))
 
-    def plugins(self, call: Call, cluster_id: str) -> tuple[ConnectorPlugin, ...]:
-        """What the worker that answers has installed."""
-        return self.outside.connect(self.rows.get(cluster_id)).plugins(call.deadline)
+    def plugins(self, call: Call, cluster_id: str, *, limit: int, after: str | None) -> Page[ConnectorPlugin]:
+        """What the worker that answers has installed, by class."""
+        installed = self.outside.connect(self.rows.get(cluster_id)).plugins(call.deadline)
+        return slice_of(sorted(installed, key=lambda plugin: plugin.class_name), limit=limit, after=after)
 
     def _links(self, cluster: ConnectCluster) -> Links:
         return Links(references=[(self.streams, cluster.stream_cluster_id)])

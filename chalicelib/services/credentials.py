@@ -63,8 +63,8 @@ class CredentialVault:
 
     def remove(self, transaction: Transaction, credentials: Credentials) -> None:
         """Forget the secrets of a resource that is being deleted."""
-        if credentials.configured and (stored := self.rows.find(credentials.id)):
-            self.rows.remove(transaction, stored)
+        if credentials.configured:
+            self.rows.discard(transaction, credentials.id)
 
     def open(self, credentials: Credentials) -> Mapping[str, Secret]:
         """The plain secrets, for a client that is about to use them."""

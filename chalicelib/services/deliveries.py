@@ -131,10 +131,11 @@ class DeliveryService:
         page = self.rows.list(limit=limit, after=after)
         return Page(items=self.observing.latest(page.items), next_key=page.next_key)
 
-    def list_of(self, destination_id: str) -> tuple[Delivery, ...]:
+    def list_of(self, destination_id: str, *, limit: int = BOUND, after: str | None = None) -> Page[Delivery]:
         """A destination's deliveries, newest first; raises NotFound."""
         self.destinations.get(destination_id)
-        return self.observing.latest(self.rows.list_in("destination_id", destination_id, limit=BOUND).items)
+        page = self.rows.list_in("destination_id", destination_id, limit=limit, after=after)
+        return Page(items=self.observing.latest(page.items), next_key=page.next_key)
 
     def status(self, call: Call, delivery_id: str) -> Delivery:
         """The delivery with an observation made now."""
@@ -142,7 +143,7 @@ class DeliveryService:
 
     def status_of(self, call: Call, destination_id: str) -> tuple[Delivery, ...]:
         """All of a destination's deliveries, each observed by itself now."""
-        return tuple(self.observing.now(call, delivery) for delivery in self.list_of(destination_id))
+        return tuple(self.observing.now(call, delivery) for delivery in self.list_of(destination_id).items)
 
     def steer(self, call: Call, delivery_id: str, kind: OperationKind, **parameters: Any) -> Delivery:
         """Pause, resume, restart, or restart one task (`task`)."""
@@ -157,13 +158,14 @@ class DeliveryService:
         if delivery_id is not None:
             self.get_of(destination_id, delivery_id)
             return (SteeredDelivery(delivery=self.steer(call, delivery_id, kind)),)
-        return tuple(self._steer_one(call, delivery, kind) for delivery in self.list_of(destination_id))
+        return tuple(self._steer_one(call, delivery, kind) for delivery in self.list_of(destination_id).items)
 
     def update_mappings(self, call: Call, delivery_id: str, mappings: tuple[TopicMapping, ...]) -> Delivery:
         """Write other tables from now on. Offsets are kept and nothing is filled in for the past."""
         delivery = self.rows.get(delivery_id)
         expect_version(call, delivery.version)
         if mappings == delivery.mappings and not delivery.open_operation:
+            self.family.check(call, delivery, self.family.config(delivery)[0])
             return self.observing.latest([delivery])[0]
         schemas = {mapping.schema_name for mapping in mappings}
         if schemas != {delivery.mappings[0].schema_name}:

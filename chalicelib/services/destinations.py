@@ -10,7 +10,7 @@ from chalicelib.errors import Conflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
 from chalicelib.services.credentials import Secrets
-from chalicelib.services.registry import Registry, expect_version, in_use
+from chalicelib.services.registry import Registry
 from chalicelib.stores.destinations import Destinations
 
 
@@ -96,7 +96,4 @@ class DestinationService:
     def delete(self, call: Call, destination_id: str) -> None:
         """Forget the destination. Raises Conflict RESOURCE_IN_USE while it has deliveries."""
         destination = self.rows.get(destination_id)
-        expect_version(call, destination.version)
-        if self.rows.references(destination_id):
-            raise in_use(self.rows.noun)
         self.registry.delete(call, self.rows, destination)

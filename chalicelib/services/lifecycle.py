@@ -132,50 +132,65 @@ class Lifecycle:
         return operation, held
 
     def carry_out(self, call: Call, family: Family[R], operation: Operation, resource: R, *, first: bool) -> R | None:
-        """E1, T2, E2. `first` says that nothing of this operation has reached Connect yet."""
-        effect = self._effect(call, family, operation, resource)
+        """E1, T2, E2. `first` says that nothing of this operation has reached Connect yet.
+
+        The resource comes back with its open operation when the outcome is unknown. Raises what the operation failed
+        of, once it is settled as failed.
+        """
         try:
-            EFFECTS[operation.kind](effect)
+            effect = self._effect(call, family, operation, resource)
+            self._affect(call, family, operation, resource, effect, first)
             settled = self._settle(call, family, operation, resource)
         except (OutcomeUnknown, StoreUnavailable):
             return resource
-        except (Unavailable, TimedOut) as error:
-            if not first:
-                return resource  # an earlier attempt may have been applied: only what is observed can tell
-            self._give_up(call, family, operation, resource, effect, error)
-            raise
-        except HeadgateError as error:
-            self._give_up(call, family, operation, resource, effect, error)
-            raise
-        if settled is None:
-            return None
-        return self._watch(family, operation, settled, effect)
+        return settled and self._watch(family, operation, settled, effect)
 
     def _effect(self, call: Call, family: Family[R], operation: Operation, resource: R) -> Effect:
         cluster = self.clusters.get(resource.connect_cluster_id)
         intended = family.applied(operation, resource)
-        config, credentials = family.config(intended)
+
+        def config() -> Mapping[str, str]:
+            built, credentials = family.config(intended)
+            return self.outside.for_connect(cluster, built, credentials)
+
         return Effect(
             connect=self.outside.connect(cluster),
             name=operation.connector_name,
-            config=self.outside.for_connect(cluster, config, credentials),
-            check=lambda: family.check(call, intended, config),
+            config=config,
+            check=lambda wanted: family.check(call, intended, wanted),
             task=operation.parameters.get("task"),
             may_exist=resource.desired_state is not DesiredState.DRAFT or operation.kind is not OperationKind.DELETE,
             deadline=call.deadline,
         )
 
+    def _affect(
+        self, call: Call, family: Family[R], operation: Operation, resource: R, effect: Effect, first: bool
+    ) -> None:
+        """E1. Raises OutcomeUnknown or StoreUnavailable when the operation stays open, and whatever settled it."""
+        try:
+            EFFECTS[operation.kind](effect)
+        except (OutcomeUnknown, StoreUnavailable):
+            raise
+        except HeadgateError as error:
+            if isinstance(error, Unavailable | TimedOut) and not first:
+                # An earlier attempt may have been applied, and only what is observed can tell.
+                raise _still_open() from error
+            self._give_up(call, family, operation, resource, effect, error)
+            raise
+
     def _settle(self, call: Call, family: Family[R], operation: Operation, resource: R) -> R | None:
         """T2: what was done becomes what is known. A resource that was written meanwhile is read again."""
-        for _ in range(_T2_ATTEMPTS - 1):
+        for _ in range(_T2_ATTEMPTS):
             try:
                 return self._commit_success(call, family, operation, resource)
             except WriteConflict:
                 stored = self.operations.get(operation.id)
+                if stored.step is OperationStep.SUCCEEDED:
+                    return family.subject(stored)
                 if stored.revision != operation.revision:
-                    return family.subject(stored)  # another worker had taken it over, and settled or holds it
+                    raise _still_open() from None  # another worker has taken it over, and knows more by now
                 resource = family.subject(operation) or resource
-        return self._commit_success(call, family, operation, resource)
+        raise _still_open()
 
     def _commit_success(self, call: Call, family: Family[R], operation: Operation, resource: R) -> R | None:
         transaction = Transaction()
@@ -209,13 +224,22 @@ class Lifecycle:
     def _give_up(
         self, call: Call, family: Family[R], operation: Operation, resource: R, effect: Effect, error: HeadgateError
     ) -> None:
-        """Undo and settle as failed. What cannot be undone or written now stays open for the reconciler."""
+        """Undo and settle as failed. Raises OutcomeUnknown or StoreUnavailable when that fails and it stays open."""
         try:
             if operation.kind is OperationKind.DEPLOY:
+                operation = self._keep_hold(operation)
                 self._compensate(effect)
             self._commit_failure(call, family, operation, resource, error)
-        except (WriteConflict, StoreUnavailable, OutcomeUnknown):
-            return
+        except WriteConflict as lost:
+            raise _still_open() from lost
+
+    def _keep_hold(self, operation: Operation) -> Operation:
+        """Take the lease anew. WriteConflict when another worker has it: what that one made is not ours to undo."""
+        transaction = Transaction()
+        until = self.clock() + LEASE
+        held = self.operations.save(transaction, replace(operation, step=OperationStep.COMPENSATING, lease_until=until))
+        transaction.commit()
+        return held
 
     def _compensate(self, effect: Effect) -> None:
         try:
@@ -305,6 +329,10 @@ def _busy() -> Conflict:
     return Conflict(
         "Another operation on this is still open. Wait until it is settled and repeat.", code="OPERATION_IN_PROGRESS"
     )
+
+
+def _still_open() -> OutcomeUnknown:
+    return OutcomeUnknown("It is not known yet what came of it. Headgate looks again and settles it.")
 
 
 def _expected(resource: Pipeline | Delivery) -> ObservedState:

@@ -1,12 +1,14 @@
 """What is shown as observed: the newest of what an operation, a tick and a live look have seen, with its age."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from chalicelib.domain.access import Call
 from chalicelib.domain.cluster_view import ClusterView
+from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState, newer, observe, unreadable
+from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.managed import R
@@ -15,6 +17,11 @@ from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import Observations
 
 LIVE_SECONDS = 15.0
+
+Views = Mapping[str, ClusterView]
+"""What is known of Connect clusters, by id."""
+
+NO_VIEWS: Views = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,14 +33,18 @@ class Observing:
     outside: Outside
     clock: Clock
 
-    def latest(self, resources: Sequence[R]) -> tuple[R, ...]:
-        """The resources with the newest observation that is stored: one read for any number of them."""
-        views = self.observations.read({one.connect_cluster_id for one in resources}) if resources else {}
+    def latest(self, resources: Sequence[R], known: Views = NO_VIEWS) -> tuple[R, ...]:
+        """The resources with the newest observation that is stored: one read for any number of them.
+
+        No read at all for drafts, and for what runs on clusters whose views the caller knows already.
+        """
+        unread = {one.connect_cluster_id for one in resources if not _draft(one)} - known.keys()
+        views = {**known, **self.observations.read(unread)}
         return tuple(self._beside(one, views.get(one.connect_cluster_id)) for one in resources)
 
     def now(self, call: Call, resource: R) -> R:
         """The resource with an observation made now."""
-        if resource.desired_state is DesiredState.DRAFT and resource.open_operation is None:
+        if _draft(resource):
             return replace(resource, observation=_not_deployed(self.clock()))
         try:
             cluster = self.connects.get(resource.connect_cluster_id)
@@ -44,10 +55,14 @@ class Observing:
         return replace(resource, observation=observe(status, now=self.clock()))
 
     def _beside(self, resource: R, view: ClusterView | None) -> R:
-        if resource.desired_state is DesiredState.DRAFT and resource.open_operation is None:
+        if _draft(resource):
             return replace(resource, observation=_not_deployed(resource.updated_at))
         ticked = _ticked(view, resource.connector_name)
         return replace(resource, observation=newer(resource.observation, ticked))
+
+
+def _draft(resource: Pipeline | Delivery) -> bool:
+    return resource.desired_state is DesiredState.DRAFT and resource.open_operation is None
 
 
 def _ticked(view: ClusterView | None, connector: str) -> Observation | None:

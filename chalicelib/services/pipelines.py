@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from chalicelib.domain.access import Call
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
@@ -15,21 +15,22 @@ from chalicelib.domain.property_rules import check_properties
 from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.source import Source
 from chalicelib.domain.source_config import build_source_config
-from chalicelib.errors import Invalid
+from chalicelib.errors import Invalid, NotFound
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
 from chalicelib.services.lifecycle import Lifecycle
 from chalicelib.services.managed import require_deployed
-from chalicelib.services.observing import Observing
+from chalicelib.services.observing import NO_VIEWS, Observing, Views
 from chalicelib.services.pipeline_family import PipelineFamily
 from chalicelib.services.plugins import Validation
 from chalicelib.services.registry import Registry, expect_version, in_use
-from chalicelib.stores.clusters import ConnectClusters, StreamClusters
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.sources import Sources
+from chalicelib.stores.together import Surrounding, Surroundings
 
 BOUND = 500
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +72,7 @@ class PipelineService:
 
     rows: Pipelines
     sources: Sources
-    streams: StreamClusters
-    connects: ConnectClusters
+    surroundings: Surroundings
     deliveries: Deliveries
     family: PipelineFamily
     registry: Registry
@@ -99,12 +99,13 @@ class PipelineService:
         pipeline, source, _ = self._draft(call, given)
         config = build_source_config(pipeline, source)
         if call.request_key and (stored := self.rows.find(pipeline.id)):
-            return stored
+            return self.observing.latest([stored])[0]
         self.family.check(call, pipeline, config)
         pipeline = replace(pipeline, config_hash=config_hash(config), claims=_claims(pipeline, source))
-        return self.registry.create(
+        created = self.registry.create(
             call, self.rows, pipeline.id, lambda _: pipeline, secrets={}, links=self.family.links(pipeline)
         )
+        return self.observing.latest([created])[0]
 
     def list(self, *, limit: int, after: str | None) -> Page[Pipeline]:
         """Pipelines, newest first, each with its latest observation."""
@@ -116,22 +117,24 @@ class PipelineService:
         return self.observing.latest([self.rows.get(pipeline_id)])[0]
 
     def detail(self, pipeline_id: str) -> PipelineDetail:
-        """The pipeline with source, clusters, config and deliveries."""
-        pipeline = self.get(pipeline_id)
-        source = self.sources.get(pipeline.source_id)
+        """The pipeline with source, clusters, config and deliveries; raises NotFound."""
+        stored = self.rows.get(pipeline_id)
+        around = self._around(stored)
+        views = {stored.connect_cluster_id: around.view}
+        pipeline, source = self.observing.latest([stored], views)[0], _still_there(around.source)
         return PipelineDetail(
             pipeline=pipeline,
             source=source,
-            stream_cluster=self.streams.get(pipeline.stream_cluster_id),
-            connect_cluster=self.connects.get(pipeline.connect_cluster_id),
+            stream_cluster=_still_there(around.stream_cluster),
+            connect_cluster=_still_there(around.connect_cluster),
             config=public_config(build_source_config(pipeline, source)),
-            deliveries=self._deliveries(pipeline_id),
+            deliveries=self._deliveries(pipeline_id, limit=BOUND, after=None, views=views).items,
         )
 
-    def destinations(self, pipeline_id: str) -> tuple[Delivery, ...]:
+    def destinations(self, pipeline_id: str, *, limit: int, after: str | None) -> Page[Delivery]:
         """Its deliveries, newest first; raises NotFound."""
         self.rows.get(pipeline_id)
-        return self._deliveries(pipeline_id)
+        return self._deliveries(pipeline_id, limit=limit, after=after)
 
     def status(self, call: Call, pipeline_id: str) -> Pipeline:
         """The pipeline with an observation made now. `UNKNOWN`, with the reason, when Connect cannot be read."""
@@ -192,14 +195,23 @@ class PipelineService:
         done = self.lifecycle.execute(call, self.family, pipeline, kind, parameters=parameters)
         return done or pipeline
 
-    def _deliveries(self, pipeline_id: str) -> tuple[Delivery, ...]:
-        return self.observing.latest(self.deliveries.list_in("pipeline_id", pipeline_id, limit=BOUND).items)
+    def _deliveries(
+        self, pipeline_id: str, *, limit: int, after: str | None, views: Views = NO_VIEWS
+    ) -> Page[Delivery]:
+        page = self.deliveries.list_in("pipeline_id", pipeline_id, limit=limit, after=after)
+        return Page(items=self.observing.latest(page.items, views), next_key=page.next_key)
+
+    def _around(self, pipeline: Pipeline | PipelineInput) -> Surrounding:
+        return self.surroundings.read(
+            source_id=pipeline.source_id,
+            stream_cluster_id=pipeline.stream_cluster_id,
+            connect_cluster_id=pipeline.connect_cluster_id,
+        )
 
     def _draft(self, call: Call, given: PipelineInput) -> tuple[Pipeline, Source, ConnectCluster]:
         """The pipeline that the input describes, and what it refers to. Raises REFERENCE_NOT_FOUND, Invalid."""
-        source = self.sources.find(given.source_id)
-        stream = self.streams.find(given.stream_cluster_id)
-        cluster = self.connects.find(given.connect_cluster_id)
+        around = self._around(given)
+        source, stream, cluster = around.source, around.stream_cluster, around.connect_cluster
         if source is None or stream is None or cluster is None:
             missing = "source" if source is None else "stream cluster" if stream is None else "Connect cluster"
             raise Invalid(f"The {missing} that this refers to does not exist.", code="REFERENCE_NOT_FOUND")
@@ -227,6 +239,13 @@ class PipelineService:
             updated_at=now,
         )
         return pipeline, source, cluster
+
+
+def _still_there(referred: T | None) -> T:
+    """What a pipeline refers to cannot be deleted before it; but both may go while somebody reads."""
+    if referred is None:
+        raise NotFound("This pipeline was deleted meanwhile.")
+    return referred
 
 
 def _claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:

@@ -4,22 +4,25 @@ Level-triggered: it acts on what is, not on what happened. It never touches a co
 and does nothing at all when Connect cannot be read.
 """
 
-from collections.abc import Callable, Mapping
+import random
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from chalicelib.clients.connect import Connect
 from chalicelib.domain.access import SYSTEM, Call
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.cluster_view import ClusterView, Remembered, Wanted
-from chalicelib.domain.names import OWNER_KEY, owner_marker, parse_connector_name
+from chalicelib.domain.names import ConnectorKind, parse_connector_name
 from chalicelib.domain.observation import DesiredState, Observation, observe
 from chalicelib.domain.operation import Operation, OperationStep
 from chalicelib.domain.reconciliation import Plan, changed, decide
-from chalicelib.errors import HeadgateError, WriteConflict
+from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
-from chalicelib.services.effects import Effect, deploy
+from chalicelib.services.effects import Effect, deploy, ours
 from chalicelib.services.lifecycle import LEASE, Lifecycle
 from chalicelib.services.managed import Family
 from chalicelib.services.outside import Outside
@@ -32,6 +35,11 @@ SETTLED_PER_TICK = 10
 MENDED_PER_TICK = 10
 _SETTLE_SECONDS = 20.0
 _CLUSTERS = 500
+CONNECTOR_OF = {"pipeline": ConnectorKind.SOURCE, "delivery": ConnectorKind.SINK}
+"""The kind of connector that each family has."""
+
+Act = Callable[[str, Deadline], object]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +77,8 @@ class Reconciler:
             self.observations.write(cluster_id, unread, changed=False)
             return
         now = self.clock()
-        seen = {name: observe(status, now=now) for name, status in statuses.items() if parse_connector_name(name)}
+        ours_by_name = [name for name in statuses if parse_connector_name(name)]
+        seen = {name: observe(statuses[name], now=now) for name in _by_lot(ours_by_name)}
         self._digest(cluster, connect, view, seen, deadline)
 
     def _digest(
@@ -103,36 +112,38 @@ class Reconciler:
             cluster.id, replace(view, unreadable=None, observed_at=now, remembered=after), changed=different
         )
         for operation in [one for one in open_operations if one.lease_until <= now][:SETTLED_PER_TICK]:
-            self.roll_forward(operation)
+            self.roll_forward(operation, deadline)
         self._mend(cluster, connect, plan, wanted, deadline)
 
-    def roll_forward(self, operation: Operation) -> None:
-        """Take the lease of an open operation and finish it from what is observed."""
+    def roll_forward(self, operation: Operation, deadline: Deadline) -> None:
+        """Take the lease of an open operation and finish it from what is observed, if there is time for it.
+
+        What goes wrong is written down by whoever settles the operation, or is tried again when this lease has ended.
+        """
+        if deadline.passed:
+            return
         family = self.families[operation.resource_type]
+        call = Call(actor=SYSTEM, correlation_id=operation.correlation_id, deadline=_within(deadline))
+        with suppress(HeadgateError):
+            leased = self._lease(operation)
+            resource = family.subject(leased)
+            if resource is None:
+                self._close(leased)
+            else:
+                self.lifecycle.carry_out(call, family, leased, resource, first=False)
+
+    def _lease(self, operation: Operation) -> Operation:
+        """Raises WriteConflict when another worker was faster."""
         transaction = Transaction()
         leased = self.operations.save(transaction, replace(operation, lease_until=self.clock() + LEASE))
-        try:
-            transaction.commit()
-        except WriteConflict:
-            return
-        call = Call(actor=SYSTEM, correlation_id=operation.correlation_id, deadline=Deadline.after(_SETTLE_SECONDS))
-        resource = family.subject(leased)
-        if resource is None:
-            self._close(leased)
-            return
-        try:
-            self.lifecycle.carry_out(call, family, leased, resource, first=False)
-        except HeadgateError:
-            return  # settled as failed, and written down by whoever settled it
+        transaction.commit()
+        return leased
 
     def _close(self, operation: Operation) -> None:
         """Nothing is left that the operation could be about."""
         transaction = Transaction()
         self.operations.save(transaction, replace(operation, step=OperationStep.FAILED, finished_at=self.clock()))
-        try:
-            transaction.commit()
-        except WriteConflict:
-            return
+        transaction.commit()
 
     def _wanted(self, cluster_id: str) -> dict[str, Wanted]:
         return {
@@ -151,46 +162,65 @@ class Reconciler:
         self, cluster: ConnectCluster, connect: Connect, plan: Plan, wanted: Mapping[str, Wanted], deadline: Deadline
     ) -> None:
         """Do what the plan says, a bounded number of things, each by itself: one that fails stops no other."""
+        hands = _Hands(connect=connect, deadline=deadline)
         steps: list[Callable[[], None]] = [
-            *(lambda name=name: self._create(cluster, connect, wanted[name]) for name in plan.create),
-            *(lambda name=name: connect.resume(name, deadline) for name in plan.resume),
-            *(lambda name=name: connect.pause(name, deadline) for name in plan.pause),
-            *(lambda name=name: self._quarantine(connect, name, connect.stop, deadline) for name in plan.stop),
-            *(lambda name=name: self._quarantine(connect, name, connect.delete, deadline) for name in plan.delete),
+            *(partial(self._create, cluster, connect, wanted[name], deadline) for name in plan.create),
+            *(partial(hands.do, connect.resume, name) for name in plan.resume),
+            *(partial(hands.do, connect.pause, name) for name in plan.pause),
+            *(partial(self._quarantine, hands, connect.stop, name) for name in plan.stop),
+            *(partial(self._quarantine, hands, connect.delete, name) for name in plan.delete),
         ]
-        for step in steps[:MENDED_PER_TICK]:
+        for step in _by_lot(steps)[:MENDED_PER_TICK]:
             if deadline.passed:
                 return
-            try:
+            with suppress(HeadgateError):  # it is seen again by the next tick
                 step()
-            except HeadgateError:
-                continue  # it is seen again by the next tick
 
-    def _create(self, cluster: ConnectCluster, connect: Connect, wanted: Wanted) -> None:
+    def _create(self, cluster: ConnectCluster, connect: Connect, wanted: Wanted, deadline: Deadline) -> None:
         """Make a connector again that is wanted and was missing twice, if a direct look agrees that it is."""
         family = self.families[wanted.resource_type]
         resource = family.rows.find(wanted.resource_id)
         if resource is None or resource.open_operation or resource.desired_state is DesiredState.DRAFT:
             return
-        call = Call(actor=SYSTEM, correlation_id=new_id(), deadline=Deadline.after(_SETTLE_SECONDS))
-        config, credentials = family.config(resource)
-        deploy(
-            Effect(
-                connect=connect,
-                name=resource.connector_name,
-                config=self.outside.for_connect(cluster, config, credentials),
-                deadline=call.deadline,
-            )
-        )
-        if resource.desired_state is DesiredState.RUNNING:
-            connect.resume(resource.connector_name, call.deadline)
+
+        def config() -> Mapping[str, str]:
+            built, credentials = family.config(resource)
+            return self.outside.for_connect(cluster, built, credentials)
+
+        call = Call(actor=SYSTEM, correlation_id=new_id(), deadline=_within(deadline))
+        deploy(Effect(connect=connect, name=resource.connector_name, config=config, deadline=call.deadline))
+        order = connect.pause if resource.desired_state is DesiredState.PAUSED else connect.resume
+        order(resource.connector_name, call.deadline)
         self.lifecycle.audit.record_alone(call, f"{family.rows.noun}.recreate", resource.id)
 
-    def _quarantine(
-        self, connect: Connect, name: str, act: Callable[[str, Deadline], object], deadline: Deadline
-    ) -> None:
-        """Stop or delete a connector that nobody wants, if it carries our marker."""
-        parsed = parse_connector_name(name)
-        held = connect.find_config(name, deadline)
-        if parsed and held and held.get(OWNER_KEY) == owner_marker(*parsed):
-            act(name, deadline)
+    def _quarantine(self, hands: "_Hands", act: Act, name: str) -> None:
+        """Stop or delete a connector that nobody wants, if a direct look agrees that nobody does."""
+        for noun, family in self.families.items():
+            if (parsed := parse_connector_name(name)) and CONNECTOR_OF[noun] is parsed[0]:
+                resource = family.rows.find(parsed[1])
+                if resource is None or (resource.desired_state is DesiredState.DRAFT and not resource.open_operation):
+                    hands.do(act, name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hands:
+    """Touches connectors that carry our marker, and no others."""
+
+    connect: Connect
+    deadline: Deadline
+
+    def do(self, act: Act, name: str) -> None:
+        held = self.connect.find_config(name, self.deadline)
+        if held is not None and ours(name, held):
+            act(name, self.deadline)
+
+
+def _within(deadline: Deadline) -> Deadline:
+    return Deadline.after(deadline.left(_SETTLE_SECONDS))
+
+
+def _by_lot(things: Iterable[T]) -> list[T]:
+    """In an order of chance: where only some get their turn, those that always fail must not keep out the others."""
+    drawn = list(things)
+    random.shuffle(drawn)
+    return drawn

@@ -9,9 +9,9 @@ from chalicelib.domain.health import Health
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable
 from chalicelib.kit.clock import Clock
-from chalicelib.kit.pages import Page
+from chalicelib.kit.pages import Page, slice_of
 from chalicelib.services.credentials import Secrets
-from chalicelib.services.registry import Registry, expect_version, in_use
+from chalicelib.services.registry import Registry
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
 
@@ -114,19 +114,15 @@ class SourceService:
     def delete(self, call: Call, source_id: str) -> None:
         """Forget the source. Raises Conflict RESOURCE_IN_USE while a pipeline captures from it."""
         source = self.rows.get(source_id)
-        expect_version(call, source.version)
-        if self.rows.references(source_id):
-            raise in_use(self.rows.noun)
         self.registry.delete(call, self.rows, source)
-        self.tables.replace(source_id, [])
+        if source.last_discovery_at:
+            self.tables.replace(source_id, [])
 
     def list_tables(self, source_id: str, *, wanted: TableFilter, limit: int, after: str | None) -> Page[SourceTable]:
         """Discovered tables by schema and name."""
         self.rows.get(source_id)
         passing = [table for table in self.tables.list(source_id) if wanted.lets_through(table)]
-        begin = int(after) if after else 0
-        more = begin + limit < len(passing)
-        return Page(items=tuple(passing[begin : begin + limit]), next_key=str(begin + limit) if more else None)
+        return slice_of(passing, limit=limit, after=after)
 
 
 _NOTHING_KNOWN: dict[str, Any] = {

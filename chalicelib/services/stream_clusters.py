@@ -14,7 +14,7 @@ from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
 from chalicelib.services.credentials import Secrets
-from chalicelib.services.registry import Registry, expect_version, in_use
+from chalicelib.services.registry import Registry, expect_version
 from chalicelib.stores.clusters import StreamClusters
 
 LOOK_SECONDS = 6.0
@@ -72,6 +72,8 @@ class StreamClusterService:
         expect_version(call, before.version)
         password = given.secrets.get("password") or self.registry.vault.open(before.credentials).get("password")
         changed = replace(before, version=before.version + 1, updated_at=self.clock(), **_fields(given))
+        if changed.bootstrap_servers != before.bootstrap_servers:
+            changed = replace(changed, kafka_cluster_id=None)
         looked = self._look(call, changed, password)
         return self.registry.update(
             call, self.rows, before, lambda credentials: replace(looked, credentials=credentials), given.secrets
@@ -80,9 +82,6 @@ class StreamClusterService:
     def delete(self, call: Call, cluster_id: str) -> None:
         """Forget the cluster. Raises Conflict RESOURCE_IN_USE while something runs on it."""
         cluster = self.rows.get(cluster_id)
-        expect_version(call, cluster.version)
-        if self.rows.references(cluster_id):
-            raise in_use(self.rows.noun)
         self.registry.delete(call, self.rows, cluster)
 
     def _look(self, call: Call, cluster: StreamCluster, password: Secret | None) -> StreamCluster:

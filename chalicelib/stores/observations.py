@@ -56,9 +56,19 @@ class Observations:
 
     def read(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
         """What is known of each cluster: one call, and one more where a body is new to this process."""
-        keys = [(cluster_id, _HEAD) for cluster_id in sorted(set(cluster_ids))]
+        keys = [self.head_key(cluster_id) for cluster_id in sorted(set(cluster_ids))]
         with store_errors():
-            heads = list(ObservationRow.batch_get(keys, consistent_read=True)) if keys else []
+            return self.views(ObservationRow.batch_get(keys, consistent_read=True)) if keys else {}
+
+    @staticmethod
+    def head_key(cluster_id: str) -> tuple[str, str]:
+        """The key of a cluster's head, for another store of this room that reads it beside its own rows."""
+        return cluster_id, _HEAD
+
+    def views(self, rows: Iterable[ObservationRow]) -> Mapping[str, ClusterView]:
+        """What heads say, by cluster. Reads the bodies that this process does not know yet."""
+        with store_errors():
+            heads = list(rows)
             self._listed.update((head.cluster_id, head.digests) for head in heads)
             stale = {head.cluster_id: head.digests for head in heads if head.digests and not self._holds(head)}
             if stale:

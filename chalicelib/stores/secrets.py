@@ -3,6 +3,7 @@
 from chalicelib.domain.credentials import SealedCredentials
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.tables import document_table
+from chalicelib.stores.transaction import Transaction
 
 SecretRows = document_table("secrets")
 
@@ -12,3 +13,7 @@ class SealedSecrets(Documents[SealedCredentials]):
 
     def __init__(self) -> None:
         super().__init__(SecretRows, SealedCredentials, "credentials")
+
+    def discard(self, transaction: Transaction, credentials_id: str) -> None:
+        """Delete them, whatever they hold by then: the resource that they belong to goes in the same transaction."""
+        transaction.delete(SecretRows(credentials_id), condition=None, label="credentials.gone")

@@ -70,12 +70,7 @@ def main(arguments: list[str], say: Say) -> int:
 
 def build(work: Path, say: Say) -> Path:
     """The folder below `work` with the zip and the template as they came from Chalice. Raises CannotBuild."""
-    if sys.version_info[:2] < OLDEST:
-        raise CannotBuild(
-            f"packaging needs Python {'.'.join(map(str, OLDEST))} or newer, and this environment has "
-            f"{sys.version_info.major}.{sys.version_info.minor}: it would silently leave out the Kafka client. "
-            "Put a newer python3 on the PATH and run again; the environment is made anew."
-        )
+    require_python(sys.version_info[:2])
     project, built = work / "project", work / "built"
     stage_project(project)
     say("headgate: building the package (downloads wheels)")
@@ -97,6 +92,16 @@ def build(work: Path, say: Say) -> Path:
     template = yaml.safe_load((built / "sam.yaml").read_text())
     (built / TEMPLATE).write_text(json.dumps(template, indent=1) + "\n")
     return built
+
+
+def require_python(version: tuple[int, int]) -> None:
+    """Raises CannotBuild for a Python that is too old."""
+    if version < OLDEST:
+        raise CannotBuild(
+            f"packaging needs Python {'.'.join(map(str, OLDEST))} or newer, and this environment has "
+            f"{'.'.join(map(str, version))}: it would silently leave out the Kafka client. "
+            "Put a newer Python on the PATH and run again; the environment is made anew."
+        )
 
 
 def stage_project(project: Path) -> None:

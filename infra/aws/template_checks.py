@@ -13,7 +13,7 @@ Json = Mapping[str, Any]
 FUNCTIONS: Mapping[str, tuple[str, int]] = {
     "APIHandler": ("app.app", 29),
     "RunJob": ("chalicelib.workers.entry.run_job", 60),
-    "RunTick": ("chalicelib.workers.entry.run_tick", 120),
+    "RunTick": ("chalicelib.workers.entry.run_tick", 60),
     "Dispatch": ("chalicelib.monitors.entry.dispatch", 60),
 }
 """Handler and time limit in seconds. API Gateway waits for 29 s, not longer."""
@@ -135,7 +135,7 @@ def _role_faults(resources: Json) -> Iterator[str]:
     }
     if len(set(roles.values())) != len(FUNCTIONS):
         yield f"functions share a role: {roles}"
-    for role in set(roles.values()):
+    for role in sorted(set(roles.values()) & set(resources)):
         properties = resources[role]["Properties"]
         if properties.get("ManagedPolicyArns"):
             yield f"{role} has policies that are not ours"

@@ -42,6 +42,11 @@ assert not strays, f"taken from outside the package: {strays}"
 
 def zip_faults(file: Path, root: Path) -> list[str]:
     """What is wrong with the zip, given the project's root; empty when it is sound."""
+    return [*content_faults(file, root), *import_faults(file)]
+
+
+def content_faults(file: Path, root: Path) -> list[str]:
+    """What is missing from the zip, and what does not belong there."""
     with ZipFile(file) as archive:
         names = {name for name in archive.namelist() if not name.endswith("/")}
         return [
@@ -49,8 +54,24 @@ def zip_faults(file: Path, root: Path) -> list[str]:
             *_own_code_faults(names, root),
             *_distribution_faults(archive, names, root / "requirements.txt"),
             *_native_faults(archive, names),
-            *_import_faults(archive),
         ]
+
+
+def import_faults(file: Path) -> list[str]:
+    """Imports every function from the unzipped package alone, as AWS Lambda does, where this machine is like it."""
+    if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
+        return []
+    with ZipFile(file) as archive, TemporaryDirectory(prefix="headgate-unzipped-") as folder:
+        archive.extractall(folder)
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-B", "-c", _LOOK, folder],
+            env={},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    return [f"its functions cannot be imported: {done.stderr.strip().splitlines()[-1]}"] if done.returncode else []
 
 
 def unzipped_size(file: Path) -> int:
@@ -140,24 +161,6 @@ def _runs_on_lambda(tag: str) -> bool:
         return True
     match = _MANYLINUX.search(tag)
     return match is not None and int(match[1] or 0) <= GLIBC_MINOR
-
-
-def _import_faults(archive: ZipFile) -> Iterator[str]:
-    """Imports every function from the unzipped package alone, as AWS Lambda does, where this machine is like it."""
-    if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
-        return
-    with TemporaryDirectory(prefix="headgate-unzipped-") as folder:
-        archive.extractall(folder)
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", "-B", "-c", _LOOK, folder],
-            env={},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-    if done.returncode:
-        yield f"its functions cannot be imported: {done.stderr.strip().splitlines()[-1]}"
 
 
 def _versions(distributions: dict[str, str]) -> set[str]:

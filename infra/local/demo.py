@@ -95,10 +95,10 @@ def _say_what_next(under_way: Run, url: str, email: str) -> None:
     tell(
         "",
         "It goes on running. Sign in with the password that was told at the start, and look around:",
-        f"""  curl -c cookies -H 'Content-Type: application/json' {url}/api/v1/auth/login \\
+        f"""  curl -s -c cookies -H 'Content-Type: application/json' {url}/api/v1/auth/login \\
        -d '{{"email": "{email}", "password": "..."}}'""",
-        f"  curl -b cookies {url}/api/v1{under_way.pipeline_path}",
-        f"  curl -b cookies {url}/api/v1{under_way.delivery_path}/status",
+        f"  curl -s -b cookies {url}/api/v1{under_way.pipeline_path}",
+        f"  curl -s -b cookies {url}/api/v1{under_way.delivery_path}/status",
         f"  {url}/docs shows every route; the source is the database {under_way.source_database.name},",
         f"  the target {under_way.target_database.name}. README.md builds a first pipeline of your own.",
     )

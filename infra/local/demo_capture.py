@@ -4,7 +4,7 @@ from infra.local import demo_topics
 from infra.local.demo_api import Json, wait_until
 from infra.local.demo_data import PUBLICATION, ROWS, TABLES, make_source, make_target
 from infra.local.demo_leftovers import ENVIRONMENT, remove_from_headgate, remove_from_servers
-from infra.local.demo_report import counted, require
+from infra.local.demo_report import Step, counted, require
 from infra.local.demo_run import Run, states
 
 
@@ -32,8 +32,10 @@ def make_databases(run: Run) -> None:
         run.source_database = make_source(run.stack.postgres, run.stamp)
         run.target_database = make_target(run.stack.postgres, run.stamp)
         run.api.watch_for(run.source_database.password, run.target_database.password)
-        step.saw(f"{ROWS:,} rows in {counted(len(TABLES), 'table')}: {', '.join(table.label for table in TABLES)}")
-        step.also(f"{run.source_database.role} may replicate and read, {run.target_database.role} owns one schema")
+        step.saw(f"{ROWS:,} rows in {counted(len(TABLES), 'table')}")
+        step.also(", ".join(f"{table.label} ({table.count})" for table in TABLES))
+        step.also(f"{run.source_database.role} may replicate and read")
+        step.also(f"{run.target_database.role} owns one schema of the target")
 
 
 def register_source(run: Run) -> None:
@@ -82,7 +84,7 @@ def discover(run: Run) -> None:
 def judge_source(run: Run) -> None:
     """Without a pipeline: the server, the role and the tables."""
     with run.report.step("Judge whether the source is ready") as step:
-        step.saw(_readiness(run, "READY", "WARNING"))
+        step.saw(_readiness(run, step, "READY", "WARNING"))
 
 
 def register_clusters(run: Run) -> None:
@@ -140,7 +142,8 @@ def create_pipeline(run: Run) -> None:
             seen=states(status),
         )
         step.saw(states(status))
-        step.also(f"the source, judged for this pipeline: {_readiness(run, 'READY', pipeline_id=run.pipeline['id'])}")
+        verdict = _readiness(run, step, "READY", pipeline_id=run.pipeline["id"])
+        step.also(f"the source, judged for this pipeline: {verdict}")
 
 
 def deploy_pipeline(run: Run) -> None:
@@ -171,11 +174,16 @@ def fill_topics(run: Run) -> None:
             step.also(f"{topic}: {count:,}")
 
 
-def _readiness(run: Run, *accepted: str, **query: str) -> str:
+def _readiness(run: Run, step: Step, *accepted: str, **query: str) -> str:
+    """The verdict in words; what did not pass gets a line of its own. Raises Untrue when it is not accepted."""
     verdict = run.api.get(f"/sources/{run.source['id']}/cdc-readiness", **query)
-    notable = [f"{one['key']} {one['status']}" for one in verdict["checks"] if one["status"] != "pass"]
-    seen = f"{verdict['status']}, {notable}"
-    require(verdict["status"] in accepted, expected=" or ".join(accepted), seen=seen)
+    notable = [
+        f"{one['key']} {one['status']}: {one['current_value']} (expected: {one['expected_value']})"
+        for one in verdict["checks"]
+        if one["status"] != "pass"
+    ]
+    require(verdict["status"] in accepted, expected=" or ".join(accepted), seen=f"{verdict['status']}, {notable}")
+    for line in notable:
+        step.also(line)
     passed = len(verdict["checks"]) - len(notable)
-    rest = f"; {', '.join(notable)}" if notable else ""
-    return f"{verdict['status']}, {passed} of {counted(len(verdict['checks']), 'check')} passed{rest}"
+    return f"{verdict['status']}, {passed} of {counted(len(verdict['checks']), 'check')} passed"

@@ -77,7 +77,7 @@ def show_config(run: Run) -> None:
     """Asks Connect itself."""
     with run.report.step("Look at the configs that Connect holds") as step:
         texts = []
-        for one in (run.pipeline, run.delivery):
+        for noun, one in (("source", run.pipeline), ("sink", run.delivery)):
             held = httpx.get(f"{run.stack.connect}/connectors/{one['connector_name']}/config", timeout=20)
             require(held.status_code == 200, expected=f"the config of {one['connector_name']}", seen=held.status_code)
             texts.append(held.text)
@@ -87,7 +87,7 @@ def show_config(run: Run) -> None:
                 expected="references in place of passwords",
                 seen=sorted(secret),
             )
-            step.also(f"{one['connector_name']}: {', '.join(f'{name} = {value}' for name, value in secret.items())}")
+            step.also(f"{noun} connector: {', '.join(f'{name} = {value}' for name, value in secret.items())}")
         passwords = (run.source_database.password, run.target_database.password)
         leaked = any(password in text for password in passwords for text in texts)
         require(not leaked, expected="no password in any of them", seen="one")

@@ -1,5 +1,6 @@
 """What the demonstration tells: one line per step, with what was observed and how long it took."""
 
+import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ import httpx
 import psycopg
 from confluent_kafka import KafkaException
 
+WIDTH, INDENT = 118, " " * 7
 _ERRORS_BESIDE_HEADGATE = (psycopg.Error, KafkaException, httpx.HTTPError)
 
 
@@ -71,7 +73,7 @@ class Report:
             raise silent from error
         print(f"{self.steps:3}  {title}: {step.observed} ({time.monotonic() - began:.1f} s)")
         for line in step.more:
-            print(f"       {line}")
+            print(textwrap.fill(line, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False))
         print(end="", flush=True)
 
 

@@ -41,6 +41,7 @@ class World:
 
     stage: Stage
     source: str = ""
+    credentials: str = ""
     stream: str = ""
     connect: str = ""
     pipeline: str = ""
@@ -77,7 +78,9 @@ def furnish(stage: Stage, tables: int, sources: int = FULL) -> World:
     cluster = {"name": "c", "base_url": doubles.connect, "stream_cluster_id": world.stream}
     world.connect = call("POST", "/connect/clusters", cluster)["id"]
     stores = stage.services.stores
-    put_rows(copies(stores.sources, stores.sources.get(world.source), sources))
+    source = stores.sources.get(world.source)
+    world.credentials = source.credentials.id
+    put_rows(copies(stores.sources, source, sources))
     return world
 
 
@@ -188,6 +191,5 @@ def _tick(world: World) -> None:
 
 
 def _secrets(world: World) -> Any:
-    source = world.stage.services.stores.sources.get(world.source)
-    path = f"/internal/secrets/{source.credentials.id}"
+    path = f"/internal/secrets/{world.credentials}"
     return world.stage.send(world.stage.event("GET", path, headers={"Authorization": f"Bearer {CREDENTIAL}"}))

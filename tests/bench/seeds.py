@@ -40,7 +40,7 @@ def connector_names(count: int) -> list[str]:
     return [connector_name(ConnectorKind.SOURCE, id_from("bench", "connector", str(number))) for number in range(count)]
 
 
-def remembered(names: Iterable[str], worker: str) -> Remembered:
+def remembered(names: Iterable[str], worker: str, *, epoch: int = 0) -> Remembered:
     """What a quiet cluster's tick remembers when every connector runs as it should."""
     wanted, observed = {}, {}
     for name in names:
@@ -57,4 +57,4 @@ def remembered(names: Iterable[str], worker: str) -> Remembered:
                 name=name, state="RUNNING", worker_id=worker, tasks=(TaskStatus(id=0, state="RUNNING", worker_id=worker),)
             ),
         )
-    return Remembered(epoch=0, wanted=wanted, observed=observed)
+    return Remembered(epoch=epoch, wanted=wanted, observed=observed)

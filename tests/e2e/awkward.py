@@ -30,6 +30,8 @@ class Awkward:
 
 _RANDOM_TEXT = f"(SELECT string_agg(md5(random()::text || n), '') FROM generate_series(1, {LARGE_TEXT // 32}) n)"
 _WIDE = tuple(f"Spalte {number}" for number in range(1, 121))
+_WIDE_COLUMNS = ", ".join(f'"{column}" text' for column in _WIDE)
+_WIDE_VALUES = ", ".join(f"'{number}.' || g" for number in range(len(_WIDE)))
 
 TABLES = (
     Awkward(
@@ -95,10 +97,10 @@ TABLES = (
     ),
     Awkward(
         name="wide",
-        made_by=f"CREATE TABLE {{t}} (id int PRIMARY KEY, {', '.join(f'"{column}" text' for column in _WIDE)})",
+        made_by=f"CREATE TABLE {{t}} (id int PRIMARY KEY, {_WIDE_COLUMNS})",
         columns=("id", *_WIDE),
         rows=[
-            f"INSERT INTO {{t}} SELECT g, {', '.join(f"'{n}.' || g" for n in range(120))} FROM generate_series(1, 20) g"
+            f"INSERT INTO {{t}} SELECT g, {_WIDE_VALUES} FROM generate_series(1, 20) g",
         ],
         changes=['UPDATE {t} SET "Spalte 120" = NULL, "Spalte 60" = \'\' WHERE id > 10'],
     ),
@@ -107,8 +109,8 @@ TABLES = (
         made_by="CREATE TABLE {t} (id bigint PRIMARY KEY, said text, amount numeric(12,2), at timestamptz)",
         columns=("id", "said", "amount", "at"),
         changes=[
-            "INSERT INTO {t} SELECT g, md5(g::text), g / 7.0, timestamptz '2026-01-01 UTC' + g * interval '1 second'"
-            f" FROM generate_series(1, {BULK_ROWS}) g",
+            f"""INSERT INTO {{t}} SELECT g, md5(g::text), g / 7.0, timestamptz '2026-01-01 UTC' + g * interval '1 second'
+            FROM generate_series(1, {BULK_ROWS}) g""",
         ],
         rows=["INSERT INTO {t} VALUES (0, 'first', 0, now())"],
     ),

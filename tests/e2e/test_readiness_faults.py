@@ -1,16 +1,15 @@
 """Each fault of a source is named before anything is made, and once it is mended the same draft is deployed."""
 
-import contextlib
-import socket
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.postgresql import reader_of, running_postgresql
-from tests.support.real_headgate import Json, Place, RealHeadgate, eventually
+from tests.support.postgresql import RunningPostgreSQL, reader_of, running_postgresql
+from tests.support.real_headgate import Json, Place, RealHeadgate
+from tests.support.tcp_gate import Gate
 
 pytestmark = pytest.mark.real
 
@@ -21,120 +20,95 @@ GOOD_ORDER = (
     "INSERT INTO shop.orders VALUES (1, 'one')",
 )
 EXISTING: Json = {"publication_mode": "existing", "publication_name": "made_before", "slot_name": "{database}_slot"}
-FOREIGN = "ALTER TABLE shop.orders OWNER TO postgres"
-READABLE = "GRANT SELECT ON shop.orders TO {role}"
 PUBLISHED = "CREATE PUBLICATION made_before FOR TABLE shop.orders"
+READABLE = "GRANT SELECT ON shop.orders TO {role}"
+READS_ONLY = (PUBLISHED, "ALTER TABLE shop.orders OWNER TO postgres", READABLE)
+ALL_KINDS = "insert, update, delete, truncate"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Fault:
-    """What breaks a source that is in good order and what mends it; `check` is the readiness check that must say so.
-
-    `before` belongs to the good order of this fault. `silently` is what Connect would have done with it: nothing.
-    """
+    """What breaks a source that is in good order and what mends it; `check` is the readiness check that must say so."""
 
     check: str
     breaks: Sequence[str]
     mends: Sequence[str]
-    before: Sequence[str] = ()
-    options: Json = field(default_factory=dict)
 
 
-FAULTS = {
+OF_AN_OWNER = {
     "no REPLICATION": Fault(
-        check="replication_privilege",
-        breaks=["ALTER ROLE {role} NOREPLICATION"],
-        mends=["ALTER ROLE {role} REPLICATION"],
+        "replication_privilege", ["ALTER ROLE {role} NOREPLICATION"], ["ALTER ROLE {role} REPLICATION"]
     ),
     "no CREATE on the database": Fault(
-        check="publication_rights",
-        breaks=["REVOKE CREATE ON DATABASE {database} FROM {role}"],
-        mends=["GRANT CREATE ON DATABASE {database} TO {role}"],
+        "publication_rights",
+        ["REVOKE CREATE ON DATABASE {database} FROM {role}"],
+        ["GRANT CREATE ON DATABASE {database} TO {role}"],
     ),
     "not owner of the table": Fault(
-        check="publication_rights", breaks=[FOREIGN, READABLE], mends=["ALTER TABLE shop.orders OWNER TO {role}"]
-    ),
-    "publication missing": Fault(
-        check="publication",
-        before=[PUBLISHED],
-        breaks=["DROP PUBLICATION made_before"],
-        mends=[PUBLISHED],
-        options=EXISTING,
-    ),
-    "publication without the table": Fault(
-        check="publication_tables",
-        before=[PUBLISHED],
-        breaks=["ALTER PUBLICATION made_before DROP TABLE shop.orders"],
-        mends=["ALTER PUBLICATION made_before ADD TABLE shop.orders"],
-        options=EXISTING,
-    ),
-    "publication of inserts only": Fault(
-        check="publication_operations",
-        before=[PUBLISHED],
-        breaks=["ALTER PUBLICATION made_before SET (publish = 'insert')"],
-        mends=["ALTER PUBLICATION made_before SET (publish = 'insert, update, delete, truncate')"],
-        options=EXISTING,
-    ),
-    "no SELECT on the table": Fault(
-        check="select_privilege",
-        before=[PUBLISHED, FOREIGN, READABLE],
-        breaks=["REVOKE SELECT ON shop.orders FROM {role}"],
-        mends=[READABLE],
-        options=EXISTING,
-    ),
-    "no SELECT on a column": Fault(
-        check="select_privilege",
-        before=[PUBLISHED, FOREIGN, READABLE],
-        breaks=["REVOKE SELECT ON shop.orders FROM {role}", "GRANT SELECT (id) ON shop.orders TO {role}"],
-        mends=[READABLE],
-        options=EXISTING,
-    ),
-    "no USAGE on the schema": Fault(
-        check="schema_usage",
-        before=[PUBLISHED, FOREIGN, READABLE],
-        breaks=["ALTER SCHEMA shop OWNER TO postgres"],
-        mends=["GRANT USAGE ON SCHEMA shop TO {role}"],
-        options=EXISTING,
-    ),
-    "row level security": Fault(
-        check="row_security",
-        before=[PUBLISHED, FOREIGN, READABLE],
-        breaks=["ALTER TABLE shop.orders ENABLE ROW LEVEL SECURITY"],
-        mends=["ALTER ROLE {role} BYPASSRLS"],
-        options=EXISTING,
+        "publication_rights",
+        ["ALTER TABLE shop.orders OWNER TO postgres", READABLE],
+        ["ALTER TABLE shop.orders OWNER TO {role}"],
     ),
     "unlogged table": Fault(
-        check="logged_tables",
-        breaks=["ALTER TABLE shop.orders SET UNLOGGED"],
-        mends=["ALTER TABLE shop.orders SET LOGGED"],
+        "logged_tables", ["ALTER TABLE shop.orders SET UNLOGGED"], ["ALTER TABLE shop.orders SET LOGGED"]
     ),
     "columns that differ by case": Fault(
-        check="column_names",
-        breaks=['ALTER TABLE shop.orders ADD COLUMN "Customer" text'],
-        mends=['ALTER TABLE shop.orders RENAME COLUMN "Customer" TO customer_2'],
+        "column_names",
+        ['ALTER TABLE shop.orders ADD COLUMN "Customer" text'],
+        ['ALTER TABLE shop.orders DROP COLUMN "Customer"'],
     ),
     "connection limit": Fault(
-        check="connection_limit",
-        breaks=["ALTER ROLE {role} CONNECTION LIMIT 1"],
-        mends=["ALTER ROLE {role} CONNECTION LIMIT 9"],
+        "connection_limit", ["ALTER ROLE {role} CONNECTION LIMIT 1"], ["ALTER ROLE {role} CONNECTION LIMIT 9"]
     ),
     "no usable replica identity": Fault(
-        check="replica_identity",
-        breaks=["ALTER TABLE shop.orders REPLICA IDENTITY NOTHING"],
-        mends=["ALTER TABLE shop.orders REPLICA IDENTITY DEFAULT"],
+        "replica_identity",
+        ["ALTER TABLE shop.orders REPLICA IDENTITY NOTHING"],
+        ["ALTER TABLE shop.orders REPLICA IDENTITY DEFAULT"],
     ),
     "table that is gone": Fault(
-        check="tables",
-        breaks=["ALTER TABLE shop.orders RENAME TO elsewhere"],
-        mends=["ALTER TABLE shop.elsewhere RENAME TO orders"],
+        "tables", ["ALTER TABLE shop.orders RENAME TO elsewhere"], ["ALTER TABLE shop.elsewhere RENAME TO orders"]
     ),
-    "slot of another database": Fault(
-        check="slot",
-        breaks=["SELECT pg_create_physical_replication_slot('{database}_slot')"],
-        mends=["SELECT pg_drop_replication_slot('{database}_slot')"],
-        options={"slot_name": "{database}_slot"},
+    "column that would hold up the capture": Fault(
+        "cursor_columns",
+        ["ALTER TABLE shop.orders ADD COLUMN at_work refcursor"],
+        ["ALTER TABLE shop.orders DROP COLUMN at_work"],
     ),
 }
+"""Faults of a source whose account owns the table and makes the publication."""
+
+OF_A_READER = {
+    "publication missing": Fault("publication", ["DROP PUBLICATION made_before"], [PUBLISHED]),
+    "publication without the table": Fault(
+        "publication_tables",
+        ["ALTER PUBLICATION made_before DROP TABLE shop.orders"],
+        ["ALTER PUBLICATION made_before ADD TABLE shop.orders"],
+    ),
+    "publication of inserts only": Fault(
+        "publication_operations",
+        ["ALTER PUBLICATION made_before SET (publish = 'insert')"],
+        [f"ALTER PUBLICATION made_before SET (publish = '{ALL_KINDS}')"],
+    ),
+    "no SELECT on the table": Fault("select_privilege", ["REVOKE SELECT ON shop.orders FROM {role}"], [READABLE]),
+    "no SELECT on a column": Fault(
+        "select_privilege",
+        ["REVOKE SELECT ON shop.orders FROM {role}", "GRANT SELECT (id) ON shop.orders TO {role}"],
+        [READABLE],
+    ),
+    "no USAGE on the schema": Fault(
+        "schema_usage", ["ALTER SCHEMA shop OWNER TO postgres"], ["ALTER SCHEMA shop OWNER TO {role}"]
+    ),
+    "row level security": Fault(
+        "row_security",
+        ["ALTER TABLE shop.orders ENABLE ROW LEVEL SECURITY"],
+        ["ALTER TABLE shop.orders DISABLE ROW LEVEL SECURITY"],
+    ),
+    "slot that is not for this": Fault(
+        "slot",
+        ["SELECT pg_create_physical_replication_slot('{database}_slot')"],
+        ["SELECT pg_drop_replication_slot('{database}_slot')"],
+    ),
+}
+"""Faults of a source whose account may read only, and whose publication was made beforehand."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,10 +138,10 @@ class Bench:
         return [name for (name,) in self.place.run("SELECT pubname::text FROM pg_publication")]
 
 
-def bench(headgate: RealHeadgate, before: Sequence[str] = (), server: str | None = None) -> Bench:
+def bench(headgate: RealHeadgate, before: Sequence[str] = (), server: str | None = None, **config: Any) -> Bench:
     """A source in good order."""
     place = headgate.database("fault", *GOOD_ORDER, *before, server=server)
-    source = headgate.source(place)
+    source = headgate.source(place, **config)
     headgate.discover(source)
     return Bench(headgate=headgate, place=place, source=source)
 
@@ -179,34 +153,206 @@ def failing(error: Json) -> set[str]:
     return {check["key"] for check in error["details"]["checks"]}
 
 
-def connector_of(headgate: RealHeadgate, pipeline: Json) -> Any:
-    """What Connect knows of the pipeline's connector; None when there is none."""
-    return headgate.connectors().get(pipeline["connector_name"])
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_fault_is_named_before_anything_is_made_and_the_draft_deploys_once_it_is_mended(
-    headgate: RealHeadgate, name: str
-) -> None:
-    fault = FAULTS[name]
-    it = bench(headgate, fault.before)
-    pipeline = headgate.post("/pipelines", it.body(fault.options))
-    made = it.publications(), it.slots()
-    it.run(fault.breaks)
-
-    refused_draft = it.body({**fault.options, **({"slot_name": "another"} if not fault.options else {})})
-    error = headgate.refused("/pipelines", refused_draft)
-    assert fault.check in failing(error)
+def assert_refused(it: Bench, pipeline: Json, checks: set[str]) -> Json:
+    """Refuses to deploy for these checks, and leaves a draft and nothing else. The checks, by key."""
+    headgate, made = it.headgate, (it.publications(), it.slots())
     error = headgate.refused(f"/pipelines/{pipeline['id']}/deploy")
-    assert failing(error) == {fault.check}
+    assert failing(error) == checks
+    assert_nothing_made(headgate, pipeline, "SOURCE_NOT_READY")
+    assert (it.publications(), it.slots()) == made
+    return {check["key"]: check for check in error["details"]["checks"]}
+
+
+def assert_nothing_made(headgate: RealHeadgate, pipeline: Json, code: str) -> None:
+    """The pipeline is a draft that says what went wrong; Connect knows nothing of it."""
     draft = headgate.get(f"/pipelines/{pipeline['id']}")
     assert (draft["desired_state"], draft["observed_state"]) == ("DRAFT", "NOT_DEPLOYED")
     assert draft["open_operation"] is None
-    assert draft["last_error"]["code"] == "SOURCE_NOT_READY"
-    assert connector_of(headgate, pipeline) is None
-    it.run(fault.mends)
-    assert (it.publications(), it.slots()) == made
-    headgate.deploy(headgate.get(f"/pipelines/{pipeline['id']}"))
-    until_row_travels(headgate, it, pipeline)
-    headgate.delete(f"/pipelines/{pipeline['id']}")
-    it.forget(pipeline)
+    assert draft["last_error"]["code"] == code
+    assert pipeline["connector_name"] not in headgate.connectors()
+
+
+def assert_draft_deploys(it: Bench, pipeline: Json) -> None:
+    """The same draft runs now, and a row of the snapshot and a change arrive."""
+    it.headgate.deploy(pipeline)
+    (topic,) = pipeline["topics"]
+    it.headgate.until_records(topic, 1)
+    it.run(["UPDATE shop.orders SET customer = 'two'"])
+    it.headgate.until_records(topic, 2)
+    it.headgate.delete_pipeline(pipeline, it.place)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drafted:
+    """A source in good order with one draft of a pipeline, which goes through all faults of its kind."""
+
+    it: Bench
+    options: Json
+    pipeline: Json
+
+    def goes_through(self, fault: Fault) -> None:
+        """Breaks the source; neither the draft is deployed nor a second one created; mends it."""
+        self.it.run(fault.breaks)
+        try:
+            assert_refused(self.it, self.pipeline, {fault.check})
+            if fault.check != "slot":
+                body = self.it.body({**self.options, "slot_name": "not_the_drafts"})
+                assert failing(self.it.headgate.refused("/pipelines", body)) == {fault.check}
+        finally:
+            self.it.run(fault.mends)
+
+
+@pytest.fixture(scope="module")
+def owner(headgate: RealHeadgate) -> Drafted:
+    it = bench(headgate)
+    return Drafted(it=it, options={}, pipeline=headgate.post("/pipelines", it.body({})))
+
+
+@pytest.fixture(scope="module")
+def reader(headgate: RealHeadgate) -> Drafted:
+    it = bench(headgate, READS_ONLY)
+    return Drafted(it=it, options=EXISTING, pipeline=headgate.post("/pipelines", it.body(EXISTING)))
+
+
+@pytest.mark.parametrize("name", OF_AN_OWNER)
+def test_fault_is_refused_by_its_name_and_nothing_is_made(owner: Drafted, name: str) -> None:
+    owner.goes_through(OF_AN_OWNER[name])
+
+
+@pytest.mark.parametrize("name", OF_A_READER)
+def test_fault_with_a_publication_made_beforehand_is_refused_by_its_name(reader: Drafted, name: str) -> None:
+    reader.goes_through(OF_A_READER[name])
+
+
+def test_draft_that_was_refused_for_every_fault_is_deployed_once_all_are_mended(owner: Drafted) -> None:
+    assert_draft_deploys(owner.it, owner.pipeline)
+
+
+def test_draft_of_a_reader_is_deployed_once_all_faults_are_mended(reader: Drafted) -> None:
+    assert_draft_deploys(reader.it, reader.pipeline)
+
+
+def test_slot_that_somebody_else_reads_is_refused_until_they_leave(headgate: RealHeadgate) -> None:
+    it = bench(headgate, [PUBLISHED])
+    pipeline = headgate.post("/pipelines", it.body(EXISTING))
+    slot = pipeline["options"]["slot_name"]
+    it.run([f"SELECT pg_create_logical_replication_slot('{slot}', 'pgoutput')"])
+    address = urlsplit(headgate.stack.addresses.postgres)
+    server = RunningPostgreSQL(
+        port=it.place.port, superuser_password=address.password or "", log=headgate.stack.postgres.plan.log
+    )
+    with reader_of(server, it.place.database, slot, "made_before"):
+        assert_refused(it, pipeline, {"slot"})
+    assert_draft_deploys(it, pipeline)
+
+
+def test_two_tables_of_one_topic_are_refused(headgate: RealHeadgate) -> None:
+    names = ("two words", "two_words")
+    it = bench(
+        headgate,
+        [
+            statement
+            for name in names
+            for statement in (
+                f'CREATE TABLE shop."{name}" (id int PRIMARY KEY)',
+                f'ALTER TABLE shop."{name}" OWNER TO {{role}}',
+            )
+        ],
+    )
+    body = headgate.pipeline_body(it.source, [("shop", name) for name in names])
+    assert failing(headgate.refused("/pipelines", body)) == {"topic_names"}
+
+
+def test_config_that_connect_refuses_is_named_by_field(headgate: RealHeadgate) -> None:
+    it = bench(headgate)
+    body = headgate.pipeline_body(it.source, [ORDERS], options={"max_batch_size": 500, "max_queue_size": 10})
+    error = headgate.refused("/pipelines", body)
+    assert error["code"] == "CONNECTOR_CONFIG_INVALID"
+    assert "max.queue.size" in {one["field"] for one in error["details"]["errors"]}
+
+
+# --- servers that cannot be reached ---
+
+UNREACHABLE = {
+    "wrong password": ("AUTHENTICATION_FAILED", ["ALTER ROLE {role} PASSWORD 'another'"]),
+    "role that may not log in": ("ACCESS_NOT_ALLOWED", ["ALTER ROLE {role} NOLOGIN"]),
+    "no CONNECT on the database": ("PERMISSION_DENIED", ["REVOKE CONNECT ON DATABASE {database} FROM PUBLIC"]),
+}
+
+
+@pytest.mark.parametrize("name", UNREACHABLE)
+def test_server_that_lets_nobody_in_is_named_by_the_connection(headgate: RealHeadgate, name: str) -> None:
+    code, breaks = UNREACHABLE[name]
+    it = bench(headgate)
+    pipeline = headgate.post("/pipelines", it.body({}))
+    it.run(breaks)
+    checks = assert_refused(it, pipeline, {"connection"})
+    assert checks["connection"]["current_value"] == code
+    assert failing(headgate.refused("/pipelines", it.body({}))) == {"connection"}
+
+
+@pytest.fixture
+def gate(headgate: RealHeadgate) -> Iterator[Gate]:
+    with Gate(urlsplit(headgate.stack.addresses.postgres).port or 0) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("shut", "code"), [("silent", "TIMEOUT"), ("closed", "CONNECTION_REFUSED")], ids=["silent host", "closed port"]
+)
+def test_host_that_does_not_answer_is_refused_in_time_and_taken_when_it_does(
+    headgate: RealHeadgate, gate: Gate, shut: str, code: str
+) -> None:
+    it = bench(headgate, port=gate.port)
+    pipeline = headgate.post("/pipelines", it.body({}))
+    getattr(gate, shut)()
+    checks = assert_refused(it, pipeline, {"connection"})
+    assert checks["connection"]["current_value"] == code
+    assert failing(headgate.refused("/pipelines", it.body({}))) == {"connection"}
+    gate.open()
+    assert_draft_deploys(it, pipeline)
+
+
+def test_database_that_is_gone_is_refused(headgate: RealHeadgate) -> None:
+    it = bench(headgate)
+    pipeline = headgate.post("/pipelines", it.body({}))
+    postgres = headgate.database("elsewhere")
+    postgres.run(f"ALTER DATABASE {it.place.database} RENAME TO {it.place.database}_away")
+    error = headgate.refused(f"/pipelines/{pipeline['id']}/deploy")
+    assert failing(error) == {"connection"}
+    assert error["details"]["checks"][0]["current_value"] == "DATABASE_NOT_FOUND"
+    assert_nothing_made(headgate, pipeline, "SOURCE_NOT_READY")
+
+
+# --- servers of their own ---
+
+
+def url_of(server: RunningPostgreSQL) -> str:
+    """Connection string of the server's superuser."""
+    return f"postgresql://postgres:{server.superuser_password}@127.0.0.1:{server.port}/postgres"
+
+
+@pytest.mark.parametrize("level", ["replica", "minimal"])
+def test_server_whose_log_holds_too_little_is_refused(headgate: RealHeadgate, level: str) -> None:
+    with running_postgresql({"wal_level": level, "max_wal_senders": "0" if level == "minimal" else "5"}) as server:
+        it = bench(headgate, server=url_of(server))
+        assert "wal_level" in failing(headgate.refused("/pipelines", it.body({})))
+
+
+def test_server_without_a_free_slot_is_refused_until_there_is_one(headgate: RealHeadgate) -> None:
+    with running_postgresql({"max_replication_slots": "1", "max_wal_senders": "1"}) as server:
+        it = bench(headgate, server=url_of(server))
+        pipeline = headgate.post("/pipelines", it.body({}))
+        it.run(["SELECT pg_create_physical_replication_slot('somebody')"])
+        assert_refused(it, pipeline, {"replication_slots"})
+        it.run(["SELECT pg_drop_replication_slot('somebody')"])
+        assert_draft_deploys(it, pipeline)
+
+
+def test_server_without_a_free_sender_is_refused(headgate: RealHeadgate) -> None:
+    with running_postgresql({"max_replication_slots": "3", "max_wal_senders": "1"}) as server:
+        it = bench(headgate, [PUBLISHED], server=url_of(server))
+        pipeline = headgate.post("/pipelines", it.body(EXISTING))
+        it.run(["SELECT pg_create_logical_replication_slot('somebody', 'pgoutput')"])
+        with reader_of(server, it.place.database, "somebody", "made_before"):
+            assert_refused(it, pipeline, {"wal_senders"})

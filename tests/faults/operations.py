@@ -1,4 +1,4 @@
-"""The operations whose every step is made to fail: what has to be there before, how they are asked for, when they are done."""
+"""The operations whose every step is made to fail: what must be there before, how they are asked for, when done."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,21 +10,23 @@ from chalicelib.domain.pipeline import Pipeline
 from tests.support.house import House
 
 Resource = Pipeline | Delivery
-STARTS_BEFORE = 2
 DELIVERY_ID = "7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scene:
-    """One operation. `prepare` gives the id of what it is about; `act` asks for it as a person would.
+class Ready:
+    """A prepared operation: `act` asks for it as a person would, `done` says whether it has come about."""
 
-    `done` says whether what is there now is what was asked for.
-    """
+    act: Callable[[], Resource | None]
+    done: Callable[[], bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """One operation, and what has to be there before."""
 
     name: str
-    prepare: Callable[[House], str]
-    act: Callable[[House, str], Resource | None]
-    done: Callable[[House, str], bool]
+    prepare: Callable[[House], Ready]
 
     def __str__(self) -> str:
         return self.name
@@ -36,115 +38,110 @@ def stored(house: House, resource_id: str) -> Resource | None:
     return stores.pipelines.find(resource_id) or stores.deliveries.find(resource_id)
 
 
-def desires(state: DesiredState) -> Callable[[House, str], bool]:
+def desires(house: House, resource_id: str, state: DesiredState) -> Callable[[], bool]:
     """Whether the resource is there and wants that."""
 
-    def done(house: House, resource_id: str) -> bool:
+    def done() -> bool:
         found = stored(house, resource_id)
         return found is not None and found.desired_state is state
 
     return done
 
 
-def steer(kind: OperationKind) -> Callable[[House, str], Resource]:
-    """Steer a delivery."""
-    return lambda house, delivery_id: house.services.deliveries.steer(house.call(), delivery_id, kind)
+def deploy_pipeline(house: House) -> Ready:
+    pipeline_id = house.pipeline().id
+    return Ready(
+        act=lambda: house.services.pipelines.deploy(house.call(), pipeline_id),
+        done=desires(house, pipeline_id, DesiredState.RUNNING),
+    )
 
 
-def a_paused_pipeline(house: House) -> str:
+def pause_pipeline(house: House) -> Ready:
+    pipeline_id = house.deployed_pipeline().id
+    return Ready(
+        act=lambda: house.services.pipelines.pause(house.call(), pipeline_id),
+        done=desires(house, pipeline_id, DesiredState.PAUSED),
+    )
+
+
+def resume_pipeline(house: House) -> Ready:
+    pipeline_id = house.deployed_pipeline().id
+    house.services.pipelines.pause(house.call(), pipeline_id)
+    return Ready(
+        act=lambda: house.services.pipelines.resume(house.call(), pipeline_id),
+        done=desires(house, pipeline_id, DesiredState.RUNNING),
+    )
+
+
+def restart_pipeline(house: House) -> Ready:
+    """Done when it was started once more than by its deploy and by the putting back of the stage."""
     pipeline = house.deployed_pipeline()
-    return house.services.pipelines.pause(house.call(), pipeline.id).id
+    return Ready(
+        act=lambda: house.services.pipelines.restart(house.call(), pipeline.id),
+        done=lambda: house.connect.starts(pipeline.connector_name) > 2,
+    )
 
 
-def a_pipeline_to_deliver(house: House) -> str:
-    """A pipeline with topics, and a destination. The delivery's id is known beforehand."""
-    house.deployed_pipeline()
-    house.destination()
-    return DELIVERY_ID
+def delete_pipeline(house: House) -> Ready:
+    pipeline_id = house.deployed_pipeline().id
+    return Ready(
+        act=lambda: house.services.pipelines.delete(house.call(), pipeline_id),
+        done=lambda: stored(house, pipeline_id) is None,
+    )
 
 
-def deliver(house: House, delivery_id: str) -> Delivery:
-    """Deploy a delivery, always with the same idempotency key and the same body."""
-    (pipeline,) = house.services.pipelines.list(limit=1, after=None).items
-    (destination,) = house.services.destinations.list(limit=1, after=None).items
-    given = replace(house.delivery_input(pipeline, "orders", "customers"), name="delivery")
-    return house.services.deliveries.deploy(house.call(key=delivery_id), destination.id, given)
+def deploy_delivery(house: House) -> Ready:
+    """Always with the same idempotency key and the same body."""
+    pipeline, destination = house.deployed_pipeline(), house.destination()
+    given = house.delivery_input(pipeline, "orders", "customers")
+    return Ready(
+        act=lambda: house.services.deliveries.deploy(house.call(key=DELIVERY_ID), destination.id, given),
+        done=desires(house, DELIVERY_ID, DesiredState.RUNNING),
+    )
 
 
-def a_delivery(house: House) -> str:
-    return deliver(house, a_pipeline_to_deliver(house)).id
+def a_delivery(house: House) -> Delivery:
+    """A delivery that runs."""
+    deploy_delivery(house).act()
+    return house.services.stores.deliveries.get(DELIVERY_ID)
 
 
-def remap(house: House, delivery_id: str) -> Delivery:
-    """Give the delivery other target tables; one of them stays."""
-    delivery = house.services.deliveries.get(delivery_id)
-    one, other = delivery.mappings
-    moved = (one, replace(other, table_name="clients"))
-    return house.services.deliveries.update_mappings(house.call(), delivery_id, moved)
+def pause_delivery(house: House) -> Ready:
+    a_delivery(house)
+    return Ready(
+        act=lambda: house.services.deliveries.steer(house.call(), DELIVERY_ID, OperationKind.PAUSE),
+        done=desires(house, DELIVERY_ID, DesiredState.PAUSED),
+    )
 
 
-def writes_clients(house: House, delivery_id: str) -> bool:
-    """Whether the delivery has its new mappings."""
-    return house.services.stores.deliveries.get(delivery_id).mappings[1].table_name == "clients"
+def remap_delivery(house: House) -> Ready:
+    """One target table stays, the other is replaced."""
+    one, other = a_delivery(house).mappings
+    wanted = (one, replace(other, table_name="clients"))
+    return Ready(
+        act=lambda: house.services.deliveries.update_mappings(house.call(), DELIVERY_ID, wanted),
+        done=lambda: house.services.stores.deliveries.get(DELIVERY_ID).mappings == wanted,
+    )
 
 
-def was_restarted(house: House, pipeline_id: str) -> bool:
-    """Whether its connector was started once more than by its deploy and by the restoring of the stage."""
-    return house.connect.starts(house.services.stores.pipelines.get(pipeline_id).connector_name) > STARTS_BEFORE
+def delete_delivery(house: House) -> Ready:
+    a_delivery(house)
+    return Ready(
+        act=lambda: house.services.deliveries.delete(house.call(), DELIVERY_ID),
+        done=lambda: stored(house, DELIVERY_ID) is None,
+    )
 
 
-def is_gone(house: House, resource_id: str) -> bool:
-    """Whether nothing is stored any more."""
-    return stored(house, resource_id) is None
-
-
-DEPLOY_PIPELINE = Scene(
-    name="pipeline deploy",
-    prepare=lambda house: house.pipeline().id,
-    act=lambda house, one: house.services.pipelines.deploy(house.call(), one),
-    done=desires(DesiredState.RUNNING),
-)
-DEPLOY_DELIVERY = Scene(
-    name="delivery deploy", prepare=a_pipeline_to_deliver, act=deliver, done=desires(DesiredState.RUNNING)
-)
+DEPLOY_PIPELINE = Scene(name="pipeline deploy", prepare=deploy_pipeline)
+DEPLOY_DELIVERY = Scene(name="delivery deploy", prepare=deploy_delivery)
 SCENES = (
     DEPLOY_PIPELINE,
     DEPLOY_DELIVERY,
-    Scene(
-        name="pipeline pause",
-        prepare=lambda house: house.deployed_pipeline().id,
-        act=lambda house, one: house.services.pipelines.pause(house.call(), one),
-        done=desires(DesiredState.PAUSED),
-    ),
-    Scene(
-        name="pipeline resume",
-        prepare=a_paused_pipeline,
-        act=lambda house, one: house.services.pipelines.resume(house.call(), one),
-        done=desires(DesiredState.RUNNING),
-    ),
-    Scene(
-        name="pipeline restart",
-        prepare=lambda house: house.deployed_pipeline().id,
-        act=lambda house, one: house.services.pipelines.restart(house.call(), one),
-        done=was_restarted,
-    ),
-    Scene(
-        name="pipeline delete",
-        prepare=lambda house: house.deployed_pipeline().id,
-        act=lambda house, one: house.services.pipelines.delete(house.call(), one),
-        done=is_gone,
-    ),
-    Scene(
-        name="delivery mappings",
-        prepare=a_delivery,
-        act=remap,
-        done=writes_clients,
-    ),
-    Scene(name="delivery pause", prepare=a_delivery, act=steer(OperationKind.PAUSE), done=desires(DesiredState.PAUSED)),
-    Scene(
-        name="delivery delete",
-        prepare=a_delivery,
-        act=lambda house, one: house.services.deliveries.delete(house.call(), one),
-        done=is_gone,
-    ),
+    Scene(name="pipeline pause", prepare=pause_pipeline),
+    Scene(name="pipeline resume", prepare=resume_pipeline),
+    Scene(name="pipeline restart", prepare=restart_pipeline),
+    Scene(name="pipeline delete", prepare=delete_pipeline),
+    Scene(name="delivery mappings", prepare=remap_delivery),
+    Scene(name="delivery pause", prepare=pause_delivery),
+    Scene(name="delivery delete", prepare=delete_delivery),
 )

@@ -6,7 +6,7 @@ from functools import partial
 
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, Rejected, Unavailable
 from tests.faults.invariants import violations
-from tests.faults.operations import Scene
+from tests.faults.operations import Ready, Scene
 from tests.faults.troubles import Aftermath, Kind
 from tests.support.gate import Call, Crash, Point, Trouble
 from tests.support.house import House, Kept
@@ -23,8 +23,7 @@ NOTHING_HAPPENED = (Unavailable, Invalid, Conflict, NotFound, Rejected)
 class Stage:
     """A scene that is ready to begin, as often as one likes: `house.restore(kept)`."""
 
-    scene: Scene
-    resource_id: str
+    ready: Ready
     kept: Kept
     points: Sequence[Point]
 
@@ -32,52 +31,52 @@ class Stage:
     def set(cls, house: House, scene: Scene, empty: Kept) -> "Stage":
         """Prepare the scene once, and learn its points from a run in which nothing goes wrong."""
         house.restore(empty)
-        resource_id = scene.prepare(house)
+        ready = scene.prepare(house)
         house.tick()
         house.tick()
         kept = house.keep()
         house.restore(kept)
         house.gate.watch()
-        scene.act(house, resource_id)
+        ready.act()
         points = house.gate.unwatch()
-        return cls(scene=scene, resource_id=resource_id, kept=kept, points=points)
+        return cls(ready=ready, kept=kept, points=points)
 
     def run(self, house: House, now: Troubles, later: Troubles = ()) -> list[str]:
-        """Play it with these troubles, and others in the first tick that follows; everything that was wrong about it."""
+        """Play it with these troubles, and others in the first tick that follows; everything that was wrong."""
         house.restore(self.kept)
         after = Aftermath()
-        answer = troubled(house, now, after, lambda: self.scene.act(house, self.resource_id))
-        wrong = list(self._untrue(house, answer))
+        answer = troubled(house, now, after, self.ready.act)
+        wrong = list(self._untrue(answer))
         after.arrive()
         if later:
             troubled(house, later, after, lambda: house.tick(after=31))
             after.arrive()
         wrong += recover(house)
-        done = self.scene.done(house, self.resource_id)
+        done = self.ready.done()
         if done and isinstance(answer, NOTHING_HAPPENED):
             wrong.append(f"it said {answer.code}, and did it all the same")
         if not wrong and not done:
             wrong += self._again(house)
         return wrong
 
-    def _untrue(self, house: House, answer: object) -> Iterable[str]:
+    def _untrue(self, answer: object) -> Iterable[str]:
         """An answer without an open operation, and without an error, says that it is done."""
         if isinstance(answer, BaseException):
             return
         if answer is not None and getattr(answer, "open_operation", None):
             return
-        if not self.scene.done(house, self.resource_id):
+        if not self.ready.done():
             yield "it said that it was done, and it was not"
 
     def _again(self, house: House) -> list[str]:
         """Nothing stands in the way of a second attempt."""
         try:
-            self.scene.act(house, self.resource_id)
+            self.ready.act()
         except HeadgateError as error:
             return [f"a second attempt fails: {error.code} {error.message}"]
         house.connect.settle()
         wrong = violations(house)
-        if not self.scene.done(house, self.resource_id):
+        if not self.ready.done():
             wrong.append("a second attempt has not done it")
         return wrong
 

@@ -20,7 +20,7 @@ class StoreDown(BotoCoreError):
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """One way for a call to go wrong. `meet` brings it about at a point; it may order things for later in `Aftermath`."""
+    """One way for a call to go wrong. `meet` brings it about at a point, and may leave things for the `Aftermath`."""
 
     name: str
     side: Side
@@ -124,19 +124,19 @@ STORE_TROUBLES = (
     Kind(name="not applied", side=Side.STORE, meet=_plainly(_store_down)),
     Kind(name="applied, no answer", side=Side.STORE, meet=_plainly(_store_silent), writes_only=True),
     Kind(name="answer lost once", side=Side.STORE, meet=_plainly(_reply_lost), writes_only=True),
-    Kind(name="down from here", side=Side.STORE, meet=_from_here(_store_down)),
+    Kind(name="down from here", side=Side.STORE, meet=_from_here(_store_down), writes_only=True),
     Kind(name="applied, then down", side=Side.STORE, meet=_from_here(_store_silent), writes_only=True),
 )
 
 CONNECT_TROUBLES = (
     Kind(name="answer lost", side=Side.CONNECT, meet=_planted(Effect.LOSE_REPLY)),
     Kind(name="late", side=Side.CONNECT, meet=_late, writes_only=True),
-    Kind(name="409 once", side=Side.CONNECT, meet=_planted(Effect.REBALANCE)),
-    Kind(name="409", side=Side.CONNECT, meet=_planted(Effect.REBALANCE, always=True)),
+    Kind(name="409 once", side=Side.CONNECT, meet=_planted(Effect.REBALANCE), writes_only=True),
+    Kind(name="409", side=Side.CONNECT, meet=_planted(Effect.REBALANCE, always=True), writes_only=True),
     Kind(name="500", side=Side.CONNECT, meet=_planted(Effect.TIMED_OUT, always=True)),
     Kind(name="500, applied", side=Side.CONNECT, meet=_planted(Effect.TIMED_OUT_APPLIED), writes_only=True),
     Kind(name="HTML 404", side=Side.CONNECT, meet=_planted(Effect.NOT_READY)),
-    Kind(name="garbage", side=Side.CONNECT, meet=_planted(Effect.GARBAGE)),
+    Kind(name="garbage", side=Side.CONNECT, meet=_planted(Effect.GARBAGE), writes_only=True),
     Kind(name="refused", side=Side.CONNECT, meet=_plainly(_refused)),
     Kind(name="down from here", side=Side.CONNECT, meet=_from_here(_refused)),
 )

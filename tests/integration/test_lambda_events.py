@@ -1,18 +1,21 @@
 """The deployed functions, called with the events of API Gateway, SQS and EventBridge, in a process of their own."""
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
 import pytest
 
 import app
 from infra.aws.permissions import allows, policy_of
 from infra.local.layout import ROOT
 from tests.integration.lambda_home import PARAMETERS
+from tests.support.doubles import until
 from tests.support.edge import lambda_event
 
 POLICIES = {"APIHandler": "api_handler", "RunJob": "run_job", "RunTick": "run_tick", "Dispatch": "dispatch"}
@@ -314,3 +317,47 @@ def test_a_queue_function_lives_without_the_api() -> None:
     seen = json.loads(done.stdout.splitlines()[-1])
     assert seen["answer"] == {"batchItemFailures": []}
     assert [name for name in seen["api"] if name == "app" or name.startswith("chalicelib.")] == []
+
+
+CHALICE_LOCAL = """
+import os, sys
+from moto import mock_aws
+from tests.integration.lambda_home import create_data_stack, environment_of
+from chalice.cli import main
+with mock_aws():
+    os.environ["AWS_DEFAULT_REGION"] = "eu-central-1"
+    os.environ.update(environment_of("APIHandler", create_data_stack()))
+    sys.argv = ["chalice", "local", "--no-autoreload", "--port", sys.argv[1]]
+    main()
+"""
+
+
+@pytest.fixture
+def chalice_local() -> Iterator[str]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-c", CHALICE_LOCAL, str(port)]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        until(lambda: _listens(port) or process.poll() is not None, bool)
+        assert process.poll() is None
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_chalice_local_serves_the_api_wherever_its_stores_are(chalice_local: str) -> None:
+    with httpx.Client(base_url=chalice_local, trust_env=False, timeout=30) as browser:
+        assert browser.get("/ready").json()["status"] == "ready"
+        assert browser.post("/api/v1/auth/login", json=credentials()).status_code == 200
+        assert browser.get("/api/v1/session").json()["user"]["role"] == "Admin"
+        assert browser.get("/api/v1/nope").json()["error"]["code"] == "NOT_FOUND"

@@ -1,4 +1,4 @@
-"""Every call by which Headgate reaches outside passes this gate: where tests count calls, and let one of them go wrong."""
+"""Every call by which Headgate reaches outside passes this gate: there tests count calls, and let one go wrong."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,6 @@
-"""Headgate in a process of its own, so that a test can end it and start it again: python -m tests.support.headgate_process PORT.
+"""Headgate in a process of its own, so that a test can end it and start it again.
+
+    python -m tests.support.headgate_process PORT
 
 Everything else comes from the environment (see `infra/local/surroundings.py`). Ends on SIGTERM.
 """

@@ -217,7 +217,9 @@ class RealHeadgate:
         return {
             "pipeline_id": pipeline["id"],
             "name": f"delivery {next(_numbers)}",
-            "mappings": [{"topic": topic, "schema_name": schema, "table_name": table} for topic, table in tables.items()],
+            "mappings": [
+                {"topic": topic, "schema_name": schema, "table_name": table} for topic, table in tables.items()
+            ],
             **more,
         }
 
@@ -230,16 +232,37 @@ class RealHeadgate:
 
     def until_topics(self, body: Json) -> None:
         """Waits until the snapshot has made every topic that the delivery maps."""
-        from confluent_kafka.admin import AdminClient
+        for mapping in body["mappings"]:
+            self.until_records(mapping["topic"], 1)
 
-        admin = AdminClient({"bootstrap.servers": self.stack.addresses.kafka, "log_level": 0})
-        wanted = {mapping["topic"] for mapping in body["mappings"]}
-        eventually(lambda: wanted - set(admin.list_topics(timeout=5).topics), until=lambda missing: not missing)
+    def until_records(self, topic: str, count: int) -> None:
+        """Waits until so many records were written to the topic."""
+        eventually(lambda: self.records(topic), until=lambda seen: seen >= count)
+
+    def records(self, topic: str) -> int:
+        """How many records were ever written to the topic; 0 when there is no such topic."""
+        from confluent_kafka import Consumer, TopicPartition
+
+        consumer = Consumer({"bootstrap.servers": self.stack.addresses.kafka, "group.id": "counting", "log_level": 0})
+        try:
+            partitions = consumer.list_topics(timeout=10).topics
+            ids = partitions[topic].partitions if topic in partitions else ()
+            return sum(consumer.get_watermark_offsets(TopicPartition(topic, at), timeout=10)[1] for at in ids)
+        finally:
+            consumer.close()
 
     def delete(self, path: str) -> None:
         """Deletes a resource, and waits until it is gone."""
         self.call("DELETE", path, expect=(204, 202))
         eventually(lambda: self.client.get(path).status_code, until=lambda status: status == 404)
+
+    def delete_pipeline(self, pipeline: Json, place: Place) -> None:
+        """Deletes a pipeline, and then its slot in the source: the server has room for a few only."""
+        self.delete(f"/pipelines/{pipeline['id']}")
+        slot = pipeline["options"]["slot_name"]
+        query = f"FROM pg_replication_slots WHERE slot_name = '{slot}'"
+        eventually(lambda: place.run(f"SELECT 1 {query} AND active"), until=lambda rows: not rows)
+        place.run(f"SELECT pg_drop_replication_slot(slot_name) {query}")
 
     # --- behind the scenes ------------------------------------------------------------------------------------------
 
@@ -261,10 +284,8 @@ class RealHeadgate:
 
     def connectors(self) -> dict[str, Json]:
         """What Connect itself says: name to `{"status": ..., "info": ...}`."""
-        query = "/connectors?expand=status&expand=info"
-        answer = eventually(
-            lambda: httpx.get(self.stack.addresses.connect + query, timeout=20), until=lambda got: got.status_code == 200
-        )
+        url = f"{self.stack.addresses.connect}/connectors?expand=status&expand=info"
+        answer = eventually(lambda: httpx.get(url, timeout=20), until=lambda got: got.status_code == 200)
         return dict(answer.json())
 
 

@@ -68,13 +68,15 @@ ORDERS: Mapping[str, Callable[[Runner, Mapping[str, str]], Any]] = {
 
 def main(port: int) -> None:
     """Serves, and follows orders."""
+    # The log goes to standard output: it must not fill a pipe from which only answers are read.
+    answers, sys.stdout = sys.stdout, sys.stderr
     runner = Runner(environment=dict(os.environ), port=port, sandbox=True)
     runner.start()
     try:
-        print(json.dumps({"url": runner.url}), flush=True)
+        print(json.dumps({"done": runner.url}), file=answers, flush=True)
         for line in sys.stdin:
             order = json.loads(line)
-            print(json.dumps({"done": ORDERS[order.pop("do")](runner, order)}), flush=True)
+            print(json.dumps({"done": ORDERS[order.pop("do")](runner, order)}), file=answers, flush=True)
     finally:
         runner.stop()
 

@@ -4,7 +4,17 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, SecretStr, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    SecretStr,
+    StringConstraints,
+)
+from pydantic_core import PydanticCustomError
 
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.health import Failure
@@ -28,6 +38,15 @@ Name = Annotated[
 Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), AfterValidator(_printable)]
 Uuid = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 SecretText = Annotated[SecretStr, Field(max_length=32768)]
+
+
+def _not_yet(value: object) -> None:
+    if value is not None:
+        raise PydanticCustomError("not_available", "not available in this version")
+
+
+NotYet = Annotated[None, BeforeValidator(_not_yet)]
+"""A field of the contract whose feature is not here yet. Left out or null it means nothing; a value is refused."""
 
 
 class Input(BaseModel):

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from chalicelib.api.contract.common import Input, Output, SecretText, secrets_of
+from chalicelib.api.contract.common import Input, NotYet, Output, SecretText, secrets_of
 from chalicelib.domain.database import CheckStatus, DatabaseAddress, SslMode, TestResult
 from chalicelib.domain.provider import DEFAULT_PORTS, DatabaseProvider
 from chalicelib.kit.masking import Secret
@@ -55,6 +55,7 @@ class ConnectionTestInput(Input):
     """A connection to test without registering it."""
 
     provider: DatabaseProvider
+    connection_id: NotYet = None
     config: DatabaseConfig
     credentials: DatabaseCredentials = DatabaseCredentials()
 

@@ -9,6 +9,7 @@ from chalicelib.api.contract.common import (
     Line,
     Moment,
     Name,
+    NotYet,
     Output,
     secrets_of,
 )
@@ -26,6 +27,7 @@ class DestinationBody(Input):
     description: Line | None = None
     environment: Line | None = Field(default=None, max_length=64)
     provider: DatabaseProvider
+    connection_id: NotYet = None
     config: DatabaseConfig
     credentials: DatabaseCredentials = DatabaseCredentials()
 

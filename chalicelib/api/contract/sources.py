@@ -9,6 +9,7 @@ from chalicelib.api.contract.common import (
     Line,
     Moment,
     Name,
+    NotYet,
     Output,
     Uuid,
     secrets_of,
@@ -34,6 +35,7 @@ class SourceBody(Input):
     description: Line | None = None
     environment: Line | None = Field(default=None, max_length=64)
     provider: DatabaseProvider
+    connection_id: NotYet = None
     config: DatabaseConfig
     credentials: DatabaseCredentials = DatabaseCredentials()
     options: SourceOptions = SourceOptions()

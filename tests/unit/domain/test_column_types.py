@@ -44,14 +44,12 @@ def verdict(subject: RawColumn) -> tuple[IssueCode, Severity] | None:
         "smallint",
         "integer",
         "bigint",
-        "numeric(10,2)",
         "boolean",
         "text",
         "character varying(20)",
         "character(3)",
         "timestamp with time zone",
         "timestamp(3) with time zone",
-        "time without time zone",
         "uuid",
         "json",
         "jsonb",
@@ -67,6 +65,12 @@ def verdict(subject: RawColumn) -> tuple[IssueCode, Severity] | None:
         "macaddr",
         "money",
         "oid",
+        "int4range",
+        "name",
+        '"char"',
+        "jsonb[]",
+        "character varying(5)[]",
+        "tsvector[]",
     ],
 )
 def test_types_that_arrive_equal_raise_no_issue(type_name: str) -> None:
@@ -79,7 +83,10 @@ def test_types_that_arrive_equal_raise_no_issue(type_name: str) -> None:
         ("real", (CHANGES, Severity.INFO)),
         ("double precision", (CHANGES, Severity.INFO)),
         ("numeric", (CHANGES, Severity.INFO)),
+        ("numeric(10,2)", (CHANGES, Severity.INFO)),
         ("date", (CHANGES, Severity.INFO)),
+        ("time(3) without time zone", (STOPS, Severity.INFO)),
+        ("real[]", (CHANGES, Severity.INFO)),
         ("timestamp without time zone", (CHANGES, Severity.INFO)),
         ("timestamp(6) without time zone", (CHANGES, Severity.INFO)),
         ("time with time zone", (CHANGES, Severity.WARN)),
@@ -89,6 +96,15 @@ def test_types_that_arrive_equal_raise_no_issue(type_name: str) -> None:
         ("point", (STOPS, Severity.WARN)),
         ("bit(1)", (STOPS, Severity.WARN)),
         ("polygon", (NOT_CAPTURED, Severity.WARN)),
+        ("tsquery", (NOT_CAPTURED, Severity.WARN)),
+        ("interval[]", (NOT_CAPTURED, Severity.WARN)),
+        ("money[]", (NOT_CAPTURED, Severity.WARN)),
+        ("inet[]", (STOPS, Severity.WARN)),
+        ("int8range[]", (STOPS, Severity.WARN)),
+        ("date[]", (STOPS, Severity.FAIL)),
+        ("bytea[]", (STOPS, Severity.FAIL)),
+        ("refcursor", (STOPS, Severity.FAIL)),
+        ("public.citext", (CHANGES, Severity.WARN)),
         ("numeric[]", (STOPS, Severity.FAIL)),
         ("numeric(8,2)[]", (STOPS, Severity.FAIL)),
         ("timestamp with time zone[]", (STOPS, Severity.FAIL)),
@@ -98,8 +114,20 @@ def test_types_that_lose_something_say_so(type_name: str, expected: tuple[IssueC
     assert verdict(column(type_name)) == expected
 
 
-def test_nested_arrays_lose_their_elements() -> None:
+def test_nested_arrays_lose_their_elements_or_stop() -> None:
     assert verdict(column("integer[]", dimensions=2)) == (CHANGES, Severity.WARN)
+    assert verdict(column("uuid[]", dimensions=2)) == (STOPS, Severity.FAIL)
+
+
+def test_vectors_of_the_system_are_no_arrays_that_arrive() -> None:
+    vector = RawColumn(name="c", ordinal=1, type="int2vector", base=TypeFacts(name="smallint", is_array=True))
+    assert verdict(vector) == (STOPS, Severity.FAIL)
+
+
+def test_ranges_of_people_and_multiranges_are_left_out() -> None:
+    assert verdict(column("shop.span", kind=TypeKind.RANGE)) == (NOT_CAPTURED, Severity.WARN)
+    assert verdict(column("int4multirange", kind=TypeKind.OTHER)) == (NOT_CAPTURED, Severity.WARN)
+    assert verdict(column("int4range", kind=TypeKind.RANGE)) is None
 
 
 def test_enums_arrive_and_arrays_of_them_stop_made_tables() -> None:
@@ -135,7 +163,12 @@ def test_generated_columns_grow_stale(generated: Generated) -> None:
         ("numeric", "digits are lost"),
         ("shop.mood", "type of your own"),
         ("int4range", "text"),
-        ("money", "another type"),
+        ("money", "numeric(38,2)"),
+        ("oid", "bigint"),
+        ("character varying(5)[]", "text[]"),
+        ("jsonb[]", "json[]"),
+        ("numeric(40,2)", "38 digits"),
+        ("numeric(5,-2)", "negative scale"),
     ],
 )
 def test_types_that_a_made_table_does_not_keep(type_name: str, says: str) -> None:

@@ -97,7 +97,8 @@ def test_nobody_can_rewrite_the_audit_trail(function: str, action: str) -> None:
 def test_only_the_api_seals_credentials_and_keeps_sessions(function: str) -> None:
     policy = policy_of(function)
     assert not allows(policy, "kms:GenerateDataKey", "${Prefix}credentials-key-arn")
-    assert not any("table/${Prefix}sessions" in one.resource or "table/${Prefix}users" in one.resource for one in policy)
+    tables = {one.resource.rpartition("/")[2] for one in policy}
+    assert tables & {"${Prefix}sessions", "${Prefix}users", "${Prefix}idempotency"} == set()
 
 
 def after_the_first_transaction(point: Point, call: Call) -> object:
@@ -162,7 +163,7 @@ def test_the_dispatcher_may_find_clusters_and_lost_jobs(house: House) -> None:
     jobs.request(house.call(), JobKind.HEALTH, house.source().id)
     house.clock.advance(60)
     with taken() as calls:
-        replace(house.services.reconciler, ring=lambda cluster_id, delay: rung.append(cluster_id)).dispatch()
+        replace(house.services.reconciler, ring=lambda cluster_id, _: rung.append(cluster_id)).dispatch()
         jobs.sweep()
     assert rung.count(cluster.id) == 6
     assert len(rung) == 1 + 6 + 1

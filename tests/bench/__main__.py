@@ -1,0 +1,41 @@
+"""Prints what Headgate costs beside its budgets: python -m tests.bench [--counts] [--json FILE]
+
+`--counts` leaves out what depends on the machine (CPU, imports). The last column says `holds`, or by how much it does
+not. Ends with 1 when something does not hold that is not known and explained.
+"""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from tests.bench.stage import set_environment
+
+DISCOVERED = 500
+
+
+def main() -> int:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Costs beside budgets.")
+    parser.add_argument("--counts", action="store_true", help="only what does not depend on the machine")
+    parser.add_argument("--json", type=Path, help="write the lines to this file, too")
+    options = parser.parse_args()
+    set_environment()
+    from tests.bench import lines
+
+    found = lines.measure(DISCOVERED, counts_only=options.counts)
+    group = ""
+    for line in found:
+        if line.group != group:
+            group = line.group
+            print(f"\n{group}")
+        verdict = "holds" if line.holds else f"OVER: {line.known}" if line.known else "OVER"
+        print(f"  {line.name:44} {line.measured:>30}  {line.budget:>16}  {verdict}")
+    if options.json:
+        options.json.write_text(json.dumps([asdict(line) for line in found], indent=1))
+    return int(any(not line.holds and not line.known for line in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

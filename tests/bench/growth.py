@@ -1,0 +1,69 @@
+"""How calls and bytes grow with what is stored: the slope of a line through points on logarithmic scales."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tests.bench.calls import World
+from tests.bench.meter import Metered, metered
+from tests.bench.seeds import copies, put_rows
+from tests.bench.ticks import Tick
+
+SIZES = (10, 100, 1_000, 10_000)
+FLAT = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growth:
+    """One measure over the sizes. `exponent` near 0 says that it does not grow, 1 that it grows in proportion."""
+
+    name: str
+    values: tuple[float, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def exponent(self) -> float:
+        """The slope."""
+        xs, ys = [math.log(size) for size in self.sizes], [math.log(max(value, 1)) for value in self.values]
+        mid_x, mid_y = sum(xs) / len(xs), sum(ys) / len(ys)
+        over = sum((x - mid_x) * (y - mid_y) for x, y in zip(xs, ys, strict=True))
+        return over / sum((x - mid_x) ** 2 for x in xs)
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is as good as flat."""
+        return abs(self.exponent) <= FLAT
+
+
+def request_growth(world: World, sizes: Sequence[int] = SIZES) -> list[Growth]:
+    """Reading one source and a page of them, with ever more sources stored."""
+    stage, stores = world.stage, world.stage.services.stores
+    source = stores.sources.get(world.source)
+    asked: Mapping[str, Callable[[], str]] = {
+        "GET one": lambda: f"/sources/{world.source}",
+        "GET a page of 10": lambda: "/sources?limit=10",
+    }
+    seen: dict[str, list[Metered]] = {name: [] for name in asked}
+    for size in sizes:
+        put_rows(copies(stores.sources, source, size))
+        for name, path in asked.items():
+            event = stage.event("GET", "/api/v1" + path())
+            with metered() as one:
+                stage.send(event)
+            seen[name].append(one)
+    return [growth for name, ones in seen.items() for growth in _both(name, ones, sizes)]
+
+
+def tick_growth(ticks: Sequence[Tick]) -> list[Growth]:
+    """Quiet ticks of clusters of ever more connectors."""
+    quiet = [tick for tick in ticks if tick.name == "quiet"]
+    return _both("quiet tick", [tick.seen for tick in quiet], [tick.connectors for tick in quiet])
+
+
+def _both(name: str, ones: Sequence[Metered], sizes: Sequence[int]) -> list[Growth]:
+    received = tuple(float(one.bytes_received + one.bytes_sent) for one in ones)
+    calls = tuple(float(one.total) for one in ones)
+    return [
+        Growth(name=f"{name}, calls", values=calls, sizes=tuple(sizes)),
+        Growth(name=f"{name}, bytes", values=received, sizes=tuple(sizes)),
+    ]

@@ -1,0 +1,67 @@
+"""What importing the API costs, beside what its given libraries cost alone: CPU of fresh interpreters, interleaved."""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUDGET = 1.15
+REPEATS = 9
+BARE = "pass"
+# Each library is used once: `import pydantic` alone loads nothing of it before its first model.
+BASE = (
+    "from chalice.app import Chalice; Chalice(app_name='a')\n"
+    "from pynamodb.models import Model\n"
+    "from pynamodb.transactions import TransactGet\n"
+    "from pydantic import BaseModel\n"
+    "class One(BaseModel):\n    a: int\n"
+    "from aws_lambda_powertools.logging import Logger; Logger(service='a')\n"
+)
+OURS = "import app"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportCost:
+    """Milliseconds of CPU over a bare interpreter."""
+
+    base_ms: float
+    ours_ms: float
+
+    @property
+    def ratio(self) -> float:
+        """Ours over the libraries alone."""
+        return self.ours_ms / self.base_ms
+
+
+def import_cost() -> ImportCost:
+    """The least of several runs of each, bytecode compiled beforehand."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "PYTHONPYCACHEPREFIX": cache, "PYTHONPATH": str(ROOT)}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        least = dict.fromkeys((BARE, BASE, OURS), float("inf"))
+        for turn in range(REPEATS + 1):
+            for code in least:
+                spent = _cpu(code, environment)
+                if turn:
+                    least[code] = min(least[code], spent)
+    return ImportCost(base_ms=least[BASE] - least[BARE], ours_ms=least[OURS] - least[BARE])
+
+
+def modules_loaded() -> frozenset[str]:
+    """Every module that is loaded once the API is imported."""
+    code = "import app, sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True, env={**os.environ}
+    )
+    return frozenset(done.stdout.split())
+
+
+def _cpu(code: str, environment: dict[str, str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000

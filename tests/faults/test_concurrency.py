@@ -1,0 +1,181 @@
+"""Many people want the same thing at the same moment."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from chalicelib.domain.observation import DesiredState
+from chalicelib.errors import Conflict, HeadgateError, NotFound
+from chalicelib.services.destinations import DestinationInput
+from tests.faults.invariants import violations
+from tests.faults.scenario import recover
+from tests.support.house import House
+
+CROWD = 10
+
+
+def at_once(acts: Sequence[Callable[[], object]]) -> list[object]:
+    """What each gives, or the error of ours that it raises; all of them begin at the same moment."""
+    start = threading.Barrier(len(acts))
+
+    def run(act: Callable[[], object]) -> object:
+        start.wait()
+        try:
+            return act()
+        except HeadgateError as error:
+            return error
+
+    with ThreadPoolExecutor(len(acts)) as crowd:
+        return list(crowd.map(run, acts))
+
+
+def codes(answers: Sequence[object]) -> Counter[str]:
+    """How often there was which error; "ok" for none."""
+    return Counter(answer.code if isinstance(answer, HeadgateError) else "ok" for answer in answers)
+
+
+def test_ten_deploys_of_one_pipeline_make_one_connector(house: House) -> None:
+    pipeline = house.pipeline()
+    answers = at_once([lambda: house.services.pipelines.deploy(house.call(), pipeline.id)] * CROWD)
+    assert codes(answers).keys() <= {"ok", "OPERATION_IN_PROGRESS"}
+    assert codes(answers)["ok"] >= 1
+    house.connect.settle()
+    assert house.connect.names() == [pipeline.connector_name]
+    assert house.connect.calls.count("POST", "/connectors$") == 1
+    assert len([one for one in house.tables.rows("operations")]) == 1
+    assert violations(house) == []
+
+
+def test_of_ten_deliveries_to_one_table_one_wins(house: House) -> None:
+    pipeline, destination = house.deployed_pipeline(), house.destination()
+    inputs = [house.delivery_input(pipeline, "orders") for _ in range(CROWD)]
+    answers = at_once(
+        [lambda one=one: house.services.deliveries.deploy(house.call(), destination.id, one) for one in inputs]  # type: ignore[misc]
+    )
+    assert codes(answers) == {"ok": 1, "TARGET_TABLE_CONFLICT": CROWD - 1}
+    house.connect.settle()
+    assert violations(house) == []
+
+
+def test_ten_deliveries_to_ten_tables_of_one_schema_all_come_about(house: House) -> None:
+    pipeline, destination = house.deployed_pipeline(), house.destination()
+    inputs = [house.delivery_input(pipeline, f"orders{number}") for number in range(CROWD)]
+    answers = at_once(
+        [lambda one=one: house.services.deliveries.deploy(house.call(), destination.id, one) for one in inputs]  # type: ignore[misc]
+    )
+    assert codes(answers) == {"ok": CROWD}
+    house.connect.settle()
+    assert violations(house) == []
+
+
+def test_ten_deliveries_of_one_schema_are_deleted_at_once(house: House) -> None:
+    pipeline, destination = house.deployed_pipeline(), house.destination()
+    deliveries = [
+        house.services.deliveries.deploy(house.call(), destination.id, house.delivery_input(pipeline, f"orders{number}"))
+        for number in range(CROWD)
+    ]
+    at_once([lambda one=one: house.services.deliveries.delete(house.call(), one.id) for one in deliveries])  # type: ignore[misc]
+    assert recover(house) == []
+    assert house.tables.rows("deliveries") == []
+    assert house.connect.names() == [pipeline.connector_name]
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_a_pipeline_is_deleted_while_a_delivery_is_deployed(house: House, attempt: int) -> None:
+    """One of them wins; there is never a delivery without its pipeline."""
+    pipeline, destination = house.deployed_pipeline(), house.destination()
+    given = house.delivery_input(pipeline)
+    deleted, delivered = at_once(
+        [
+            lambda: house.services.pipelines.delete(house.call(), pipeline.id),
+            lambda: house.services.deliveries.deploy(house.call(), destination.id, given),
+        ]
+    )
+    assert recover(house) == []
+    stored = house.services.stores.pipelines.find(pipeline.id)
+    if stored is None:
+        assert deleted is None
+        assert isinstance(delivered, HeadgateError)
+        assert house.connect.names() == []
+    else:
+        assert isinstance(deleted, Conflict)
+        assert deleted.code == "RESOURCE_IN_USE"
+        assert len(house.connect.names()) == 2
+
+
+def test_a_destination_is_deleted_while_ten_deliveries_to_it_are_deployed(house: House) -> None:
+    pipeline, destination = house.deployed_pipeline(), house.destination()
+    inputs = [house.delivery_input(pipeline, f"orders{number}") for number in range(CROWD)]
+    deleted, *_ = at_once(
+        [
+            lambda: house.services.destinations.delete(house.call(), destination.id),
+            *(lambda one=one: house.services.deliveries.deploy(house.call(), destination.id, one) for one in inputs),  # type: ignore[misc]
+        ]
+    )
+    assert recover(house) == []
+    deliveries = house.tables.rows("deliveries")
+    assert bool(deliveries) == isinstance(deleted, Conflict)
+
+
+def test_of_ten_changes_with_the_same_if_match_one_wins(house: House) -> None:
+    destination = house.destination()
+    inputs = [
+        DestinationInput(
+            name=f"{destination.name} {number}",
+            description=None,
+            environment=None,
+            address=destination.address,
+            secrets={},
+        )
+        for number in range(CROWD)
+    ]
+    answers = at_once(
+        [
+            lambda one=one: house.services.destinations.update(  # type: ignore[misc]
+                house.call(if_match=destination.version), destination.id, one
+            )
+            for one in inputs
+        ]
+    )
+    assert codes(answers) == {"ok": 1, "VERSION_MISMATCH": CROWD - 1}
+    assert house.services.destinations.get(destination.id).version == destination.version + 1
+    assert violations(house) == []
+
+
+def test_pause_and_resume_at_once_leave_what_is_desired_and_what_runs_in_agreement(house: House) -> None:
+    pipeline = house.deployed_pipeline()
+    pipelines = house.services.pipelines
+    answers = at_once(
+        [
+            *[lambda: pipelines.pause(house.call(), pipeline.id)] * 5,
+            *[lambda: pipelines.resume(house.call(), pipeline.id)] * 5,
+        ]
+    )
+    assert codes(answers).keys() <= {"ok", "OPERATION_IN_PROGRESS"}
+    house.connect.settle()
+    assert violations(house) == []
+
+
+def test_ten_deletes_of_one_pipeline_are_one(house: House) -> None:
+    pipeline = house.deployed_pipeline()
+    answers = at_once([lambda: house.services.pipelines.delete(house.call(), pipeline.id)] * CROWD)
+    assert codes(answers).keys() <= {"ok", "OPERATION_IN_PROGRESS", "NOT_FOUND"}
+    assert any(answer is None for answer in answers)
+    assert violations(house) == []
+    with pytest.raises(NotFound):
+        house.services.pipelines.get(pipeline.id)
+
+
+def test_ten_ticks_at_once_settle_an_open_operation_once(house: House) -> None:
+    """Lambda may run ticks of one cluster side by side."""
+    pipeline = house.pipeline()
+    house.connect.plant_lost_create()
+    assert house.services.pipelines.deploy(house.call(), pipeline.id).open_operation
+    house.clock.advance(31)
+    at_once([lambda: house.tick(after=0)] * CROWD)
+    assert recover(house) == []
+    found = house.services.stores.pipelines.get(pipeline.id)
+    assert found.desired_state is DesiredState.RUNNING

@@ -1,0 +1,413 @@
+"""Section 1 of the wire contract: what holds for every request, whatever it is about."""
+
+import json
+import threading
+
+import httpx
+import pytest
+
+from infra.local.doubles.connect_faults import Effect
+from tests.support.answers import NO_ID, invalid, refused
+from tests.support.sandbox import Sandbox
+
+JSON = {"Content-Type": "application/json"}
+
+
+def test_a_create_answers_201_with_the_resource_its_location_and_its_version(sandbox: Sandbox) -> None:
+    answer = sandbox.admin.post("/sources", sandbox.source_body())
+    assert answer.status_code == 201
+    assert answer.headers["Location"] == f"/api/v1/sources/{answer.json()['id']}"
+    assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
+    assert sandbox.admin.get(f"/sources/{answer.json()['id']}").json() == answer.json()
+
+
+def test_a_delete_answers_204_without_a_body(sandbox: Sandbox) -> None:
+    source = sandbox.admin.made("/sources", sandbox.source_body())
+    answer = sandbox.admin.delete(f"/sources/{source['id']}")
+    assert (answer.status_code, answer.content) == (204, b"")
+    refused(sandbox.admin.get(f"/sources/{source['id']}"), 404, "NOT_FOUND")
+    refused(sandbox.admin.delete(f"/sources/{source['id']}"), 404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("path", ["/sources", "/destinations", "//nothing", "//health", "//docs", "/events"])
+def test_every_response_has_the_security_headers(sandbox: Sandbox, path: str) -> None:
+    headers = sandbox.anybody().get(path).headers
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    if path == "//docs":
+        assert "default-src 'none'" in headers["Content-Security-Policy"]
+
+
+# correlation ids
+
+
+@pytest.mark.parametrize("given", ["a", "A.b_c-9", "x" * 128])
+def test_a_wellformed_correlation_id_is_echoed(sandbox: Sandbox, given: str) -> None:
+    for path in ("/sources", "//nothing", "/events"):
+        assert sandbox.admin.get(path, headers={"X-Correlation-ID": given}).headers["X-Correlation-ID"] == given
+
+
+@pytest.mark.parametrize("given", ["x" * 129, "a b", "ä".encode("latin-1"), "a/b", ""], ids=range(5))
+def test_another_one_is_replaced(sandbox: Sandbox, given: str) -> None:
+    made = sandbox.admin.get("/sources", headers={"X-Correlation-ID": given}).headers["X-Correlation-ID"]
+    assert made
+    assert made != given
+
+
+def test_the_correlation_id_stands_on_jobs_and_audit_records(sandbox: Sandbox) -> None:
+    named = {"X-Correlation-ID": sandbox.name("correlation")}
+    source = sandbox.admin.post("/sources", sandbox.source_body(), headers=named).json()
+    job = sandbox.admin.post(f"/sources/{source['id']}/health", headers=named).json()
+    assert job["correlation_id"] == named["X-Correlation-ID"]
+    assert {record["correlation_id"] for record in sandbox.audit_of(source["id"])} == {named["X-Correlation-ID"]}
+
+
+# lists
+
+
+LISTS = ("/sources", "/destinations", "/pipelines", "/deliveries", "/stream/clusters", "/connect/clusters", "/audit")
+
+
+def _inner_lists(sandbox: Sandbox) -> tuple[str, ...]:
+    return (
+        f"/sources/{sandbox.source['id']}/tables",
+        f"/connect/clusters/{sandbox.connect['id']}/plugins",
+        f"/pipelines/{sandbox.pipeline['id']}/destinations",
+        f"/destinations/{sandbox.new_destination()['id']}/mappings",
+    )
+
+
+def test_every_list_is_an_array_that_takes_a_limit(sandbox: Sandbox) -> None:
+    for path in (*LISTS, *_inner_lists(sandbox)):
+        for limit in (1, 500):
+            answer = sandbox.admin.get(path, params={"limit": limit})
+            assert answer.status_code == 200, (path, answer.text)
+            assert isinstance(answer.json(), list)
+            assert len(answer.json()) <= limit
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "501", "abc", "", "1.5"])
+def test_a_bad_limit_is_refused_by_every_list(sandbox: Sandbox, limit: str) -> None:
+    for path in (*LISTS, *_inner_lists(sandbox)):
+        invalid(sandbox.admin.get(path, params={"limit": limit}), "query", "limit")
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "AAAA", "ä", "e30"])
+def test_a_bad_cursor_is_refused_by_every_list(sandbox: Sandbox, cursor: str) -> None:
+    for path in (*LISTS, *_inner_lists(sandbox)):
+        invalid(sandbox.admin.get(path, params={"cursor": cursor}), "query", "cursor")
+
+
+def test_a_cursor_walks_the_whole_list_newest_first(sandbox: Sandbox) -> None:
+    made = [sandbox.admin.made("/destinations", sandbox.destination_body())["id"] for _ in range(5)]
+    seen: list[str] = []
+    cursor: dict[str, str] = {}
+    while True:
+        answer = sandbox.admin.get("/destinations", params={"limit": "2", **cursor})
+        seen += [one["id"] for one in answer.json()]
+        if "X-Next-Cursor" not in answer.headers:
+            break
+        cursor = {"cursor": answer.headers["X-Next-Cursor"]}
+    assert seen[:5] == made[::-1]
+    assert len(set(seen)) == len(seen)
+    assert seen == [one["id"] for one in sandbox.admin.shown("/destinations")]
+
+
+def test_a_cursor_belongs_to_its_list_and_its_filters(sandbox: Sandbox) -> None:
+    path = f"/sources/{sandbox.source['id']}/tables"
+    first = sandbox.admin.get(path, params={"limit": "1", "schema": "shop"})
+    cursor = first.headers["X-Next-Cursor"]
+    rest = sandbox.admin.get(path, params={"schema": "shop", "cursor": cursor}).json()
+    assert [first.json()[0]["table_name"], *(one["table_name"] for one in rest)] == [
+        "customers", "lines", "orders", "paths",
+    ]  # fmt: skip
+    invalid(sandbox.admin.get(path, params={"cursor": cursor}), "query", "cursor")
+    invalid(sandbox.admin.get("/sources", params={"cursor": cursor}), "query", "cursor")
+    changed = cursor[:-1] + ("A" if cursor[-1] != "A" else "B")
+    invalid(sandbox.admin.get(path, params={"schema": "shop", "cursor": changed}), "query", "cursor")
+
+
+def test_the_plug_ins_are_paged_too(sandbox: Sandbox) -> None:
+    path = f"/connect/clusters/{sandbox.connect['id']}/plugins"
+    first = sandbox.admin.get(path, params={"limit": "1"})
+    rest = sandbox.admin.get(path, params={"cursor": first.headers["X-Next-Cursor"]})
+    assert first.json() + rest.json() == sandbox.admin.shown(path)
+    assert "X-Next-Cursor" not in rest.headers
+
+
+def test_an_unknown_query_parameter_is_refused(sandbox: Sandbox) -> None:
+    invalid(sandbox.admin.get("/sources", params={"page": "1"}), "query")
+
+
+# If-Match
+
+
+def test_a_stale_version_is_412_and_nothing_happens(sandbox: Sandbox) -> None:
+    body = sandbox.source_body()
+    source = sandbox.admin.made("/sources", body)
+    path = f"/sources/{source['id']}"
+    fresh = sandbox.admin.put(path, {**body, "environment": "test"}, headers={"If-Match": '"1"'})
+    assert (fresh.status_code, fresh.json()["version"], fresh.headers["ETag"]) == (200, 2, '"2"')
+    refused(sandbox.admin.put(path, body, headers={"If-Match": '"1"'}), 412, "VERSION_MISMATCH")
+    refused(sandbox.admin.delete(path, headers={"If-Match": '"1"'}), 412, "VERSION_MISMATCH")
+    assert sandbox.admin.shown(path) == fresh.json()
+    assert sandbox.admin.delete(path, headers={"If-Match": '"2"'}).status_code == 204
+
+
+@pytest.mark.parametrize("given", ["1", '"x"', '"1", "2"', "", 'W/"1"'])
+def test_a_malformed_version_is_refused(sandbox: Sandbox, given: str) -> None:
+    source = sandbox.admin.made("/sources", sandbox.source_body())
+    answer = sandbox.admin.delete(f"/sources/{source['id']}", headers={"If-Match": given})
+    invalid(answer, "header", "If-Match")
+
+
+def test_if_match_works_on_everything_that_has_a_version(sandbox: Sandbox) -> None:
+    stale = {"If-Match": '"77"'}
+    delivery = sandbox.new_delivery()
+    paths = (
+        f"/destinations/{delivery['destination_id']}",
+        f"/stream/clusters/{sandbox.stream['id']}",
+        f"/connect/clusters/{sandbox.connect['id']}",
+        f"/pipelines/{sandbox.pipeline['id']}",
+        f"/deliveries/{delivery['id']}",
+        f"/destinations/{delivery['destination_id']}/deliveries/{delivery['id']}",
+    )
+    for path in paths:
+        refused(sandbox.admin.delete(path, headers=stale), 412, "VERSION_MISMATCH")
+    mappings = {"mappings": delivery["mappings"]}
+    refused(
+        sandbox.admin.put(f"/deliveries/{delivery['id']}/mappings", mappings, headers=stale), 412, "VERSION_MISMATCH"
+    )
+
+
+# Idempotency-Key
+
+
+@pytest.mark.parametrize("key", ["x" * 65, "a b", "ä".encode("latin-1"), "a/b", ""])
+def test_a_malformed_key_is_refused_on_any_post(sandbox: Sandbox, key: str) -> None:
+    source = sandbox.source["id"]
+    for path, body in (("/sources", sandbox.source_body()), (f"/sources/{source}/discover", None)):
+        answer = sandbox.admin.post(path, body, headers={"Idempotency-Key": key})
+        invalid(answer, "header", "Idempotency-Key")
+
+
+def test_a_replay_gets_the_first_answer_and_makes_nothing_new(sandbox: Sandbox) -> None:
+    key = {"Idempotency-Key": sandbox.name("key")}
+    for path, body in (
+        ("/sources", sandbox.source_body()),
+        ("/destinations", sandbox.destination_body()),
+        ("/pipelines", sandbox.pipeline_body()),
+        ("/stream/clusters", {"name": sandbox.name("stream"), "bootstrap_servers": sandbox.doubles.kafka}),
+    ):
+        first, again = (sandbox.admin.post(path, body, headers=key) for _ in range(2))
+        assert (first.status_code, again.status_code) == (201, 201), first.text
+        assert first.content == again.content
+        assert first.headers["Location"] == again.headers["Location"]
+        assert [record["action"] for record in sandbox.audit_of(first.json()["id"])] == [
+            {"/sources": "source", "/destinations": "destination", "/pipelines": "pipeline"}.get(path, "stream_cluster")
+            + ".create"
+        ]
+
+
+def test_a_replayed_deploy_makes_one_delivery(sandbox: Sandbox) -> None:
+    destination, key = sandbox.new_destination(), {"Idempotency-Key": sandbox.name("key")}
+    body = sandbox.delivery_body(sandbox.pipeline)
+    path = f"/destinations/{destination['id']}/deploy"
+    first, again = (sandbox.admin.post(path, body, headers=key) for _ in range(2))
+    assert (first.status_code, first.content) == (201, again.content)
+    assert len(sandbox.admin.shown(f"/destinations/{destination['id']}/mappings")) == 1
+
+
+def test_a_refusal_is_given_again_too(sandbox: Sandbox) -> None:
+    key, body = {"Idempotency-Key": sandbox.name("key")}, sandbox.source_body(name=sandbox.source["name"])
+    first, again = (sandbox.admin.post("/sources", body, headers=key) for _ in range(2))
+    refused(first, 409, "NAME_CONFLICT")
+    assert again.content == first.content
+
+
+def test_another_body_under_the_same_key_is_refused(sandbox: Sandbox) -> None:
+    key, body = {"Idempotency-Key": sandbox.name("key")}, sandbox.source_body()
+    assert sandbox.admin.post("/sources", body, headers=key).status_code == 201
+    changed = {**body, "environment": "other"}
+    refused(sandbox.admin.post("/sources", changed, headers=key), 409, "IDEMPOTENCY_KEY_REUSED")
+
+
+def test_a_key_belongs_to_its_person_and_its_path(sandbox: Sandbox) -> None:
+    key = {"Idempotency-Key": sandbox.name("key")}
+    first = sandbox.admin.post("/sources", sandbox.source_body(), headers=key)
+    other = sandbox.with_role("Ops").post("/sources", sandbox.source_body(), headers=key)
+    elsewhere = sandbox.admin.post("/destinations", sandbox.destination_body(), headers=key)
+    assert {first.status_code, other.status_code, elsewhere.status_code} == {201}
+
+
+def test_a_replay_while_the_first_still_runs_is_told_to_wait(sandbox: Sandbox) -> None:
+    pipeline = sandbox.running_pipeline()
+    fault = sandbox.doubles.connect_double.plant(Effect.HANG, "PUT", f"{pipeline['connector_name']}/pause")
+    key, answers = {"Idempotency-Key": sandbox.name("key")}, []
+    client = sandbox.signed_in("admin@example.com", "correct horse battery staple")
+
+    def pause() -> None:
+        answers.append(client.post(f"/pipelines/{pipeline['id']}/pause", headers=key))
+
+    running = threading.Thread(target=pause)
+    running.start()
+    try:
+        sandbox.until(lambda: fault.met, lambda met: met > 0)
+        again = sandbox.admin.post(f"/pipelines/{pipeline['id']}/pause", headers=key)
+        refused(again, 409, "REQUEST_IN_PROGRESS")
+        assert int(again.headers["Retry-After"]) >= 1
+    finally:
+        fault.release()
+        running.join(30)
+    assert answers[0].status_code in (200, 202, 503, 504), answers[0].text
+
+
+# bodies
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{", "nope", "", '{"email": NaN}', '{"email": Infinity}', '{"email": "a@b", "email": "c@d"}',
+        "[" * 33 + "]" * 33, '{"a": 1e999}', '\ufeff{}',
+    ],
+)  # fmt: skip
+def test_what_is_not_strict_json_is_400(sandbox: Sandbox, text: str) -> None:
+    for path in ("/auth/login", "/sources"):
+        answer = sandbox.admin.call("POST", path, content=text.encode(), headers=JSON)
+        refused(answer, 400, "MALFORMED_JSON")
+
+
+def test_a_body_over_256_kib_is_413_and_one_just_below_is_read(sandbox: Sandbox) -> None:
+    body = sandbox.source_body()
+    for size, status in ((256 * 1024 + 1, 413), (256 * 1024, 422)):
+        padded = json.dumps({**body, "nonsense": ""})
+        text = json.dumps({**body, "nonsense": "x" * (size - len(padded))})
+        assert len(text) == size
+        answer = sandbox.admin.call("POST", "/sources", content=text.encode(), headers=JSON)
+        refused(answer, status, "PAYLOAD_TOO_LARGE" if status == 413 else "VALIDATION_FAILED")
+
+
+@pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin-1"])
+def test_a_body_that_is_not_declared_as_json_is_415(sandbox: Sandbox, kind: str | None) -> None:
+    answer = sandbox.admin.call("POST", "/sources", content=b"{}", headers={"Content-Type": kind})
+    refused(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
+
+
+def test_unknown_fields_are_refused_at_every_depth_without_being_repeated(sandbox: Sandbox) -> None:
+    body = sandbox.source_body(planted="planted-value")
+    body["config"]["planted"] = "planted-value"
+    answer = sandbox.admin.post("/sources", body)
+    details = refused(answer, 422, "VALIDATION_FAILED")
+    assert [one["location"] for one in details] == [["body", "config"], ["body"]] or [
+        one["location"] for one in details
+    ] == [["body"], ["body", "config"]]
+    assert "planted" not in answer.text
+
+
+def test_a_wrong_value_is_named_by_place_and_kind_and_never_repeated(sandbox: Sandbox) -> None:
+    answer = sandbox.admin.post("/sources", sandbox.source_body(config=sandbox.config(port="planted-value")))
+    assert invalid(answer, "body", "config", "port") == "int_parsing"
+    assert "planted" not in answer.text
+
+
+# addresses
+
+
+@pytest.mark.parametrize("path", ["//", "//nothing", "/nothing", "/sources/x/y/z", "/internal/secrets/" + NO_ID, "//api/v2/sources"])
+def test_an_unknown_path_is_404(sandbox: Sandbox, path: str) -> None:
+    for method in ("GET", "POST", "DELETE"):
+        refused(sandbox.admin.call(method, path), 404, "NOT_FOUND")
+    refused(sandbox.anybody().get(path), 404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("name", ["x", "1", NO_ID.upper().replace("0", "A"), NO_ID + "0", "%20", "..%2f"])
+def test_an_id_that_is_no_uuid_is_404(sandbox: Sandbox, name: str) -> None:
+    for path in ("/sources/{}", "/jobs/{}", "/pipelines/{}/status", "/destinations/{}/mappings", "/deliveries/{}"):
+        refused(sandbox.admin.get(path.format(name)), 404, "NOT_FOUND")
+
+
+def test_an_unknown_id_is_404_everywhere(sandbox: Sandbox) -> None:
+    for path in (
+        "/sources/{}", "/sources/{}/tables", "/sources/{}/cdc-readiness", "/jobs/{}", "/stream/clusters/{}",
+        "/connect/clusters/{}", "/connect/clusters/{}/plugins", "/destinations/{}", "/destinations/{}/mappings",
+        "/destinations/{}/status", "/deliveries/{}", "/deliveries/{}/status", "/pipelines/{}", "/pipelines/{}/status",
+        "/pipelines/{}/destinations",
+    ):  # fmt: skip
+        refused(sandbox.admin.get(path.format(NO_ID)), 404, "NOT_FOUND")
+    for path in (
+        "/sources/{}/test", "/sources/{}/discover", "/sources/{}/health", "/destinations/{}/test",
+        "/destinations/{}/pause", "/destinations/{}/resume", "/destinations/{}/restart", "/deliveries/{}/pause",
+        "/deliveries/{}/resume", "/deliveries/{}/restart", "/deliveries/{}/restart-task?task=0", "/pipelines/{}/deploy",
+        "/pipelines/{}/pause", "/pipelines/{}/resume", "/pipelines/{}/restart", "/pipelines/{}/restart-task?task=0",
+    ):  # fmt: skip
+        refused(sandbox.admin.post(path.format(NO_ID)), 404, "NOT_FOUND")
+    for path in ("/destinations/{}/preview", "/destinations/{}/deploy"):
+        answer = sandbox.admin.post(path.format(NO_ID), sandbox.delivery_body(sandbox.pipeline))
+        refused(answer, 404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("PATCH", "/sources", "GET, POST"),
+        ("POST", f"/jobs/{NO_ID}", "GET"),
+        ("PUT", "/auth/login", "POST"),
+        ("DELETE", "/events", "GET"),
+        ("POST", "//health", "GET"),
+        ("PUT", f"/pipelines/{NO_ID}", "DELETE, GET"),
+    ],
+)
+def test_another_method_is_405_with_those_that_are_allowed(
+    sandbox: Sandbox, method: str, path: str, allowed: str
+) -> None:
+    answer = sandbox.anybody().call(method, path)
+    refused(answer, 405, "METHOD_NOT_ALLOWED")
+    assert answer.headers["Allow"] == allowed
+
+
+@pytest.mark.parametrize("query", ["", "?limit=5", "?limit=abc&x=1&x=2", "?cursor=%24%7Bx%7D", "?pipeline_id=x"])
+def test_events_are_gone_in_every_form(sandbox: Sandbox, query: str) -> None:
+    for api in (sandbox.anybody(), sandbox.admin, sandbox.with_role("Viewer")):
+        refused(api.get("/events" + query), 410, "EVENTS_REMOVED")
+    bad = {"Cookie": "headgate_session=nonsense", "Authorization": "Bearer nonsense"}
+    refused(sandbox.anybody().get("/events", headers=bad), 410, "EVENTS_REMOVED")
+
+
+def test_health_and_readiness_are_open(sandbox: Sandbox) -> None:
+    assert sandbox.anybody().shown("//health") == {"status": "ok"}
+    ready = sandbox.anybody().shown("//ready")
+    assert set(ready) == {"status", "checks"}
+    assert set(ready["checks"].values()) == {"ok"}
+
+
+REFERENCE = "${env:HOME}"
+
+
+def test_a_secret_reference_is_refused_in_every_string(sandbox: Sandbox) -> None:
+    source, pipeline = sandbox.source_body(), sandbox.pipeline_body()
+    delivery = sandbox.delivery_body(sandbox.pipeline)
+    destination = sandbox.new_destination()["id"]
+    cases = [
+        ("/sources", {**source, "name": REFERENCE}, ("name",)),
+        ("/sources", {**source, "description": REFERENCE}, ("description",)),
+        ("/sources", {**source, "config": sandbox.config(host=REFERENCE)}, ("config", "host")),
+        ("/sources", {**source, "config": sandbox.config(username="a" + REFERENCE)}, ("config", "username")),
+        ("/sources", {**source, "credentials": {"password": "x${y"}}, ("credentials", "password")),
+        ("/destinations", {**sandbox.destination_body(), "environment": REFERENCE}, ("environment",)),
+        ("/stream/clusters", {"name": REFERENCE, "bootstrap_servers": "127.0.0.1:1"}, ("name",)),
+        ("/connect/clusters", {"name": "x", "base_url": REFERENCE, "stream_cluster_id": NO_ID}, ("base_url",)),
+        ("/pipelines", {**pipeline, "topic_prefix": REFERENCE}, ("topic_prefix",)),
+        ("/pipelines/preview", {**pipeline, "properties": {"query.fetch.size": REFERENCE}}, ("properties",)),
+        ("/pipelines", {**pipeline, "tables": [{"schema_name": "s", "table_name": REFERENCE}]}, ("tables", 0, "table_name")),
+        (f"/destinations/{destination}/preview", {**delivery, "name": REFERENCE}, ("name",)),
+        (f"/destinations/{destination}/deploy", {**delivery, "name": REFERENCE}, ("name",)),
+        ("/auth/login", {"email": "a@b", "password": REFERENCE}, ("password",)),
+    ]  # fmt: skip
+    for path, body, location in cases:
+        assert invalid(sandbox.admin.post(path, body), "body", *location) == "secret_reference_not_allowed"
+    escaped = json.dumps({**source, "name": "NAME"}).replace("NAME", "\\u0024\\u007bx}")
+    answer: httpx.Response = sandbox.admin.call("POST", "/sources", content=escaped.encode(), headers=JSON)
+    invalid(answer, "body", "name")
+    refused(sandbox.admin.get(f"/sources/{sandbox.source['id']}/tables", params={"search": REFERENCE}), 422, "VALIDATION_FAILED")

@@ -1,0 +1,111 @@
+"""`infra/package`, from end to end where the package is really built (marked `real`: it takes many seconds)."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from infra.aws.package import (
+    OLDEST,
+    TEMPLATE,
+    ZIP,
+    CannotBuild,
+    clean_environment,
+    main,
+    require_python,
+    stage_project,
+)
+from infra.local.layout import ROOT
+
+TOOLS = {"chalice", "pip", "setuptools", "wheel", "inquirer", "moto", "pytest", "tests", "infra"}
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+def test_help_tells_how_to_use_it(said: list[str]) -> None:
+    assert main(["--help"], said.append) == 0
+    assert "usage: infra/package [FOLDER]" in said[0]
+
+
+@pytest.mark.parametrize("arguments", [["one", "two"], ["--fast"]])
+def test_other_arguments_are_refused(said: list[str], arguments: list[str]) -> None:
+    assert main(arguments, said.append) == 2
+
+
+def test_settings_and_credentials_of_the_machine_stay_out_of_the_package() -> None:
+    given = {
+        "PATH": "/bin",
+        "HEADGATE_ADMIN_PASSWORD": "hunter2",
+        "AWS_SECRET_ACCESS_KEY": "hunter2",
+        "PIP_INDEX_URL": "u",
+    }
+    cleaned = clean_environment(given)
+    assert "hunter2" not in cleaned.values()
+    assert (cleaned["PATH"], cleaned["PIP_INDEX_URL"]) == ("/bin", "u")
+
+
+def test_only_what_chalice_reads_is_staged(tmp_path: Path) -> None:
+    stage_project(tmp_path / "project")
+    staged = {
+        str(path.relative_to(tmp_path / "project")) for path in (tmp_path / "project").rglob("*") if path.is_file()
+    }
+    assert {"app.py", "requirements.txt", ".chalice/config.json", "infra/merge.yaml"} <= staged
+    assert {name.partition("/")[0] for name in staged} == {
+        "app.py",
+        "requirements.txt",
+        "chalicelib",
+        ".chalice",
+        "infra",
+    }
+    assert not any("__pycache__" in name or "deployments" in name for name in staged)
+
+
+def test_an_older_python_is_told_what_is_missing() -> None:
+    with pytest.raises(CannotBuild, match=r"packaging needs Python 3\.12 or newer, and this environment has 3\.11"):
+        require_python((3, 11))
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    if sys.version_info[:2] < OLDEST:
+        pytest.skip("Chalice packages for the Python that runs it; 3.12 is the oldest that works")
+    folder = tmp_path_factory.mktemp("package")
+    done = subprocess.run(
+        ["infra/package", str(folder)], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder, done.stdout
+
+
+@pytest.mark.real
+def test_it_says_what_it_made(built: tuple[Path, str]) -> None:
+    assert "sound" in built[1].splitlines()[-1]
+    assert sorted(path.name for path in built[0].iterdir()) == [ZIP, TEMPLATE]
+
+
+@pytest.mark.real
+def test_the_zip_has_no_tool_in_it(built: tuple[Path, str]) -> None:
+    with ZipFile(built[0] / ZIP) as archive:
+        tops = {name.partition("/")[0].partition("-")[0] for name in archive.namelist()}
+    assert tops & TOOLS == {"chalice"}
+    assert {"app.py", "chalicelib", "confluent_kafka", "psycopg_binary"} <= tops
+
+
+@pytest.mark.real
+def test_the_template_is_one_that_cloudformation_reads(built: tuple[Path, str]) -> None:
+    template = json.loads((built[0] / TEMPLATE).read_text())
+    assert template["Transform"] == "AWS::Serverless-2016-10-31"
+    assert set(template["Parameters"]) == {
+        "Prefix",
+        "PublicUrl",
+        "ServiceCredential",
+        "AdminEmail",
+        "AdminPassword",
+        "AlarmTopicArn",
+    }

@@ -1,0 +1,173 @@
+"""The checks of the template find what would hurt."""
+
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+import app as deployed
+from infra.aws import template_checks
+from infra.aws.permissions import policy_files
+from infra.aws.template_checks import ALARMS, FUNCTIONS, GATEWAY_RESPONSES, template_faults
+
+Json = dict[str, Any]
+POLICIES = {"APIHandler": "api_handler", "RunJob": "run_job", "RunTick": "run_tick", "Dispatch": "dispatch"}
+
+
+def gateway_response(status: int | None, code: str) -> Json:
+    body = json.dumps({"error": {"code": code, "message": "m", "details": {}}})
+    given: Json = {"responseTemplates": {"application/json": body}}
+    given["responseParameters"] = {"gatewayresponse.header.X-Correlation-ID": "context.requestId"}
+    return {**given, "statusCode": status} if status else given
+
+
+def function(name: str) -> Json:
+    handler, seconds = FUNCTIONS[name]
+    given: Json = {
+        "FunctionName": {"Fn::Sub": "${Prefix}" + name},
+        "Handler": handler,
+        "Timeout": seconds,
+        "Role": {"Fn::GetAtt": [f"{name}Role", "Arn"]},
+    }
+    if queue := template_checks.QUEUES.get(name):
+        sub = {"Fn::Sub": "arn:${AWS::Partition}:sqs:${Prefix}" + queue}
+        event = {"Queue": sub, "FunctionResponseTypes": ["ReportBatchItemFailures"]}
+        given["Events"] = {"Source": {"Type": "SQS", "Properties": event}}
+    return {"Type": "AWS::Serverless::Function", "Properties": given}
+
+
+def role(name: str) -> Json:
+    document = json.loads(next(file for file in policy_files() if file.stem == POLICIES[name]).read_text())
+    return {"Type": "AWS::IAM::Role", "Properties": {"Policies": [{"PolicyDocument": document}]}}
+
+
+def log(name: str) -> Json:
+    group = {"LogGroupName": {"Fn::Sub": "/aws/lambda/${Prefix}" + name}, "RetentionInDays": 30}
+    return {"Type": "AWS::Logs::LogGroup", "Properties": group}
+
+
+def sound() -> Json:
+    """A template like the one that Chalice makes, as small as it may be."""
+    paths: Json = {path: {method.lower(): {} for method in methods} for path, methods in deployed.app.routes.items()}
+    responses = {kind: gateway_response(*expected) for kind, expected in GATEWAY_RESPONSES.items()}
+    body = {"paths": paths, "x-amazon-apigateway-gateway-responses": responses}
+    return {
+        "Parameters": {
+            "Prefix": {"Type": "String", "Default": "headgate-"},
+            "AdminPassword": {"Type": "String", "NoEcho": True, "Default": ""},
+        },
+        "Resources": {
+            "RestAPI": {"Type": "AWS::Serverless::Api", "Properties": {"DefinitionBody": body}},
+            **{name: function(name) for name in FUNCTIONS},
+            **{f"{name}Role": role(name) for name in FUNCTIONS},
+            **{f"{name}Log": log(name) for name in FUNCTIONS},
+            **{f"Alarm{number}": {"Type": "AWS::CloudWatch::Alarm"} for number in range(ALARMS)},
+        },
+    }
+
+
+def responses(template: Json) -> Json:
+    return dict(api(template))["x-amazon-apigateway-gateway-responses"]  # type: ignore[no-any-return]
+
+
+def api(template: Json) -> Json:
+    return template["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]  # type: ignore[no-any-return]
+
+
+def of(template: Json, name: str) -> Json:
+    return template["Resources"][name]["Properties"]  # type: ignore[no-any-return]
+
+
+def variables(template: Json, name: str, **given: Any) -> None:
+    of(template, name)["Environment"] = {"Variables": given}
+
+
+SPOILT: dict[str, tuple[Callable[[Json], Any], str]] = {
+    "a route is missing": (lambda t: api(t)["paths"].pop("/api/v1/sources"), "routes missing from the API"),
+    "a method is missing": (lambda t: api(t)["paths"]["/api/v1/sources"].pop("post"), "routes missing from the API"),
+    "the fallback is missing": (lambda t: api(t)["paths"].pop("/{proxy+}"), "routes missing from the API"),
+    "a route is left over": (lambda t: api(t)["paths"].update({"/old": {"get": {}}}), "that the app does not have"),
+    "too many routes": (
+        lambda t: api(t)["paths"].update({f"/{n}": {"get": {}} for n in range(300)}),
+        "API Gateway takes 300",
+    ),
+    "no 405 by the gateway": (
+        lambda t: responses(t).pop("MISSING_AUTHENTICATION_TOKEN"),
+        "no gateway response for MISSING_AUTHENTICATION_TOKEN",
+    ),
+    "another code": (
+        lambda t: responses(t).update(THROTTLED=gateway_response(429, "SLOW")),
+        "THROTTLED is not 429 RATE_LIMITED",
+    ),
+    "no correlation id": (
+        lambda t: responses(t)["DEFAULT_5XX"]["responseParameters"].clear(),
+        "DEFAULT_5XX names no correlation id",
+    ),
+    "a function is missing": (lambda t: t["Resources"].pop("Dispatch"), "the functions are"),
+    "the API may run longer than the gateway waits": (
+        lambda t: of(t, "APIHandler").update(Timeout=60),
+        "APIHandler is not app.app with 29 s",
+    ),
+    "a function without name": (lambda t: of(t, "RunJob").pop("FunctionName"), "RunJob has no name"),
+    "failed messages count as done": (
+        lambda t: of(t, "RunJob")["Events"]["Source"]["Properties"].pop("FunctionResponseTypes"),
+        "RunJob does not report the messages that failed",
+    ),
+    "a queue of another name": (
+        lambda t: of(t, "RunTick")["Events"]["Source"]["Properties"].update(Queue={"Fn::Sub": "arn:headgate-ticks"}),
+        "RunTick does not take its messages",
+    ),
+    "two ways to name a queue": (
+        lambda t: of(t, "RunTick")["Events"]["Source"]["Properties"]["Queue"].update({"Fn::GetAtt": ["RunTick"]}),
+        "RunTick does not take its messages",
+    ),
+    "no queue": (lambda t: of(t, "RunTick").pop("Events"), "RunTick has 0 queues"),
+    "a shared role": (
+        lambda t: of(t, "RunJob").update(Role={"Fn::GetAtt": ["APIHandlerRole", "Arn"]}),
+        "functions share a role",
+    ),
+    "a managed policy": (
+        lambda t: of(t, "RunJobRole").update(ManagedPolicyArns=["arn:aws:iam::aws:policy/AdministratorAccess"]),
+        "RunJobRole has policies that are not ours",
+    ),
+    "a wide policy": (
+        lambda t: of(t, "RunJobRole")["Policies"][0]["PolicyDocument"]["Statement"][0].update(Resource="*"),
+        "RunJobRole may reach",
+    ),
+    "a password that is shown": (lambda t: t["Parameters"]["AdminPassword"].pop("NoEcho"), "AdminPassword"),
+    "a password that everybody has": (lambda t: t["Parameters"]["AdminPassword"].update(Default="x"), "AdminPassword"),
+    "a secret in the template": (
+        lambda t: variables(t, "APIHandler", HEADGATE_ADMIN_PASSWORD="hunter2"),
+        "APIHandler has a value for HEADGATE_ADMIN_PASSWORD",
+    ),
+    "a secret for a function that needs none": (
+        lambda t: variables(t, "RunJob", HEADGATE_ADMIN_PASSWORD={"Ref": "AdminPassword"}),
+        "RunJob is given HEADGATE_ADMIN_PASSWORD",
+    ),
+    "a log for ever": (lambda t: t["Resources"].pop("RunTickLog"), "the log of RunTick is kept for ever"),
+    "no alarm": (lambda t: t["Resources"].pop("Alarm0"), f"{ALARMS - 1} alarms"),
+    "a reference to nothing": (
+        lambda t: of(t, "RunTickLog").update(LogGroupName={"Fn::Sub": "/aws/lambda/${ApiHandler}"}),
+        "the template refers to ['ApiHandler']",
+    ),
+    "a reference to a lost role": (
+        lambda t: of(t, "RunTick").update(Role={"Fn::GetAtt": ["DefaultRole", "Arn"]}),
+        "the template refers to ['DefaultRole']",
+    ),
+    "too large a template": (lambda t: t.update(Description="x" * 1_000_000), "CloudFormation takes fewer"),
+}
+
+
+def test_a_sound_template_has_no_faults() -> None:
+    assert template_faults(sound()) == []
+
+
+@pytest.mark.parametrize("name", SPOILT)
+def test_a_fault_is_found(name: str) -> None:
+    spoil, told = SPOILT[name]
+    template = deepcopy(sound())
+    spoil(template)
+    found = template_faults(template)
+    assert any(told in fault for fault in found), found

@@ -1,0 +1,44 @@
+"""A text sealed under a name is opened under that name."""
+
+import base64
+import json
+import os
+
+import pytest
+
+from chalicelib.errors import StoreUnavailable
+from chalicelib.kit.masking import Secret
+from chalicelib.secrets.envelope import Envelope
+from chalicelib.secrets.keys import LocalKeys
+from chalicelib.secrets.sealer import Sealer
+
+
+@pytest.fixture
+def sealer() -> Sealer:
+    return Sealer(Envelope(LocalKeys(Secret(base64.b64encode(os.urandom(32)).decode()))))
+
+
+@pytest.mark.parametrize("text", ["", "hg_token", "ä\x00\n" * 50])
+def test_a_text_is_opened_under_its_name(sealer: Sealer, text: str) -> None:
+    assert sealer.open("name", sealer.seal("name", Secret(text))).reveal() == text
+
+
+def test_a_text_is_not_opened_under_another_name(sealer: Sealer) -> None:
+    with pytest.raises(StoreUnavailable):
+        sealer.open("other", sealer.seal("name", Secret("text")))
+
+
+def test_what_is_stored_tells_nothing_of_the_text(sealer: Sealer) -> None:
+    assert "telling" not in sealer.seal("name", Secret("a-telling-text"))
+
+
+def test_another_installation_opens_nothing(sealer: Sealer) -> None:
+    other = Sealer(Envelope(LocalKeys(Secret(base64.b64encode(os.urandom(32)).decode()))))
+    with pytest.raises(StoreUnavailable):
+        other.open("name", sealer.seal("name", Secret("text")))
+
+
+def test_a_changed_version_is_noticed(sealer: Sealer) -> None:
+    stored = json.loads(sealer.seal("name", Secret("text")))
+    with pytest.raises(StoreUnavailable):
+        sealer.open("name", json.dumps({**stored, "version": 2}))
