@@ -18,7 +18,6 @@ class Settings:
 
     table_prefix: str
     queue_prefix: str
-    public_url: str
     admin_email: str | None
     admin_password: Secret | None
     master_key: Secret | None
@@ -43,7 +42,6 @@ class Settings:
         return cls(
             table_prefix=text("TABLE_PREFIX", "headgate-"),
             queue_prefix=text("QUEUE_PREFIX", "headgate-"),
-            public_url=text("PUBLIC_URL", "http://127.0.0.1:8000"),
             admin_email=text("ADMIN_EMAIL") or None,
             admin_password=secret("ADMIN_PASSWORD"),
             master_key=secret("MASTER_KEY"),

@@ -216,7 +216,7 @@ def _type_verdict(column: RawColumn) -> _Verdict | None:
         # int2vector and oidvector are arrays to the catalog, and something else to everybody.
         vector = not base.is_domain and not column.type.endswith("]")
         return _STOPS if vector else _array_verdict(base, bare)
-    if base.kind is TypeKind.ENUM or bare in EQUAL and base.name not in SCALARS:
+    if base.kind is TypeKind.ENUM or (bare in EQUAL and base.name not in SCALARS):
         return None
     if base.kind is TypeKind.BASE and "." in bare:
         return _UNKNOWN

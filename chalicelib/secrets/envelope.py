@@ -40,7 +40,7 @@ class Envelope:
             plain = AESGCM(self._keys.unwrap(_bytes(sealed.wrapped_key))).decrypt(
                 _bytes(sealed.nonce), _bytes(sealed.ciphertext), bound
             )
-        except InvalidTag:
+        except (InvalidTag, ValueError):
             raise StoreUnavailable("A stored secret does not belong where it was found.") from None
         return Secret(plain.decode())
 

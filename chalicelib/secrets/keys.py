@@ -51,7 +51,7 @@ class LocalKeys:
     def unwrap(self, wrapped: bytes) -> bytes:
         try:
             return self._cipher.decrypt(wrapped[:NONCE_BYTES], wrapped[NONCE_BYTES:], _CONTEXT)
-        except InvalidTag:
+        except (InvalidTag, ValueError):
             raise StoreUnavailable("A stored secret was sealed with another master key.") from None
 
 

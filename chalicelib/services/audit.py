@@ -1,6 +1,6 @@
 """The audit trail: one record per fact, in the transaction of the change that it tells of."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -107,5 +107,5 @@ def _plain(value: Any) -> Any:
 
 
 @cache
-def _adapter(entity: type) -> TypeAdapter[Any]:
+def _adapter(entity: Hashable) -> TypeAdapter[Any]:
     return TypeAdapter(entity)

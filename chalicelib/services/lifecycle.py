@@ -267,7 +267,7 @@ class Lifecycle:
     def _watch(self, family: Family[R], operation: Operation, resource: R, effect: Effect) -> R:
         """E2, and a short look at what came of it. Whatever goes wrong here is the tick's to finish."""
         try:
-            if operation.kind is OperationKind.DEPLOY:
+            if operation.kind is OperationKind.DEPLOY and resource.desired_state is DesiredState.RUNNING:
                 effect.connect.resume(effect.name, effect.deadline)
             observation = self.look(effect, _expected(resource))
         except HeadgateError as error:

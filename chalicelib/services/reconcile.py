@@ -35,8 +35,8 @@ SETTLED_PER_TICK = 10
 MENDED_PER_TICK = 10
 _SETTLE_SECONDS = 20.0
 _CLUSTERS = 500
-CONNECTOR_OF = {"pipeline": ConnectorKind.SOURCE, "delivery": ConnectorKind.SINK}
-"""The kind of connector that each family has."""
+FAMILY_OF = {ConnectorKind.SOURCE: "pipeline", ConnectorKind.SINK: "delivery"}
+"""Which family each kind of connector belongs to."""
 
 Act = Callable[[str, Deadline], object]
 T = TypeVar("T")
@@ -194,12 +194,26 @@ class Reconciler:
         self.lifecycle.audit.record_alone(call, f"{family.rows.noun}.recreate", resource.id)
 
     def _quarantine(self, hands: "_Hands", act: Act, name: str) -> None:
-        """Stop or delete a connector that nobody wants, if a direct look agrees that nobody does."""
-        for noun, family in self.families.items():
-            if (parsed := parse_connector_name(name)) and CONNECTOR_OF[noun] is parsed[0]:
-                resource = family.rows.find(parsed[1])
-                if resource is None or (resource.desired_state is DesiredState.DRAFT and not resource.open_operation):
-                    hands.do(act, name)
+        """Stop or delete a connector that nobody wants, if a direct look agrees that it was ours and that nobody does.
+
+        A connector that the audit trail has never heard of belongs to another installation on the same workers; one
+        that is wanted may be seen here as well because its workers are registered twice.
+        """
+        parsed = parse_connector_name(name)
+        if parsed is None:
+            return
+        kind, resource_id = parsed
+        resource = self.families[FAMILY_OF[kind]].rows.find(resource_id)
+        wanted = resource and (resource.open_operation or resource.desired_state is not DesiredState.DRAFT)
+        if not wanted and self._made(resource_id):
+            hands.do(act, name)
+
+    def _made(self, resource_id: str) -> bool:
+        """Whether this installation has ever had such a resource."""
+        trail = self.lifecycle.audit.list(
+            limit=1, after=None, resource_id=resource_id, include_related=False, meaningful=None
+        )
+        return bool(trail.items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
-from pynamodb.models import Model
 
 from chalicelib.domain.audit import AuditRecord
 from chalicelib.kit.pages import Page
 from chalicelib.stores.documents import store_errors
-from chalicelib.stores.tables import index_on, meta, position
+from chalicelib.stores.tables import Table, index_on, meta, position
 from chalicelib.stores.transaction import Transaction
 
 _TRAIL = "audit"
@@ -18,7 +17,7 @@ _MEANINGFUL = "meaningful"
 _ADAPTER = TypeAdapter(AuditRecord)
 
 
-class AuditRow(Model):
+class AuditRow(Table):
     """One record. The whole trail is one partition: 1,000 writes a second are far more than a control plane makes."""
 
     Meta = meta("audit")  # type: ignore[assignment]

@@ -5,14 +5,13 @@ from collections.abc import Iterable
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import DoesNotExist
-from pynamodb.models import Model
 
 from chalicelib.stores.documents import store_errors
-from chalicelib.stores.tables import meta
+from chalicelib.stores.tables import Table, meta
 from chalicelib.stores.transaction import Transaction
 
 
-class ClaimRow(Model):
+class ClaimRow(Table):
     """`holder` has the claim; a target row instead holds which delivery writes which table of one schema."""
 
     Meta = meta("claims")  # type: ignore[assignment]

@@ -6,17 +6,16 @@ from typing import Any
 
 from pynamodb.attributes import TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 from pynamodb.exceptions import DoesNotExist, PutError, UpdateError
-from pynamodb.models import Model
 
 from chalicelib.domain.idempotency import KEPT_FOR_SECONDS, Claim, KeptAnswer, TextSealer
 from chalicelib.errors import Conflict, RequestInProgress
 from chalicelib.kit.ids import new_token
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.documents import store_errors
-from chalicelib.stores.tables import meta
+from chalicelib.stores.tables import Table, meta
 
 
-class IdempotencyRow(Model):
+class IdempotencyRow(Table):
     """One key. `token` names the claim that may write the answer; `answer` is sealed, since it may hold a token."""
 
     Meta = meta("idempotency")  # type: ignore[assignment]

@@ -19,12 +19,11 @@ from pydantic import TypeAdapter
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute, UTCDateTimeAttribute
 from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.condition import Condition
-from pynamodb.models import Model
 
 from chalicelib.domain.cluster_view import ClusterView, Remembered
 from chalicelib.kit.clock import to_milliseconds
 from chalicelib.stores.documents import store_errors
-from chalicelib.stores.tables import meta
+from chalicelib.stores.tables import Table, meta
 from chalicelib.stores.transaction import Transaction
 
 _HEAD = "head"
@@ -33,7 +32,7 @@ _UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
 """Stands for the time of looking in each observation of a body: the head has it, for all of them."""
 
 
-class ObservationRow(Model):
+class ObservationRow(Table):
     """`head`, `body/0`, `body/1` ... of one cluster. `epoch` counts what people changed."""
 
     Meta = meta("observations")  # type: ignore[assignment]

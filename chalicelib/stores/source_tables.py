@@ -4,16 +4,15 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import TypeAdapter
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.models import Model
 
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.stores.documents import store_errors
-from chalicelib.stores.tables import meta
+from chalicelib.stores.tables import Table, meta
 
 _ADAPTER = TypeAdapter(SourceTable)
 
 
-class SourceTableRow(Model):
+class SourceTableRow(Table):
     """One table of one source, sorted by its full name."""
 
     Meta = meta("source-tables")  # type: ignore[assignment]

@@ -8,11 +8,13 @@ deleted: no new reference may come) and one text attribute for each group that t
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from pynamodb.attributes import BooleanAttribute, NumberAttribute, TTLAttribute, UnicodeAttribute
-from pynamodb.connection import Connection
+from pynamodb.connection import Connection, TableConnection
 from pynamodb.constants import PAY_PER_REQUEST_BILLING_MODE
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 from pynamodb.models import Model
@@ -35,12 +37,26 @@ def meta(name: str) -> type:
     )
 
 
+@cache
 def connection() -> Connection:
-    """A connection for transactions, with the same limits as the tables."""
+    """The one connection of this process. A client takes 100 ms of CPU to make, and may be used by all threads."""
     return Connection(**_LIMITS)  # type: ignore[arg-type]
 
 
-class Document(Model):
+class Table(Model):
+    """A table on the process's one connection, where PynamoDB would make a client of its own for each table."""
+
+    @classmethod
+    def _get_connection(cls) -> TableConnection:
+        own, shared = super()._get_connection(), connection()
+        if own.connection is not shared:
+            with suppress(ValueError):  # another thread was faster, and added the same
+                shared.add_meta_table(own.get_meta_table())
+            own.connection = shared
+        return own
+
+
+class Document(Table):
     """The columns that all documents share. Concrete tables come from `document_table`."""
 
     id = UnicodeAttribute(hash_key=True)

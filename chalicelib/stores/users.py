@@ -2,18 +2,17 @@
 
 from pynamodb.attributes import TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 from pynamodb.exceptions import DoesNotExist
-from pynamodb.models import Model
 from pynamodb.transactions import TransactGet
 
 from chalicelib.domain.user import Session, User
 from chalicelib.stores.documents import Documents, store_errors
-from chalicelib.stores.tables import connection, document_table, meta
+from chalicelib.stores.tables import Table, connection, document_table, meta
 from chalicelib.stores.transaction import Transaction
 
 UserRows = document_table("users")
 
 
-class SessionRow(Model):
+class SessionRow(Table):
     """A session. `id` is the SHA-256 of its token, so that the table signs nobody in."""
 
     Meta = meta("sessions")  # type: ignore[assignment]

@@ -28,7 +28,6 @@ def environment(url: str, admin: FirstAdmin, keys: Keys, addresses: StackAddress
         "HEADGATE_ALLOW_LOOPBACK_TARGETS": "true",
         "HEADGATE_MASTER_KEY": keys.master_key,
         "HEADGATE_SERVICE_CREDENTIAL": keys.service_credential,
-        "HEADGATE_PUBLIC_URL": url,
         "AWS_DEFAULT_REGION": REGION,
         "AWS_REGION": REGION,
         # The local servers check no signature, but the SDK wants to sign. A run must never reach a real account.

@@ -109,7 +109,7 @@ TABLES = (
         made_by="CREATE TABLE {t} (id bigint PRIMARY KEY, said text, amount numeric(12,2), at timestamptz)",
         columns=("id", "said", "amount", "at"),
         changes=[
-            f"""INSERT INTO {{t}} SELECT g, md5(g::text), g / 7.0, timestamptz '2026-01-01 UTC' + g * interval '1 second'
+            f"""INSERT INTO {{t}} SELECT g, md5(g::text), g / 7.0, timestamptz '2026-01-01 UTC' + g * interval '1 s'
             FROM generate_series(1, {BULK_ROWS}) g""",
         ],
         rows=["INSERT INTO {t} VALUES (0, 'first', 0, now())"],

@@ -129,3 +129,21 @@ def test_every_change_arrives_in_a_table_made_beforehand(arrived: Moved, table: 
 
 def test_everything_still_runs(arrived: Moved) -> None:
     assert set(arrived.health().values()) == {"RUNNING"}
+
+
+def test_table_whose_name_differs_by_case_alone_is_not_captured(arrived: Moved) -> None:
+    topic = f"{arrived.pipeline['topic_prefix']}.{SOURCE_SCHEMA}.TWIN".replace("ä", "_").replace("ö", "_")
+    assert arrived.headgate.records(topic.replace(" ", "_").replace("&", "_")) == 0
+
+
+def test_truncate_is_not_delivered_and_the_stream_goes_on(arrived: Moved) -> None:
+    (twin,) = [table for table in TABLES if table.name == "Twin"]
+    before = arrived.target.content("shop", twin.name, twin.columns)
+    arrived.source.run(
+        *twin.statements(["TRUNCATE {t}", "INSERT INTO {t} VALUES (100, 'after the truncate')"], SOURCE_SCHEMA)
+    )
+    eventually(
+        lambda: arrived.target.content("shop", twin.name, twin.columns),
+        until=lambda rows: rows == sorted([*before, '(100,"after the truncate")']),
+    )
+    assert arrived.health()["auto"] == "RUNNING"

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
-from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline
 from tests.support.house import House
 
@@ -106,14 +105,6 @@ def a_delivery(house: House) -> Delivery:
     return house.services.stores.deliveries.get(DELIVERY_ID)
 
 
-def pause_delivery(house: House) -> Ready:
-    a_delivery(house)
-    return Ready(
-        act=lambda: house.services.deliveries.steer(house.call(), DELIVERY_ID, OperationKind.PAUSE),
-        done=desires(house, DELIVERY_ID, DesiredState.PAUSED),
-    )
-
-
 def remap_delivery(house: House) -> Ready:
     """One target table stays, the other is replaced."""
     one, other = a_delivery(house).mappings
@@ -142,6 +133,5 @@ SCENES = (
     Scene(name="pipeline restart", prepare=restart_pipeline),
     Scene(name="pipeline delete", prepare=delete_pipeline),
     Scene(name="delivery mappings", prepare=remap_delivery),
-    Scene(name="delivery pause", prepare=pause_delivery),
     Scene(name="delivery delete", prepare=delete_delivery),
 )

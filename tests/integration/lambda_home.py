@@ -32,7 +32,6 @@ HANDLERS = {
 }
 PARAMETERS = {
     "Prefix": "headgate-",
-    "PublicUrl": "https://headgate.example.com/api",
     "ServiceCredential": "a-service-credential-for-connect-only",
     "AdminEmail": "admin@example.com",
     "AdminPassword": "correct horse battery staple",

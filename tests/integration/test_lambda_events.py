@@ -342,7 +342,7 @@ def chalice_local() -> Iterator[str]:
         command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        until(lambda: _listens(port) or process.poll() is not None, bool)
+        until(lambda: _listens(port) or process.poll() is not None, bool, seconds=90)
         assert process.poll() is None
         yield f"http://127.0.0.1:{port}"
     finally:
@@ -356,7 +356,7 @@ def _listens(port: int) -> bool:
 
 
 def test_chalice_local_serves_the_api_wherever_its_stores_are(chalice_local: str) -> None:
-    with httpx.Client(base_url=chalice_local, trust_env=False, timeout=30) as browser:
+    with httpx.Client(base_url=chalice_local, trust_env=False, timeout=60) as browser:
         assert browser.get("/ready").json()["status"] == "ready"
         assert browser.post("/api/v1/auth/login", json=credentials()).status_code == 200
         assert browser.get("/api/v1/session").json()["user"]["role"] == "Admin"

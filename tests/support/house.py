@@ -61,7 +61,6 @@ BEGIN = datetime(2026, 1, 31, 12, tzinfo=UTC)
 SETTINGS = Settings(
     table_prefix="headgate-",
     queue_prefix="headgate-",
-    public_url="http://127.0.0.1:1",
     admin_email=None,
     admin_password=None,
     master_key=Secret(base64.b64encode(bytes(range(32))).decode()),

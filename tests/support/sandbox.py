@@ -117,12 +117,19 @@ class Sandbox:
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _orders: threading.Lock = field(default_factory=threading.Lock)
     _kept: dict[str, Any] = field(default_factory=dict)
+    _clients: list[httpx.Client] = field(default_factory=list)
+
+    def close(self) -> None:
+        """End the clients' connections."""
+        for client in self._clients:
+            client.close()
 
     # clients
 
     def anybody(self) -> Api:
         """A client that is not signed in."""
-        return Api(http=httpx.Client(base_url=self.url, timeout=60, trust_env=False))
+        self._clients.append(httpx.Client(base_url=self.url, timeout=60, trust_env=False))
+        return Api(http=self._clients[-1])
 
     def signed_in(self, email: str, password: str = PASSWORD) -> Api:
         """A client with a session of its own."""
@@ -263,6 +270,11 @@ class Sandbox:
         return answer
 
     @property
+    def destination(self) -> Json:
+        """A destination. Do not change it."""
+        return self._once("destination", self.new_destination)
+
+    @property
     def pipeline(self) -> Json:
         """A running pipeline for deliveries to read from. Do not steer it."""
         return self._once("pipeline", self.running_pipeline)
@@ -350,9 +362,11 @@ def running_sandbox() -> Iterator[Sandbox]:
         addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres="")
         variables = environment(url, ADMIN, keys, addresses)
         process = ends.enter_context(_headgate(port, variables, state / "headgate.log"))
-        yield Sandbox(
+        sandbox = Sandbox(
             url=url, process=process, postgresql=database, doubles=started, service_credential=credential
         )
+        ends.callback(sandbox.close)
+        yield sandbox
 
 
 def _make_databases(server: RunningPostgreSQL) -> None:

@@ -195,3 +195,11 @@ def test_a_key_that_cannot_be_opened_is_not_remembered_as_one_that_can() -> None
     for _ in range(2):
         with pytest.raises(StoreUnavailable):
             keys.unwrap(foreign)
+
+
+@pytest.mark.parametrize("left", [0, 7, 12, 40])
+def test_a_wrapped_key_that_was_cut_short_opens_nothing(left: int) -> None:
+    keys = LocalKeys(master_key())
+    _, wrapped = keys.new_data_key()
+    with pytest.raises(StoreUnavailable):
+        keys.unwrap(wrapped[:left])

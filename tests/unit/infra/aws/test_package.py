@@ -103,7 +103,6 @@ def test_the_template_is_one_that_cloudformation_reads(built: tuple[Path, str]) 
     assert template["Transform"] == "AWS::Serverless-2016-10-31"
     assert set(template["Parameters"]) == {
         "Prefix",
-        "PublicUrl",
         "ServiceCredential",
         "AdminEmail",
         "AdminPassword",

@@ -1,7 +1,7 @@
 """Every function may do what it does, and no more."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -10,16 +10,18 @@ from unittest.mock import patch
 import pytest
 from moto.core.models import botocore_stubber
 
+from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.job import JobKind, JobStatus
+from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.clock import Deadline
 from chalicelib.stores.all_tables import ALL_TABLES
 from infra.aws.permissions import allows, permissions, policy_files, policy_of, wildcard_resources
-from tests.faults.operations import SCENES, Scene
 from tests.integration.lambda_home import actions
 from tests.support.gate import Call, Crash, Point, Side
 from tests.support.house import House, house, house_of_the_session
 
 __all__ = ["house", "house_of_the_session"]
+Act = Callable[[House, str], object]
 FUNCTIONS = ("api_handler", "dispatch", "run_job", "run_tick")
 SETTLES = (10, 31, 10, 10)
 """Seconds before each tick: one of them is past the lease of an operation."""
@@ -108,24 +110,65 @@ def after_the_first_transaction(point: Point, call: Call) -> object:
     return call()
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=str)
-def test_the_api_may_do_all_that_an_operation_needs(house: House, scene: Scene) -> None:
+def a_delivery(house: House) -> str:
+    return deliver(house, house.deployed_pipeline().id).id
+
+
+def deliver(house: House, pipeline_id: str) -> Delivery:
+    services = house.services
+    given = house.delivery_input(services.pipelines.get(pipeline_id), "orders", "customers")
+    return services.deliveries.deploy(house.call(), house.destination().id, given)
+
+
+def remap(house: House, delivery_id: str) -> Delivery:
+    one, other = house.services.deliveries.get(delivery_id).mappings
+    return house.services.deliveries.update_mappings(
+        house.call(), delivery_id, (one, replace(other, table_name="clients"))
+    )
+
+
+OPERATIONS: dict[str, tuple[Callable[[House], str], Act]] = {
+    "deploy a pipeline": (lambda h: h.pipeline().id, lambda h, one: h.services.pipelines.deploy(h.call(), one)),
+    "pause a pipeline": (
+        lambda h: h.deployed_pipeline().id,
+        lambda h, one: h.services.pipelines.pause(h.call(), one),
+    ),
+    "delete a pipeline": (
+        lambda h: h.deployed_pipeline().id,
+        lambda h, one: h.services.pipelines.delete(h.call(), one),
+    ),
+    "deploy a delivery": (lambda h: h.deployed_pipeline().id, deliver),
+    "restart a delivery": (
+        a_delivery,
+        lambda h, one: h.services.deliveries.steer(h.call(), one, OperationKind.RESTART),
+    ),
+    "change mappings": (a_delivery, remap),
+    "delete a delivery": (a_delivery, lambda h, one: h.services.deliveries.delete(h.call(), one)),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_the_api_may_do_all_that_an_operation_needs(house: House, name: str) -> None:
+    prepare, act = OPERATIONS[name]
     with taken() as calls:
-        resource_id = scene.prepare(house)
-        scene.act(house, resource_id)
+        act(house, prepare(house))
     assert refused("api_handler", calls) == set()
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=str)
-def test_a_tick_may_do_all_that_finishes_what_the_api_left_open(house: House, scene: Scene) -> None:
-    resource_id = scene.prepare(house)
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_tick_may_do_all_that_finishes_what_the_api_left_open(house: House, name: str) -> None:
+    prepare, act = OPERATIONS[name]
+    resource_id = prepare(house)
     house.tick()
     house.gate.watch(after_the_first_transaction)
-    with pytest.raises(Crash):
-        scene.act(house, resource_id)
-    house.gate.unwatch()
+    try:
+        with pytest.raises(Crash):
+            act(house, resource_id)
+    finally:
+        house.gate.unwatch()
     house.restart()
     cluster = house.cluster
+    assert len(list(house.services.stores.operations.open_on(cluster.id))) == 1
     with taken() as calls:
         for seconds in SETTLES:
             house.tick(cluster, after=seconds)

@@ -1,0 +1,222 @@
+"""What is shown is what runs: a worker that is gone, tasks that fail, secrets out of reach, passwords that change.
+
+One pipeline and one delivery for all tests; each test leaves them running.
+"""
+
+import contextlib
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from infra.local import connect
+from infra.local.fetch import fetch_all
+from infra.local.folders import Folders
+from infra.local.ports import kept_ports
+from infra.local.processes import Server
+from infra.local.reaper import Reaper
+from tests.support.real_headgate import Json, Place, RealHeadgate, eventually
+
+pytestmark = pytest.mark.real
+
+PARTS_OF_A_TRACE = ("Exception", "Caused by", "\\tat ", "org.apache", "org.postgresql", "io.debezium")
+SETTLED = 60.0
+
+
+@dataclass
+class Running:
+    """A pipeline over `shop.orders` with a delivery into a table of the same name."""
+
+    headgate: RealHeadgate
+    source: Place
+    target: Place
+    registered: Json
+    pipeline: Json
+    delivery: Json
+    last: int = 0
+
+    def change(self) -> int:
+        """Inserts one row at the source; its key."""
+        self.last += 1
+        self.source.run(f"INSERT INTO shop.orders VALUES ({self.last}, 'n{self.last}')")
+        return self.last
+
+    def until_arrived(self) -> None:
+        """A new row travels from the source to the target."""
+        key = self.change()
+        eventually(lambda: self.target.run(f"SELECT 1 FROM shop.orders WHERE id = {key}"), SETTLED)
+
+    @property
+    def pipeline_status(self) -> str:
+        """Path of the pipeline's live status."""
+        return f"/pipelines/{self.pipeline['id']}/status"
+
+    @property
+    def delivery_status(self) -> str:
+        """Path of the delivery's live status."""
+        return f"/deliveries/{self.delivery['id']}/status"
+
+
+@pytest.fixture(scope="module")
+def running(headgate: RealHeadgate) -> Iterator[Running]:
+    table = ("CREATE TABLE shop.orders (id int PRIMARY KEY, customer text)", "ALTER TABLE shop.orders OWNER TO {role}")
+    source, target = headgate.database("truth", *table), headgate.database("mirror", table[0])
+    target.run("GRANT INSERT, UPDATE, DELETE, SELECT ON shop.orders TO {role}")
+    source.run("INSERT INTO shop.orders VALUES (0, 'first')")
+    registered = headgate.source(source)
+    headgate.discover(registered)
+    pipeline = headgate.pipeline(registered, [("shop", "orders")])
+    headgate.deploy(pipeline)
+    delivery = headgate.deliver(
+        headgate.destination(target), headgate.delivery_body(pipeline, {pipeline["topics"][0]: "orders"})
+    )
+    it = Running(
+        headgate=headgate, source=source, target=target, registered=registered, pipeline=pipeline, delivery=delivery
+    )
+    it.until_arrived()
+    yield it
+    headgate.delete(f"/deliveries/{delivery['id']}")
+    headgate.delete_pipeline(pipeline, source)
+
+
+def test_failed_task_is_shown_with_a_hint_and_without_its_trace(running: Running) -> None:
+    headgate = running.headgate
+    running.target.run("REVOKE INSERT ON shop.orders FROM {role}")
+    running.change()
+    seen = headgate.until_state(running.delivery_status, "DEGRADED", "FAILED", within=SETTLED)
+    (task,) = seen["tasks"]
+    assert task["state"] == "FAILED"
+    assert task["hint"]["event_type"]
+    assert task["hint"]["message"] in " ".join(seen["reasons"])
+    headgate.tick()
+    shown = eventually(
+        lambda: headgate.get(f"/deliveries/{running.delivery['id']}"),
+        until=lambda delivery: delivery["observed_state"] in ("DEGRADED", "FAILED"),
+    )
+    pipeline = headgate.get(f"/pipelines/{running.pipeline['id']}")
+    # A config rightly names Java classes.
+    del pipeline["config"]
+    everything = [seen, shown, pipeline, headgate.get("/deliveries"), headgate.get("/audit?limit=100")]
+    told = json.dumps([*everything, headgate.get(f"/destinations/{shown['destination_id']}/status")])
+    assert [part for part in PARTS_OF_A_TRACE if part in told] == []
+    running.target.run("GRANT INSERT ON shop.orders TO {role}")
+    headgate.post(f"/deliveries/{running.delivery['id']}/restart-task?task=0")
+    headgate.until_state(running.delivery_status, "RUNNING", within=SETTLED)
+    running.until_arrived()
+
+
+def test_connector_whose_secrets_cannot_be_read_is_not_shown_as_running(
+    running: Running, service_credential_file: Path
+) -> None:
+    headgate, right = running.headgate, service_credential_file.read_text()
+    service_credential_file.write_text("not-the-credential\n")
+    try:
+        headgate.post(f"/pipelines/{running.pipeline['id']}/restart")
+        first = headgate.until_state(running.pipeline_status, "RESTARTING", "FAILED", "DEGRADED", "UNASSIGNED")
+        # It hangs like that for as long as one looks.
+        until = time.monotonic() + 5
+        while time.monotonic() < until:
+            assert headgate.get(running.pipeline_status)["observed_state"] != "RUNNING"
+            time.sleep(0.2)
+        assert first["reasons"]
+    finally:
+        service_credential_file.write_text(right)
+    headgate.post(f"/pipelines/{running.pipeline['id']}/restart")
+    headgate.until_state(running.pipeline_status, "RUNNING", within=SETTLED)
+    running.until_arrived()
+
+
+@pytest.fixture
+def service_credential_file(real_state: Path) -> Path:
+    """What the worker's secret provider reads before each look-up."""
+    return real_state / "state" / "connect" / "service-credential"
+
+
+def test_password_of_a_source_is_rotated(running: Running) -> None:
+    headgate, path = running.headgate, f"/sources/{running.registered['id']}"
+    running.source.run(
+        "ALTER ROLE {role} PASSWORD 'the next one'",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{role}'",
+    )
+    body = {key: running.registered[key] for key in ("name", "provider", "config")}
+    assert headgate.post(f"{path}/test")["success"] is False
+    changed = headgate.call("PUT", path, {**body, "credentials": {"password": "the next one"}})
+    assert changed["credentials"] == {"configured": True, "mask": "********"}
+    assert headgate.post(f"{path}/test")["success"] is True
+    headgate.post(f"/pipelines/{running.pipeline['id']}/restart")
+    headgate.until_state(running.pipeline_status, "RUNNING", within=SETTLED)
+    running.until_arrived()
+
+
+def test_killed_worker_is_unknown_at_once_and_runs_again_when_it_is_back(running: Running) -> None:
+    headgate = running.headgate
+    headgate.stack.connect.kill()
+    began = time.monotonic()
+    for path in (running.pipeline_status, running.delivery_status):
+        seen = headgate.get(path)
+        assert seen["observed_state"] == "UNKNOWN"
+        assert seen["reasons"]
+    assert time.monotonic() - began < 20
+    headgate.tick()
+    lists = (f"/pipelines/{running.pipeline['id']}", f"/deliveries/{running.delivery['id']}")
+    for path in lists:
+        shown = headgate.until_state(path, "UNKNOWN")
+        assert (shown["desired_state"], bool(shown["reasons"])) == ("RUNNING", True)
+    error = headgate.refused(f"/pipelines/{running.pipeline['id']}/pause", status=503)
+    assert error["code"] == "CONNECT_UNAVAILABLE"
+
+    headgate.stack.connect.start()
+    headgate.until_state(running.pipeline_status, "RUNNING", within=SETTLED)
+    headgate.until_state(running.delivery_status, "RUNNING", within=SETTLED)
+    running.until_arrived()
+    headgate.tick()
+    for path in lists:
+        headgate.until_state(path, "RUNNING")
+
+
+@pytest.fixture
+def bare_worker(headgate: RealHeadgate, real_state: Path) -> Iterator[str]:
+    """The URL of a second worker, a cluster of its own on the same broker, which has no connector's plug-in."""
+    programs, folders = fetch_all(), Folders(real_state / "bare")
+    port = kept_ports(folders.ports, ["connect"])["connect"]
+    plan = connect.plan(
+        programs.connect,
+        programs.plugins[1:],
+        folders,
+        port=port,
+        kafka_port=int(headgate.stack.addresses.kafka.rsplit(":", 1)[1]),
+        headgate_url=str(headgate.client.base_url).removesuffix("/api/v1/"),
+        service_credential=headgate.service_credential,
+    )
+    config = folders.of("connect") / "worker.properties"
+    config.write_text(
+        config.read_text().replace("headgate-local", "headgate-bare").replace("topic=connect-", "topic=bare-")
+    )
+    with contextlib.ExitStack() as ends:
+        reaper = Reaper()
+        ends.callback(reaper.close)
+        worker = Server(replace(plan, name="Kafka Connect without plug-ins"), reaper)
+        ends.callback(worker.kill)
+        worker.start()
+        yield f"http://127.0.0.1:{port}"
+
+
+def test_cluster_without_the_plug_in_is_refused_by_name(running: Running, bare_worker: str) -> None:
+    headgate = running.headgate
+    bare = headgate.post(
+        "/connect/clusters",
+        {"name": "bare", "base_url": bare_worker, "stream_cluster_id": headgate.stream_cluster_id},
+    )
+    body = headgate.pipeline_body(running.registered, [("shop", "orders")], connect_cluster_id=bare["id"])
+    error = headgate.refused("/pipelines", body)
+    assert error["code"] == "PLUGIN_MISSING"
+    assert error["details"] == {"connector_class": "io.debezium.connector.postgresql.PostgresConnector"}
+    sink = headgate.delivery_body(
+        running.pipeline, {running.pipeline["topics"][0]: "other"}, connect_cluster_id=bare["id"]
+    )
+    error = headgate.refused(f"/destinations/{running.delivery['destination_id']}/deploy", sink)
+    assert error["code"] == "PLUGIN_MISSING"
+    assert headgate.get(f"/pipelines/{running.pipeline['id']}/destinations")[0]["id"] == running.delivery["id"]

@@ -1,0 +1,213 @@
+"""Section 2 of the wire contract: signing in and out, sessions, the CSRF rule, roles."""
+
+import pytest
+
+from tests.support.answers import NO_ID, is_moment, is_uuid, refused
+from tests.support.sandbox import ADMIN, PASSWORD, Api, Sandbox
+
+PERMISSIONS = {
+    "Viewer": ["read"],
+    "Ops": ["read", "write", "operate"],
+    "Admin": ["read", "write", "operate", "administer", "manage_users"],
+}
+
+
+def test_a_login_answers_the_user_and_sets_the_cookie(sandbox: Sandbox) -> None:
+    api = sandbox.anybody()
+    answer = api.post("/auth/login", {"email": ADMIN.email, "password": ADMIN.password})
+    assert answer.status_code == 200
+    assert set(answer.json()) == {"user", "expires_at"}
+    user = answer.json()["user"]
+    assert is_uuid(user.pop("id"))
+    assert user == {"email": ADMIN.email, "role": "Admin", "status": "ACTIVE"}
+    assert is_moment(answer.json()["expires_at"])
+    cookie = answer.headers["Set-Cookie"]
+    assert cookie.startswith("headgate_session=")
+    for word in ("HttpOnly", "SameSite=Lax", "Path=/"):
+        assert word in cookie
+    assert "Secure" not in cookie
+
+
+def test_behind_tls_the_cookie_is_secure_and_bound_to_the_host(sandbox: Sandbox) -> None:
+    behind = {"X-Forwarded-Proto": "https", "Host": "headgate.example.com"}
+    answer = sandbox.anybody().post(
+        "/auth/login", {"email": ADMIN.email, "password": ADMIN.password}, headers=behind
+    )
+    cookie = answer.headers["Set-Cookie"]
+    assert cookie.startswith("__Host-headgate_session=")
+    assert "; Secure" in cookie
+    named = {"Cookie": cookie.partition(";")[0], "Host": "headgate.example.com"}
+    assert sandbox.anybody().get("/session", headers=named).status_code == 200
+
+
+def test_an_address_is_the_same_in_any_case(sandbox: Sandbox) -> None:
+    body = {"email": f" {ADMIN.email.upper()} ", "password": ADMIN.password}
+    assert sandbox.anybody().post("/auth/login", body).status_code == 200
+
+
+def test_every_failed_login_has_one_text(sandbox: Sandbox) -> None:
+    disabled = sandbox.make_user("Ops", "DISABLED")[1]
+    invited = sandbox.make_user("Ops", "INVITED")[1]
+    attempts = [
+        (ADMIN.email, "wrong password"), ("nobody@example.com", PASSWORD), (disabled, PASSWORD), (invited, PASSWORD),
+    ]  # fmt: skip
+    answers = [sandbox.anybody().post("/auth/login", {"email": who, "password": word}) for who, word in attempts]
+    for answer in answers:
+        refused(answer, 401, "INVALID_CREDENTIALS")
+        assert "Set-Cookie" not in answer.headers
+    assert len({answer.text for answer in answers}) == 1
+
+
+@pytest.mark.parametrize("body", [{}, {"email": ADMIN.email}, {"email": 1, "password": 2}, {"email": ADMIN.email, "password": ""}])
+def test_a_login_without_address_or_password_is_422(sandbox: Sandbox, body: dict[str, object]) -> None:
+    refused(sandbox.anybody().post("/auth/login", body), 422, "VALIDATION_FAILED")
+
+
+def test_a_failed_login_is_audited_as_denied(sandbox: Sandbox) -> None:
+    user_id, email = sandbox.make_user("Viewer")
+    sandbox.anybody().post("/auth/login", {"email": email, "password": "wrong password"})
+    [record] = sandbox.audit_of(user_id)
+    assert (record["action"], record["outcome"], record["actor"]["id"]) == ("session.login", "denied", None)
+
+
+@pytest.mark.parametrize("role", ["Viewer", "Ops", "Admin"])
+def test_the_session_tells_who_is_signed_in_and_what_they_may(sandbox: Sandbox, role: str) -> None:
+    api = sandbox.with_role(role)
+    for path in ("/session", "/auth/session"):
+        seen = api.shown(path)
+        assert set(seen) == {"user", "permissions", "expires_at", "via"}
+        assert set(seen["user"]) == {"id", "email", "role", "status"}
+        assert (seen["user"]["role"], seen["permissions"], seen["via"]) == (role, PERMISSIONS[role], "session")
+
+
+@pytest.mark.parametrize("cookie", [None, "headgate_session=", "headgate_session=x.y", "headgate_session=x", "other=1", ";;=;"])
+def test_without_a_session_the_answer_is_401(sandbox: Sandbox, cookie: str | None) -> None:
+    for path in ("/session", "/auth/session", "/sources", f"/sources/{NO_ID}", "/audit"):
+        refused(sandbox.anybody().get(path, headers={"Cookie": cookie}), 401, "UNAUTHENTICATED")
+    refused(sandbox.anybody().post("/sources", {}), 401, "UNAUTHENTICATED")
+
+
+@pytest.mark.parametrize("value", ["Bearer nonsense", "Bearer hg_nonsense", "Basic eDp5"])
+def test_another_authorization_signs_nobody_in(sandbox: Sandbox, value: str) -> None:
+    refused(sandbox.anybody().get("/sources", headers={"Authorization": value}), 401, "UNAUTHENTICATED")
+
+
+def test_the_service_credential_signs_nobody_in(sandbox: Sandbox) -> None:
+    value = {"Authorization": f"Bearer {sandbox.service_credential}"}
+    refused(sandbox.anybody().get("/sources", headers=value), 401, "UNAUTHENTICATED")
+
+
+def test_a_logout_ends_the_session_on_the_server(sandbox: Sandbox) -> None:
+    api = sandbox.signed_in(ADMIN.email, ADMIN.password)
+    cookie = f"headgate_session={api.http.cookies['headgate_session']}"
+    answer = api.post("/auth/logout")
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert "Max-Age=0" in answer.headers["Set-Cookie"]
+    assert "headgate_session" not in api.http.cookies
+    refused(sandbox.anybody().get("/session", headers={"Cookie": cookie}), 401, "UNAUTHENTICATED")
+    refused(api.post("/auth/logout"), 401, "UNAUTHENTICATED")
+    assert sandbox.admin.get("/session").status_code == 200
+
+
+def test_another_role_and_a_disabled_user_count_from_the_next_request_on(sandbox: Sandbox) -> None:
+    user_id, email = sandbox.make_user("Viewer")
+    api = sandbox.signed_in(email)
+    refused(api.post("/sources", sandbox.source_body()), 403, "FORBIDDEN")
+    sandbox.change_user(user_id, role="Ops")
+    assert api.post("/sources", sandbox.source_body()).status_code == 201
+    sandbox.change_user(user_id, role="Ops", status="DISABLED")
+    refused(api.get("/sources"), 401, "UNAUTHENTICATED")
+
+
+# the CSRF rule
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_a_change_by_cookie_needs_a_correlation_id(sandbox: Sandbox, method: str) -> None:
+    path = "/sources" if method == "POST" else f"/sources/{NO_ID}"
+    answer = sandbox.admin.call(method, path, sandbox.source_body(), headers={"X-Correlation-ID": None})
+    refused(answer, 403, "CSRF_REJECTED")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"Origin": "https://evil.example.com"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "SELF", "Sec-Fetch-Site": "cross-site"},
+        {"Origin": "https://evil.example.com", "Sec-Fetch-Site": "same-origin"},
+    ],
+)
+def test_a_change_from_another_site_is_refused(sandbox: Sandbox, sent: dict[str, str]) -> None:
+    headers = {name: sandbox.url if value == "SELF" else value for name, value in sent.items()}
+    refused(sandbox.admin.post("/sources", sandbox.source_body(), headers=headers), 403, "CSRF_REJECTED")
+    refused(sandbox.admin.post("/auth/logout", headers=headers), 403, "CSRF_REJECTED")
+    assert sandbox.admin.get("/sources", headers={**headers, "X-Correlation-ID": None}).status_code == 200
+
+
+def test_a_change_from_our_own_pages_passes(sandbox: Sandbox) -> None:
+    ours = {"Origin": sandbox.url, "Sec-Fetch-Site": "same-origin"}
+    assert sandbox.admin.post("/sources", sandbox.source_body(), headers=ours).status_code == 201
+
+
+# roles
+
+WRITE = [
+    ("POST", "/sources"), ("PUT", f"/sources/{NO_ID}"), ("POST", f"/sources/{NO_ID}/test"), ("POST", "/destinations"),
+    ("PUT", f"/destinations/{NO_ID}"), ("POST", "/destinations/test-connection"), ("POST", f"/destinations/{NO_ID}/test"),
+    ("POST", f"/destinations/{NO_ID}/preview"), ("POST", "/pipelines"), ("POST", "/pipelines/preview"),
+    ("PUT", f"/deliveries/{NO_ID}/mappings"), ("PUT", f"/destinations/{NO_ID}/deliveries/{NO_ID}/mappings"),
+]  # fmt: skip
+OPERATE = [
+    ("POST", f"/sources/{NO_ID}/discover"), ("POST", f"/sources/{NO_ID}/health"), ("POST", f"/destinations/{NO_ID}/deploy"),
+    *(("POST", f"/{kind}/{NO_ID}/{verb}") for kind in ("pipelines", "deliveries", "destinations") for verb in ("pause", "resume", "restart")),
+    ("POST", f"/pipelines/{NO_ID}/deploy"), ("POST", f"/pipelines/{NO_ID}/restart-task?task=0"),
+    ("POST", f"/deliveries/{NO_ID}/restart-task?task=0"), ("POST", f"/destinations/{NO_ID}/deliveries/{NO_ID}/tasks/0/restart"),
+]  # fmt: skip
+ADMINISTER = [
+    *(("DELETE", f"/{kind}/{NO_ID}") for kind in ("sources", "destinations", "pipelines", "deliveries", "stream/clusters", "connect/clusters")),
+    ("DELETE", f"/destinations/{NO_ID}/deliveries/{NO_ID}"), ("POST", "/stream/clusters"), ("POST", "/connect/clusters"),
+    ("PUT", f"/stream/clusters/{NO_ID}"), ("PUT", f"/connect/clusters/{NO_ID}"), ("GET", "/audit"),
+]  # fmt: skip
+
+
+def _forbidden(api: Api, method: str, path: str) -> bool:
+    answer = api.call(method, path)
+    if answer.status_code == 403:
+        refused(answer, 403, "FORBIDDEN")
+    return answer.status_code == 403
+
+
+@pytest.mark.parametrize(("role", "forbidden"), [("Viewer", [WRITE, OPERATE, ADMINISTER]), ("Ops", [ADMINISTER]), ("Admin", [])])
+def test_each_role_may_what_the_table_says(sandbox: Sandbox, role: str, forbidden: list[list[tuple[str, str]]]) -> None:
+    api = sandbox.with_role(role)
+    expected = [call for calls in forbidden for call in calls]
+    assert [call for call in (*WRITE, *OPERATE, *ADMINISTER) if _forbidden(api, *call)] == expected
+
+
+def test_a_viewer_may_read_everything_else(sandbox: Sandbox) -> None:
+    api, source, delivery = sandbox.with_role("Viewer"), sandbox.source["id"], sandbox.new_delivery()
+    for path in (
+        "/sources", f"/sources/{source}", f"/sources/{source}/tables", f"/sources/{source}/cdc-readiness",
+        "/stream/clusters", "/connect/clusters", f"/connect/clusters/{sandbox.connect['id']}/plugins", "/pipelines",
+        f"/pipelines/{sandbox.pipeline['id']}", f"/pipelines/{sandbox.pipeline['id']}/status", "/destinations",
+        f"/destinations/{delivery['destination_id']}/status", "/deliveries", f"/deliveries/{delivery['id']}/status",
+    ):  # fmt: skip
+        assert api.get(path).status_code == 200, path
+
+
+def test_permission_is_judged_before_anything_of_the_request_is_read(sandbox: Sandbox) -> None:
+    api = sandbox.with_role("Viewer")
+    refused(api.call("POST", "/sources", content=b"{", headers={"Content-Type": "text/plain"}), 403, "FORBIDDEN")
+
+
+def test_a_denial_is_audited(sandbox: Sandbox) -> None:
+    user_id, email = sandbox.make_user("Viewer")
+    named = {"X-Correlation-ID": sandbox.name("denial")}
+    sandbox.signed_in(email).delete(f"/sources/{NO_ID}", headers=named)
+    records = sandbox.admin.shown("/audit")
+    [record] = [one for one in records if one["correlation_id"] == named["X-Correlation-ID"]]
+    assert (record["outcome"], record["actor"]) == ("denied", {"id": user_id, "email": email, "via": "session"})

@@ -1,0 +1,140 @@
+"""Stream clusters, Connect clusters, plug-ins."""
+
+import pytest
+
+from infra.local.doubles.kafka import KafkaDouble
+from tests.support.answers import NO_ID, invalid, is_moment, is_uuid, refused
+from tests.support.sandbox import Json, Sandbox
+
+STREAM = {
+    "id", "name", "bootstrap_servers", "security_protocol", "sasl_mechanism", "username", "credentials",
+    "metrics_provider", "status", "last_error", "last_checked_at", "kafka_cluster_id", "version", "created_at",
+    "updated_at",
+}  # fmt: skip
+CONNECT = {
+    "id", "name", "base_url", "stream_cluster_id", "username", "credentials", "secret_delivery", "status", "last_error",
+    "last_checked_at", "connect_version", "kafka_cluster_id", "version", "created_at", "updated_at",
+}  # fmt: skip
+
+
+def _stream(sandbox: Sandbox, **changes: object) -> Json:
+    return {"name": sandbox.name("stream"), "bootstrap_servers": sandbox.doubles.kafka, **changes}
+
+
+def _connect(sandbox: Sandbox, **changes: object) -> Json:
+    body = {"base_url": sandbox.doubles.connect, "stream_cluster_id": sandbox.stream["id"]}
+    return {"name": sandbox.name("connect"), **body, **changes}
+
+
+def test_a_stream_cluster_is_looked_at_once_when_it_is_registered(sandbox: Sandbox) -> None:
+    made = sandbox.admin.made("/stream/clusters", _stream(sandbox))
+    assert set(made) == STREAM
+    assert is_uuid(made["id"])
+    assert (made["status"], made["last_error"], made["kafka_cluster_id"]) == ("HEALTHY", None, "sandbox")
+    assert (made["security_protocol"], made["metrics_provider"]) == ("PLAINTEXT", "none")
+    assert is_moment(made["last_checked_at"])
+    assert sandbox.admin.shown(f"/stream/clusters/{made['id']}") == made
+
+
+def test_a_connect_cluster_is_looked_at_once_when_it_is_registered(sandbox: Sandbox) -> None:
+    made = sandbox.admin.made("/connect/clusters", _connect(sandbox, base_url=sandbox.doubles.connect + "/"))
+    assert set(made) == CONNECT
+    assert (made["status"], made["connect_version"], made["kafka_cluster_id"]) == ("HEALTHY", "4.3.1", "sandbox")
+    assert (made["base_url"], made["secret_delivery"]) == (sandbox.doubles.connect, "config-provider")
+    assert sandbox.admin.shown(f"/connect/clusters/{made['id']}") == made
+
+
+def test_what_cannot_be_reached_is_registered_as_unhealthy(sandbox: Sandbox) -> None:
+    stream = sandbox.admin.made("/stream/clusters", _stream(sandbox, bootstrap_servers="127.0.0.1:1"))
+    connect = sandbox.admin.made("/connect/clusters", _connect(sandbox, base_url="http://127.0.0.1:1"))
+    for made, code in ((stream, "STREAM_UNAVAILABLE"), (connect, "CONNECT_UNAVAILABLE")):
+        assert (made["status"], made["kafka_cluster_id"]) == ("UNHEALTHY", None)
+        assert set(made["last_error"]) == {"code", "message", "at"}
+        assert made["last_error"]["code"] == code
+    plugins = sandbox.admin.get(f"/connect/clusters/{connect['id']}/plugins")
+    refused(plugins, 503, "CONNECT_UNAVAILABLE")
+
+
+def test_a_change_looks_again_and_forgets_what_was_elsewhere(sandbox: Sandbox) -> None:
+    body = _stream(sandbox)
+    path = f"/stream/clusters/{sandbox.admin.made('/stream/clusters', body)['id']}"
+    away = sandbox.admin.put(path, {**body, "bootstrap_servers": "127.0.0.1:1"}).json()
+    assert (away["status"], away["kafka_cluster_id"], away["version"]) == ("UNHEALTHY", None, 2)
+    back = sandbox.admin.put(path, body).json()
+    assert (back["status"], back["last_error"], back["kafka_cluster_id"]) == ("HEALTHY", None, "sandbox")
+
+
+def test_connect_workers_of_another_kafka_are_refused(sandbox: Sandbox) -> None:
+    other = KafkaDouble(cluster_id="another").start()
+    try:
+        stream = sandbox.admin.made("/stream/clusters", _stream(sandbox, bootstrap_servers=other.address))
+        answer = sandbox.admin.post("/connect/clusters", _connect(sandbox, stream_cluster_id=stream["id"]))
+        assert invalid(answer, "body", "stream_cluster_id") == "kafka_cluster_mismatch"
+    finally:
+        other.stop()
+
+
+def test_a_stream_cluster_that_is_not_there_cannot_be_named(sandbox: Sandbox) -> None:
+    refused(sandbox.admin.post("/connect/clusters", _connect(sandbox, stream_cluster_id=NO_ID)), 422, "REFERENCE_NOT_FOUND")
+
+
+def test_plain_secrets_in_configs_are_refused_unless_the_installation_allows_them(sandbox: Sandbox) -> None:
+    invalid(sandbox.admin.post("/connect/clusters", _connect(sandbox, secret_delivery="inline")), "body", "secret_delivery")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("bootstrap_servers", "x"), ("bootstrap_servers", ""), ("bootstrap_servers", "a:1,,b:2"),
+        ("security_protocol", "TLS"), ("sasl_mechanism", "GSSAPI"), ("metrics_provider", "jmx"), ("name", ""),
+    ],
+)  # fmt: skip
+def test_a_bad_stream_cluster_is_refused(sandbox: Sandbox, field: str, value: str) -> None:
+    invalid(sandbox.admin.post("/stream/clusters", _stream(sandbox, **{field: value})), "body", field)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("base_url", "ftp://x"), ("base_url", "http://u:p@x:8083"), ("base_url", "x"), ("base_url", "http://x/?a=b"),
+        ("stream_cluster_id", "x"), ("secret_delivery", "env"),
+    ],
+)  # fmt: skip
+def test_a_bad_connect_cluster_is_refused(sandbox: Sandbox, field: str, value: str) -> None:
+    invalid(sandbox.admin.post("/connect/clusters", _connect(sandbox, **{field: value})), "body", field)
+
+
+@pytest.mark.parametrize("url", ["http://169.254.169.254", "http://0.0.0.0:8083"])
+def test_a_forbidden_address_is_refused(sandbox: Sandbox, url: str) -> None:
+    refused(sandbox.admin.post("/connect/clusters", _connect(sandbox, base_url=url)), 422, "URL_NOT_ALLOWED")
+
+
+def test_names_of_clusters_are_unique(sandbox: Sandbox) -> None:
+    refused(sandbox.admin.post("/stream/clusters", _stream(sandbox, name=sandbox.stream["name"].upper())), 409, "NAME_CONFLICT")
+    refused(sandbox.admin.post("/connect/clusters", _connect(sandbox, name=sandbox.connect["name"])), 409, "NAME_CONFLICT")
+
+
+def test_credentials_of_clusters_are_masked_and_kept(sandbox: Sandbox) -> None:
+    body = _connect(sandbox, username="u", credentials={"password": "planted-connect"})
+    made = sandbox.admin.made("/connect/clusters", body)
+    assert made["credentials"] == {"configured": True, "mask": "********"}
+    after = sandbox.admin.put(f"/connect/clusters/{made['id']}", {**body, "credentials": {}})
+    assert after.json()["credentials"] == made["credentials"]
+    assert "planted" not in after.text
+
+
+def test_clusters_in_use_are_not_deleted(sandbox: Sandbox) -> None:
+    stream = sandbox.admin.made("/stream/clusters", _stream(sandbox))
+    connect = sandbox.admin.made("/connect/clusters", _connect(sandbox, stream_cluster_id=stream["id"]))
+    pipeline = sandbox.new_pipeline(stream_cluster_id=stream["id"], connect_cluster_id=connect["id"])
+    refused(sandbox.admin.delete(f"/stream/clusters/{stream['id']}"), 409, "RESOURCE_IN_USE")
+    refused(sandbox.admin.delete(f"/connect/clusters/{connect['id']}"), 409, "RESOURCE_IN_USE")
+    assert sandbox.admin.delete(f"/pipelines/{pipeline['id']}").status_code == 204
+    assert sandbox.admin.delete(f"/connect/clusters/{connect['id']}").status_code == 204
+    assert sandbox.admin.delete(f"/stream/clusters/{stream['id']}").status_code == 204
+
+
+def test_plug_ins_have_class_type_and_version(sandbox: Sandbox) -> None:
+    plugins = sandbox.admin.shown(f"/connect/clusters/{sandbox.connect['id']}/plugins")
+    assert all(set(plugin) == {"class", "type", "version"} for plugin in plugins)
+    assert {plugin["type"] for plugin in plugins} == {"source", "sink"}

@@ -1,0 +1,89 @@
+"""Discovery and health: accepted at once, carried out later, remembered."""
+
+import threading
+
+import pytest
+
+from tests.support.answers import is_moment, is_uuid
+from tests.support.sandbox import Sandbox
+
+FIELDS = {
+    "id", "kind", "status", "resource_type", "resource_id", "result", "error", "attempts", "correlation_id", "created_at",
+    "started_at", "finished_at",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("verb", "kind"), [("discover", "DISCOVERY"), ("health", "HEALTH")])
+def test_a_request_is_accepted_with_a_pending_job_that_completes(sandbox: Sandbox, verb: str, kind: str) -> None:
+    source = sandbox.admin.made("/sources", sandbox.source_body())
+    job = sandbox.admin.made(f"/sources/{source['id']}/{verb}", status=202)
+    assert set(job) == FIELDS
+    assert is_uuid(job["id"])
+    assert (job["kind"], job["status"], job["attempts"]) == (kind, "PENDING", 0)
+    assert (job["resource_type"], job["resource_id"]) == ("source", source["id"])
+    assert [job[name] for name in ("result", "error", "started_at", "finished_at")] == [None] * 4
+    done = sandbox.job_done(job)
+    assert (done["status"], done["error"], done["attempts"]) == ("COMPLETED", None, 1)
+    assert is_moment(done["started_at"])
+    assert is_moment(done["finished_at"])
+
+
+def test_discovery_fills_in_the_source(sandbox: Sandbox) -> None:
+    source = sandbox.admin.made("/sources", sandbox.source_body())
+    done = sandbox.job_done(sandbox.admin.made(f"/sources/{source['id']}/discover", status=202))
+    assert (done["result"]["tables"], done["result"]["cdc_ready_tables"], done["result"]["truncated"]) == (4, 3, False)
+    after = sandbox.admin.shown(f"/sources/{source['id']}")
+    assert (after["tables"], after["cdc_ready_tables"], after["version"]) == (4, 3, 1)
+    assert is_moment(after["last_discovery_at"])
+
+
+def test_health_says_healthy_and_remembers_it(sandbox: Sandbox) -> None:
+    source = sandbox.admin.made("/sources", sandbox.source_body())
+    done = sandbox.job_done(sandbox.admin.made(f"/sources/{source['id']}/health", status=202))
+    assert done["result"]["status"] == "HEALTHY"
+    after = sandbox.admin.shown(f"/sources/{source['id']}")
+    assert after["status"] == "HEALTHY"
+    assert is_moment(after["last_health_check_at"])
+
+
+def test_a_database_that_is_down_is_a_completed_job_with_a_bad_result(sandbox: Sandbox) -> None:
+    source = sandbox.admin.made("/sources", sandbox.source_body(config=sandbox.config(port=1)))
+    done = sandbox.job_done(sandbox.admin.made(f"/sources/{source['id']}/health", status=202))
+    assert (done["status"], done["error"], done["result"]["status"]) == ("COMPLETED", None, "UNHEALTHY")
+    assert {check["status"] for check in done["result"]["checks"]} == {"failed", "skipped"}
+    assert sandbox.admin.shown(f"/sources/{source['id']}")["status"] == "UNHEALTHY"
+
+
+@pytest.mark.parametrize("change", [{"port": 1}, {"username": "nobody"}, {"database_name": "nowhere"}])
+def test_a_discovery_that_cannot_read_fails_with_its_reason(sandbox: Sandbox, change: dict[str, object]) -> None:
+    source = sandbox.admin.made("/sources", sandbox.source_body(config=sandbox.config(**change)))
+    done = sandbox.job_done(sandbox.admin.made(f"/sources/{source['id']}/discover", status=202))
+    assert (done["status"], done["result"]) == ("FAILED", None)
+    assert set(done["error"]) == {"code", "message"}
+    assert done["error"]["code"] == "SOURCE_UNAVAILABLE"
+    assert sandbox.admin.shown(f"/sources/{source['id']}")["tables"] is None
+
+
+def test_a_second_discovery_is_the_first_while_that_is_open(sandbox: Sandbox) -> None:
+    source = sandbox.admin.made("/sources", sandbox.source_body())
+    answers = []
+
+    def discover() -> None:
+        answers.append(sandbox.admin.made(f"/sources/{source['id']}/discover", status=202))
+
+    with sandbox.postgresql.connect("market") as connection, connection.transaction():
+        # Discovery reads the catalog, which waits for nobody; its column statistics wait for this lock.
+        connection.execute("LOCK TABLE pg_catalog.pg_class IN ACCESS EXCLUSIVE MODE")
+        threads = [threading.Thread(target=discover) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        health = sandbox.admin.made(f"/sources/{source['id']}/health", status=202)
+    assert len(answers) == 3
+    assert len({job["id"] for job in answers}) == 1
+    assert health["id"] != answers[0]["id"]
+    assert sandbox.job_done(answers[0])["status"] in ("COMPLETED", "FAILED")
+    again = sandbox.admin.made(f"/sources/{source['id']}/discover", status=202)
+    assert again["id"] != answers[0]["id"]
+    sandbox.job_done(again)

@@ -1,0 +1,71 @@
+"""A sandbox process that also shows what it holds and can be harmed: see `sandbox_process`. python -m ... PORT."""
+
+import json
+import sys
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.dynamodb.models import dynamodb_backends
+from moto.sqs.models import SQSBackend
+
+from infra.local.runner import Runner
+from tests.support import sandbox_process
+
+_sent: list[str] = []
+
+
+def _dump(_: Runner, __: Mapping[str, str]) -> Any:
+    """Every item of every table, packed bodies unpacked, and every message that was ever sent."""
+    tables = {}
+    for region in dynamodb_backends[DEFAULT_ACCOUNT_ID].values():
+        for name, table in region.tables.items():
+            tables[name] = [_plain(item.to_json()["Attributes"]) for item in table.all_items()]
+    return {"tables": tables, "messages": _sent}
+
+
+def _spoil(_: Runner, order: Mapping[str, str]) -> None:
+    """Put text where the body of a stored source belongs: whoever reads it meets something that nobody foresaw."""
+    from chalicelib.stores.sources import SourceRows
+
+    SourceRows(order["id"]).update([SourceRows.body.set(order["text"])])
+
+
+def _print(_: Runner, order: Mapping[str, str]) -> None:
+    """Leak on purpose, to show that the search finds it."""
+    print(order["text"])
+
+
+def _send(_: Runner, order: Mapping[str, str]) -> None:
+    """Leak into a queue on purpose."""
+    from chalicelib.wiring import TICKS, services
+
+    services().queues.send(TICKS, {"cluster_id": order["text"]})
+
+
+def _plain(attributes: Mapping[str, Any]) -> Any:
+    packed = attributes.get("body", {}).get("B")
+    if packed is None:
+        return attributes
+    import base64
+
+    return {**attributes, "body": zlib.decompress(base64.b64decode(packed)).decode()}
+
+
+def _note_messages() -> None:
+    send = SQSBackend.send_message
+
+    def noting(backend: Any, queue_name: str, message_body: str, *more: Any, **named: Any) -> Any:
+        _sent.append(message_body)
+        return send(backend, queue_name, message_body, *more, **named)
+
+    SQSBackend.send_message = noting  # type: ignore[method-assign]
+
+
+if __name__ == "__main__":
+    _note_messages()
+    sandbox_process.ORDERS = {  # type: ignore[misc]
+        **sandbox_process.ORDERS, "dump": _dump, "spoil": _spoil, "print": _print, "send": _send,
+    }  # fmt: skip
+    sandbox_process.main(int(sys.argv[1]))

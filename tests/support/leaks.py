@@ -1,0 +1,80 @@
+"""Looks for secrets where they must not be: as they are, and in every dress that software puts on text.
+
+    found = leaks({"database password": "..."}, [Exhibit("log", "headgate.log", data)])
+"""
+
+import base64
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from urllib.parse import quote, quote_plus
+
+WINDOW = 12
+"""A dozen characters in a row of a random secret are no accident."""
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A piece of what a system has let out: the channel, where in it, and the bytes."""
+
+    channel: str
+    place: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A secret that was found, and where. It does not tell the secret."""
+
+    secret: str
+    channel: str
+    place: str
+    dress: str
+
+    def __str__(self) -> str:
+        return f"{self.secret} ({self.dress}) in {self.channel}: {self.place}"
+
+
+def leaks(secrets: Mapping[str, str], exhibits: Iterable[Exhibit]) -> list[Leak]:
+    """Every secret in every exhibit, each once."""
+    found: dict[Leak, None] = {}
+    for exhibit in exhibits:
+        for name, secret in secrets.items():
+            dress = next((dress for dress, form in dresses(secret) if form in exhibit.data), None)
+            if dress is not None:
+                found[Leak(name, exhibit.channel, exhibit.place, dress)] = None
+    return list(found)
+
+
+@cache
+def dresses(secret: str) -> tuple[tuple[str, bytes], ...]:
+    """What to look for, the plainest first."""
+    return tuple(_dresses(secret))
+
+
+def _dresses(secret: str) -> Iterator[tuple[str, bytes]]:
+    raw = secret.encode()
+    yield "raw", raw
+    for offset in range(3):
+        for name, encode in (("base64", base64.b64encode), ("base64url", base64.urlsafe_b64encode)):
+            yield f"{name}, {offset} bytes in", _core(encode(b"\0" * offset + raw), offset, len(raw))
+    for safe in ("", "/"):
+        yield "url", quote(secret, safe=safe).encode()
+    yield "url", quote_plus(secret).encode()
+    yield "url", quote(secret, safe="").lower().encode()
+    yield "hex", raw.hex().encode()
+    yield "hex", raw.hex().upper().encode()
+    once = json.dumps(secret)[1:-1]
+    yield "json", once.encode()
+    yield "json in json", json.dumps(once)[1:-1].encode()
+    yield "json", json.dumps(secret, ensure_ascii=False)[1:-1].encode()
+    for begin in range(len(raw) - WINDOW + 1):
+        yield "window", raw[begin : begin + WINDOW]
+
+
+def _core(encoded: bytes, offset: int, length: int) -> bytes:
+    """The part of a base64 text that depends on the secret alone, not on what stands before or after it."""
+    first = -(-offset * 8 // 6)
+    last = (offset + length) * 8 // 6
+    return encoded[first:last]
