@@ -1,6 +1,6 @@
 """The audit trail: one record per fact, in the transaction of the change that it tells of."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -81,7 +81,8 @@ def view(entity: Any) -> View:
 
     Credentials are reduced to whether they are configured; what only the stores care about is left out.
     """
-    shown: dict[str, Any] = _adapter(type(entity)).dump_python(entity, exclude=_INTERNAL)
+    kind: type[object] = type(entity)
+    shown: dict[str, Any] = _adapter(kind).dump_python(entity, exclude=_INTERNAL)
     if "credentials" in shown:
         shown["credentials"] = {"configured": entity.credentials.configured}
     if address := shown.pop("address", None):
@@ -107,5 +108,5 @@ def _plain(value: Any) -> Any:
 
 
 @cache
-def _adapter(entity: Hashable) -> TypeAdapter[Any]:
+def _adapter(entity: type[Any]) -> TypeAdapter[Any]:
     return TypeAdapter(entity)
