@@ -15,13 +15,14 @@ from functools import lru_cache
 from typing import Any, get_args, get_origin
 from urllib.parse import unquote
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.http import HttpRequest
 from chalicelib.api.route import Route
 from chalicelib.errors import Invalid, Malformed, NotFound, TooLarge, UnsupportedMedia
 from chalicelib.kit import strict_json
+from chalicelib.kit.adapters import adapter
 from chalicelib.kit.pages import BadCursor, Signer
 
 MAX_BODY_BYTES = 256 * 1024
@@ -137,13 +138,12 @@ def body_model(route: Route, request: HttpRequest) -> Body:
             raise Malformed("The request needs a JSON body.")
         return Body(None, b"")
     parsed = _parse(raw)
-    adapter, known = (
-        (_adapter(route.body), _names(route.body)) if route.body is not None else (_NO_BODY, frozenset[str]())
-    )
+    expected = route.body if route.body is not None else _NoBody
+    known = _names(expected)
     if strict_json.may_hide(raw, b"${"):
         _refuse(_text_complaints(parsed, ("body",), known))
     try:
-        model = adapter.validate_json(raw, extra="forbid")
+        model = adapter(expected).validate_json(raw, extra="forbid")
     except ValidationError as error:
         raise _invalid("body", error, known) from None
     canonical = json.dumps(parsed, sort_keys=True, separators=(",", ":")).encode()
@@ -167,18 +167,10 @@ class _NoBody(BaseModel):
     pass
 
 
-_NO_BODY: TypeAdapter[Any] = TypeAdapter(_NoBody)
-
-
-@lru_cache(maxsize=512)
-def _adapter(model: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(model)
-
-
 @lru_cache(maxsize=512)
 def _names(model: Any) -> frozenset[str]:
     """Every field name that the model's schema declares, at whatever depth, and the tags of its unions."""
-    return frozenset(_declared(_adapter(model).json_schema()))
+    return frozenset(_declared(adapter(model).json_schema()))
 
 
 def _declared(schema: Any) -> Iterator[str]:

@@ -60,6 +60,11 @@ _STOPS: _Verdict = (
     Severity.FAIL,
     "A delivery stops at the first row of this table that carries a value here.",
 )
+_SCALED: _Verdict = (
+    IssueCode.TYPE_CHANGES_VALUE,
+    Severity.INFO,
+    "NaN arrives as NULL; all other values arrive equal.",
+)
 _UNKNOWN: _Verdict = (
     IssueCode.TYPE_CHANGES_VALUE,
     Severity.WARN,
@@ -72,7 +77,7 @@ SCALARS: Mapping[str, _Verdict] = {
     "numeric": (
         IssueCode.TYPE_CHANGES_VALUE,
         Severity.INFO,
-        "NaN and infinity arrive as NULL; all other values arrive equal.",
+        "NaN and infinity arrive as NULL, and trailing zeros are dropped; all else arrives equal.",
     ),
     "date": (
         IssueCode.TYPE_CHANGES_VALUE,
@@ -147,6 +152,7 @@ AUTO_CREATED: Mapping[str, str] = {
     "jsonb": "json",
     **dict.fromkeys(("character varying", "character", "bpchar", '"char"', "name"), "text"),
     **dict.fromkeys(("inet", "cidr", "macaddr", "macaddr8", *_RANGES), "text"),
+    "bit(1)": "boolean",
     "money": "numeric(38,2)",
     "oid": "bigint",
 }
@@ -180,7 +186,7 @@ def auto_created_type_warning(type_name: str) -> str | None:
     if bare == "numeric":
         return _created_numeric(type_name)
     element, array = bare.removesuffix("[]"), "[]" if bare.endswith("[]") else ""
-    made = AUTO_CREATED.get(element)
+    made = AUTO_CREATED.get(type_name) or AUTO_CREATED.get(element)
     return f"A created table gets {made}{array} instead of {bare}." if made else None
 
 
@@ -220,6 +226,8 @@ def _type_verdict(column: RawColumn) -> _Verdict | None:
         return None
     if base.kind is TypeKind.BASE and "." in bare:
         return _UNKNOWN
+    if _NUMERIC.match(base.name):
+        return _SCALED
     return SCALARS.get(base.name) or SCALARS.get(bare) or _LEFT_OUT
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from chalicelib.domain.delivery import DeliveryOptions, WriteMode
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.pipeline import Converter, Pipeline
+from chalicelib.domain.readiness_check import named
 from chalicelib.domain.table import IssueCode, Severity, SourceTable, TableName
 from chalicelib.errors import Conflict, HeadgateError, Invalid
 
@@ -212,7 +213,6 @@ _PASSED_ON = {
     IssueCode.TYPE_CHANGES_VALUE: "Values of columns {columns} in {table} change on the way.",
     IssueCode.TYPE_NOT_CAPTURED: "Columns {columns} in {table} are not captured at all.",
 }
-_MAX_NAMED = 5
 
 
 def _type_warnings(tables: Iterable[SourceTable]) -> Iterator[DeliveryWarning]:
@@ -221,13 +221,8 @@ def _type_warnings(tables: Iterable[SourceTable]) -> Iterator[DeliveryWarning]:
         for code, sentence in _PASSED_ON.items():
             columns = [issue.column or "some columns" for issue in issues if issue.code is code]
             if columns:
-                message = sentence.format(columns=_named(columns), table=table.name)
+                message = sentence.format(columns=named(columns), table=table.name)
                 yield DeliveryWarning(code=str(code), message=message)
-
-
-def _named(names: Sequence[str]) -> str:
-    rest = len(names) - _MAX_NAMED
-    return ", ".join(names[:_MAX_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _repeated(values: Iterable[Hashable]) -> list[int]:

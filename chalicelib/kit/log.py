@@ -17,6 +17,9 @@ _SECRET_NAMES = re.compile(
     "webhook_?url|certificate|session_?id|^headers$|^body$|^config$|^query$",
     re.IGNORECASE,
 )
+_CONTROL = re.compile("[\x7f-\x9f\u2028\u2029]")
+"""What JSON leaves as it is and a terminal or a reader of lines may take for an order; the rest JSON escapes."""
+
 _MAX_DEPTH = 8
 _MAX_TEXT = 2_000
 _MAX_FRAMES = 30
@@ -61,7 +64,8 @@ class MaskingFormatter(LambdaPowertoolsFormatter):
 
     def serialize(self, log: Any) -> str:
         """The finished record as one line of JSON."""
-        return str(super().serialize(log=masked(log)))
+        line = str(super().serialize(log=masked(log)))
+        return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
 
     def _extract_log_exception(self, log_record: logging.LogRecord) -> Any:
         error = log_record.exc_info[1] if isinstance(log_record.exc_info, tuple) else None

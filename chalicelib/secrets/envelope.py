@@ -4,9 +4,6 @@ import base64
 import os
 from collections.abc import Mapping
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
 from chalicelib.domain.credentials import SealedCredentials, SealedSecret
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.masking import Secret
@@ -21,6 +18,8 @@ class Envelope:
 
     def seal(self, credentials_id: str, field: str, version: int, value: Secret) -> SealedSecret:
         """The value, encrypted for exactly this place."""
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
         plain_key, wrapped = self._keys.new_data_key()
         nonce = os.urandom(NONCE_BYTES)
         bound = _bound_to(credentials_id, field, version, self._keys.key_id)
@@ -34,6 +33,9 @@ class Envelope:
 
     def open(self, credentials: SealedCredentials, field: str) -> Secret:
         """The plain value. Raises StoreUnavailable when the row was tampered with or the key is not the one."""
+        from cryptography.exceptions import InvalidTag
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
         sealed = credentials.sealed[field]
         bound = _bound_to(credentials.id, field, sealed.version, sealed.key_id)
         try:

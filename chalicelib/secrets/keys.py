@@ -6,9 +6,6 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.masking import Secret
 
@@ -39,6 +36,8 @@ class LocalKeys:
 
     def __init__(self, master_key: Secret) -> None:
         """`master_key` is 32 bytes in base64; raises ValueError otherwise."""
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
         raw = base64.b64decode(master_key.reveal(), validate=True)
         if len(raw) != _KEY_BYTES:
             raise ValueError("HEADGATE_MASTER_KEY must be 32 bytes in base64. Make one with: openssl rand -base64 32")
@@ -49,6 +48,8 @@ class LocalKeys:
         return plain, nonce + self._cipher.encrypt(nonce, plain, _CONTEXT)
 
     def unwrap(self, wrapped: bytes) -> bytes:
+        from cryptography.exceptions import InvalidTag
+
         try:
             return self._cipher.decrypt(wrapped[:NONCE_BYTES], wrapped[NONCE_BYTES:], _CONTEXT)
         except (InvalidTag, ValueError):

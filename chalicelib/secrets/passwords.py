@@ -3,9 +3,6 @@
 import os
 from functools import cache
 
-from cryptography.exceptions import InvalidKey
-from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
-
 from chalicelib.kit.masking import Secret
 
 _MEMORY_KIB = 47104
@@ -14,6 +11,8 @@ _SALT_BYTES, _HASH_BYTES = 16, 32
 
 def hash_password(password: Secret) -> str:
     """The password's hash in PHC form, with its own salt."""
+    from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
+
     kdf = Argon2id(salt=os.urandom(_SALT_BYTES), length=_HASH_BYTES, iterations=1, lanes=1, memory_cost=_MEMORY_KIB)
     return kdf.derive_phc_encoded(password.reveal().encode())
 
@@ -22,6 +21,9 @@ def verify_password(password: Secret, hashed: str | None) -> bool:
     """Whether it is the password. Without a stored hash it costs as much and is False: it tells nobody who has an
     account.
     """
+    from cryptography.exceptions import InvalidKey
+    from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
+
     try:
         Argon2id.verify_phc_encoded(password.reveal().encode(), hashed or _nobodys_hash())
     except InvalidKey:

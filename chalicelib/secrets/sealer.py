@@ -1,13 +1,11 @@
 """Sealing of one text under one name: what rows may hold of answers that were shown once."""
 
-from pydantic import TypeAdapter
-
 from chalicelib.domain.credentials import SealedCredentials, SealedSecret
+from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import utc_now
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
 
-_ADAPTER = TypeAdapter(SealedSecret)
 _FIELD = "text"
 
 
@@ -19,7 +17,7 @@ class Sealer:
 
     def seal(self, name: str, text: Secret) -> str:
         """The text, sealed, as text."""
-        return _ADAPTER.dump_json(self._envelope.seal(name, _FIELD, 1, text)).decode()
+        return adapter(SealedSecret).dump_json(self._envelope.seal(name, _FIELD, 1, text)).decode()
 
     def open(self, name: str, sealed: str) -> Secret:
         """The plain text. Raises StoreUnavailable when it was sealed under another name or key."""
@@ -27,7 +25,7 @@ class Sealer:
             id=name,
             resource_type="text",
             resource_id=name,
-            sealed={_FIELD: _ADAPTER.validate_json(sealed)},
+            sealed={_FIELD: adapter(SealedSecret).validate_json(sealed)},
             created_at=utc_now(),
         )
         return self._envelope.open(holder, _FIELD)

@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from functools import cache
 from typing import Any
-
-from pydantic import TypeAdapter
 
 from chalicelib.domain.access import Call
 from chalicelib.domain.audit import AuditRecord, Outcome
+from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Clock, rfc3339
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.pages import Page
@@ -81,8 +79,8 @@ def view(entity: Any) -> View:
 
     Credentials are reduced to whether they are configured; what only the stores care about is left out.
     """
-    kind: type[object] = type(entity)
-    shown: dict[str, Any] = _adapter(kind).dump_python(entity, exclude=_INTERNAL)
+    kind: Any = type(entity)
+    shown: dict[str, Any] = adapter(kind).dump_python(entity, exclude=_INTERNAL)
     if "credentials" in shown:
         shown["credentials"] = {"configured": entity.credentials.configured}
     if address := shown.pop("address", None):
@@ -105,8 +103,3 @@ def _plain(value: Any) -> Any:
             return [_plain(one) for one in value]
         case _:
             return value
-
-
-@cache
-def _adapter(entity: type[Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(entity)

@@ -194,9 +194,10 @@ class DeliveryService:
 
     def _steer_one(self, call: Call, delivery: Delivery, kind: OperationKind) -> SteeredDelivery:
         try:
-            return SteeredDelivery(delivery=self.steer(call, delivery.id, kind))
+            steered = self.steer(call, delivery.id, kind)
         except HeadgateError as error:
             return SteeredDelivery(delivery=delivery, error=error)
+        return SteeredDelivery(delivery=steered, error=_unsettled() if steered.open_operation else None)
 
     def _draft(self, call: Call, destination_id: str, given: DeliveryInput) -> tuple[Delivery, Destination]:
         destination = self.destinations.get(destination_id)
@@ -228,6 +229,13 @@ class DeliveryService:
             updated_at=now,
         )
         return delivery, destination
+
+
+def _unsettled() -> HeadgateError:
+    return Conflict(
+        "Kafka Connect has not said yet whether it did this. Headgate finds out and finishes it by itself.",
+        code="OPERATION_IN_PROGRESS",
+    )
 
 
 def _begin_error(label: str) -> HeadgateError:

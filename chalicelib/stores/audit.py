@@ -3,10 +3,10 @@
 from itertools import chain
 from typing import Any
 
-from pydantic import TypeAdapter
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 
 from chalicelib.domain.audit import AuditRecord
+from chalicelib.kit.adapters import adapter
 from chalicelib.kit.pages import Page
 from chalicelib.stores.documents import store_errors
 from chalicelib.stores.tables import Table, index_on, meta, position
@@ -14,7 +14,6 @@ from chalicelib.stores.transaction import Transaction
 
 _TRAIL = "audit"
 _MEANINGFUL = "meaningful"
-_ADAPTER = TypeAdapter(AuditRecord)
 
 
 class AuditRow(Table):
@@ -49,7 +48,7 @@ class Audit:
             parent_id=record.parent_id,
             meaningful=record.meaningful,
             meaningful_trail=_MEANINGFUL if record.meaningful else None,
-            body=_ADAPTER.dump_json(record).decode(),
+            body=adapter(AuditRecord).dump_json(record).decode(),
             write_id=transaction.write_id,
         )
         transaction.put(row, condition=AuditRow.position.does_not_exist(), label="audit.exists")
@@ -70,7 +69,7 @@ class Audit:
                 reverse=True,
             )
         more = rows[limit - 1].position if len(rows) > limit else None
-        return Page(items=tuple(_ADAPTER.validate_json(row.body) for row in rows[:limit]), next_key=more)
+        return Page(items=tuple(adapter(AuditRecord).validate_json(row.body) for row in rows[:limit]), next_key=more)
 
     def _query(self, source: Any, key: str, limit: int, after: str | None, meaningful: bool | None) -> Rows:
         condition = AuditRow.position < after if after else None

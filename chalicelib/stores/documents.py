@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import TypeAdapter
@@ -11,6 +10,7 @@ from pynamodb.exceptions import DoesNotExist
 from pynamodb.expressions.condition import Condition
 
 from chalicelib.errors import NotFound, StoreUnavailable
+from chalicelib.kit.adapters import adapter
 from chalicelib.kit.pages import Page
 from chalicelib.stores.tables import LISTING, Document, position
 from chalicelib.stores.transaction import STORE_ERRORS, Transaction
@@ -44,7 +44,7 @@ class Documents(Generic[E]):
 
     def __init__(self, table: type[Document], entity: type[E], noun: str) -> None:
         self._table = table
-        self._adapter: TypeAdapter[E] = _adapter(entity)
+        self._adapter: TypeAdapter[E] = adapter(entity)
         self.noun = noun
 
     def groups(self, entity: E) -> Mapping[str, str | None]:
@@ -178,8 +178,3 @@ class Documents(Generic[E]):
     def from_row(self, row: Document) -> E:
         """The entity in a row that another store of this room has read."""
         return self._adapter.validate_json(row.body)
-
-
-@cache
-def _adapter(entity: type[Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(entity)

@@ -11,16 +11,15 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from functools import cache
 from itertools import groupby
 from typing import Any
 
-from pydantic import TypeAdapter
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute, UTCDateTimeAttribute
 from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain.cluster_view import ClusterView, Remembered
+from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import to_milliseconds
 from chalicelib.stores.documents import store_errors
 from chalicelib.stores.tables import Table, meta
@@ -161,18 +160,13 @@ _BY_NAME = [column.name for column in fields(Remembered) if column.name not in (
 
 def _packed(whole: Remembered) -> dict[str, bytes]:
     """Digest -> text of each part, in order. The number stands in each digest: no two parts have the same."""
-    texts = [_adapter().dump_json(part) for part in _split(whole)]
+    texts = [adapter(Remembered).dump_json(part) for part in _split(whole)]
     return {f"{number}.{hashlib.sha256(text).hexdigest()[:10]}": text for number, text in enumerate(texts)}
 
 
 def _join(bodies: Sequence[bytes]) -> Remembered:
-    first, *others = [_adapter().validate_json(zlib.decompress(body)) for body in bodies]
+    parts: list[Remembered] = [adapter(Remembered).validate_json(zlib.decompress(body)) for body in bodies]
     for column in (*_BY_NAME, "observed"):
-        for other in others:
-            getattr(first, column).update(getattr(other, column))
-    return first
-
-
-@cache
-def _adapter() -> TypeAdapter[Remembered]:
-    return TypeAdapter(Remembered)
+        for other in parts[1:]:
+            getattr(parts[0], column).update(getattr(other, column))
+    return parts[0]

@@ -2,14 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from pydantic import TypeAdapter
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.table import SourceTable, TableName
+from chalicelib.kit.adapters import adapter
 from chalicelib.stores.documents import store_errors
 from chalicelib.stores.tables import Table, meta
-
-_ADAPTER = TypeAdapter(SourceTable)
 
 
 class SourceTableRow(Table):
@@ -28,7 +26,7 @@ class SourceTables:
         """All of a source's tables, by name. Discovery stores at most 500."""
         with store_errors():
             rows = SourceTableRow.query(source_id, consistent_read=True)
-            return tuple(_ADAPTER.validate_json(row.body) for row in rows)
+            return tuple(adapter(SourceTable).validate_json(row.body) for row in rows)
 
     def find(self, source_id: str, names: Iterable[TableName]) -> dict[TableName, SourceTable]:
         """Those of the named tables that are known."""
@@ -44,7 +42,9 @@ class SourceTables:
             gone -= {_name(table) for table in tables}
             with SourceTableRow.batch_write() as batch:
                 for table in tables:
-                    batch.save(SourceTableRow(source_id, _name(table), body=_ADAPTER.dump_json(table).decode()))
+                    batch.save(
+                        SourceTableRow(source_id, _name(table), body=adapter(SourceTable).dump_json(table).decode())
+                    )
                 for name in gone:
                     batch.delete(SourceTableRow(source_id, name))
 

@@ -1,7 +1,7 @@
 """DynamoDB calls of every operation that people use most, with the tables as full as an installation may be."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tests.bench.meter import Metered, metered

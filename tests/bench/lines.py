@@ -15,6 +15,7 @@ EARLY = {"httpx", "psycopg", "confluent_kafka", "boto3", "cryptography"}
 
 OBSERVED = "the state is kept once per cluster, so that a quiet tick costs one write: one read more here"
 FRESH = "the cluster's address must be what it is now: one read more, beside a call to Connect that costs far more"
+REGISTERED = "the cluster's registration is read beside what was remembered of it, to see a new address at once"
 STEPS = "a protocol of several transactions, so that a crash between any two of them is mended"
 KNOWN: dict[str, str] = {
     "GET /pipelines/{uuid}": "shows six tables: the pipeline, what it stands among in one call, and its deliveries",
@@ -92,6 +93,7 @@ def _tick(one: Tick) -> Line:
         budget=f"{one.reads_allowed} + {one.writes_allowed}, 1 Connect",
         holds=one.holds,
         value=one.seen.total,
+        known=REGISTERED if one.seen.reads == 2 else "",
     )
 
 

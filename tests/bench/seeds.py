@@ -5,12 +5,13 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.dynamodb.models import dynamodb_backends
+
 from chalicelib.domain.cluster_view import Remembered, Wanted
 from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, Observation, ObservedState, TaskStatus
 from chalicelib.kit.ids import id_from
-from moto.core import DEFAULT_ACCOUNT_ID
-from moto.dynamodb.models import dynamodb_backends
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -43,6 +44,7 @@ def connector_names(count: int) -> list[str]:
 def remembered(names: Iterable[str], worker: str, *, epoch: int = 0) -> Remembered:
     """What a quiet cluster's tick remembers when every connector runs as it should."""
     wanted, observed = {}, {}
+    task = TaskStatus(id=0, state="RUNNING", worker_id=worker)
     for name in names:
         hexed = name.rpartition("-")[2]
         resource_id = "-".join((hexed[:8], hexed[8:12], hexed[12:16], hexed[16:20], hexed[20:]))
@@ -54,7 +56,10 @@ def remembered(names: Iterable[str], worker: str, *, epoch: int = 0) -> Remember
             state=ObservedState.RUNNING,
             observed_at=BEGIN,
             connector=ConnectorStatus(
-                name=name, state="RUNNING", worker_id=worker, tasks=(TaskStatus(id=0, state="RUNNING", worker_id=worker),)
+                name=name,
+                state="RUNNING",
+                worker_id=worker,
+                tasks=(task,),
             ),
         )
     return Remembered(epoch=epoch, wanted=wanted, observed=observed)

@@ -53,9 +53,9 @@ class Stage:
         """The proxy event of a request by the Admin."""
         from tests.support.edge import lambda_event
 
-        sent = {"Cookie": self.cookie, "X-Correlation-ID": "bench", "Content-Type": "application/json", **(headers or {})}
+        usual = {"Cookie": self.cookie, "X-Correlation-ID": "bench", "Content-Type": "application/json"}
         text = json.dumps(body).encode() if body is not None else b""
-        return lambda_event(self.app, method, path, sent, text)
+        return lambda_event(self.app, method, path, {**usual, **(headers or {})}, text)
 
     def call(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
         """Send it; the answer's body. Raises AssertionError for anything but success."""

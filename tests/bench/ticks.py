@@ -62,9 +62,9 @@ def ticks(world: World, connectors: int) -> list[Tick]:
     known = remembered(names, worker, epoch=view.epoch)
     observations.write(world.connect, ClusterView(epoch=view.epoch, remembered=known), changed=True)
     text = httpx.get(f"{double.url}/connectors?expand=status").content
-    quiet = _tick(world, "quiet", connectors, 2, 1, repeats=REPEATS, parse=lambda: json.loads(text))
+    quiet = _tick(world, "quiet", connectors, 1, 1, repeats=REPEATS, parse=lambda: json.loads(text))
     double.show(names[0], "FAILED", task=0)
-    failed = _tick(world, "one task failed", connectors, 2, 2, repeats=1, parse=lambda: None)
+    failed = _tick(world, "one task failed", connectors, 1, 2, repeats=1, parse=lambda: None)
     return [quiet, failed]
 
 

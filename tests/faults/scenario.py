@@ -52,6 +52,8 @@ class Stage:
             troubled(house, later, after, lambda: house.tick(after=31))
             after.arrive()
         wrong += recover(house)
+        if after.arrive_last():
+            wrong += recover(house)
         done = self.ready.done()
         if done and isinstance(answer, NOTHING_HAPPENED):
             wrong.append(f"it said {answer.code}, and did it all the same")
@@ -79,6 +81,12 @@ class Stage:
         if not self.ready.done():
             wrong.append("a second attempt has not done it")
         return wrong
+
+
+def play(house: House, stage: Stage, kind: Kind) -> tuple[int, dict[str, list[str]]]:
+    """Let each point of the stage meet this trouble, once each: how many there are, and what was wrong at which."""
+    points = [point for point in stage.points if kind.concerns(point)]
+    return len(points), {str(point): wrong for point in points if (wrong := stage.run(house, [(point, kind)]))}
 
 
 def troubled(house: House, troubles: Troubles, after: Aftermath, act: Callable[[], object]) -> object:

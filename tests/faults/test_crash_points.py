@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.faults.operations import SCENES, Scene
-from tests.faults.scenario import Stage
+from tests.faults.scenario import Stage, play
 from tests.faults.troubles import KINDS, Kind
 from tests.support.gate import Point, Side
 from tests.support.house import House, Kept
@@ -37,11 +37,22 @@ def set_stage(house_of_the_session: tuple[House, Kept]) -> SetStage:
 def test_one_call_goes_wrong(
     house: House, set_stage: SetStage, scene: Scene, kind: Kind, record_property: Callable[[str, object], None]
 ) -> None:
-    stage = set_stage(scene)
-    points = [point for point in stage.points if kind.concerns(point)]
-    wrong = {str(point): found for point in points if (found := stage.run(house, [(point, kind)]))}
-    record_property("scenarios", len(points))
+    count, wrong = play(house, set_stage(scene), kind)
+    record_property("scenarios", count)
     assert not wrong
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=str)
+def test_every_kind_of_call_is_among_the_points(
+    set_stage: SetStage, scene: Scene, record_property: Callable[[str, object], None]
+) -> None:
+    """An operation writes its intent, touches Connect, and writes what came of it."""
+    points = set_stage(scene).points
+    record_property("points", len(points))
+    writes = [point.side for point in points if point.writes]
+    assert writes[0] is Side.STORE
+    assert Side.CONNECT in writes
+    assert writes.index(Side.CONNECT) < len(writes) - 1 - writes[::-1].index(Side.STORE)
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=str)

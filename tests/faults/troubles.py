@@ -34,15 +34,22 @@ class Kind:
 
 @dataclass
 class Aftermath:
-    """What happens after the request is over: calls on their way that arrive late."""
+    """What happens after the request is over: calls on their way that arrive late, or when all has been settled."""
 
     late: list[Callable[[], object]] = field(default_factory=list)
+    last: list[Callable[[], object]] = field(default_factory=list)
 
     def arrive(self) -> None:
-        """Now they arrive."""
-        late, self.late = self.late, []
-        for call in late:
+        """The late ones arrive."""
+        while self.late:
+            self.late.pop(0)()
+
+    def arrive_last(self) -> bool:
+        """The last ones arrive; whether there were any."""
+        last, self.last = self.last, []
+        for call in last:
             call()
+        return bool(last)
 
 
 def at(where: Point, trouble: Trouble) -> Trouble:
@@ -101,15 +108,19 @@ def _planted(effect: Effect, *, always: bool = False) -> "Callable[[House, Point
     return meet
 
 
-def _late(_house: House, point: Point, after: Aftermath) -> Trouble:
-    """No answer comes, and nothing has happened yet; it will."""
+def _on_its_way(*, last: bool = False) -> "Callable[[House, Point, Aftermath], Trouble]":
+    """No answer comes, and nothing has happened yet; it will. Connect may keep a request for 90 s."""
 
-    def swallow(_point: Point, call: Call) -> object:
-        context = contextvars.copy_context()
-        after.late.append(lambda: context.run(call).close())  # type: ignore[attr-defined]
-        raise httpx.ReadTimeout("late")
+    def meet(_house: House, point: Point, after: Aftermath) -> Trouble:
+        def swallow(_point: Point, call: Call) -> object:
+            context = contextvars.copy_context()
+            queue = after.last if last else after.late
+            queue.append(lambda: context.run(call).close())  # type: ignore[attr-defined]
+            raise httpx.ReadTimeout("late")
 
-    return at(point, swallow)
+        return at(point, swallow)
+
+    return meet
 
 
 CRASHES = (
@@ -130,7 +141,8 @@ STORE_TROUBLES = (
 
 CONNECT_TROUBLES = (
     Kind(name="answer lost", side=Side.CONNECT, meet=_planted(Effect.LOSE_REPLY)),
-    Kind(name="late", side=Side.CONNECT, meet=_late, writes_only=True),
+    Kind(name="late", side=Side.CONNECT, meet=_on_its_way(), writes_only=True),
+    Kind(name="last of all", side=Side.CONNECT, meet=_on_its_way(last=True), writes_only=True),
     Kind(name="409 once", side=Side.CONNECT, meet=_planted(Effect.REBALANCE), writes_only=True),
     Kind(name="409", side=Side.CONNECT, meet=_planted(Effect.REBALANCE, always=True), writes_only=True),
     Kind(name="500", side=Side.CONNECT, meet=_planted(Effect.TIMED_OUT, always=True)),

@@ -1,9 +1,16 @@
-"""A sandbox process that also shows what it holds and can be harmed: see `sandbox_process`. python -m ... PORT."""
+"""Headgate on moto in a process that shows what it holds and can be harmed.
 
+    python -m tests.support.canary_process PORT
+
+Orders come as JSON lines on standard input, each is answered by one on standard output; the end of the input ends it.
+"""
+
+import base64
 import json
+import os
 import sys
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from moto.core import DEFAULT_ACCOUNT_ID
@@ -11,7 +18,6 @@ from moto.dynamodb.models import dynamodb_backends
 from moto.sqs.models import SQSBackend
 
 from infra.local.runner import Runner
-from tests.support import sandbox_process
 
 _sent: list[str] = []
 
@@ -48,9 +54,8 @@ def _plain(attributes: Mapping[str, Any]) -> Any:
     packed = attributes.get("body", {}).get("B")
     if packed is None:
         return attributes
-    import base64
-
-    return {**attributes, "body": zlib.decompress(base64.b64decode(packed)).decode()}
+    body = packed if isinstance(packed, bytes) else base64.b64decode(packed)
+    return {**attributes, "body": zlib.decompress(body).decode()}
 
 
 def _note_messages() -> None:
@@ -63,9 +68,31 @@ def _note_messages() -> None:
     SQSBackend.send_message = noting  # type: ignore[method-assign]
 
 
-if __name__ == "__main__":
+ORDERS: Mapping[str, Callable[[Runner, Mapping[str, str]], Any]] = {
+    "fire": lambda runner, order: runner.fire(order["schedule"]),
+    "dump": _dump,
+    "spoil": _spoil,
+    "print": _print,
+    "send": _send,
+}
+
+
+def main(port: int) -> None:
+    """Serves, and follows orders. Whatever is printed or logged goes to standard error, which the test reads."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
     _note_messages()
-    sandbox_process.ORDERS = {  # type: ignore[misc]
-        **sandbox_process.ORDERS, "dump": _dump, "spoil": _spoil, "print": _print, "send": _send,
-    }  # fmt: skip
-    sandbox_process.main(int(sys.argv[1]))
+    runner = Runner(environment=dict(os.environ), port=port, sandbox=True)
+    runner.start()
+    try:
+        print(json.dumps({"done": runner.url}), file=answers, flush=True)
+        for line in sys.stdin:
+            order = json.loads(line)
+            print(json.dumps({"done": ORDERS[order["do"]](runner, order)}, default=str), file=answers, flush=True)
+    finally:
+        runner.stop()
+        answers.close()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -145,7 +145,7 @@ class HouseServices(Services):
 
 
 def _blink(_seconds: float) -> None:
-    time.sleep(0.001)
+    time.sleep(0.003)
 
 
 @dataclass(frozen=True, kw_only=True)

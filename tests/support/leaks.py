@@ -1,6 +1,6 @@
 """Looks for secrets where they must not be: as they are, and in every dress that software puts on text.
 
-    found = leaks({"database password": "..."}, [Exhibit("log", "headgate.log", data)])
+found = leaks({"database password": "..."}, [Exhibit("log", "headgate.log", data)])
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""One Headgate sandbox for all tests of a session (of one xdist worker): HTTP to it, doubles and a real PostgreSQL around.
+"""One Headgate sandbox for all tests of a session (of one xdist worker): HTTP to it, doubles and PostgreSQL around.
 
     def test_something(sandbox: Sandbox) -> None:
         answer = sandbox.admin.post("/sources", sandbox.source_body())
@@ -282,7 +282,9 @@ class Sandbox:
     def new_delivery(self, destination: Json | None = None, **changes: Any) -> Json:
         """A running delivery of the shared pipeline."""
         destination = destination or self.new_destination()
-        return self.admin.made(f"/destinations/{destination['id']}/deploy", self.delivery_body(self.pipeline, **changes))
+        return self.admin.made(
+            f"/destinations/{destination['id']}/deploy", self.delivery_body(self.pipeline, **changes)
+        )
 
     # waiting
 
@@ -343,6 +345,7 @@ def _headgate(port: int, variables: dict[str, str], log: Path) -> Iterator["subp
         assert process.stdin is not None
         process.stdin.close()
         process.wait(30)
+        process.stdout.close()
 
 
 @contextlib.contextmanager
@@ -362,9 +365,7 @@ def running_sandbox() -> Iterator[Sandbox]:
         addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres="")
         variables = environment(url, ADMIN, keys, addresses)
         process = ends.enter_context(_headgate(port, variables, state / "headgate.log"))
-        sandbox = Sandbox(
-            url=url, process=process, postgresql=database, doubles=started, service_credential=credential
-        )
+        sandbox = Sandbox(url=url, process=process, postgresql=database, doubles=started, service_credential=credential)
         ends.callback(sandbox.close)
         yield sandbox
 

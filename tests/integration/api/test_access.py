@@ -30,9 +30,7 @@ def test_a_login_answers_the_user_and_sets_the_cookie(sandbox: Sandbox) -> None:
 
 def test_behind_tls_the_cookie_is_secure_and_bound_to_the_host(sandbox: Sandbox) -> None:
     behind = {"X-Forwarded-Proto": "https", "Host": "headgate.example.com"}
-    answer = sandbox.anybody().post(
-        "/auth/login", {"email": ADMIN.email, "password": ADMIN.password}, headers=behind
-    )
+    answer = sandbox.anybody().post("/auth/login", {"email": ADMIN.email, "password": ADMIN.password}, headers=behind)
     cookie = answer.headers["Set-Cookie"]
     assert cookie.startswith("__Host-headgate_session=")
     assert "; Secure" in cookie
@@ -58,7 +56,9 @@ def test_every_failed_login_has_one_text(sandbox: Sandbox) -> None:
     assert len({answer.text for answer in answers}) == 1
 
 
-@pytest.mark.parametrize("body", [{}, {"email": ADMIN.email}, {"email": 1, "password": 2}, {"email": ADMIN.email, "password": ""}])
+@pytest.mark.parametrize(
+    "body", [{}, {"email": ADMIN.email}, {"email": 1, "password": 2}, {"email": ADMIN.email, "password": ""}]
+)
 def test_a_login_without_address_or_password_is_422(sandbox: Sandbox, body: dict[str, object]) -> None:
     refused(sandbox.anybody().post("/auth/login", body), 422, "VALIDATION_FAILED")
 
@@ -80,7 +80,9 @@ def test_the_session_tells_who_is_signed_in_and_what_they_may(sandbox: Sandbox, 
         assert (seen["user"]["role"], seen["permissions"], seen["via"]) == (role, PERMISSIONS[role], "session")
 
 
-@pytest.mark.parametrize("cookie", [None, "headgate_session=", "headgate_session=x.y", "headgate_session=x", "other=1", ";;=;"])
+@pytest.mark.parametrize(
+    "cookie", [None, "headgate_session=", "headgate_session=x.y", "headgate_session=x", "other=1", ";;=;"]
+)
 def test_without_a_session_the_answer_is_401(sandbox: Sandbox, cookie: str | None) -> None:
     for path in ("/session", "/auth/session", "/sources", f"/sources/{NO_ID}", "/audit"):
         refused(sandbox.anybody().get(path, headers={"Cookie": cookie}), 401, "UNAUTHENTICATED")
@@ -157,19 +159,25 @@ def test_a_change_from_our_own_pages_passes(sandbox: Sandbox) -> None:
 
 WRITE = [
     ("POST", "/sources"), ("PUT", f"/sources/{NO_ID}"), ("POST", f"/sources/{NO_ID}/test"), ("POST", "/destinations"),
-    ("PUT", f"/destinations/{NO_ID}"), ("POST", "/destinations/test-connection"), ("POST", f"/destinations/{NO_ID}/test"),
+    ("PUT", f"/destinations/{NO_ID}"), ("POST", "/destinations/test-connection"), ("POST",
+    f"/destinations/{NO_ID}/test"),
     ("POST", f"/destinations/{NO_ID}/preview"), ("POST", "/pipelines"), ("POST", "/pipelines/preview"),
     ("PUT", f"/deliveries/{NO_ID}/mappings"), ("PUT", f"/destinations/{NO_ID}/deliveries/{NO_ID}/mappings"),
 ]  # fmt: skip
 OPERATE = [
-    ("POST", f"/sources/{NO_ID}/discover"), ("POST", f"/sources/{NO_ID}/health"), ("POST", f"/destinations/{NO_ID}/deploy"),
-    *(("POST", f"/{kind}/{NO_ID}/{verb}") for kind in ("pipelines", "deliveries", "destinations") for verb in ("pause", "resume", "restart")),
+    ("POST", f"/sources/{NO_ID}/discover"), ("POST", f"/sources/{NO_ID}/health"), ("POST",
+    f"/destinations/{NO_ID}/deploy"),
+    *(("POST", f"/{kind}/{NO_ID}/{verb}") for kind in ("pipelines", "deliveries",
+    "destinations") for verb in ("pause", "resume", "restart")),
     ("POST", f"/pipelines/{NO_ID}/deploy"), ("POST", f"/pipelines/{NO_ID}/restart-task?task=0"),
-    ("POST", f"/deliveries/{NO_ID}/restart-task?task=0"), ("POST", f"/destinations/{NO_ID}/deliveries/{NO_ID}/tasks/0/restart"),
+    ("POST", f"/deliveries/{NO_ID}/restart-task?task=0"), ("POST",
+    f"/destinations/{NO_ID}/deliveries/{NO_ID}/tasks/0/restart"),
 ]  # fmt: skip
 ADMINISTER = [
-    *(("DELETE", f"/{kind}/{NO_ID}") for kind in ("sources", "destinations", "pipelines", "deliveries", "stream/clusters", "connect/clusters")),
-    ("DELETE", f"/destinations/{NO_ID}/deliveries/{NO_ID}"), ("POST", "/stream/clusters"), ("POST", "/connect/clusters"),
+    *(("DELETE", f"/{kind}/{NO_ID}") for kind in ("sources", "destinations", "pipelines", "deliveries",
+    "stream/clusters", "connect/clusters")),
+    ("DELETE", f"/destinations/{NO_ID}/deliveries/{NO_ID}"), ("POST", "/stream/clusters"), ("POST",
+    "/connect/clusters"),
     ("PUT", f"/stream/clusters/{NO_ID}"), ("PUT", f"/connect/clusters/{NO_ID}"), ("GET", "/audit"),
 ]  # fmt: skip
 
@@ -181,7 +189,9 @@ def _forbidden(api: Api, method: str, path: str) -> bool:
     return answer.status_code == 403
 
 
-@pytest.mark.parametrize(("role", "forbidden"), [("Viewer", [WRITE, OPERATE, ADMINISTER]), ("Ops", [ADMINISTER]), ("Admin", [])])
+@pytest.mark.parametrize(
+    ("role", "forbidden"), [("Viewer", [WRITE, OPERATE, ADMINISTER]), ("Ops", [ADMINISTER]), ("Admin", [])]
+)
 def test_each_role_may_what_the_table_says(sandbox: Sandbox, role: str, forbidden: list[list[tuple[str, str]]]) -> None:
     api = sandbox.with_role(role)
     expected = [call for calls in forbidden for call in calls]

@@ -75,11 +75,15 @@ def test_connect_workers_of_another_kafka_are_refused(sandbox: Sandbox) -> None:
 
 
 def test_a_stream_cluster_that_is_not_there_cannot_be_named(sandbox: Sandbox) -> None:
-    refused(sandbox.admin.post("/connect/clusters", _connect(sandbox, stream_cluster_id=NO_ID)), 422, "REFERENCE_NOT_FOUND")
+    refused(
+        sandbox.admin.post("/connect/clusters", _connect(sandbox, stream_cluster_id=NO_ID)), 422, "REFERENCE_NOT_FOUND"
+    )
 
 
 def test_plain_secrets_in_configs_are_refused_unless_the_installation_allows_them(sandbox: Sandbox) -> None:
-    invalid(sandbox.admin.post("/connect/clusters", _connect(sandbox, secret_delivery="inline")), "body", "secret_delivery")
+    invalid(
+        sandbox.admin.post("/connect/clusters", _connect(sandbox, secret_delivery="inline")), "body", "secret_delivery"
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,8 +114,14 @@ def test_a_forbidden_address_is_refused(sandbox: Sandbox, url: str) -> None:
 
 
 def test_names_of_clusters_are_unique(sandbox: Sandbox) -> None:
-    refused(sandbox.admin.post("/stream/clusters", _stream(sandbox, name=sandbox.stream["name"].upper())), 409, "NAME_CONFLICT")
-    refused(sandbox.admin.post("/connect/clusters", _connect(sandbox, name=sandbox.connect["name"])), 409, "NAME_CONFLICT")
+    refused(
+        sandbox.admin.post("/stream/clusters", _stream(sandbox, name=sandbox.stream["name"].upper())),
+        409,
+        "NAME_CONFLICT",
+    )
+    refused(
+        sandbox.admin.post("/connect/clusters", _connect(sandbox, name=sandbox.connect["name"])), 409, "NAME_CONFLICT"
+    )
 
 
 def test_credentials_of_clusters_are_masked_and_kept(sandbox: Sandbox) -> None:

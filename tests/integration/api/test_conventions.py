@@ -296,7 +296,9 @@ def test_a_body_over_256_kib_is_413_and_one_just_below_is_read(sandbox: Sandbox)
         refused(answer, status, "PAYLOAD_TOO_LARGE" if status == 413 else "VALIDATION_FAILED")
 
 
-@pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin-1"])
+@pytest.mark.parametrize(
+    "kind", [None, "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin-1"]
+)
 def test_a_body_that_is_not_declared_as_json_is_415(sandbox: Sandbox, kind: str | None) -> None:
     answer = sandbox.admin.call("POST", "/sources", content=b"{}", headers={"Content-Type": kind})
     refused(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
@@ -322,7 +324,9 @@ def test_a_wrong_value_is_named_by_place_and_kind_and_never_repeated(sandbox: Sa
 # addresses
 
 
-@pytest.mark.parametrize("path", ["//", "//nothing", "/nothing", "/sources/x/y/z", "/internal/secrets/" + NO_ID, "//api/v2/sources"])
+@pytest.mark.parametrize(
+    "path", ["//", "//nothing", "/nothing", "/sources/x/y/z", "/internal/secrets/" + NO_ID, "//api/v2/sources"]
+)
 def test_an_unknown_path_is_404(sandbox: Sandbox, path: str) -> None:
     for method in ("GET", "POST", "DELETE"):
         refused(sandbox.admin.call(method, path), 404, "NOT_FOUND")
@@ -407,7 +411,8 @@ def test_a_secret_reference_is_refused_in_every_string(sandbox: Sandbox) -> None
         ("/connect/clusters", {"name": "x", "base_url": REFERENCE, "stream_cluster_id": NO_ID}, ("base_url",)),
         ("/pipelines", {**pipeline, "topic_prefix": REFERENCE}, ("topic_prefix",)),
         ("/pipelines/preview", {**pipeline, "properties": {"query.fetch.size": REFERENCE}}, ("properties",)),
-        ("/pipelines", {**pipeline, "tables": [{"schema_name": "s", "table_name": REFERENCE}]}, ("tables", 0, "table_name")),
+        ("/pipelines", {**pipeline, "tables": [{"schema_name": "s", "table_name": REFERENCE}]}, ("tables", 0,
+        "table_name")),
         (f"/destinations/{destination}/preview", {**delivery, "name": REFERENCE}, ("name",)),
         (f"/destinations/{destination}/deploy", {**delivery, "name": REFERENCE}, ("name",)),
         ("/auth/login", {"email": "a@b", "password": REFERENCE}, ("password",)),
@@ -417,4 +422,8 @@ def test_a_secret_reference_is_refused_in_every_string(sandbox: Sandbox) -> None
     escaped = json.dumps({**source, "name": "NAME"}).replace("NAME", "\\u0024\\u007bx}")
     answer: httpx.Response = sandbox.admin.call("POST", "/sources", content=escaped.encode(), headers=JSON)
     invalid(answer, "body", "name")
-    refused(sandbox.admin.get(f"/sources/{sandbox.source['id']}/tables", params={"search": REFERENCE}), 422, "VALIDATION_FAILED")
+    refused(
+        sandbox.admin.get(f"/sources/{sandbox.source['id']}/tables", params={"search": REFERENCE}),
+        422,
+        "VALIDATION_FAILED",
+    )

@@ -8,7 +8,8 @@ from tests.support.answers import is_moment, is_uuid
 from tests.support.sandbox import Sandbox
 
 FIELDS = {
-    "id", "kind", "status", "resource_type", "resource_id", "result", "error", "attempts", "correlation_id", "created_at",
+    "id", "kind", "status", "resource_type", "resource_id", "result", "error", "attempts", "correlation_id",
+    "created_at",
     "started_at", "finished_at",
 }  # fmt: skip
 
@@ -72,7 +73,7 @@ def test_a_second_discovery_is_the_first_while_that_is_open(sandbox: Sandbox) ->
         answers.append(sandbox.admin.made(f"/sources/{source['id']}/discover", status=202))
 
     with sandbox.postgresql.connect("market") as connection, connection.transaction():
-        # Discovery reads the catalog, which waits for nobody; its column statistics wait for this lock.
+        # Discovery reads this table: it cannot come to an end while it is locked.
         connection.execute("LOCK TABLE pg_catalog.pg_class IN ACCESS EXCLUSIVE MODE")
         threads = [threading.Thread(target=discover) for _ in range(3)]
         for thread in threads:

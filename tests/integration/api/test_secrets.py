@@ -109,10 +109,13 @@ def test_no_answer_of_the_api_shows_a_secret_and_connect_holds_references_only(s
     delivery = sandbox.new_delivery()
     paths = (
         "/sources", "/destinations", "/pipelines", f"/pipelines/{sandbox.pipeline['id']}", "/deliveries",
-        f"/destinations/{delivery['destination_id']}/status", "/audit?limit=500", "/stream/clusters", "/connect/clusters",
+        f"/destinations/{delivery['destination_id']}/status", "/audit?limit=500", "/stream/clusters",
+        "/connect/clusters",
     )  # fmt: skip
     shown = "".join(sandbox.admin.get(path).text for path in paths)
-    held = "".join(str(sandbox.doubles.connect_double.config_of(name)) for name in sandbox.doubles.connect_double.names())
+    held = "".join(
+        str(sandbox.doubles.connect_double.config_of(name)) for name in sandbox.doubles.connect_double.names()
+    )
     for secret in (ROLE_PASSWORD, WRITER_PASSWORD, sandbox.service_credential):
         assert secret not in shown
         assert secret not in held

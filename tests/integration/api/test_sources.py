@@ -8,7 +8,8 @@ from tests.support.answers import NO_ID, invalid, is_moment, is_uuid, refused
 from tests.support.sandbox import Json, Sandbox
 
 FIELDS = {
-    "id", "name", "description", "environment", "provider", "connection_id", "config", "credentials", "options", "status",
+    "id", "name", "description", "environment", "provider", "connection_id", "config", "credentials", "options",
+    "status",
     "last_error", "last_tested_at", "last_test", "last_health_check_at", "last_discovery_at", "tables",
     "cdc_ready_tables", "version", "created_at", "updated_at",
 }  # fmt: skip

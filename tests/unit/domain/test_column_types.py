@@ -165,6 +165,7 @@ def test_generated_columns_grow_stale(generated: Generated) -> None:
         ("int4range", "text"),
         ("money", "numeric(38,2)"),
         ("oid", "bigint"),
+        ("bit(1)", "boolean"),
         ("character varying(5)[]", "text[]"),
         ("jsonb[]", "json[]"),
         ("numeric(40,2)", "38 digits"),

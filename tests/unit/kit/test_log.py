@@ -88,3 +88,11 @@ def test_secrets_bytes_and_what_lies_too_deep_are_masked() -> None:
 
 def test_long_text_is_cut() -> None:
     assert len(masked("x" * 100_000)) <= 2_000
+
+
+@pytest.mark.parametrize("sign", ["\r\n", "\x1b[31m", "\x9b31m", "\x85", "\u2028", "\u2029", "\x7f", "\x07"])
+def test_text_of_others_can_neither_begin_a_line_nor_steer_a_terminal(sign: str, lines: StringIO) -> None:
+    get_logger().info(f"before{sign}after", extra={"said": f"before{sign}after"})
+    line = lines.getvalue().removesuffix("\n")
+    assert sign not in line
+    assert json.loads(line)["said"] == f"before{sign}after"

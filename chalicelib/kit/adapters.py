@@ -1,0 +1,12 @@
+"""How values of a type become JSON and come back: built when first used, because building takes milliseconds."""
+
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter
+
+
+@cache
+def adapter(kind: Any) -> TypeAdapter[Any]:
+    """Pydantic's adapter of a type, the same one each time."""
+    return TypeAdapter(kind)

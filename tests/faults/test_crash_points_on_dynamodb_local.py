@@ -1,0 +1,47 @@
+"""Deploys whose calls go wrong, over tables that keep DynamoDB's promises more strictly than moto does."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from infra.local import dynamodb
+from infra.local.fetch import fetch_all
+from infra.local.folders import Folders
+from infra.local.ports import kept_ports
+from infra.local.processes import Server
+from infra.local.reaper import Reaper
+from tests.faults.operations import DEPLOY_DELIVERY, DEPLOY_PIPELINE, Scene
+from tests.faults.scenario import Stage, play
+from tests.faults.troubles import CRASHES, STORE_TROUBLES
+from tests.support.gate import Gate
+from tests.support.house import House, house_on
+from tests.support.tables import on_dynamodb_local
+
+pytestmark = pytest.mark.real
+
+
+@pytest.fixture(scope="module")
+def local_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A house over a DynamoDB Local of its own."""
+    state: Path = tmp_path_factory.mktemp("dynamodb")
+    folders, gate = Folders(state), Gate()
+    port = kept_ports(folders.ports, ["dynamodb"])["dynamodb"]
+    with ExitStack() as ends:
+        reaper = Reaper()
+        ends.callback(reaper.close)
+        server = Server(dynamodb.plan(fetch_all().dynamodb, folders, port=port), reaper)
+        ends.callback(server.stop)
+        server.start()
+        tables = ends.enter_context(on_dynamodb_local(gate, f"http://127.0.0.1:{port}"))
+        yield ends.enter_context(house_on(tables, gate))
+
+
+@pytest.mark.parametrize("scene", [DEPLOY_PIPELINE, DEPLOY_DELIVERY], ids=str)
+def test_one_call_goes_wrong(local_house: House, scene: Scene, record_property: Callable[[str, object], None]) -> None:
+    """Every crash and every trouble of the store, at every point."""
+    stage = Stage.set(local_house, scene, local_house.keep())
+    played = {kind: play(local_house, stage, kind) for kind in (*CRASHES, *STORE_TROUBLES)}
+    record_property("scenarios", sum(count for count, _ in played.values()))
+    assert not {str(kind): wrong for kind, (_, wrong) in played.items() if wrong}

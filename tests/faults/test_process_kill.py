@@ -1,0 +1,207 @@
+"""The real process, killed with -9 between any two steps of a deploy, on the real stack; then started again.
+
+A proxy in front of DynamoDB Local and another in front of Kafka Connect hold the process at the chosen step. This stack
+is the tests' own: what they kill, nobody else uses.
+"""
+
+import base64
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from infra.local import probes, real_stack
+from infra.local.first_admin import FirstAdmin
+from infra.local.layout import ROOT
+from infra.local.ports import kept_ports
+from infra.local.processes import Plan, Server
+from infra.local.reaper import Reaper
+from infra.local.surroundings import Keys, environment
+from tests.support.holding_proxy import HoldingProxy, Seen
+from tests.support.real_headgate import RealHeadgate, eventually
+
+pytestmark = pytest.mark.real
+
+ADMIN = FirstAdmin(email="admin@example.com", password="correct horse battery staple", made_here=False)
+SETTLED_WITHIN = 120.0
+
+
+def _transaction_with(word: bytes) -> Callable[[Seen], bool]:
+    return lambda seen: b"TransactItems" in seen.body and word in seen.body and b".deploy" in seen.body
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step of the protocol: on which side it is seen, and by what."""
+
+    name: str
+    on_store: bool
+    matches: Callable[[Seen], bool]
+
+
+T1 = Step(name="T1", on_store=True, matches=_transaction_with(b"requested"))
+E1 = Step(name="E1", on_store=False, matches=lambda seen: (seen.method, seen.path) == ("POST", "/connectors"))
+T2 = Step(name="T2", on_store=True, matches=_transaction_with(b"SUCCEEDED"))
+E2 = Step(name="E2", on_store=False, matches=lambda seen: seen.path.endswith("/resume"))
+KILLS = [(step, after) for step in (T1, E1, T2, E2) for after in (False, True)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Killable:
+    """A Headgate that reaches its tables and Kafka Connect through proxies."""
+
+    headgate: RealHeadgate
+    store: HoldingProxy
+    connect: HoldingProxy
+
+    def kill_at(self, step: Step, path: str, body: Any = None, *, after: bool) -> None:
+        """Ask for something, kill the process when it comes to the step, and start it again."""
+        hold = (self.store if step.on_store else self.connect).hold(step.matches, after=after)
+        request = threading.Thread(target=self._ask, args=(path, body))
+        request.start()
+        hold.wait()
+        self.headgate.process.kill()
+        hold.drop()
+        request.join()
+        self.headgate.process.start()
+
+    def _ask(self, path: str, body: Any) -> None:
+        with suppress(httpx.HTTPError):
+            self.headgate.client.post(path, json=body)
+
+    def settled(self, path: str) -> dict[str, Any]:
+        """The resource once no operation is open and it is seen to run.
+
+        A connector that asked for its secrets while nobody served them has failed; it says so, and a restart mends it.
+        """
+
+        def look() -> dict[str, Any]:
+            self.headgate.tick()
+            seen = dict(self.headgate.get(path))
+            if seen["open_operation"] is None and seen["observed_state"] == "FAILED":
+                assert any("credentials" in reason for reason in seen["reasons"]), seen["reasons"]
+                self.headgate.post(f"{path}/restart")
+            return seen
+
+        return eventually(
+            look,
+            SETTLED_WITHIN,
+            until=lambda seen: seen["open_operation"] is None and seen["observed_state"] == "RUNNING",
+        )
+
+    def audited(self, resource_id: str) -> Counter[tuple[str, str]]:
+        """How often the audit trail says what of a resource."""
+        records = self.headgate.get(f"/audit?resource_id={resource_id}&limit=100")
+        return Counter((one["action"], one["outcome"]) for one in records)
+
+
+@pytest.fixture(scope="module")
+def killable() -> Iterator[Killable]:
+    """A stack of its own, and Headgate on it."""
+    with ExitStack() as ends:
+        state = Path(tempfile.mkdtemp(prefix="headgate-kill-"))
+        state.chmod(0o711)
+        ends.callback(shutil.rmtree, state, ignore_errors=True)
+        port, credential = kept_ports(state / "headgate.json", ["headgate"])["headgate"], secrets.token_urlsafe(24)
+        url = f"http://127.0.0.1:{port}"
+        stack = ends.enter_context(real_stack.start(state / "stack", headgate_url=url, service_credential=credential))
+        store, connect = HoldingProxy(stack.addresses.dynamodb), HoldingProxy(stack.addresses.connect)
+        ends.callback(store.close)
+        ends.callback(connect.close)
+        keys = Keys(master_key=base64.b64encode(os.urandom(32)).decode(), service_credential=credential)
+        variables = environment(url, ADMIN, keys, replace(stack.addresses, dynamodb=store.url))
+        reaper = Reaper()
+        ends.callback(reaper.close)
+        process = Server(_plan(port, state, variables), reaper)
+        ends.callback(process.stop)
+        process.start()
+        client = ends.enter_context(
+            httpx.Client(base_url=f"{url}/api/v1", headers={"X-Correlation-ID": "kill"}, timeout=40)
+        )
+        client.post("/auth/login", json={"email": ADMIN.email, "password": ADMIN.password}).raise_for_status()
+        bare = RealHeadgate(stack=stack, process=process, service_credential=credential, client=client)
+        yield Killable(headgate=_with_clusters(bare, connect.url), store=store, connect=connect)
+
+
+def _plan(port: int, state: Path, variables: Mapping[str, str]) -> Plan:
+    return Plan(
+        name="Headgate",
+        command=[sys.executable, "-m", "tests.support.headgate_process", str(port)],
+        folder=ROOT,
+        log=state / "headgate.log",
+        pid_file=state / "headgate.pid",
+        ready=lambda: probes.http_text(port, "/health") != "",
+        environment=variables,
+    )
+
+
+def _with_clusters(bare: RealHeadgate, connect_url: str) -> RealHeadgate:
+    stream = bare.post("/stream/clusters", {"name": "stream", "bootstrap_servers": bare.stack.addresses.kafka})
+    body = {"name": "connect", "base_url": connect_url, "stream_cluster_id": stream["id"]}
+    return replace(bare, stream_cluster_id=stream["id"], connect_cluster_id=bare.post("/connect/clusters", body)["id"])
+
+
+def test_a_deploy_killed_at_any_step_ends_with_one_connector_and_one_record_per_fact(killable: Killable) -> None:
+    headgate = killable.headgate
+    place = headgate.database(
+        "shop",
+        "CREATE TABLE shop.orders (id int PRIMARY KEY, note text)",
+        "ALTER TABLE shop.orders OWNER TO {role}",
+        "INSERT INTO shop.orders VALUES (1, 'first')",
+    )
+    source = headgate.source(place)
+    headgate.discover(source)
+    steady = headgate.pipeline(source, [("shop", "orders")])
+    headgate.deploy(steady)
+    topic = f"{steady['topic_prefix']}.shop.orders"
+    target = headgate.destination(headgate.database("target"))
+
+    pipelines, deliveries = [], []
+    for step, after in KILLS:
+        pipeline = headgate.pipeline(source, [("shop", "orders")])
+        killable.kill_at(step, f"/pipelines/{pipeline['id']}/deploy", after=after)
+        pipelines.append(pipeline["id"])
+    # What was killed before its first transaction has never been asked for.
+    assert headgate.get(f"/pipelines/{pipelines[0]}")["open_operation"] is None
+    headgate.post(f"/pipelines/{pipelines[0]}/deploy")
+    for step, after in KILLS[1:]:
+        number = len(deliveries)
+        body = headgate.delivery_body({"id": steady["id"]}, {topic: f"copy{number}"}, auto_create=True)
+        if not deliveries:
+            headgate.until_topics(body)
+        killable.kill_at(step, f"/destinations/{target['id']}/deploy", body, after=after)
+        deliveries.append(body["name"])
+
+    for pipeline_id in pipelines:
+        assert killable.settled(f"/pipelines/{pipeline_id}")["desired_state"] == "RUNNING"
+        told = killable.audited(pipeline_id)
+        assert (told["pipeline.deploy", "requested"], told["pipeline.deploy", "success"]) == (1, 1)
+        assert ("pipeline.deploy", "failed") not in told
+    found = eventually(
+        lambda: {one["name"]: one["id"] for one in headgate.get("/deliveries?limit=100")},
+        SETTLED_WITHIN,
+        until=lambda seen: len(seen) == len(deliveries),
+    )
+    assert found.keys() == set(deliveries)
+    for delivery_id in found.values():
+        assert killable.settled(f"/deliveries/{delivery_id}")["desired_state"] == "RUNNING"
+        told = killable.audited(delivery_id)
+        assert (told["delivery.deploy", "requested"], told["delivery.deploy", "success"]) == (1, 1)
+        assert ("delivery.deploy", "failed") not in told
+    wanted = {_connector("source", one) for one in [*pipelines, steady["id"]]}
+    assert headgate.connectors().keys() == wanted | {_connector("sink", one) for one in found.values()}
+
+
+def _connector(kind: str, resource_id: str) -> str:
+    return f"headgate-{kind}-{resource_id.replace('-', '')}"

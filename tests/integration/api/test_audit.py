@@ -1,0 +1,145 @@
+"""The audit trail: one record per fact."""
+
+import pytest
+
+from infra.local.doubles.connect_faults import Effect
+from tests.support.answers import NO_ID, invalid, is_moment, is_uuid, refused
+from tests.support.sandbox import ADMIN, Json, Sandbox
+
+FIELDS = {
+    "id", "at", "actor", "action", "resource_type", "resource_id", "parent_id", "outcome", "before", "after",
+    "correlation_id", "meaningful",
+}  # fmt: skip
+
+
+def _facts(records: list[Json]) -> list[tuple[str, str]]:
+    """Action and outcome, oldest first."""
+    return [(record["action"], record["outcome"]) for record in reversed(records)]
+
+
+def test_a_record_says_who_did_what_to_which_thing(sandbox: Sandbox) -> None:
+    source = sandbox.admin.made("/sources", sandbox.source_body())
+    [record] = sandbox.audit_of(source["id"])
+    assert set(record) == FIELDS
+    assert is_uuid(record["id"])
+    assert is_moment(record["at"])
+    assert set(record["actor"]) == {"id", "email", "via"}
+    assert (record["actor"]["email"], record["actor"]["via"]) == (ADMIN.email, "session")
+    assert (record["action"], record["resource_type"], record["outcome"]) == ("source.create", "source", "success")
+    assert (record["before"], record["parent_id"], record["meaningful"]) == (None, None, True)
+
+
+def test_before_and_after_speak_the_languages_of_the_api(sandbox: Sandbox) -> None:
+    body = sandbox.source_body()
+    source = sandbox.admin.made("/sources", body)
+    assert sandbox.admin.put(f"/sources/{source['id']}", {**body, "environment": "new"}).status_code == 200
+    record = sandbox.audit_of(source["id"])[0]
+    before, after = record["before"], record["after"]
+    assert (before["environment"], after["environment"]) == (None, "new")
+    assert (before["version"], after["version"]) == (1, 2)
+    assert (after["provider"], after["config"]) == (source["provider"], source["config"])
+    assert after["credentials"] == {"configured": True}
+    assert after["created_at"] == source["created_at"]
+    assert is_moment(after["updated_at"])
+    assert not {"revision", "claims", "config_hash", "address"} & set(after)
+
+
+def test_every_change_of_a_registered_thing_leaves_one_record(sandbox: Sandbox) -> None:
+    stream = {"name": sandbox.name("stream"), "bootstrap_servers": sandbox.doubles.kafka}
+    for path, body, noun in (
+        ("/sources", sandbox.source_body(), "source"),
+        ("/destinations", sandbox.destination_body(), "destination"),
+        ("/stream/clusters", stream, "stream_cluster"),
+    ):
+        made = sandbox.admin.made(path, body)
+        assert sandbox.admin.put(f"{path}/{made['id']}", body).status_code == 200
+        assert sandbox.admin.delete(f"{path}/{made['id']}").status_code == 204
+        expected = [(f"{noun}.{verb}", "success") for verb in ("create", "update", "delete")]
+        assert _facts(sandbox.audit_of(made["id"])) == expected
+
+
+def test_an_operation_leaves_requested_and_success_under_one_correlation_id(sandbox: Sandbox) -> None:
+    draft = sandbox.new_pipeline()
+    named = {"X-Correlation-ID": sandbox.name("operation")}
+    for verb in ("deploy", "pause", "resume", "restart", "restart-task?task=0"):
+        assert sandbox.admin.post(f"/pipelines/{draft['id']}/{verb}", headers=named).status_code == 200
+    assert sandbox.admin.delete(f"/pipelines/{draft['id']}", headers=named).status_code == 204
+    records = sandbox.audit_of(draft["id"])
+    verbs = ("deploy", "pause", "resume", "restart", "restart_task", "delete")
+    operations = [(f"pipeline.{verb}", outcome) for verb in verbs for outcome in ("requested", "success")]
+    assert _facts(records) == [("pipeline.create", "success"), *operations]
+    assert {record["correlation_id"] for record in records[:-1]} == {named["X-Correlation-ID"]}
+
+
+def test_an_operation_that_fails_leaves_requested_and_failed(sandbox: Sandbox) -> None:
+    draft = sandbox.new_pipeline()
+    fault = sandbox.doubles.connect_double.plant(Effect.NOT_READY, times=100)
+    try:
+        refused(sandbox.admin.post(f"/pipelines/{draft['id']}/deploy"), 503, "CONNECT_UNAVAILABLE")
+    finally:
+        fault.release()
+    records = sandbox.audit_of(draft["id"])
+    assert _facts(records)[1:] == [("pipeline.deploy", "requested"), ("pipeline.deploy", "failed")]
+    assert records[0]["after"]["error"]["code"] == "CONNECT_UNAVAILABLE"
+
+
+def test_a_destinations_trail_can_include_its_deliveries(sandbox: Sandbox) -> None:
+    delivery = sandbox.new_delivery()
+    destination = delivery["destination_id"]
+    assert sandbox.admin.delete(f"/deliveries/{delivery['id']}").status_code == 204
+    alone = _facts(sandbox.audit_of(destination, meaningful="true"))
+    related = sandbox.audit_of(destination, include_related="true", meaningful="true")
+    assert alone == [("destination.create", "success")]
+    assert _facts(related) == [
+        *alone,
+        *((f"delivery.{verb}", outcome) for verb in ("deploy", "delete") for outcome in ("requested", "success")),
+    ]
+    assert {record["parent_id"] for record in related[:-1]} == {destination}
+
+
+def test_related_records_are_paged_in_one_order(sandbox: Sandbox) -> None:
+    delivery = sandbox.new_delivery()
+    whole = sandbox.audit_of(delivery["destination_id"], include_related="true")
+    seen: list[Json] = []
+    cursor: dict[str, str] = {}
+    while True:
+        query = {"resource_id": delivery["destination_id"], "include_related": "true", "limit": "1", **cursor}
+        answer = sandbox.admin.get("/audit", params=query)
+        seen += answer.json()
+        if "X-Next-Cursor" not in answer.headers:
+            break
+        cursor = {"cursor": answer.headers["X-Next-Cursor"]}
+    assert seen == whole
+
+
+def test_meaningful_leaves_out_routine_looks_and_jobs(sandbox: Sandbox) -> None:
+    source = sandbox.new_source()
+    sandbox.admin.made(f"/sources/{source['id']}/test", status=200)
+    everything = {record["action"]: record["meaningful"] for record in sandbox.audit_of(source["id"])}
+    assert everything == {"source.create": True, "source.discover": False, "source.test": False}
+    for records in (sandbox.audit_of(source["id"], meaningful="true"), sandbox.admin.shown("/audit?meaningful=true")):
+        assert records
+        assert all(record["meaningful"] for record in records)
+    assert len(sandbox.audit_of(source["id"], meaningful="false")) == 3
+
+
+def test_the_list_is_newest_first_and_has_100_records_unless_told_otherwise(sandbox: Sandbox) -> None:
+    viewer = sandbox.with_role("Viewer")
+    for _ in range(101):
+        refused(viewer.delete(f"/sources/{NO_ID}"), 403, "FORBIDDEN")
+    records = sandbox.admin.shown("/audit")
+    assert len(records) == 100
+    assert [record["at"] for record in records] == sorted((record["at"] for record in records), reverse=True)
+    assert len(sandbox.admin.shown("/audit?limit=101")) == 101
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("resource_id", "x"), ("include_related", "maybe"), ("meaningful", "maybe"), ("limit", "501"), ("limit", "0")],
+)
+def test_a_bad_filter_is_refused(sandbox: Sandbox, name: str, value: str) -> None:
+    invalid(sandbox.admin.get("/audit", params={name: value}), "query", name)
+
+
+def test_a_thing_that_never_was_has_no_records(sandbox: Sandbox) -> None:
+    assert sandbox.audit_of(NO_ID) == []

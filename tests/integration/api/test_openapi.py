@@ -1,0 +1,126 @@
+"""The description of the API, judged by itself and by what the API answers."""
+
+import json
+import re
+from typing import Any
+
+import jsonschema
+import pytest
+
+from chalicelib.api.errors import CODES
+from tests.support.answers import NO_ID
+from tests.support.sandbox import Json, Sandbox
+
+ROUTES = """
+GET,POST /sources|GET,PUT,DELETE /sources/{uuid}|POST /sources/{uuid}/test|POST /sources/{uuid}/discover
+POST /sources/{uuid}/health|GET /sources/{uuid}/tables|GET /sources/{uuid}/cdc-readiness|GET /jobs/{uuid}
+GET,POST /stream/clusters|GET,PUT,DELETE /stream/clusters/{uuid}|GET,POST /connect/clusters
+GET,PUT,DELETE /connect/clusters/{uuid}|GET /connect/clusters/{uuid}/plugins|GET,POST /destinations
+POST /destinations/test-connection|GET,PUT,DELETE /destinations/{uuid}|GET /deliveries|GET,DELETE /deliveries/{uuid}
+GET /deliveries/{uuid}/status|POST /deliveries/{uuid}/pause|POST /deliveries/{uuid}/resume
+POST /deliveries/{uuid}/restart|POST /deliveries/{uuid}/restart-task|PUT /deliveries/{uuid}/mappings
+POST /destinations/{uuid}/test|POST /destinations/{uuid}/preview|POST /destinations/{uuid}/deploy
+GET /destinations/{uuid}/mappings|GET /destinations/{uuid}/status|POST /destinations/{uuid}/pause
+POST /destinations/{uuid}/resume|POST /destinations/{uuid}/restart
+PUT /destinations/{uuid}/deliveries/{delivery_uuid}/mappings|DELETE /destinations/{uuid}/deliveries/{delivery_uuid}
+POST /destinations/{uuid}/deliveries/{delivery_uuid}/tasks/{task_id}/restart|GET /pipelines/{uuid}/destinations
+GET,POST /pipelines|POST /pipelines/preview|GET,DELETE /pipelines/{uuid}|GET /pipelines/{uuid}/status
+POST /pipelines/{uuid}/deploy|POST /pipelines/{uuid}/pause|POST /pipelines/{uuid}/resume|POST /pipelines/{uuid}/restart
+POST /pipelines/{uuid}/restart-task|GET /events|GET /audit|GET /session|POST /auth/login|POST /auth/logout
+GET /auth/session
+"""
+
+
+@pytest.fixture(scope="module")
+def described(sandbox: Sandbox) -> Json:
+    return dict(sandbox.anybody().shown("//openapi.json"))
+
+
+def _operations(described: Json) -> list[tuple[str, str, Json]]:
+    return [(method, path, one) for path, methods in described["paths"].items() for method, one in methods.items()]
+
+
+def test_every_route_of_the_specification_is_described(described: Json) -> None:
+    for entry in re.split(r"[|\n]", ROUTES.strip()):
+        methods, path = entry.split(" ")
+        assert {method.lower() for method in methods.split(",")} <= set(described["paths"]["/api/v1" + path]), entry
+
+
+def test_the_document_is_well_made(described: Json) -> None:
+    assert described["openapi"].startswith("3.1.")
+    assert {"title", "version"} <= set(described["info"])
+    operations = _operations(described)
+    assert len({one["operationId"] for _, _, one in operations}) == len(operations)
+    for _, path, one in operations:
+        in_path = {p["name"] for p in one["parameters"] if p.get("in") == "path"}
+        assert in_path == set(re.findall(r"{(\w+)}", path))
+        assert all(p["required"] for p in one["parameters"] if p.get("in") == "path")
+        assert one["responses"]
+        assert all("description" in _resolved(described, answer) for answer in one["responses"].values())
+        for requirement in one["security"]:
+            assert set(requirement) <= set(described["components"]["securitySchemes"])
+
+
+def test_every_reference_leads_somewhere(described: Json) -> None:
+    for reference in set(re.findall(r'"\$ref": "([^"]+)"', json.dumps(described))):
+        assert _resolved(described, {"$ref": reference})
+
+
+def test_every_schema_is_a_json_schema(described: Json) -> None:
+    for schema in described["components"]["schemas"].values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_every_code_of_the_contract_is_told_under_its_status(described: Json) -> None:
+    for status, codes in CODES.items():
+        if status == 405:
+            continue  # never the answer to an operation that is described
+        answer = described["components"]["responses"][f"Problem{status}"]
+        schema = answer["content"]["application/json"]["schema"]
+        assert schema["properties"]["error"]["properties"]["code"]["enum"] == list(codes)
+
+
+def test_answers_are_as_described(sandbox: Sandbox, described: Json) -> None:
+    delivery = sandbox.new_delivery()
+    paths = {
+        "/session": {}, "/sources": {}, "/audit": {}, "/stream/clusters": {}, "/connect/clusters": {}, "/pipelines": {},
+        "/deliveries": {}, "/destinations": {},
+        "/sources/{uuid}": {"uuid": sandbox.source["id"]}, "/sources/{uuid}/tables": {"uuid": sandbox.source["id"]},
+        "/sources/{uuid}/cdc-readiness": {"uuid": sandbox.source["id"]},
+        "/connect/clusters/{uuid}/plugins": {"uuid": sandbox.connect["id"]},
+        "/pipelines/{uuid}": {"uuid": sandbox.pipeline["id"]},
+        "/pipelines/{uuid}/status": {"uuid": sandbox.pipeline["id"]},
+        "/destinations/{uuid}/status": {"uuid": delivery["destination_id"]},
+        "/destinations/{uuid}/mappings": {"uuid": delivery["destination_id"]},
+        "/deliveries/{uuid}": {"uuid": delivery["id"]}, "/deliveries/{uuid}/status": {"uuid": delivery["id"]},
+    }  # fmt: skip
+    for path, values in paths.items():
+        schema = described["paths"]["/api/v1" + path]["get"]["responses"]["200"]["content"]["application/json"][
+            "schema"
+        ]
+        jsonschema.validate(
+            sandbox.admin.shown(path.format(**values)), {**schema, "components": described["components"]}
+        )
+
+
+def test_refusals_are_as_described(sandbox: Sandbox, described: Json) -> None:
+    cases = [
+        ("get", "/sources/{uuid}", sandbox.admin.get(f"/sources/{NO_ID}")),
+        ("post", "/sources", sandbox.admin.post("/sources", {})),
+        ("post", "/sources", sandbox.anybody().post("/sources", {})),
+        ("post", "/sources", sandbox.with_role("Viewer").post("/sources", {})),
+        ("get", "/events", sandbox.anybody().get("/events")),
+    ]
+    for method, path, answer in cases:
+        told = described["paths"]["/api/v1" + path][method]["responses"][str(answer.status_code)]
+        schema = _resolved(described, told)["content"]["application/json"]["schema"]
+        jsonschema.validate(answer.json(), {**schema, "components": described["components"]})
+
+
+def _resolved(described: Json, part: Json) -> Any:
+    while "$ref" in part:
+        found: Any = described
+        for step in part["$ref"].removeprefix("#/").split("/"):
+            found = found[step]
+        part = found
+    return part

@@ -1,0 +1,62 @@
+"""The audit trail's pages, also where two indexes are read as one list."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from chalicelib.domain.audit import AuditRecord, Outcome
+from chalicelib.stores.audit import Audit
+from chalicelib.stores.transaction import Transaction
+from tests.integration.stores.conftest import Room
+
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def audit(room: Room) -> Audit:
+    """Twelve records, one a second: of a destination, of a delivery of its, of something else, in turn.
+
+    Every second one is meaningful.
+    """
+    rows = Audit()
+    owners = [("destination", None), ("delivery", "destination"), ("other", None)]
+    for number in range(12):
+        resource, parent = owners[number % 3]
+        transaction = Transaction()
+        rows.append(
+            transaction,
+            AuditRecord(
+                id=f"record-{number:02}", at=NOW + timedelta(seconds=number), actor_id=None, actor_email=None,
+                actor_via="system", action=f"{resource}.update", resource_type=resource, resource_id=resource,
+                parent_id=parent, outcome=Outcome.SUCCESS, correlation_id="c", meaningful=number % 2 == 0,
+            ),
+        )  # fmt: skip
+        transaction.commit()
+    return rows
+
+
+def walk(
+    audit: Audit, limit: int, resource_id: str | None = None, related: bool = False, meaningful: bool | None = None
+) -> list[int]:
+    """The numbers of all records of the list, read page by page."""
+    seen: list[int] = []
+    after: str | None = None
+    while True:
+        page = audit.list(
+            limit=limit, after=after, resource_id=resource_id, include_related=related, meaningful=meaningful
+        )
+        assert len(page.items) <= limit
+        seen += [int(record.id[-2:]) for record in page.items]
+        if page.next_key is None:
+            return seen
+        after = page.next_key
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 12, 100])
+def test_every_page_size_shows_the_same_list(audit: Audit, limit: int) -> None:
+    assert walk(audit, limit) == list(reversed(range(12)))
+    assert walk(audit, limit, "destination") == [9, 6, 3, 0]
+    assert walk(audit, limit, "destination", related=True) == [10, 9, 7, 6, 4, 3, 1, 0]
+    assert walk(audit, limit, "destination", related=True, meaningful=True) == [10, 6, 4, 0]
+    assert walk(audit, limit, meaningful=True) == [10, 8, 6, 4, 2, 0]
+    assert walk(audit, limit, "nothing") == []

@@ -1,0 +1,66 @@
+"""Claims: one holder each."""
+
+import pytest
+
+from chalicelib.errors import WriteConflict
+from chalicelib.stores.claims import Claims, Targets, target_key, with_tables
+from chalicelib.stores.transaction import Transaction
+from tests.integration.stores.conftest import Room
+
+
+def take(key: str, holder: str) -> None:
+    transaction = Transaction()
+    Claims().take(transaction, key, holder, label="name")
+    transaction.commit()
+
+
+def release(key: str, holder: str) -> None:
+    transaction = Transaction()
+    Claims().release(transaction, key, holder)
+    transaction.commit()
+
+
+def test_a_claim_has_one_holder(room: Room) -> None:
+    take("name/a", "first")
+    with pytest.raises(WriteConflict) as refused:
+        take("name/a", "second")
+    assert (refused.value.label, Claims().find("name/a")) == ("name", "first")
+
+
+def test_only_its_holder_gives_a_claim_back_and_twice_does_no_harm(room: Room) -> None:
+    take("name/a", "first")
+    with pytest.raises(WriteConflict):
+        release("name/a", "second")
+    release("name/a", "first")
+    release("name/a", "first")
+    assert Claims().find("name/a") is None
+    take("name/a", "second")
+
+
+def test_target_tables_are_replaced_by_whoever_knows_them_best(room: Room) -> None:
+    targets, key = Targets(), target_key("host", 5432, "database", "schema")
+    assert targets.holders(key) == ({}, 0)
+
+    def replace(holders: dict[str, str], version: int) -> None:
+        transaction = Transaction()
+        targets.replace(transaction, key, holders, expected_version=version)
+        transaction.commit()
+
+    replace({"orders": "first"}, 0)
+    assert targets.holders(key) == ({"orders": "first"}, 1)
+    for stale in (0, 2):
+        with pytest.raises(WriteConflict) as refused:
+            replace({"orders": "second"}, stale)
+        assert refused.value.label == "targets.version"
+    replace({}, 1)
+    assert targets.holders(key) == ({}, 2)
+
+
+def test_places_that_look_alike_are_not_one() -> None:
+    assert target_key("a", 1, "b", "c") != target_key("a", 1, "b,c", "")
+    assert target_key("a", 1, "b", "c") == target_key("a", 1, "b", "c")
+
+
+def test_a_delivery_holds_exactly_the_tables_it_is_given() -> None:
+    holders = {"orders": "first", "lines": "second"}
+    assert with_tables(holders, ["customers"], "first") == {"lines": "second", "customers": "first"}

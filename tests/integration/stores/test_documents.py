@@ -1,0 +1,160 @@
+"""Documents: conditional writes, references, pages, and commits whose reply is lost."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from botocore.exceptions import ReadTimeoutError
+
+from chalicelib.domain.access import Role
+from chalicelib.domain.user import User
+from chalicelib.errors import NotFound, StoreUnavailable, WriteConflict
+from chalicelib.stores.transaction import Transaction
+from chalicelib.stores.users import Users
+from tests.integration.stores.conftest import Room
+from tests.support.gate import Call, Point
+
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+
+
+def user(number: int) -> User:
+    at = NOW + timedelta(seconds=number)
+    return User(id=f"user-{number}", email=f"{number}@example.com", role=Role.OPS, created_at=at, updated_at=at)
+
+
+def put(users: Users, *entities: User) -> None:
+    transaction = Transaction()
+    for entity in entities:
+        users.put_new(transaction, entity)
+    transaction.commit()
+
+
+def save(users: Users, entity: User) -> User:
+    transaction = Transaction()
+    saved = users.save(transaction, entity)
+    transaction.commit()
+    return saved
+
+
+def test_what_was_put_is_found_and_what_was_not_is_not(room: Room) -> None:
+    users = Users()
+    put(users, user(1))
+    assert users.get("user-1") == user(1)
+    assert users.find("user-2") is None
+    with pytest.raises(NotFound):
+        users.get("user-2")
+    assert set(users.find_many(["user-1", "user-2"])) == {"user-1"}
+
+
+def test_nothing_is_put_twice(room: Room) -> None:
+    users = Users()
+    put(users, user(1))
+    with pytest.raises(WriteConflict) as refused:
+        put(users, user(1))
+    assert refused.value.label == "user.exists"
+
+
+def test_a_write_that_is_based_on_an_older_revision_is_refused(room: Room) -> None:
+    users = Users()
+    put(users, user(1))
+    saved = save(users, replace(user(1), role=Role.ADMIN))
+    assert (saved.revision, users.get("user-1")) == (2, saved)
+    with pytest.raises(WriteConflict) as refused:
+        save(users, replace(user(1), role=Role.VIEWER))
+    assert refused.value.label == "user.changed"
+    assert users.get("user-1").role is Role.ADMIN
+
+
+def test_of_several_writes_all_happen_or_none(room: Room) -> None:
+    users = Users()
+    put(users, user(1))
+    with pytest.raises(WriteConflict):
+        put(users, user(2), user(1))
+    assert users.find("user-2") is None
+
+
+def test_what_is_referred_to_is_not_removed_and_a_reference_leads_somewhere(room: Room) -> None:
+    users = Users()
+    put(users, user(1))
+
+    def refer(entity_id: str, change: int) -> None:
+        transaction = Transaction()
+        users.refer(transaction, entity_id, change)
+        transaction.commit()
+
+    def remove() -> None:
+        transaction = Transaction()
+        users.remove(transaction, user(1))
+        transaction.commit()
+
+    refer("user-1", +1)
+    assert users.references("user-1") == 1
+    with pytest.raises(WriteConflict) as refused:
+        remove()
+    assert refused.value.label == "user.removable"
+    with pytest.raises(WriteConflict) as missing:
+        refer("user-2", +1)
+    assert missing.value.label == "user.missing"
+    refer("user-1", -1)
+    remove()
+    assert users.find("user-1") is None
+
+
+def test_a_list_is_newest_first_in_pages_that_leave_nothing_out(room: Room) -> None:
+    users = Users()
+    put(users, *(user(number) for number in range(7)))
+    seen, after = [], None
+    while True:
+        page = users.list(limit=3, after=after)
+        seen += [one.id for one in page.items]
+        if page.next_key is None:
+            break
+        after = page.next_key
+    assert seen == [f"user-{number}" for number in reversed(range(7))]
+    assert users.list(limit=7).next_key is None
+
+
+def _lost(_point: Point, call: Call) -> object:
+    call()
+    raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
+
+
+def test_a_commit_whose_reply_is_lost_knows_that_it_won(room: Room) -> None:
+    users = Users()
+    room.gate.watch(lambda point, call: _lost(point, call) if point.number == 0 else call())
+    put(users, user(1))
+    assert len(room.gate.unwatch()) > 1
+    room.gate.watch(lambda point, call: _lost(point, call) if point.number == 0 else call())
+    saved = save(users, replace(user(1), role=Role.ADMIN))
+    room.gate.unwatch()
+    assert users.get("user-1") == saved
+
+
+def test_a_commit_that_another_one_overtook_is_not_taken_for_its_own(room: Room) -> None:
+    users = Users()
+    put(users, user(1))
+
+    def overtaken(point: Point, call: Call) -> object:
+        if point.number == 0:
+            room.gate.unwatch()
+            save(users, replace(user(1), role=Role.VIEWER))
+        return call()
+
+    room.gate.watch(overtaken)
+    with pytest.raises(WriteConflict):
+        save(users, replace(user(1), role=Role.ADMIN))
+    assert users.get("user-1").role is Role.VIEWER
+
+
+def test_a_store_that_never_answers_is_said_to_be_unavailable(room: Room) -> None:
+    users = Users()
+
+    def silent(_point: Point, _call: Call) -> object:
+        raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
+
+    room.gate.watch(silent)
+    with pytest.raises(StoreUnavailable):
+        put(users, user(1))
+    with pytest.raises(StoreUnavailable):
+        users.find("user-1")
+    room.gate.unwatch()

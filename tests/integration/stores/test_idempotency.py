@@ -1,0 +1,84 @@
+"""The rows behind `Idempotency-Key`."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from chalicelib.domain.idempotency import Claim, KeptAnswer
+from chalicelib.errors import Conflict, RequestInProgress
+from chalicelib.kit.masking import Secret
+from chalicelib.stores.idempotency import IdempotencyStore
+from tests.integration.stores.conftest import Room
+
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+ANSWER = KeptAnswer(status=201, headers=(("Location", "/x"),), body='{"token": "planted"}')
+
+
+class Backwards:
+    """A sealer that anybody can open, so that a test sees what was sealed under which name."""
+
+    def seal(self, name: str, text: Secret) -> str:
+        return f"{name}|{text.reveal()[::-1]}"
+
+    def open(self, name: str, sealed: str) -> Secret:
+        kept, _, text = sealed.partition("|")
+        assert kept == name
+        return Secret(text[::-1])
+
+
+@pytest.fixture
+def store(room: Room) -> IdempotencyStore:
+    return IdempotencyStore(Backwards())
+
+
+def claimed(store: IdempotencyStore, *, after: float = 0, body: str = "body") -> Claim:
+    """A claim of the key, so many seconds later."""
+    got = store.claim("key", body, NOW + timedelta(seconds=after), 35)
+    assert isinstance(got, Claim)
+    return got
+
+
+def test_a_kept_answer_is_given_again(store: IdempotencyStore) -> None:
+    store.finish(claimed(store), ANSWER, NOW)
+    assert store.claim("key", "body", NOW + timedelta(hours=23), 35) == ANSWER
+
+
+def test_an_answer_is_stored_sealed(store: IdempotencyStore, room: Room) -> None:
+    store.finish(claimed(store), ANSWER, NOW)
+    assert "planted" not in str(room.tables.rows("idempotency"))
+    assert "planted"[::-1] in str(room.tables.rows("idempotency"))
+
+
+def test_another_body_is_refused_while_the_first_runs_and_after(store: IdempotencyStore) -> None:
+    claim = claimed(store)
+    for _ in range(2):
+        with pytest.raises(Conflict) as refused:
+            store.claim("key", "other", NOW, 35)
+        assert refused.value.code == "IDEMPOTENCY_KEY_REUSED"
+        store.finish(claim, ANSWER, NOW)
+
+
+def test_the_same_request_waits_while_the_first_runs(store: IdempotencyStore) -> None:
+    claimed(store)
+    with pytest.raises(RequestInProgress) as refused:
+        store.claim("key", "body", NOW + timedelta(seconds=5), 35)
+    assert refused.value.retry_after_seconds == 30
+
+
+def test_a_claim_whose_runner_died_goes_to_the_next_and_only_that_one_keeps_its_answer(store: IdempotencyStore) -> None:
+    dead = claimed(store)
+    heir = claimed(store, after=35)
+    store.finish(dead, KeptAnswer(status=500, headers=(), body="late"), NOW)
+    store.release(dead)
+    store.finish(heir, ANSWER, NOW)
+    assert store.claim("key", "body", NOW + timedelta(seconds=40), 35) == ANSWER
+
+
+def test_a_released_key_is_free(store: IdempotencyStore) -> None:
+    store.release(claimed(store))
+    claimed(store, body="other")
+
+
+def test_after_a_day_a_key_is_free_even_when_its_row_is_still_there(store: IdempotencyStore) -> None:
+    store.finish(claimed(store), ANSWER, NOW)
+    claimed(store, after=24 * 3600 + 1, body="other")

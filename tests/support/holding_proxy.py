@@ -1,0 +1,124 @@
+"""An HTTP proxy in front of one server that can hold a request, or its answer, while a test ends the client."""
+
+import http.client
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+PATIENCE_SECONDS = 60.0
+HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """A request on its way."""
+
+    method: str
+    path: str
+    body: bytes
+
+
+@dataclass(kw_only=True)
+class Hold:
+    """Holds the first request that matches: before it reaches the server, or (`after`) when it has answered."""
+
+    matches: Callable[[Seen], bool]
+    after: bool
+    _reached: threading.Event = field(default_factory=threading.Event)
+    _dropped: threading.Event = field(default_factory=threading.Event)
+
+    def wait(self) -> None:
+        """Until a request is held."""
+        assert self._reached.wait(PATIENCE_SECONDS), "no such request came"
+
+    def drop(self) -> None:
+        """Close the connection of what is held, without an answer."""
+        self._dropped.set()
+
+    def take(self, seen: Seen) -> bool:
+        """Whether this is the request to hold."""
+        return not self._reached.is_set() and self.matches(seen)
+
+    def keep(self) -> None:
+        """Hold on until `drop`."""
+        self._reached.set()
+        self._dropped.wait(PATIENCE_SECONDS)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that was killed in the middle of something is what this is for."""
+
+
+class HoldingProxy:
+    """Passes everything through, on 127.0.0.1, unless told to hold it."""
+
+    def __init__(self, upstream: str) -> None:
+        self._place = urlsplit(upstream).netloc
+        self._hold: Hold | None = None
+        proxy = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def handle_any(self) -> None:
+                proxy._answer(self)
+
+            do_GET = do_POST = do_PUT = do_DELETE = handle_any
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        self._server = _Server(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        """Where clients find it."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def hold(self, matches: Callable[[Seen], bool], *, after: bool) -> Hold:
+        """Hold the next request that matches; see `Hold`. The hold before this one is over."""
+        self._hold = Hold(matches=matches, after=after)
+        return self._hold
+
+    def close(self) -> None:
+        """Take no more connections."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _answer(self, call: BaseHTTPRequestHandler) -> None:
+        body = call.rfile.read(int(call.headers.get("Content-Length") or 0))
+        seen = Seen(method=call.command, path=call.path, body=body)
+        hold = self._hold if self._hold and self._hold.take(seen) else None
+        if hold and not hold.after:
+            hold.keep()
+            call.close_connection = True
+            return
+        status, headers, content = self._forward(call, body)
+        if hold:
+            hold.keep()
+            call.close_connection = True
+            return
+        call.send_response(status)
+        for name, value in headers:
+            if name.lower() not in HOP_BY_HOP:
+                call.send_header(name, value)
+        if status != 204:
+            call.send_header("Content-Length", str(len(content)))
+        call.end_headers()
+        call.wfile.write(content)
+
+    def _forward(self, call: BaseHTTPRequestHandler, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
+        server = http.client.HTTPConnection(self._place, timeout=PATIENCE_SECONDS)
+        try:
+            headers = {name: value for name, value in call.headers.items() if name.lower() not in HOP_BY_HOP}
+            server.request(call.command, call.path, body=body or None, headers=headers)
+            answer = server.getresponse()
+            return answer.status, answer.getheaders(), answer.read()
+        finally:
+            server.close()
