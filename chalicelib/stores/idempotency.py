@@ -5,14 +5,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from pynamodb.attributes import TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
-from pynamodb.exceptions import DoesNotExist, PutError, UpdateError
+from pynamodb.exceptions import DeleteError, DoesNotExist, PutError, UpdateError
 
 from chalicelib.domain.idempotency import KEPT_FOR_SECONDS, Claim, KeptAnswer, TextSealer
 from chalicelib.errors import Conflict, RequestInProgress
 from chalicelib.kit.ids import new_token
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.documents import store_errors
-from chalicelib.stores.tables import Table, meta
+from chalicelib.stores.tables import Table, failure_code, meta
 
 
 class IdempotencyRow(Table):
@@ -56,7 +56,7 @@ class IdempotencyStore:
                 row.save(condition=free)
                 return Claim(key=key, token=row.token)
             except PutError as error:
-                if error.cause_response_code != "ConditionalCheckFailedException":
+                if failure_code(error) != "ConditionalCheckFailedException":
                     raise
                 return self._held(key, row, now)
 
@@ -70,7 +70,7 @@ class IdempotencyStore:
                     [IdempotencyRow.answer.set(sealed)], condition=IdempotencyRow.token == claim.token
                 )
             except UpdateError as error:
-                if error.cause_response_code != "ConditionalCheckFailedException":
+                if failure_code(error) != "ConditionalCheckFailedException":
                     raise
 
     def release(self, claim: Claim) -> None:
@@ -79,8 +79,8 @@ class IdempotencyStore:
             row = IdempotencyRow(claim.key)
             try:
                 row.delete(condition=IdempotencyRow.token == claim.token)
-            except Exception as error:
-                if getattr(error, "cause_response_code", "") != "ConditionalCheckFailedException":
+            except DeleteError as error:
+                if failure_code(error) != "ConditionalCheckFailedException":
                     raise
 
     def _held(self, key: str, attempt: IdempotencyRow, now: datetime) -> Claim | KeptAnswer:

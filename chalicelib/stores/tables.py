@@ -16,6 +16,7 @@ from typing import Any
 from pynamodb.attributes import BooleanAttribute, NumberAttribute, TTLAttribute, UnicodeAttribute
 from pynamodb.connection import Connection, TableConnection
 from pynamodb.constants import PAY_PER_REQUEST_BILLING_MODE
+from pynamodb.exceptions import PynamoDBException
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 from pynamodb.models import Model
 
@@ -91,3 +92,10 @@ def index_on(group: str) -> GlobalSecondaryIndex[Any]:
         "__module__": __name__,
     }
     return type(f"By{group.title().replace('_', '')}", (GlobalSecondaryIndex,), columns)()  # type: ignore[no-any-return]
+
+
+def failure_code(error: PynamoDBException) -> str | None:
+    """The code in the service's answer; None when there was no answer, where PynamoDB's own property fails."""
+    answer: dict[str, Any] = getattr(error.cause, "response", None) or {}
+    code: str | None = answer.get("Error", {}).get("Code")
+    return code

@@ -146,15 +146,22 @@ def test_a_commit_that_another_one_overtook_is_not_taken_for_its_own(room: Room)
     assert users.get("user-1").role is Role.VIEWER
 
 
-def test_a_store_that_never_answers_is_said_to_be_unavailable(room: Room) -> None:
+def _silent(_point: Point, _call: Call) -> object:
+    raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
+
+
+def test_a_commit_that_is_never_answered_says_that_its_outcome_is_unknown(room: Room) -> None:
+    room.gate.watch(_silent)
+    with pytest.raises(StoreUnavailable):
+        put(Users(), user(1))
+    room.gate.unwatch()
+
+
+def test_a_read_that_is_never_answered_says_that_the_store_is_unavailable(room: Room) -> None:
     users = Users()
-
-    def silent(_point: Point, _call: Call) -> object:
-        raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
-
-    room.gate.watch(silent)
-    with pytest.raises(StoreUnavailable):
-        put(users, user(1))
-    with pytest.raises(StoreUnavailable):
-        users.find("user-1")
+    room.gate.watch(_silent)
+    for read in (lambda: users.find("user-1"), lambda: users.list(limit=1), lambda: users.references("user-1")):
+        with pytest.raises(StoreUnavailable):
+            read()
+    assert users.answers() is False
     room.gate.unwatch()

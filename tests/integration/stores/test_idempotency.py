@@ -3,12 +3,14 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from botocore.exceptions import ReadTimeoutError
 
 from chalicelib.domain.idempotency import Claim, KeptAnswer
-from chalicelib.errors import Conflict, RequestInProgress
+from chalicelib.errors import Conflict, RequestInProgress, StoreUnavailable
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.idempotency import IdempotencyStore
 from tests.integration.stores.conftest import Room
+from tests.support.gate import Call, Point
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ANSWER = KeptAnswer(status=201, headers=(("Location", "/x"),), body='{"token": "planted"}')
@@ -82,3 +84,16 @@ def test_a_released_key_is_free(store: IdempotencyStore) -> None:
 def test_after_a_day_a_key_is_free_even_when_its_row_is_still_there(store: IdempotencyStore) -> None:
     store.finish(claimed(store), ANSWER, NOW)
     claimed(store, after=24 * 3600 + 1, body="other")
+
+
+def test_a_store_that_never_answers_is_said_to_be_unavailable(store: IdempotencyStore, room: Room) -> None:
+    claim = claimed(store)
+
+    def silent(_point: Point, _call: Call) -> object:
+        raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
+
+    for act in (lambda: claimed(store), lambda: store.finish(claim, ANSWER, NOW), lambda: store.release(claim)):
+        room.gate.watch(silent)
+        with pytest.raises(StoreUnavailable):
+            act()
+        room.gate.unwatch()
