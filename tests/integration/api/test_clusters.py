@@ -56,10 +56,11 @@ def test_what_cannot_be_reached_is_registered_as_unhealthy(sandbox: Sandbox) -> 
 
 
 def test_a_change_looks_again_and_forgets_what_was_elsewhere(sandbox: Sandbox) -> None:
-    body = _stream(sandbox)
-    path = f"/stream/clusters/{sandbox.admin.made('/stream/clusters', body)['id']}"
-    away = sandbox.admin.put(path, {**body, "bootstrap_servers": "127.0.0.1:1"}).json()
-    assert (away["status"], away["kafka_cluster_id"], away["version"]) == ("UNHEALTHY", None, 2)
+    body = _connect(sandbox)
+    path = f"/connect/clusters/{sandbox.admin.made('/connect/clusters', body)['id']}"
+    away = sandbox.admin.put(path, {**body, "base_url": "http://127.0.0.1:1"}).json()
+    assert (away["status"], away["kafka_cluster_id"], away["connect_version"]) == ("UNHEALTHY", None, None)
+    assert away["version"] == 2
     back = sandbox.admin.put(path, body).json()
     assert (back["status"], back["last_error"], back["kafka_cluster_id"]) == ("HEALTHY", None, "sandbox")
 

@@ -11,7 +11,7 @@ from schemathesis import GenerationMode
 
 from tests.support.sandbox import ADMIN, Sandbox
 
-EXAMPLES = 5
+EXAMPLES = 2
 LEFT_OUT = {"logout"}
 """Signing out would end the run's own session."""
 LONGEST_ADDRESS = 16_000
