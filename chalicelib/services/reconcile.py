@@ -5,8 +5,8 @@ and does nothing at all when Connect cannot be read.
 """
 
 import random
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -22,6 +22,7 @@ from chalicelib.domain.reconciliation import Plan, changed, decide
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
+from chalicelib.kit.log import failure, get_logger
 from chalicelib.services.effects import Effect, deploy, ours
 from chalicelib.services.lifecycle import LEASE, Lifecycle
 from chalicelib.services.managed import Family
@@ -124,7 +125,7 @@ class Reconciler:
             return
         family = self.families[operation.resource_type]
         call = Call(actor=SYSTEM, correlation_id=operation.correlation_id, deadline=_within(deadline))
-        with suppress(HeadgateError):
+        with _by_itself():
             leased = self._lease(operation)
             resource = family.subject(leased)
             if resource is None:
@@ -173,7 +174,7 @@ class Reconciler:
         for step in _by_lot(steps)[:MENDED_PER_TICK]:
             if deadline.passed:
                 return
-            with suppress(HeadgateError):  # it is seen again by the next tick
+            with _by_itself():
                 step()
 
     def _create(self, cluster: ConnectCluster, connect: Connect, wanted: Wanted, deadline: Deadline) -> None:
@@ -227,6 +228,17 @@ class _Hands:
         held = self.connect.find_config(name, self.deadline)
         if held is not None and ours(name, held):
             act(name, self.deadline)
+
+
+@contextmanager
+def _by_itself() -> Iterator[None]:
+    """What goes wrong in here stops nothing else of the tick, and is seen again by the next one."""
+    try:
+        yield
+    except HeadgateError:
+        return
+    except Exception as error:  # noqa: BLE001 - one poisoned operation must not take a whole cluster with it
+        get_logger().error("a step of the tick failed", extra={"failure": failure(error)})
 
 
 def _within(deadline: Deadline) -> Deadline:

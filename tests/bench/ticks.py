@@ -1,5 +1,6 @@
 """Ticks of clusters of any size: calls to the store and to Connect, and CPU beside what parsing the answer takes."""
 
+import gc
 import json
 import time
 from collections.abc import Callable
@@ -62,6 +63,9 @@ def ticks(world: World, connectors: int) -> list[Tick]:
     known = remembered(names, worker, epoch=view.epoch)
     observations.write(world.connect, ClusterView(epoch=view.epoch, remembered=known), changed=True)
     text = httpx.get(f"{double.url}/connectors?expand=status").content
+    # The tables and the doubles live in this process, too: what they hold is not the tick's to go through.
+    gc.collect()
+    gc.freeze()
     quiet = _tick(world, "quiet", connectors, 1, 1, repeats=REPEATS, parse=lambda: json.loads(text))
     double.show(names[0], "FAILED", task=0)
     failed = _tick(world, "one task failed", connectors, 1, 2, repeats=1, parse=lambda: None)

@@ -46,6 +46,7 @@ class Stage:
         house.restore(self.kept)
         after = Aftermath()
         answer = troubled(house, now, after, self.ready.act)
+        house.connect.settle()
         wrong = list(self._untrue(answer))
         after.arrive()
         if later:

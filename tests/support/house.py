@@ -368,5 +368,5 @@ def house(house_of_the_session: tuple[House, Kept]) -> House:
     """A house with empty tables and an empty Connect cluster."""
     made, empty = house_of_the_session
     made.restore(empty)
-    made.database.reachable = True
+    made.database.reachable, made.database.bug = True, None
     return made

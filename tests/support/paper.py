@@ -45,6 +45,8 @@ class PaperDatabase:
 
     tables: Sequence[str] = TABLES
     reachable: bool = True
+    bug: Exception | None = None
+    """What looking at it raises that no client should."""
 
     def test(self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline) -> TestResult:
         """Succeeds."""
@@ -82,6 +84,8 @@ class PaperDatabase:
         )
 
     def _look(self) -> None:
+        if self.bug:
+            raise self.bug
         if not self.reachable:
             raise DatabaseFailure(FailureCode.CONNECTION_REFUSED)
 

@@ -22,7 +22,12 @@ class Room:
 def _room() -> Iterator[tuple[Room, Any]]:
     gate = Gate()
     with on_moto(gate) as tables:
-        yield Room(tables=tables, gate=gate), tables.keep()
+        before, empty = tables.keep(), tables.keep()
+        for rows in empty.values():
+            rows.clear()
+        yield Room(tables=tables, gate=gate), empty
+        # Other rooms' tests may hold the same tables for the whole session.
+        tables.restore(before)
 
 
 @pytest.fixture
