@@ -22,7 +22,7 @@ from chalicelib.domain.cluster_view import ClusterView, Remembered
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import to_milliseconds
 from chalicelib.stores.documents import store_errors
-from chalicelib.stores.tables import Table, meta
+from chalicelib.stores.tables import Table, failure_code, meta
 from chalicelib.stores.transaction import Transaction
 
 _HEAD = "head"
@@ -92,7 +92,7 @@ class Observations:
             try:
                 ObservationRow(cluster_id, _HEAD).update(actions, condition=self._unchanged(cluster_id, changed))
             except UpdateError as error:
-                if error.cause_response_code != "ConditionalCheckFailedException":
+                if failure_code(error) != "ConditionalCheckFailedException":
                     raise
                 self._bodies.pop(cluster_id, None)
                 return

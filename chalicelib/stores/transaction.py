@@ -18,7 +18,7 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.kit.ids import new_id
-from chalicelib.stores.tables import connection
+from chalicelib.stores.tables import connection, failure_code
 
 STORE_ERRORS = (PynamoDBException, BotoCoreError, ClientError)
 _ATTEMPTS = 5
@@ -115,7 +115,7 @@ class Transaction:
         for write, reason in refused:
             if reason.code == _CONDITION:
                 raise WriteConflict(write.label) from error
-        contended = error.cause_response_code in _CONTENTION_ERRORS or any(r.code in _CONTENTION for _, r in refused)
+        contended = failure_code(error) in _CONTENTION_ERRORS or any(r.code in _CONTENTION for _, r in refused)
         if last or not contended:
             raise StoreUnavailable("The store did not answer.") from error
         return False
