@@ -30,7 +30,7 @@ def description() -> Json:
     return document(mounted, title=TITLE, version=VERSION)
 
 
-app = Chalice(app_name="headgate")
+app = Chalice(app_name="headgate", configure_logs=False)
 boundary = Boundary(boundary_parts)
 outside_the_api = (health_routes(ready), docs_routes(description), access.internal_routes)
 mounted = [

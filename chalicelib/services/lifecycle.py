@@ -285,7 +285,7 @@ class Lifecycle:
         until = Deadline.after(effect.deadline.left(_SETTLE_SECONDS))
         while True:
             seen = observe(effect.connect.find_status(effect.name, effect.deadline), now=self.clock())
-            if seen.state in (expected, ObservedState.FAILED, ObservedState.DEGRADED) or until.passed:
+            if seen.state in (expected, ObservedState.FAILED) or _has_failed_task(seen) or until.passed:
                 return seen
             self.sleep(0.25)
 
@@ -338,3 +338,8 @@ def _still_open() -> OutcomeUnknown:
 def _expected(resource: Pipeline | Delivery) -> ObservedState:
     paused = resource.desired_state is DesiredState.PAUSED
     return ObservedState.PAUSED if paused else ObservedState.RUNNING
+
+
+def _has_failed_task(seen: Observation) -> bool:
+    """A failed task does not mend itself; every other way of being DEGRADED may just be on its way."""
+    return seen.connector is not None and any(task.state == "FAILED" for task in seen.connector.tasks)

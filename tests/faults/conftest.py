@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from tests.support.house import house, house_of_the_session
+from tests.support.house import house, house_of_the_module
 
-__all__ = ["house", "house_of_the_session"]
+__all__ = ["house", "house_of_the_module"]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

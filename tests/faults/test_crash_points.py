@@ -18,10 +18,10 @@ SEED = 20260131
 SetStage = Callable[[Scene], Stage]
 
 
-@pytest.fixture(scope="session")
-def set_stage(house_of_the_session: tuple[House, Kept]) -> SetStage:
+@pytest.fixture(scope="module")
+def set_stage(house_of_the_module: tuple[House, Kept]) -> SetStage:
     """Stages by scene, each set once."""
-    house, empty = house_of_the_session
+    house, empty = house_of_the_module
     stages: dict[str, Stage] = {}
 
     def stage(scene: Scene) -> Stage:

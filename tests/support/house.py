@@ -355,18 +355,21 @@ def _address(number: int) -> DatabaseAddress:
     )
 
 
-@pytest.fixture(scope="session")
-def house_of_the_session() -> Iterator[tuple[House, Kept]]:
-    """One house for all tests of a process, and how it was when it was new."""
+@pytest.fixture(scope="module")
+def house_of_the_module() -> Iterator[tuple[House, Kept]]:
+    """One house for the tests of a module, and how it was when it was new.
+
+    Not for longer: moto is one for the whole process, and other modules start it themselves.
+    """
     gate = Gate()
     with on_moto(gate) as tables, house_on(tables, gate) as house:
         yield house, house.keep()
 
 
 @pytest.fixture
-def house(house_of_the_session: tuple[House, Kept]) -> House:
+def house(house_of_the_module: tuple[House, Kept]) -> House:
     """A house with empty tables and an empty Connect cluster."""
-    made, empty = house_of_the_session
+    made, empty = house_of_the_module
     made.restore(empty)
     made.database.reachable, made.database.bug = True, None
     return made

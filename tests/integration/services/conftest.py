@@ -1,5 +1,5 @@
 """The house for every test here."""
 
-from tests.support.house import house, house_of_the_session
+from tests.support.house import house, house_of_the_module
 
-__all__ = ["house", "house_of_the_session"]
+__all__ = ["house", "house_of_the_module"]

@@ -18,9 +18,9 @@ from chalicelib.stores.all_tables import ALL_TABLES
 from infra.aws.permissions import allows, permissions, policy_files, policy_of, wildcard_resources
 from tests.integration.lambda_home import actions
 from tests.support.gate import Call, Crash, Point, Side
-from tests.support.house import House, house, house_of_the_session
+from tests.support.house import House, house, house_of_the_module
 
-__all__ = ["house", "house_of_the_session"]
+__all__ = ["house", "house_of_the_module"]
 Act = Callable[[House, str], object]
 FUNCTIONS = ("api_handler", "dispatch", "run_job", "run_tick")
 SETTLES = (10, 31, 10, 10)
