@@ -68,8 +68,9 @@ ORDERS: Mapping[str, Callable[[Runner, Mapping[str, str]], Any]] = {
 
 def main(port: int) -> None:
     """Serves, and follows orders."""
-    # The log goes to standard output: it must not fill a pipe from which only answers are read.
-    answers, sys.stdout = sys.stdout, sys.stderr
+    # The logger writes to the standard output that it found at import, which must not fill the pipe of the answers.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
     runner = Runner(environment=dict(os.environ), port=port, sandbox=True)
     runner.start()
     try:
