@@ -49,7 +49,7 @@ def on_real_stack(url: str, port: int, ends: ExitStack) -> Serving:
     stack = ends.enter_context(
         real_stack.start(state, headgate_url=url, service_credential=keys.service_credential, connect_later=True)
     )
-    runner = _start_headgate(state, environment(url, admin, keys, stack.addresses), port, ends, sandbox=False)
+    runner = _start_headgate(state, environment(admin, keys, stack.addresses), port, ends, sandbox=False)
     # Last: connectors that Connect remembers ask Headgate for their secrets at once.
     stack.connect.start()
     # What an earlier run left open is looked at now, and not when the schedule first comes round in a minute.
@@ -72,7 +72,7 @@ def on_sandbox(url: str, port: int, ends: ExitStack) -> Serving:
     admin = _fresh_admin(os.environ)
     state = state_folder("sandbox")
     stack = ends.enter_context(sandbox_stack.start(state, headgate_url=url, service_credential=keys.service_credential))
-    _start_headgate(state, environment(url, admin, keys, stack.addresses), port, ends, sandbox=True)
+    _start_headgate(state, environment(admin, keys, stack.addresses), port, ends, sandbox=True)
     _announce(url, admin, stack.addresses, tell=admin.made_here)
     return Serving(url=url, admin=admin, addresses=stack.addresses, servers=stack.servers, sandbox=True)
 

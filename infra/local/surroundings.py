@@ -16,7 +16,7 @@ class Keys:
     service_credential: str = field(repr=False)
 
 
-def environment(url: str, admin: FirstAdmin, keys: Keys, addresses: StackAddresses) -> dict[str, str]:
+def environment(admin: FirstAdmin, keys: Keys, addresses: StackAddresses) -> dict[str, str]:
     """All variables, by name. The endpoints of DynamoDB and SQS are left out where the stack has none of its own."""
     endpoints = {
         "AWS_ENDPOINT_URL_DYNAMODB": addresses.dynamodb,

@@ -24,6 +24,7 @@ def real_state() -> Iterator[Path]:
         yield state
 
 
+@pytest.mark.thorough
 def test_in_the_sandbox_every_step_is_true_but_no_row_is_said_to_move() -> None:
     with fresh_state() as state:
         status, told = once("sandbox", state)

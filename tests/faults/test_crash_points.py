@@ -11,6 +11,8 @@ from tests.faults.troubles import KINDS, Kind
 from tests.support.gate import Point, Side
 from tests.support.house import House, Kept
 
+pytestmark = pytest.mark.thorough
+
 PAIRS_EACH = 8
 TURNS_OF_A_TICK = 8
 SEED = 20260131

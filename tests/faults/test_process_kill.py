@@ -120,7 +120,7 @@ def killable() -> Iterator[Killable]:
         ends.callback(store.close)
         ends.callback(connect.close)
         keys = Keys(master_key=base64.b64encode(os.urandom(32)).decode(), service_credential=credential)
-        variables = environment(url, ADMIN, keys, replace(stack.addresses, dynamodb=store.url))
+        variables = environment(ADMIN, keys, replace(stack.addresses, dynamodb=store.url))
         reaper = Reaper()
         ends.callback(reaper.close)
         process = Server(_plan(port, state, variables), reaper)

@@ -118,7 +118,7 @@ def start_cage(state: Path, ends: ExitStack) -> Cage:
     ends.callback(started.stop)
     addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres="")
     keys = Keys(master_key=master_key, service_credential=credential)
-    process = ends.enter_context(_Process(port, environment(url, admin, keys, addresses), log))
+    process = ends.enter_context(_Process(port, environment(admin, keys, addresses), log))
     built = Cage(
         url=url, process=process, log=log, state=state, doubles=started, postgresql=server, credential=credential,
         secrets={

@@ -324,7 +324,7 @@ def _with_clusters(bare: RealHeadgate, addresses: StackAddresses) -> RealHeadgat
 
 def _plan(use: RealStackInUse, state: Path) -> Plan:
     keys = Keys(master_key=base64.b64encode(os.urandom(32)).decode(), service_credential=use.service_credential)
-    variables = environment(use.headgate_url, ADMIN, keys, use.stack.addresses)
+    variables = environment(ADMIN, keys, use.stack.addresses)
     return Plan(
         name="Headgate",
         command=[sys.executable, "-m", "tests.support.headgate_process", str(use.headgate_port)],

@@ -363,7 +363,7 @@ def running_sandbox() -> Iterator[Sandbox]:
         started = doubles.start(headgate_url=url, service_credential=credential)
         ends.callback(started.stop)
         addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres="")
-        variables = environment(url, ADMIN, keys, addresses)
+        variables = environment(ADMIN, keys, addresses)
         process = ends.enter_context(_headgate(port, variables, state / "headgate.log"))
         sandbox = Sandbox(url=url, process=process, postgresql=database, doubles=started, service_credential=credential)
         ends.callback(sandbox.close)

@@ -11,6 +11,8 @@ from schemathesis import GenerationMode
 
 from tests.support.sandbox import ADMIN, Sandbox
 
+pytestmark = pytest.mark.thorough
+
 EXAMPLES = 2
 LEFT_OUT = {"logout"}
 """Signing out would end the run's own session."""
