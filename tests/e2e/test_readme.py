@@ -37,6 +37,7 @@ def test_every_block_of_commands_is_executed() -> None:
     assert [block.mark for block in BLOCKS].count(SERVE) == 1
 
 
+@pytest.mark.thorough
 def test_the_first_pipeline_works_in_the_sandbox() -> None:
     told = follow("sandbox", (ALWAYS,))
     assert '"observed_state":"PAUSED"' in told

@@ -18,6 +18,8 @@ from tests.support.cage import Cage, canary, start_cage
 from tests.support.doubles import until
 from tests.support.leaks import Exhibit, Leak, leaks
 
+pytestmark = pytest.mark.thorough
+
 Json = dict[str, Any]
 LEGAL: tuple[tuple[str, str, str], ...] = (
     # secret, channel, beginning of the place
