@@ -6,11 +6,9 @@ Orders come as JSON lines on standard input, each is answered by one on standard
 """
 
 import base64
-import json
-import os
 import sys
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from moto.core import DEFAULT_ACCOUNT_ID
@@ -18,6 +16,7 @@ from moto.dynamodb.models import dynamodb_backends
 from moto.sqs.models import SQSBackend
 
 from infra.local.runner import Runner
+from tests.support.orders import Orders, serve
 
 _sent: list[str] = []
 
@@ -68,7 +67,7 @@ def _note_messages() -> None:
     SQSBackend.send_message = noting  # type: ignore[method-assign]
 
 
-ORDERS: Mapping[str, Callable[[Runner, Mapping[str, str]], Any]] = {
+ORDERS: Orders = {
     "fire": lambda runner, order: runner.fire(order["schedule"]),
     "dump": _dump,
     "spoil": _spoil,
@@ -77,22 +76,6 @@ ORDERS: Mapping[str, Callable[[Runner, Mapping[str, str]], Any]] = {
 }
 
 
-def main(port: int) -> None:
-    """Serves, and follows orders. Whatever is printed or logged goes to standard error, which the test reads."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    _note_messages()
-    runner = Runner(environment=dict(os.environ), port=port, sandbox=True)
-    runner.start()
-    try:
-        print(json.dumps({"done": runner.url}), file=answers, flush=True)
-        for line in sys.stdin:
-            order = json.loads(line)
-            print(json.dumps({"done": ORDERS[order["do"]](runner, order)}, default=str), file=answers, flush=True)
-    finally:
-        runner.stop()
-        answers.close()
-
-
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    _note_messages()
+    serve(int(sys.argv[1]), ORDERS)

@@ -4,14 +4,13 @@ A process has one environment and one moto, so tests of other rooms and this Hea
 as JSON lines on standard input, each is answered by one on standard output; the end of the input ends the process.
 """
 
-import json
-import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from infra.local.runner import Runner
+from tests.support.orders import Orders, serve
 
 
 def _fire(runner: Runner, order: Mapping[str, str]) -> Any:
@@ -59,28 +58,12 @@ def _change_user(_: Runner, order: Mapping[str, str]) -> None:
     transaction.commit()
 
 
-ORDERS: Mapping[str, Callable[[Runner, Mapping[str, str]], Any]] = {
+ORDERS: Orders = {
     "fire": _fire,
     "make_user": _make_user,
     "change_user": _change_user,
 }
 
 
-def main(port: int) -> None:
-    """Serves, and follows orders."""
-    # The logger writes to the standard output that it found at import, which must not fill the pipe of the answers.
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    runner = Runner(environment=dict(os.environ), port=port, sandbox=True)
-    runner.start()
-    try:
-        print(json.dumps({"done": runner.url}), file=answers, flush=True)
-        for line in sys.stdin:
-            order = json.loads(line)
-            print(json.dumps({"done": ORDERS[order.pop("do")](runner, order)}), file=answers, flush=True)
-    finally:
-        runner.stop()
-
-
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    serve(int(sys.argv[1]), ORDERS)
