@@ -171,7 +171,7 @@ def _package(project: Path, into: Path) -> None:
 
 def _maven(what: str, *arguments: str) -> None:
     transfer = Transfer()
-    process = subprocess.Popen(
+    command = subprocess.Popen(
         ["mvn", "--batch-mode", *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -179,14 +179,14 @@ def _maven(what: str, *arguments: str) -> None:
         text=True,
         errors="replace",
     )
-    try:
-        with ticking(lambda: f"{what}: {transfer}"):
-            transfer.read(process.stdout or ())
-            status = process.wait()
-    finally:
-        if process.poll() is None:
+    with command as process:
+        try:
+            with ticking(lambda: f"{what}: {transfer}"):
+                transfer.read(process.stdout or ())
+                status = process.wait()
+        except BaseException:
             process.terminate()
-            process.wait()
+            raise
     if status != 0:
         told = "\n".join(f"  | {line}" for line in transfer.tail)
         raise SetupMissing(f"Maven (status {status}) could not provide {what}; is its repository reachable?\n{told}")
