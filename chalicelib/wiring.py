@@ -54,7 +54,7 @@ from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.secrets import SealedSecrets
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
-from chalicelib.stores.together import Surroundings
+from chalicelib.stores.together import deliveries_among, pipelines_among
 from chalicelib.stores.users import Sessions, Users
 
 JOBS, TICKS = "jobs", "ticks"
@@ -70,8 +70,11 @@ class Stores:
         self.jobs, self.audit, self.claims, self.targets = Jobs(), Audit(), Claims(), Targets()
         self.secrets, self.observations, self.users = SealedSecrets(), Observations(), Users()
         self.sessions = Sessions(self.users)
-        self.surroundings = Surroundings(
-            sources=self.sources, streams=self.streams, connects=self.connects, observations=self.observations
+        self.pipelines_among = pipelines_among(
+            self.pipelines, self.sources, self.streams, self.connects, self.observations
+        )
+        self.deliveries_among = deliveries_among(
+            self.deliveries, self.destinations, self.pipelines, self.connects, self.observations
         )
         self.idempotency = IdempotencyStore(sealer)
 
@@ -196,6 +199,7 @@ class Services:
         """Pipelines as operations see them."""
         return PipelineFamily(
             rows=self.stores.pipelines,
+            together=self.stores.pipelines_among,
             sources=self.stores.sources,
             tables=self.stores.tables,
             streams=self.stores.streams,
@@ -210,6 +214,7 @@ class Services:
         """Deliveries as operations see them."""
         return DeliveryFamily(
             rows=self.stores.deliveries,
+            together=self.stores.deliveries_among,
             destinations=self.stores.destinations,
             pipelines=self.stores.pipelines,
             tables=self.stores.tables,
@@ -227,7 +232,6 @@ class Services:
         """Operations on connectors."""
         return Lifecycle(
             operations=self.stores.operations,
-            clusters=self.stores.connects,
             observations=self.stores.observations,
             outside=self.outside,
             audit=self.audit,
@@ -240,7 +244,6 @@ class Services:
         """Observations beside resources."""
         return Observing(
             observations=self.stores.observations,
-            connects=self.stores.connects,
             outside=self.outside,
             clock=self.clock,
         )
@@ -251,7 +254,7 @@ class Services:
         return PipelineService(
             rows=self.stores.pipelines,
             sources=self.stores.sources,
-            surroundings=self.stores.surroundings,
+            together=self.stores.pipelines_among,
             deliveries=self.stores.deliveries,
             family=self.pipeline_family,
             registry=self.registry,
@@ -265,8 +268,9 @@ class Services:
         """Deliveries."""
         return DeliveryService(
             rows=self.stores.deliveries,
+            together=self.stores.deliveries_among,
             destinations=self.stores.destinations,
-            pipelines=self.stores.pipelines,
+            claims=self.stores.claims,
             connects=self.stores.connects,
             family=self.delivery_family,
             lifecycle=self.lifecycle,

@@ -5,31 +5,32 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chalicelib.domain.access import Call
-from chalicelib.domain.connector_config import config_hash, public_config
+from chalicelib.domain.connector_config import public_config
 from chalicelib.domain.delivery import Delivery, DeliveryOptions
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.delivery_rules import DeliveryWarning
-from chalicelib.domain.destination import Destination
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.sink_config import build_sink_config
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
-from chalicelib.services.delivery_family import DeliveryFamily, draft_view, mappings_view, missing
-from chalicelib.services.lifecycle import Lifecycle
-from chalicelib.services.managed import require_deployed
+from chalicelib.services.delivery_family import DeliveryFamily, draft_view, mappings_view, missing, name_key
+from chalicelib.services.lifecycle import Also, Lifecycle, Order
+from chalicelib.services.managed import require_deployed, still_there
 from chalicelib.services.observing import Observing
 from chalicelib.services.plugins import Validation
 from chalicelib.services.registry import expect_version
+from chalicelib.stores.claims import Claims
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
-from chalicelib.stores.pipelines import Pipelines
+from chalicelib.stores.together import DeliverySetting, Surroundings
 from chalicelib.stores.transaction import Transaction
 
 BOUND = 500
 _BEGIN_ATTEMPTS = 4
+NO_PARAMETERS: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +68,9 @@ class DeliveryService:
     """Everything that people do with deliveries, by themselves or through their destination."""
 
     rows: Deliveries
+    together: Surroundings[Delivery, DeliverySetting]
     destinations: Destinations
-    pipelines: Pipelines
+    claims: Claims
     connects: ConnectClusters
     family: DeliveryFamily
     lifecycle: Lifecycle
@@ -77,13 +79,15 @@ class DeliveryService:
 
     def preview(self, call: Call, destination_id: str, given: DeliveryInput) -> DeliveryPreview:
         """Check topics, schema, keys, target, plug-in and config. Stores nothing, shows no secret."""
-        delivery, destination = self._draft(call, destination_id, given)
+        delivery, setting = self._draft(call, destination_id, given)
+        destination, cluster = still_there(setting.destination), still_there(setting.connect_cluster)
         config = build_sink_config(delivery, destination)
-        cluster = self.connects.get(delivery.connect_cluster_id)
         plugins = self.family.plugins
         plugins.require(call, cluster, config["connector.class"])
-        warnings = self.family.examine(call, delivery, destination)
-        self.family.hold(Transaction(), delivery, delivery.mappings)  # never committed: only asks who writes there
+        warnings = self.family.examine(call, delivery, setting)
+        self.family.hold(
+            Transaction(), delivery, setting, delivery.mappings
+        )  # never committed: only asks who writes there
         return DeliveryPreview(
             connector_name=delivery.connector_name,
             config=public_config(config),
@@ -96,28 +100,32 @@ class DeliveryService:
         """Create the sink connector, then the delivery, and let it run. With `open_operation` it is not settled yet."""
         if call.request_key and (stored := self.rows.find(call.request_key)):
             return self.observing.latest([stored])[0]
-        delivery, destination = self._draft(call, destination_id, given)
-        delivery = replace(delivery, config_hash=config_hash(build_sink_config(delivery, destination)))
+        delivery, setting = self._draft(call, destination_id, given)
+        order = Order(
+            call=call,
+            family=self.family,
+            resource=delivery,
+            setting=setting,
+            kind=OperationKind.DEPLOY,
+            parameters=draft_view(delivery),
+            also=lambda transaction: self.family.taken(transaction, delivery, setting),
+            draft=True,
+        )
         for attempt in range(_BEGIN_ATTEMPTS):
             try:
-                done = self.lifecycle.execute(
-                    call,
-                    self.family,
-                    delivery,
-                    OperationKind.DEPLOY,
-                    parameters=draft_view(delivery),
-                    also=lambda transaction: self.family.taken(transaction, delivery),
-                    draft=True,
-                )
-                return done or delivery
+                self.together.meet(delivery)
+                return self.lifecycle.execute(order) or delivery
             except WriteConflict as conflict:
+                if conflict.label == "name" and self.claims.find(name_key(delivery)) == delivery.id:
+                    raise _begin_error("open") from conflict
                 if conflict.label != "targets.version" or attempt == _BEGIN_ATTEMPTS - 1:
                     raise _begin_error(conflict.label) from conflict
         raise _begin_error("targets.version")
 
     def get(self, delivery_id: str) -> Delivery:
         """The delivery with its latest observation; raises NotFound."""
-        return self.observing.latest([self.rows.get(delivery_id)])[0]
+        delivery, setting = self.together.read(delivery_id)
+        return self.observing.latest([delivery], {delivery.connect_cluster_id: setting.view})[0]
 
     def get_of(self, destination_id: str, delivery_id: str) -> Delivery:
         """The same, if it belongs to the destination."""
@@ -139,17 +147,20 @@ class DeliveryService:
 
     def status(self, call: Call, delivery_id: str) -> Delivery:
         """The delivery with an observation made now."""
-        return self.observing.now(call, self.rows.get(delivery_id))
+        delivery, setting = self.together.read(delivery_id)
+        return self.observing.now(call, delivery, still_there(setting.connect_cluster))
 
     def status_of(self, call: Call, destination_id: str) -> tuple[Delivery, ...]:
         """All of a destination's deliveries, each observed by itself now."""
-        return tuple(self.observing.now(call, delivery) for delivery in self.list_of(destination_id).items)
+        deliveries = self.list_of(destination_id).items
+        clusters = {one: self.connects.get(one) for one in {delivery.connect_cluster_id for delivery in deliveries}}
+        return tuple(self.observing.now(call, one, clusters[one.connect_cluster_id]) for one in deliveries)
 
     def steer(self, call: Call, delivery_id: str, kind: OperationKind, **parameters: Any) -> Delivery:
         """Pause, resume, restart, or restart one task (`task`)."""
-        delivery = self.rows.get(delivery_id)
+        delivery, setting = self.together.read(delivery_id)
         require_deployed(delivery)
-        return self.lifecycle.execute(call, self.family, delivery, kind, parameters=parameters) or delivery
+        return self._execute(call, delivery, setting, kind, parameters) or delivery
 
     def steer_of(
         self, call: Call, destination_id: str, kind: OperationKind, delivery_id: str | None
@@ -162,11 +173,11 @@ class DeliveryService:
 
     def update_mappings(self, call: Call, delivery_id: str, mappings: tuple[TopicMapping, ...]) -> Delivery:
         """Write other tables from now on. Offsets are kept and nothing is filled in for the past."""
-        delivery = self.rows.get(delivery_id)
+        delivery, setting = self.together.read(delivery_id)
         expect_version(call, delivery.version)
         if mappings == delivery.mappings and not delivery.open_operation:
-            self.family.check(call, delivery, self.family.config(delivery)[0])
-            return self.observing.latest([delivery])[0]
+            self.family.check(call, delivery, setting, self.family.config(delivery, setting)[0])
+            return self.observing.latest([delivery], {delivery.connect_cluster_id: setting.view})[0]
         schemas = {mapping.schema_name for mapping in mappings}
         if schemas != {delivery.mappings[0].schema_name}:
             raise Invalid.at(
@@ -176,21 +187,32 @@ class DeliveryService:
                 message="All mappings of a delivery share one target schema. Deploy another delivery for another one.",
             )
         both = (*delivery.mappings, *mappings)
-        done = self.lifecycle.execute(
+        done = self._execute(
             call,
-            self.family,
             delivery,
+            setting,
             OperationKind.UPDATE_MAPPINGS,
-            parameters=mappings_view(mappings),
-            also=lambda transaction: self.family.hold(transaction, delivery, both),
+            mappings_view(mappings),
+            also=lambda transaction: self.family.hold(transaction, delivery, setting, both),
         )
         return done or delivery
 
     def delete(self, call: Call, delivery_id: str) -> Delivery | None:
         """Delete the connector, then the delivery. What was written stays in the target. None when it is done."""
-        delivery = self.rows.get(delivery_id)
+        delivery, setting = self.together.read(delivery_id)
         expect_version(call, delivery.version)
-        return self.lifecycle.execute(call, self.family, delivery, OperationKind.DELETE)
+        return self._execute(call, delivery, setting, OperationKind.DELETE)
+
+    def _execute(
+        self, call: Call, delivery: Delivery, setting: DeliverySetting, kind: OperationKind,
+        parameters: Mapping[str, Any] = NO_PARAMETERS, also: Also | None = None,
+    ) -> Delivery | None:  # fmt: skip
+        return self.lifecycle.execute(
+            Order(
+                call=call, family=self.family, resource=delivery, setting=setting, kind=kind, parameters=parameters,
+                also=also,
+            )
+        )  # fmt: skip
 
     def _steer_one(self, call: Call, delivery: Delivery, kind: OperationKind) -> SteeredDelivery:
         try:
@@ -199,12 +221,13 @@ class DeliveryService:
             return SteeredDelivery(delivery=delivery, error=error)
         return SteeredDelivery(delivery=steered, error=_unsettled() if steered.open_operation else None)
 
-    def _draft(self, call: Call, destination_id: str, given: DeliveryInput) -> tuple[Delivery, Destination]:
-        destination = self.destinations.get(destination_id)
-        pipeline = self.pipelines.find(given.pipeline_id)
+    def _draft(self, call: Call, destination_id: str, given: DeliveryInput) -> tuple[Delivery, DeliverySetting]:
+        setting = self._setting(destination_id, given)
+        pipeline, cluster = setting.pipeline, setting.connect_cluster
+        if setting.destination is None:
+            raise NotFound("There is no destination with this id.")
         if pipeline is None:
             raise missing("pipeline")
-        cluster = self.connects.find(given.connect_cluster_id or pipeline.connect_cluster_id)
         if cluster is None:
             raise missing("Connect cluster")
         if cluster.stream_cluster_id != pipeline.stream_cluster_id:
@@ -228,7 +251,15 @@ class DeliveryService:
             created_at=now,
             updated_at=now,
         )
-        return delivery, destination
+        return delivery, setting
+
+    def _setting(self, destination_id: str, given: DeliveryInput) -> DeliverySetting:
+        """What the input names. Where it names no workers, they are its pipeline's."""
+        named = given.connect_cluster_id
+        setting = self.together.around((destination_id, given.pipeline_id, named or ""))
+        if named or setting.pipeline is None:
+            return setting
+        return replace(setting, connect_cluster=self.connects.find(setting.pipeline.connect_cluster_id))
 
 
 def _unsettled() -> HeadgateError:
@@ -245,5 +276,10 @@ def _begin_error(label: str) -> HeadgateError:
         case "pipeline.missing" | "destination.missing" | "connect_cluster.missing":
             noun = label.removesuffix(".missing").replace("_", " ")
             return missing(noun)
+        case "open":
+            return Conflict(
+                "The first request with this key is not settled yet. Wait a moment and repeat.",
+                code="OPERATION_IN_PROGRESS",
+            )
         case _:
             return Conflict("Another change at the same moment was faster. Repeat this.", code="OPERATION_IN_PROGRESS")

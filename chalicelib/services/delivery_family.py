@@ -11,13 +11,13 @@ from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.delivery_rules import DeliveryWarning, check_mappings
-from chalicelib.domain.destination import Destination
 from chalicelib.domain.names import unique_key
 from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.sink_config import build_sink_config
 from chalicelib.domain.target import judge_target
 from chalicelib.errors import Conflict, Invalid
 from chalicelib.kit.clock import Deadline
+from chalicelib.services.managed import still_there
 from chalicelib.services.outside import Outside
 from chalicelib.services.plugins import PluginCheck
 from chalicelib.services.probes import Probes
@@ -27,6 +27,7 @@ from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.source_tables import SourceTables
+from chalicelib.stores.together import DeliverySetting, Surroundings
 from chalicelib.stores.transaction import Transaction
 
 _DRAFT = TypeAdapter(Delivery)
@@ -39,6 +40,7 @@ class DeliveryFamily:
     """A delivery's sink connector: its config, what must hold for it, what its operations mean for its row."""
 
     rows: Deliveries
+    together: Surroundings[Delivery, DeliverySetting]
     destinations: Destinations
     pipelines: Pipelines
     tables: SourceTables
@@ -50,21 +52,24 @@ class DeliveryFamily:
     probes: Probes
     plugins: PluginCheck
 
-    def check(self, call: Call, resource: Delivery, config: Mapping[str, str]) -> None:
+    def setting(self, resource: Delivery) -> DeliverySetting:
+        """Its destination, pipeline and workers."""
+        return self.together.around(self.together.ties(resource))
+
+    def check(self, call: Call, resource: Delivery, setting: DeliverySetting, config: Mapping[str, str]) -> None:
         """Topics, schema and keys, target, plug-in, config: what the preview shows, as errors.
 
         Raises TOPIC_NOT_FOUND, TOPIC_NOT_IN_PIPELINE, KEY_REQUIRED, TYPE_UNSUPPORTED, TARGET_NOT_READY,
         PLUGIN_MISSING, CONNECTOR_CONFIG_INVALID, and whatever reaching Kafka, Connect and the target raises.
         """
-        destination = self.destinations.get(resource.destination_id)
-        cluster = self.connects.get(resource.connect_cluster_id)
+        destination, cluster = still_there(setting.destination), still_there(setting.connect_cluster)
         self.plugins.require(call, cluster, config["connector.class"])
-        self.examine(call, resource, destination)
+        self.examine(call, resource, setting)
         self.plugins.require_valid(call, cluster, resource.connector_name, config, destination.credentials)
 
-    def examine(self, call: Call, delivery: Delivery, destination: Destination) -> tuple[DeliveryWarning, ...]:
+    def examine(self, call: Call, delivery: Delivery, setting: DeliverySetting) -> tuple[DeliveryWarning, ...]:
         """Look at topics, discovered tables and target; raise what forbids it, return what is worth saying."""
-        pipeline = self.pipelines.get(delivery.pipeline_id)
+        destination, pipeline = still_there(setting.destination), still_there(setting.pipeline)
         stream = self.streams.get(pipeline.stream_cluster_id)
         kafka = self.outside.kafka(stream)
         try:
@@ -81,9 +86,9 @@ class DeliveryFamily:
         target.require()
         return (*verdict.warnings, *target.warnings)
 
-    def config(self, resource: Delivery) -> tuple[dict[str, str], Credentials]:
+    def config(self, resource: Delivery, setting: DeliverySetting) -> tuple[dict[str, str], Credentials]:
         """The sink connector's config, with references."""
-        destination = self.destinations.get(resource.destination_id)
+        destination = still_there(setting.destination)
         return build_sink_config(resource, destination), destination.credentials
 
     def subject(self, operation: Operation) -> Delivery | None:
@@ -104,22 +109,24 @@ class DeliveryFamily:
         self.rows.put_new(transaction, resource)
         return resource
 
-    def changed(self, transaction: Transaction, before: Delivery, after: Delivery) -> None:
+    def changed(self, transaction: Transaction, before: Delivery, after: Delivery, setting: DeliverySetting) -> None:
         """Tables that are no longer written are free again."""
         if before.mappings != after.mappings:
-            self.hold(transaction, after, after.mappings)
+            self.hold(transaction, after, setting, after.mappings)
 
-    def abandoned(self, transaction: Transaction, operation: Operation, resource: Delivery) -> None:
+    def abandoned(
+        self, transaction: Transaction, operation: Operation, resource: Delivery, setting: DeliverySetting
+    ) -> None:
         """A deploy that came to nothing gives back everything; new mappings that were refused are let go."""
         if operation.kind is OperationKind.DEPLOY:
-            self._let_go(transaction, resource)
+            self._let_go(transaction, resource, setting)
         elif operation.kind is OperationKind.UPDATE_MAPPINGS:
-            self.hold(transaction, resource, resource.mappings)
+            self.hold(transaction, resource, setting, resource.mappings)
 
-    def removed(self, transaction: Transaction, resource: Delivery) -> None:
+    def removed(self, transaction: Transaction, resource: Delivery, setting: DeliverySetting) -> None:
         """The association goes; what was written stays in the target."""
         self.rows.remove(transaction, resource)
-        self._let_go(transaction, resource)
+        self._let_go(transaction, resource, setting)
 
     def parent_id(self, resource: Delivery) -> str | None:
         """Its destination."""
@@ -129,17 +136,20 @@ class DeliveryFamily:
         """The target's data outlives the delivery."""
         return {"kept": {"tables": [str(mapping.target) for mapping in resource.mappings]}}
 
-    def taken(self, transaction: Transaction, delivery: Delivery) -> None:
+    def taken(self, transaction: Transaction, delivery: Delivery, setting: DeliverySetting) -> None:
         """What a deploy takes before anything outside is touched: the name, the target tables, its references."""
         self.claims.take(transaction, name_key(delivery), delivery.id, label="name")
-        self.hold(transaction, delivery, delivery.mappings)
+        self.hold(transaction, delivery, setting, delivery.mappings)
         self.pipelines.refer(transaction, delivery.pipeline_id, +1)
         self.destinations.refer(transaction, delivery.destination_id, +1)
         self.connects.refer(transaction, delivery.connect_cluster_id, +1)
 
-    def hold(self, transaction: Transaction, delivery: Delivery, mappings: Sequence[TopicMapping]) -> None:
+    def hold(
+        self, transaction: Transaction, delivery: Delivery, setting: DeliverySetting, mappings: Sequence[TopicMapping]
+    ) -> None:
         """Hold exactly these target tables. Raises Conflict TARGET_TABLE_CONFLICT when another delivery writes one."""
-        key = self._target_key(delivery)
+        place = still_there(setting.destination).address.place
+        key = target_key(*place, delivery.mappings[0].schema_name)
         holders, version = self.targets.holders(key)
         wanted = [mapping.table_name for mapping in mappings]
         if any(holders.get(table, delivery.id) != delivery.id for table in wanted):
@@ -149,16 +159,12 @@ class DeliveryFamily:
             )
         self.targets.replace(transaction, key, with_tables(holders, wanted, delivery.id), expected_version=version)
 
-    def _let_go(self, transaction: Transaction, delivery: Delivery) -> None:
+    def _let_go(self, transaction: Transaction, delivery: Delivery, setting: DeliverySetting) -> None:
         self.claims.release(transaction, name_key(delivery), delivery.id)
-        self.hold(transaction, delivery, ())
+        self.hold(transaction, delivery, setting, ())
         self.pipelines.refer(transaction, delivery.pipeline_id, -1)
         self.destinations.refer(transaction, delivery.destination_id, -1)
         self.connects.refer(transaction, delivery.connect_cluster_id, -1)
-
-    def _target_key(self, delivery: Delivery) -> str:
-        address = self.destinations.get(delivery.destination_id).address
-        return target_key(*address.place, delivery.mappings[0].schema_name)
 
 
 def name_key(delivery: Delivery) -> str:

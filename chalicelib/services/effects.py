@@ -85,14 +85,20 @@ def restart(effect: Effect) -> None:
 
 
 def restart_task(effect: Effect) -> None:
-    """Restart one task. Raises NotFound when there is no such task."""
+    """Restart one task."""
+    require_task(effect)
+    if effect.task is not None:
+        effect.connect.restart_task(effect.name, effect.task, effect.deadline)
+
+
+def require_task(effect: Effect) -> None:
+    """Raise NotFound when the connector has no such task."""
     _require_ours(effect)
     status = effect.connect.find_status(effect.name, effect.deadline)
     if status is None:
         raise _missing()
     if effect.task is None or effect.task not in {task.id for task in status.tasks}:
         raise NotFound("The connector has no task with this number.")
-    effect.connect.restart_task(effect.name, effect.task, effect.deadline)
 
 
 def delete(effect: Effect) -> None:
@@ -160,3 +166,6 @@ EFFECTS: Mapping[OperationKind, Callable[[Effect], None]] = {
     OperationKind.UPDATE_MAPPINGS: update,
     OperationKind.DELETE: delete,
 }
+
+REQUIRED_BEFORE: Mapping[OperationKind, Callable[[Effect], None]] = {OperationKind.RESTART_TASK: require_task}
+"""What is asked of Connect before an operation is begun at all: a typing error should leave nothing behind."""

@@ -10,26 +10,24 @@ and whoever holds its lease next rolls it forward from what is observed (`servic
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Generic
 
 from chalicelib.clients.connect import OutcomeUnknown
 from chalicelib.domain.access import Actor, Call
 from chalicelib.domain.audit import Outcome
-from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.health import Failure
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState, observe, unreadable
 from chalicelib.domain.operation import OpenOperation, Operation, OperationKind, OperationStep
-from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import Conflict, HeadgateError, StoreUnavailable, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.services.audit import AuditTrail, view
-from chalicelib.services.effects import EFFECTS, Effect, remove_ours
-from chalicelib.services.managed import Family, R
+from chalicelib.services.effects import EFFECTS, REQUIRED_BEFORE, Effect, remove_ours
+from chalicelib.services.managed import Family, R, Setting, still_there
 from chalicelib.services.outside import Outside
-from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
 from chalicelib.stores.transaction import Transaction
@@ -48,7 +46,45 @@ DESIRED_AFTER: Mapping[OperationKind, DesiredState] = {
 }
 """What each operation makes people's wish; the others leave it."""
 
+_GIVES_A_CONFIG = (OperationKind.DEPLOY, OperationKind.UPDATE_MAPPINGS)
+
 Also = Callable[[Transaction], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order(Generic[R]):
+    """What somebody wants done to a resource. `draft` says that it has no row yet; `also` adds writes to T1."""
+
+    call: Call
+    family: Family[R]
+    resource: R
+    setting: Setting
+    kind: OperationKind
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    also: Also | None = None
+    draft: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work(Generic[R]):
+    """An operation that is being carried out. `first` says that nothing of it has reached Connect yet."""
+
+    call: Call
+    family: Family[R]
+    operation: Operation
+    resource: R
+    setting: Setting
+    first: bool
+
+    @property
+    def intended(self) -> R:
+        """The resource as it will be, as far as its config depends on it."""
+        return self.family.applied(self.operation, self.resource)
+
+    @property
+    def desired_after(self) -> DesiredState:
+        """What people wish once it is done."""
+        return DESIRED_AFTER.get(self.operation.kind, self.resource.desired_state)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,50 +92,53 @@ class Lifecycle:
     """Begins, carries out and settles operations."""
 
     operations: Operations
-    clusters: ConnectClusters
     observations: Observations
     outside: Outside
     audit: AuditTrail
     clock: Clock
     sleep: Callable[[float], None]
 
-    def execute(
-        self,
-        call: Call,
-        family: Family[R],
-        resource: R,
-        kind: OperationKind,
-        *,
-        parameters: Mapping[str, Any] | None = None,
-        also: Also | None = None,
-        draft: bool = False,
-    ) -> R | None:
+    def execute(self, order: Order[R]) -> R | None:
         """Begin an operation and carry it out. The result is the resource as it is then; None when it was deleted.
 
         A resource with `open_operation` in the result says: the outcome is unknown and will be settled later.
-        `draft` means that the resource has no row yet; `also` adds writes to T1.
+        Raises Conflict OPERATION_IN_PROGRESS when another operation holds the resource.
         """
-        operation, held = self.begin(call, family, resource, kind, parameters or {}, also, draft)
-        return self.carry_out(call, family, operation, held, first=True)
-
-    def begin(
-        self,
-        call: Call,
-        family: Family[R],
-        resource: R,
-        kind: OperationKind,
-        parameters: Mapping[str, Any],
-        also: Also | None,
-        draft: bool,
-    ) -> tuple[Operation, R]:
-        """T1. Raises Conflict OPERATION_IN_PROGRESS when another operation holds the resource."""
-        if resource.open_operation:
+        if order.resource.open_operation:
             raise _busy()
-        now = self.clock()
-        operation = Operation(
+        operation = self._operation(order)
+        work = Work(
+            call=order.call,
+            family=order.family,
+            operation=operation,
+            resource=order.resource,
+            setting=order.setting,
+            first=True,
+        )
+        if require := REQUIRED_BEFORE.get(order.kind):
+            require(self._effect(work))
+        return self.carry_out(replace(work, resource=self._begin(order, operation)))
+
+    def carry_out(self, work: Work[R]) -> R | None:
+        """E1, T2, E2.
+
+        The resource comes back with its open operation when the outcome is unknown. Raises what the operation failed
+        of, once it is settled as failed.
+        """
+        try:
+            effect = self._effect(work)
+            self._affect(work, effect)
+            settled = self._settle(work, self._seen_before_settling(work, effect))
+        except (OutcomeUnknown, StoreUnavailable):
+            return work.resource
+        return self._let_run(work, settled, effect) if settled else None
+
+    def _operation(self, order: Order[R]) -> Operation:
+        now, resource, call = self.clock(), order.resource, order.call
+        return Operation(
             id=new_id(),
-            kind=kind,
-            resource_type=family.rows.noun,
+            kind=order.kind,
+            resource_type=order.family.rows.noun,
             resource_id=resource.id,
             connect_cluster_id=resource.connect_cluster_id,
             connector_name=resource.connector_name,
@@ -110,126 +149,128 @@ class Lifecycle:
             correlation_id=call.correlation_id,
             step=OperationStep.REQUESTED,
             lease_until=now + LEASE,
-            parameters=parameters,
+            parameters=order.parameters,
             created_at=now,
         )
-        opened = OpenOperation(id=operation.id, kind=kind, step=operation.step, started_at=now)
-        held = replace(resource, open_operation=opened)
+
+    def _begin(self, order: Order[R], operation: Operation) -> R:
+        """T1; the resource, held by the operation."""
+        family, kind = order.family, order.kind
+        opened = OpenOperation(id=operation.id, kind=kind, step=operation.step, started_at=operation.created_at)
+        held = replace(order.resource, open_operation=opened)
         transaction = Transaction()
         self.operations.put_new(transaction, operation)
-        if not draft:
+        if not order.draft:
             held = family.rows.save(transaction, held)
-        if also:
-            also(transaction)
-        self.observations.bump(transaction, resource.connect_cluster_id)
-        self._audit(transaction, call, family, operation, held, Outcome.REQUESTED)
+        if order.also:
+            order.also(transaction)
+        self.observations.bump(transaction, held.connect_cluster_id)
+        self._audit(transaction, order.call, family, operation, held, Outcome.REQUESTED)
         try:
             transaction.commit()
         except WriteConflict as conflict:
             if conflict.label == f"{family.rows.noun}.changed":
-                raise self._why_changed(family, resource, kind) from conflict
+                raise self._why_changed(family, held, kind) from conflict
             raise
-        return operation, held
+        return held
 
-    def carry_out(self, call: Call, family: Family[R], operation: Operation, resource: R, *, first: bool) -> R | None:
-        """E1, T2, E2. `first` says that nothing of this operation has reached Connect yet.
-
-        The resource comes back with its open operation when the outcome is unknown. Raises what the operation failed
-        of, once it is settled as failed.
-        """
-        try:
-            effect = self._effect(call, family, operation, resource)
-            self._affect(call, family, operation, resource, effect, first)
-            settled = self._settle(call, family, operation, resource)
-        except (OutcomeUnknown, StoreUnavailable):
-            return resource
-        return settled and self._watch(family, operation, settled, effect)
-
-    def _effect(self, call: Call, family: Family[R], operation: Operation, resource: R) -> Effect:
-        cluster = self.clusters.get(resource.connect_cluster_id)
-        intended = family.applied(operation, resource)
+    def _effect(self, work: Work[R]) -> Effect:
+        cluster, intended = still_there(work.setting.connect_cluster), work.intended
 
         def config() -> Mapping[str, str]:
-            built, credentials = family.config(intended)
+            built, credentials = work.family.config(intended, work.setting)
             return self.outside.for_connect(cluster, built, credentials)
 
+        operation = work.operation
         return Effect(
             connect=self.outside.connect(cluster),
             name=operation.connector_name,
             config=config,
-            check=lambda wanted: family.check(call, intended, wanted),
+            check=lambda wanted: work.family.check(work.call, intended, work.setting, wanted),
             task=operation.parameters.get("task"),
-            may_exist=resource.desired_state is not DesiredState.DRAFT or operation.kind is not OperationKind.DELETE,
-            deadline=call.deadline,
+            may_exist=work.resource.desired_state is not DesiredState.DRAFT
+            or operation.kind is not OperationKind.DELETE,
+            deadline=work.call.deadline,
         )
 
-    def _affect(
-        self, call: Call, family: Family[R], operation: Operation, resource: R, effect: Effect, first: bool
-    ) -> None:
+    def _affect(self, work: Work[R], effect: Effect) -> None:
         """E1. Raises OutcomeUnknown or StoreUnavailable when the operation stays open, and whatever settled it."""
         try:
-            EFFECTS[operation.kind](effect)
+            EFFECTS[work.operation.kind](effect)
         except (OutcomeUnknown, StoreUnavailable):
             raise
         except HeadgateError as error:
-            if isinstance(error, Unavailable | TimedOut) and not first:
+            if isinstance(error, Unavailable | TimedOut) and not work.first:
                 # An earlier attempt may have been applied, and only what is observed can tell.
                 raise _still_open() from error
-            self._give_up(call, family, operation, resource, effect, error)
+            self._give_up(work, effect, error)
             raise
 
-    def _settle(self, call: Call, family: Family[R], operation: Operation, resource: R) -> R | None:
+    def _seen_before_settling(self, work: Work[R], effect: Effect) -> Observation | None:
+        """What came of an effect that needs nothing after T2, so that T2 writes it down, too."""
+        match work.operation.kind:
+            case OperationKind.DELETE:
+                return None
+            case OperationKind.DEPLOY:
+                return Observation(
+                    state=ObservedState.STOPPED, observed_at=self.clock(), reasons=("It was just created.",)
+                )
+            case _:
+                return self._look(effect, work.desired_after)
+
+    def _settle(self, work: Work[R], seen: Observation | None) -> R | None:
         """T2: what was done becomes what is known. A resource that was written meanwhile is read again."""
+        operation, family = work.operation, work.family
         for _ in range(_T2_ATTEMPTS):
             try:
-                return self._commit_success(call, family, operation, resource)
+                return self._commit_success(work, seen)
             except WriteConflict:
                 stored = self.operations.get(operation.id)
                 if stored.step is OperationStep.SUCCEEDED:
                     return family.subject(stored)
                 if stored.revision != operation.revision:
                     raise _still_open() from None  # another worker has taken it over, and knows more by now
-                resource = family.subject(operation) or resource
+                work = replace(work, resource=family.subject(operation) or work.resource)
         raise _still_open()
 
-    def _commit_success(self, call: Call, family: Family[R], operation: Operation, resource: R) -> R | None:
+    def _commit_success(self, work: Work[R], seen: Observation | None) -> R | None:
         transaction = Transaction()
-        result = self._apply(transaction, family, operation, resource)
-        done = replace(operation, step=OperationStep.SUCCEEDED, finished_at=self.clock())
+        result = self._apply(transaction, work, seen)
+        done = replace(work.operation, step=OperationStep.SUCCEEDED, finished_at=self.clock())
         self.operations.save(transaction, done)
-        self.observations.bump(transaction, resource.connect_cluster_id)
-        self._audit(transaction, call, family, operation, resource, Outcome.SUCCESS, after=result)
+        self.observations.bump(transaction, work.resource.connect_cluster_id)
+        self._audit(transaction, work.call, work.family, work.operation, work.resource, Outcome.SUCCESS, after=result)
         transaction.commit()
         return result
 
-    def _apply(self, transaction: Transaction, family: Family[R], operation: Operation, resource: R) -> R | None:
-        now = self.clock()
-        if operation.kind is OperationKind.DELETE:
-            family.removed(transaction, resource)
+    def _apply(self, transaction: Transaction, work: Work[R], seen: Observation | None) -> R | None:
+        family, resource, kind = work.family, work.resource, work.operation.kind
+        if kind is OperationKind.DELETE:
+            family.removed(transaction, resource, work.setting)
             return None
+        given = kind in _GIVES_A_CONFIG
         after = replace(
-            family.applied(operation, resource),
-            desired_state=DESIRED_AFTER.get(operation.kind, resource.desired_state),
+            work.intended,
+            desired_state=work.desired_after,
+            observation=seen,
+            config_hash=config_hash(family.config(work.intended, work.setting)[0]) if given else resource.config_hash,
             open_operation=None,
             last_error=None,
             version=resource.version + 1,
-            updated_at=now,
+            updated_at=self.clock(),
         )
-        if operation.kind is OperationKind.DEPLOY:
-            stopped = Observation(state=ObservedState.STOPPED, observed_at=now, reasons=("It was just created.",))
-            return family.created(transaction, replace(after, observation=stopped))
-        family.changed(transaction, resource, after)
+        if kind is OperationKind.DEPLOY:
+            return family.created(transaction, after)
+        family.changed(transaction, resource, after, work.setting)
         return family.rows.save(transaction, after)
 
-    def _give_up(
-        self, call: Call, family: Family[R], operation: Operation, resource: R, effect: Effect, error: HeadgateError
-    ) -> None:
+    def _give_up(self, work: Work[R], effect: Effect, error: HeadgateError) -> None:
         """Undo and settle as failed. Raises OutcomeUnknown or StoreUnavailable when that fails and it stays open."""
         try:
-            if operation.kind is OperationKind.DEPLOY:
-                operation = self._keep_hold(operation)
+            if work.operation.kind is OperationKind.DEPLOY:
+                work = replace(work, operation=self._keep_hold(work.operation))
                 self._compensate(effect)
-            self._commit_failure(call, family, operation, resource, error)
+            self._commit_failure(work, error)
         except WriteConflict as lost:
             raise _still_open() from lost
 
@@ -249,42 +290,45 @@ class Lifecycle:
         except (Unavailable, TimedOut):
             return  # what cannot be reached was not reached before; if it was, the reconciler finds a stranger
 
-    def _commit_failure(
-        self, call: Call, family: Family[R], operation: Operation, resource: R, error: HeadgateError
-    ) -> None:
-        now = self.clock()
+    def _commit_failure(self, work: Work[R], error: HeadgateError) -> None:
+        now, family, resource = self.clock(), work.family, work.resource
         ended: dict[str, Any] = {"error_code": error.code, "error_message": error.message, "finished_at": now}
         transaction = Transaction()
-        self.operations.save(transaction, replace(operation, step=OperationStep.FAILED, **ended))
+        self.operations.save(transaction, replace(work.operation, step=OperationStep.FAILED, **ended))
         if stored := family.rows.find(resource.id):
             failure = Failure(code=error.code, message=error.message, at=now)
             family.rows.save(transaction, replace(stored, open_operation=None, last_error=failure))
-        family.abandoned(transaction, operation, resource)
+        family.abandoned(transaction, work.operation, resource, work.setting)
         self.observations.bump(transaction, resource.connect_cluster_id)
-        self._audit(transaction, call, family, operation, resource, Outcome.FAILED, error=error)
+        self._audit(transaction, work.call, family, work.operation, resource, Outcome.FAILED, error=error)
         transaction.commit()
 
-    def _watch(self, family: Family[R], operation: Operation, resource: R, effect: Effect) -> R:
+    def _let_run(self, work: Work[R], settled: R, effect: Effect) -> R:
         """E2, and a short look at what came of it. Whatever goes wrong here is the tick's to finish."""
+        if work.operation.kind is not OperationKind.DEPLOY or settled.desired_state is not DesiredState.RUNNING:
+            return settled
         try:
-            if operation.kind is OperationKind.DEPLOY and resource.desired_state is DesiredState.RUNNING:
-                effect.connect.resume(effect.name, effect.deadline)
-            observation = self.look(effect, _expected(resource))
+            effect.connect.resume(effect.name, effect.deadline)
+            seen = self._look(effect, settled.desired_state)
         except HeadgateError as error:
-            observation = unreadable(error.message, self.clock())
+            seen = unreadable(error.message, self.clock())
         transaction = Transaction()
         try:
-            noted = family.rows.save(transaction, replace(resource, observation=observation))
+            noted = work.family.rows.save(transaction, replace(settled, observation=seen))
             transaction.commit()
         except (WriteConflict, StoreUnavailable):
-            return replace(resource, observation=observation)
+            return replace(settled, observation=seen)
         return noted
 
-    def look(self, effect: Effect, expected: ObservedState) -> Observation:
-        """Look until the connector is as expected or has failed, for a few seconds at the most."""
+    def _look(self, effect: Effect, desired: DesiredState) -> Observation:
+        """Look until the connector is as desired or has failed, for a few seconds at the most."""
+        expected = ObservedState.PAUSED if desired is DesiredState.PAUSED else ObservedState.RUNNING
         until = Deadline.after(effect.deadline.left(_SETTLE_SECONDS))
         while True:
-            seen = observe(effect.connect.find_status(effect.name, effect.deadline), now=self.clock())
+            try:
+                seen = observe(effect.connect.find_status(effect.name, effect.deadline), now=self.clock())
+            except HeadgateError as error:
+                return unreadable(error.message, self.clock())
             if seen.state in (expected, ObservedState.FAILED) or _has_failed_task(seen) or until.passed:
                 return seen
             self.sleep(0.25)
@@ -333,11 +377,6 @@ def _busy() -> Conflict:
 
 def _still_open() -> OutcomeUnknown:
     return OutcomeUnknown("It is not known yet what came of it. Headgate looks again and settles it.")
-
-
-def _expected(resource: Pipeline | Delivery) -> ObservedState:
-    paused = resource.desired_state is DesiredState.PAUSED
-    return ObservedState.PAUSED if paused else ObservedState.RUNNING
 
 
 def _has_failed_task(seen: Observation) -> bool:

@@ -4,31 +4,46 @@ from collections.abc import Mapping
 from typing import Any, Protocol, TypeVar
 
 from chalicelib.domain.access import Call
+from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import Operation
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.errors import Conflict
+from chalicelib.errors import Conflict, NotFound
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.transaction import Transaction
 
 R = TypeVar("R", Pipeline, Delivery)
+T = TypeVar("T")
+
+
+class Setting(Protocol):
+    """What a resource stands among. What else is in it, only its own family knows."""
+
+    @property
+    def connect_cluster(self) -> ConnectCluster | None:
+        """The workers that it runs on."""
+        ...
 
 
 class Family(Protocol[R]):
-    """One of the two families of resources that own a connector."""
+    """One of the two families of resources that own a connector. A `setting` is always one that it made itself."""
 
     @property
     def rows(self) -> Documents[R]:
         """Where they are stored."""
         ...
 
-    def check(self, call: Call, resource: R, config: Mapping[str, str]) -> None:
+    def setting(self, resource: R) -> Setting:
+        """What the resource stands among, as stored now."""
+        ...
+
+    def check(self, call: Call, resource: R, setting: Any, config: Mapping[str, str]) -> None:
         """Everything that must hold before the connector is created or reconfigured. Raises what is wrong."""
         ...
 
-    def config(self, resource: R) -> tuple[dict[str, str], Credentials]:
+    def config(self, resource: R, setting: Any) -> tuple[dict[str, str], Credentials]:
         """The connector's config with references, and the credentials that it refers to."""
         ...
 
@@ -44,15 +59,15 @@ class Family(Protocol[R]):
         """Write what a finished deploy means for the resource's row."""
         ...
 
-    def changed(self, transaction: Transaction, before: R, after: R) -> None:
+    def changed(self, transaction: Transaction, before: R, after: R, setting: Any) -> None:
         """Write what a finished change means beside the resource's row."""
         ...
 
-    def abandoned(self, transaction: Transaction, operation: Operation, resource: R) -> None:
+    def abandoned(self, transaction: Transaction, operation: Operation, resource: R, setting: Any) -> None:
         """Give back what the beginning of an operation had taken, when it comes to nothing."""
         ...
 
-    def removed(self, transaction: Transaction, resource: R) -> None:
+    def removed(self, transaction: Transaction, resource: R, setting: Any) -> None:
         """Write what a finished deletion means: the row, its name, its claims, its references."""
         ...
 
@@ -69,3 +84,10 @@ def require_deployed(resource: Pipeline | Delivery) -> None:
     """Raise STATE_CONFLICT for a draft: there is no connector to steer."""
     if resource.desired_state is DesiredState.DRAFT and not resource.open_operation:
         raise Conflict("This is a draft and has no connector yet. Deploy it first.")
+
+
+def still_there(referred: T | None) -> T:
+    """What a resource refers to cannot go before it does; but both may go while somebody reads. Raises NotFound."""
+    if referred is None:
+        raise NotFound("This was deleted meanwhile.")
+    return referred

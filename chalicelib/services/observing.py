@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from chalicelib.domain.access import Call
+from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.cluster_view import ClusterView
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState, newer, observe, unreadable
@@ -13,7 +14,6 @@ from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.managed import R
 from chalicelib.services.outside import Outside
-from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import Observations
 
 LIVE_SECONDS = 15.0
@@ -29,7 +29,6 @@ class Observing:
     """Puts observations beside resources."""
 
     observations: Observations
-    connects: ConnectClusters
     outside: Outside
     clock: Clock
 
@@ -42,12 +41,11 @@ class Observing:
         views = {**known, **self.observations.read(unread)}
         return tuple(self._beside(one, views.get(one.connect_cluster_id)) for one in resources)
 
-    def now(self, call: Call, resource: R) -> R:
-        """The resource with an observation made now."""
+    def now(self, call: Call, resource: R, cluster: ConnectCluster) -> R:
+        """The resource with an observation of its connector on the cluster, made now."""
         if _draft(resource):
             return replace(resource, observation=_not_deployed(self.clock()))
         try:
-            cluster = self.connects.get(resource.connect_cluster_id)
             deadline = Deadline.after(call.deadline.left(LIVE_SECONDS))
             status = self.outside.connect(cluster).find_status(resource.connector_name, deadline)
         except HeadgateError as error:

@@ -12,6 +12,7 @@ from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.source import Source
 from chalicelib.domain.source_config import build_source_config
 from chalicelib.errors import Invalid
+from chalicelib.services.managed import still_there
 from chalicelib.services.plugins import PluginCheck
 from chalicelib.services.probes import Probes
 from chalicelib.services.registry import Links, Registry
@@ -19,6 +20,7 @@ from chalicelib.stores.clusters import ConnectClusters, StreamClusters
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
+from chalicelib.stores.together import PipelineSetting, Surroundings
 from chalicelib.stores.transaction import Transaction
 
 
@@ -27,6 +29,7 @@ class PipelineFamily:
     """A pipeline's source connector: its config, what must hold for it, what its operations mean for its row."""
 
     rows: Pipelines
+    together: Surroundings[Pipeline, PipelineSetting]
     sources: Sources
     tables: SourceTables
     streams: StreamClusters
@@ -35,15 +38,18 @@ class PipelineFamily:
     probes: Probes
     plugins: PluginCheck
 
-    def check(self, call: Call, resource: Pipeline, config: Mapping[str, str]) -> None:
+    def setting(self, resource: Pipeline) -> PipelineSetting:
+        """Its source and clusters."""
+        return self.together.around(self.together.ties(resource))
+
+    def check(self, call: Call, resource: Pipeline, setting: PipelineSetting, config: Mapping[str, str]) -> None:
         """Tables discovered, plug-in installed, source ready for exactly this, config accepted by Connect.
 
         Raises TABLE_NOT_DISCOVERED, PLUGIN_MISSING, SOURCE_NOT_READY, CONNECTOR_CONFIG_INVALID, and whatever reaching
         Connect raises.
         """
-        source = self.sources.get(resource.source_id)
+        source, cluster = still_there(setting.source), still_there(setting.connect_cluster)
         self.check_discovered(resource)
-        cluster = self.connects.get(resource.connect_cluster_id)
         self.plugins.require(call, cluster, config["connector.class"])
         self._check_ready(call, source, resource)
         self.plugins.require_valid(call, cluster, resource.connector_name, config, source.credentials)
@@ -60,9 +66,9 @@ class PipelineFamily:
                 details=[{"location": ["body", "tables", at], "type": "not_discovered"} for at in unknown],
             )
 
-    def config(self, resource: Pipeline) -> tuple[dict[str, str], Credentials]:
+    def config(self, resource: Pipeline, setting: PipelineSetting) -> tuple[dict[str, str], Credentials]:
         """The source connector's config, with references."""
-        source = self.sources.get(resource.source_id)
+        source = still_there(setting.source)
         return build_source_config(resource, source), source.credentials
 
     def subject(self, operation: Operation) -> Pipeline | None:
@@ -77,13 +83,15 @@ class PipelineFamily:
         """Its row says that it runs."""
         return self.rows.save(transaction, resource)
 
-    def changed(self, transaction: Transaction, before: Pipeline, after: Pipeline) -> None:
+    def changed(self, transaction: Transaction, before: Pipeline, after: Pipeline, setting: PipelineSetting) -> None:
         """Nothing beside the row."""
 
-    def abandoned(self, transaction: Transaction, operation: Operation, resource: Pipeline) -> None:
+    def abandoned(
+        self, transaction: Transaction, operation: Operation, resource: Pipeline, setting: PipelineSetting
+    ) -> None:
         """Nothing was taken."""
 
-    def removed(self, transaction: Transaction, resource: Pipeline) -> None:
+    def removed(self, transaction: Transaction, resource: Pipeline, setting: PipelineSetting) -> None:
         """Row, name, slot and publication names, and the references to source and clusters go."""
         self.rows.remove(transaction, resource)
         self.registry.release_name(transaction, self.rows, resource)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from chalicelib.domain.access import Call
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
@@ -15,22 +15,22 @@ from chalicelib.domain.property_rules import check_properties
 from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.source import Source
 from chalicelib.domain.source_config import build_source_config
-from chalicelib.errors import Invalid, NotFound
+from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
-from chalicelib.services.lifecycle import Lifecycle
-from chalicelib.services.managed import require_deployed
+from chalicelib.services.lifecycle import Lifecycle, Order
+from chalicelib.services.managed import require_deployed, still_there
 from chalicelib.services.observing import NO_VIEWS, Observing, Views
 from chalicelib.services.pipeline_family import PipelineFamily
 from chalicelib.services.plugins import Validation
-from chalicelib.services.registry import Registry, expect_version, in_use
+from chalicelib.services.registry import Registry, expect_version
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.sources import Sources
-from chalicelib.stores.together import Surrounding, Surroundings
+from chalicelib.stores.together import PipelineSetting, Surroundings
 
 BOUND = 500
-T = TypeVar("T")
+NO_PARAMETERS: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class PipelineService:
 
     rows: Pipelines
     sources: Sources
-    surroundings: Surroundings
+    together: Surroundings[Pipeline, PipelineSetting]
     deliveries: Deliveries
     family: PipelineFamily
     registry: Registry
@@ -82,7 +82,8 @@ class PipelineService:
 
     def preview(self, call: Call, given: PipelineInput) -> PipelinePreview:
         """Generate and validate the config. Stores nothing, shows no secret."""
-        pipeline, source, cluster = self._draft(call, given)
+        pipeline, setting = self._draft(call, given)
+        source, cluster = still_there(setting.source), still_there(setting.connect_cluster)
         self.family.check_discovered(pipeline)
         config = build_source_config(pipeline, source)
         plugins = self.family.plugins
@@ -96,15 +97,17 @@ class PipelineService:
 
     def create(self, call: Call, given: PipelineInput) -> Pipeline:
         """Validate against the source and Connect, and store a draft. Nothing is deployed."""
-        pipeline, source, _ = self._draft(call, given)
+        pipeline, setting = self._draft(call, given)
+        source = still_there(setting.source)
         config = build_source_config(pipeline, source)
         if call.request_key and (stored := self.rows.find(pipeline.id)):
             return self.observing.latest([stored])[0]
-        self.family.check(call, pipeline, config)
+        self.family.check(call, pipeline, setting, config)
         pipeline = replace(pipeline, config_hash=config_hash(config), claims=_claims(pipeline, source))
         created = self.registry.create(
             call, self.rows, pipeline.id, lambda _: pipeline, secrets={}, links=self.family.links(pipeline)
         )
+        self.together.meet(created)
         return self.observing.latest([created])[0]
 
     def list(self, *, limit: int, after: str | None) -> Page[Pipeline]:
@@ -118,15 +121,14 @@ class PipelineService:
 
     def detail(self, pipeline_id: str) -> PipelineDetail:
         """The pipeline with source, clusters, config and deliveries; raises NotFound."""
-        stored = self.rows.get(pipeline_id)
-        around = self._around(stored)
-        views = {stored.connect_cluster_id: around.view}
-        pipeline, source = self.observing.latest([stored], views)[0], _still_there(around.source)
+        stored, setting = self.together.read(pipeline_id)
+        views = {stored.connect_cluster_id: setting.view}
+        pipeline, source = self.observing.latest([stored], views)[0], still_there(setting.source)
         return PipelineDetail(
             pipeline=pipeline,
             source=source,
-            stream_cluster=_still_there(around.stream_cluster),
-            connect_cluster=_still_there(around.connect_cluster),
+            stream_cluster=still_there(setting.stream_cluster),
+            connect_cluster=still_there(setting.connect_cluster),
             config=public_config(build_source_config(pipeline, source)),
             deliveries=self._deliveries(pipeline_id, limit=BOUND, after=None, views=views).items,
         )
@@ -138,7 +140,8 @@ class PipelineService:
 
     def status(self, call: Call, pipeline_id: str) -> Pipeline:
         """The pipeline with an observation made now. `UNKNOWN`, with the reason, when Connect cannot be read."""
-        return self.observing.now(call, self.rows.get(pipeline_id))
+        pipeline, setting = self.together.read(pipeline_id)
+        return self.observing.now(call, pipeline, still_there(setting.connect_cluster))
 
     def readiness(self, call: Call, source_id: str, pipeline_id: str | None) -> Readiness:
         """Whether a source is ready, for one of its pipelines or as such. Raises NotFound, REFERENCE_NOT_FOUND."""
@@ -151,10 +154,10 @@ class PipelineService:
 
     def deploy(self, call: Call, pipeline_id: str) -> Pipeline:
         """Create its connector and let it run. Deploying what is deployed changes nothing."""
-        pipeline = self.rows.get(pipeline_id)
+        pipeline, setting = self.together.read(pipeline_id)
         if pipeline.desired_state is not DesiredState.DRAFT and not pipeline.open_operation:
-            return self.observing.latest([pipeline])[0]
-        return self._execute(call, pipeline, OperationKind.DEPLOY)
+            return self.observing.latest([pipeline], {pipeline.connect_cluster_id: setting.view})[0]
+        return self._execute(call, pipeline, setting, OperationKind.DEPLOY) or pipeline
 
     def pause(self, call: Call, pipeline_id: str) -> Pipeline:
         """Stop reading from the source; the slot keeps its place."""
@@ -178,22 +181,22 @@ class PipelineService:
         None when it is done; the pipeline with its open operation when Connect did not say. Raises Conflict
         RESOURCE_IN_USE while it has deliveries.
         """
-        pipeline = self.rows.get(pipeline_id)
+        pipeline, setting = self.together.read(pipeline_id)
         expect_version(call, pipeline.version)
-        if self.rows.references(pipeline_id):
-            raise in_use(self.rows.noun)
-        return self.lifecycle.execute(call, self.family, pipeline, OperationKind.DELETE)
+        return self._execute(call, pipeline, setting, OperationKind.DELETE)
 
     def _steer(self, call: Call, pipeline_id: str, kind: OperationKind, **parameters: Any) -> Pipeline:
-        pipeline = self.rows.get(pipeline_id)
+        pipeline, setting = self.together.read(pipeline_id)
         require_deployed(pipeline)
-        return self._execute(call, pipeline, kind, parameters)
+        return self._execute(call, pipeline, setting, kind, parameters) or pipeline
 
     def _execute(
-        self, call: Call, pipeline: Pipeline, kind: OperationKind, parameters: Mapping[str, Any] | None = None
-    ) -> Pipeline:
-        done = self.lifecycle.execute(call, self.family, pipeline, kind, parameters=parameters)
-        return done or pipeline
+        self, call: Call, pipeline: Pipeline, setting: PipelineSetting, kind: OperationKind,
+        parameters: Mapping[str, Any] = NO_PARAMETERS,
+    ) -> Pipeline | None:  # fmt: skip
+        return self.lifecycle.execute(
+            Order(call=call, family=self.family, resource=pipeline, setting=setting, kind=kind, parameters=parameters)
+        )
 
     def _deliveries(
         self, pipeline_id: str, *, limit: int, after: str | None, views: Views = NO_VIEWS
@@ -201,17 +204,10 @@ class PipelineService:
         page = self.deliveries.list_in("pipeline_id", pipeline_id, limit=limit, after=after)
         return Page(items=self.observing.latest(page.items, views), next_key=page.next_key)
 
-    def _around(self, pipeline: Pipeline | PipelineInput) -> Surrounding:
-        return self.surroundings.read(
-            source_id=pipeline.source_id,
-            stream_cluster_id=pipeline.stream_cluster_id,
-            connect_cluster_id=pipeline.connect_cluster_id,
-        )
-
-    def _draft(self, call: Call, given: PipelineInput) -> tuple[Pipeline, Source, ConnectCluster]:
+    def _draft(self, call: Call, given: PipelineInput) -> tuple[Pipeline, PipelineSetting]:
         """The pipeline that the input describes, and what it refers to. Raises REFERENCE_NOT_FOUND, Invalid."""
-        around = self._around(given)
-        source, stream, cluster = around.source, around.stream_cluster, around.connect_cluster
+        setting = self.together.around((given.source_id, given.stream_cluster_id, given.connect_cluster_id))
+        source, stream, cluster = setting.source, setting.stream_cluster, setting.connect_cluster
         if source is None or stream is None or cluster is None:
             missing = "source" if source is None else "stream cluster" if stream is None else "Connect cluster"
             raise Invalid(f"The {missing} that this refers to does not exist.", code="REFERENCE_NOT_FOUND")
@@ -238,14 +234,7 @@ class PipelineService:
             created_at=now,
             updated_at=now,
         )
-        return pipeline, source, cluster
-
-
-def _still_there(referred: T | None) -> T:
-    """What a pipeline refers to cannot be deleted before it; but both may go while somebody reads."""
-    if referred is None:
-        raise NotFound("This pipeline was deleted meanwhile.")
-    return referred
+        return pipeline, setting
 
 
 def _claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.services.effects import Effect, deploy, ours
-from chalicelib.services.lifecycle import LEASE, Lifecycle
+from chalicelib.services.lifecycle import LEASE, Lifecycle, Work
 from chalicelib.services.managed import Family
 from chalicelib.services.outside import Outside
 from chalicelib.stores.clusters import ConnectClusters
@@ -131,7 +131,11 @@ class Reconciler:
             if resource is None:
                 self._close(leased)
             else:
-                self.lifecycle.carry_out(call, family, leased, resource, first=False)
+                setting = family.setting(resource)
+                work = Work(
+                    call=call, family=family, operation=leased, resource=resource, setting=setting, first=False
+                )
+                self.lifecycle.carry_out(work)
 
     def _lease(self, operation: Operation) -> Operation:
         """Raises WriteConflict when another worker was faster."""
@@ -185,7 +189,7 @@ class Reconciler:
             return
 
         def config() -> Mapping[str, str]:
-            built, credentials = family.config(resource)
+            built, credentials = family.config(resource, family.setting(resource))
             return self.outside.for_connect(cluster, built, credentials)
 
         call = Call(actor=SYSTEM, correlation_id=new_id(), deadline=_within(deadline))

@@ -9,7 +9,7 @@ from chalicelib.domain.names import unique_key
 from chalicelib.domain.user import Session, User, UserStatus
 from chalicelib.errors import Unauthenticated, WriteConflict
 from chalicelib.kit.clock import Clock
-from chalicelib.kit.ids import id_from, new_id, new_token
+from chalicelib.kit.ids import id_from, is_uuid, new_id, new_token
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.passwords import hash_password, verify_password
 from chalicelib.secrets.tokens import token_hash
@@ -93,7 +93,7 @@ class SessionService:
     def signed_in(self, cookie: str) -> SignedIn:
         """Who holds the cookie. Raises Unauthenticated."""
         user_id, _, token = cookie.partition(".")
-        found = self.sessions.find(token_hash(token), user_id) if user_id and token else None
+        found = self.sessions.find(token_hash(token), user_id) if is_uuid(user_id) and token else None
         now = self.clock()
         if found is None or not found[0].valid(now) or found[1].status is not UserStatus.ACTIVE:
             raise Unauthenticated("Sign in first: POST /api/v1/auth/login.")

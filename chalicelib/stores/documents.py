@@ -1,6 +1,6 @@
 """The store of one kind of entity: read by id, listed newest first, written conditionally."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar
@@ -12,6 +12,7 @@ from pynamodb.expressions.condition import Condition
 from chalicelib.errors import NotFound, StoreUnavailable
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.pages import Page
+from chalicelib.stores.rows import Key
 from chalicelib.stores.tables import LISTING, Document, position
 from chalicelib.stores.transaction import STORE_ERRORS, Transaction
 
@@ -65,16 +66,7 @@ class Documents(Generic[E]):
 
     def get(self, entity_id: str) -> E:
         """The entity; raises NotFound."""
-        found = self.find(entity_id)
-        if found is None:
-            raise NotFound(f"There is no {self.noun} with this id.")
-        return found
-
-    def find_many(self, ids: Iterable[str]) -> dict[str, E]:
-        """Those that exist, by id, in one call for up to 100."""
-        wanted = sorted(set(ids))
-        with store_errors():
-            return {row.id: self.from_row(row) for row in self._table.batch_get(wanted)} if wanted else {}
+        return self._existing(self.find(entity_id))
 
     def answers(self) -> bool:
         """Whether the table is there and can be read."""
@@ -176,5 +168,22 @@ class Documents(Generic[E]):
         )
 
     def from_row(self, row: Document) -> E:
-        """The entity in a row that another store of this room has read."""
+        """The entity in a row."""
         return self._adapter.validate_json(row.body)
+
+    def key(self, entity_id: str) -> Key:
+        """The key of its row, for a read across tables."""
+        return self._table, entity_id
+
+    def found(self, row: Document | None) -> E | None:
+        """The entity in the row of a read across tables; None when there was none."""
+        return self.from_row(row) if row else None
+
+    def existing(self, row: Document | None) -> E:
+        """The same; raises NotFound."""
+        return self._existing(self.found(row))
+
+    def _existing(self, found: E | None) -> E:
+        if found is None:
+            raise NotFound(f"There is no {self.noun} with this id.")
+        return found

@@ -22,6 +22,7 @@ from chalicelib.domain.cluster_view import ClusterView, Remembered
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import to_milliseconds
 from chalicelib.stores.documents import store_errors
+from chalicelib.stores.rows import Key
 from chalicelib.stores.tables import Table, failure_code, meta
 from chalicelib.stores.transaction import Transaction
 
@@ -54,14 +55,18 @@ class Observations:
 
     def read(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
         """What is known of each cluster: one call, and one more where a body is new to this process."""
-        keys = [self.head_key(cluster_id) for cluster_id in sorted(set(cluster_ids))]
+        keys = [(cluster_id, _HEAD) for cluster_id in sorted(set(cluster_ids))]
         with store_errors():
             return self.views(ObservationRow.batch_get(keys, consistent_read=True)) if keys else {}
 
     @staticmethod
-    def head_key(cluster_id: str) -> tuple[str, str]:
-        """The key of a cluster's head, for another store of this room that reads it beside its own rows."""
-        return cluster_id, _HEAD
+    def head_key(cluster_id: str) -> Key:
+        """The key of a cluster's head, for a read across tables."""
+        return ObservationRow, cluster_id, _HEAD
+
+    def view(self, head: ObservationRow | None) -> ClusterView:
+        """What the head of a read across tables says; nothing is known where there was none."""
+        return next(iter(self.views([head]).values())) if head else ClusterView()
 
     def views(self, rows: Iterable[ObservationRow]) -> Mapping[str, ClusterView]:
         """What heads say, by cluster. Reads the bodies that this process does not know yet."""

@@ -1,26 +1,39 @@
-"""Rows of several tables in one call: what a pipeline stands among, read as of one moment."""
+"""What pipelines and deliveries stand among, read in one call across the tables.
 
-from dataclasses import dataclass
-from typing import Any, TypeVar
+What a pipeline or a delivery hangs on never changes. A process that has met it once therefore knows the keys of
+everything around it, and reads it together with all that in one call instead of two.
+"""
 
-from pynamodb.exceptions import DoesNotExist
-from pynamodb.transactions import TransactGet
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.cluster_view import ClusterView
+from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.destination import Destination
+from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.source import Source
-from chalicelib.stores.clusters import ConnectClusterRows, ConnectClusters, StreamClusterRows, StreamClusters
+from chalicelib.stores.clusters import ConnectClusters, StreamClusters
+from chalicelib.stores.deliveries import Deliveries
+from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.documents import Documents, Entity, store_errors
-from chalicelib.stores.observations import ObservationRow, Observations
-from chalicelib.stores.sources import SourceRows, Sources
-from chalicelib.stores.tables import connection
+from chalicelib.stores.observations import Observations
+from chalicelib.stores.pipelines import Pipelines
+from chalicelib.stores.rows import Key, read_rows
+from chalicelib.stores.sources import Sources
 
 E = TypeVar("E", bound=Entity)
+S = TypeVar("S")
+Ties = tuple[str, ...]
+"""The ids of what an entity hangs on."""
+
+_MET_AT_MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surrounding:
-    """Source and clusters, each None when it does not exist, and what was last seen of the Connect cluster."""
+class PipelineSetting:
+    """What a pipeline stands among, each None when it does not exist; `view` is what was last seen of its workers."""
 
     source: Source | None
     stream_cluster: StreamCluster | None
@@ -29,39 +42,95 @@ class Surrounding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """Reads across the stores that it is given."""
+class DeliverySetting:
+    """What a delivery stands among, each None when it does not exist; `view` is what was last seen of its workers."""
 
-    sources: Sources
-    streams: StreamClusters
-    connects: ConnectClusters
-    observations: Observations
+    destination: Destination | None
+    pipeline: Pipeline | None
+    connect_cluster: ConnectCluster | None
+    view: ClusterView
 
-    def read(self, *, source_id: str, stream_cluster_id: str, connect_cluster_id: str) -> Surrounding:
-        """All of it in one call, and one more where the body of the observations is new to this process."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings(Generic[E, S]):
+    """Reads one kind of entity with its setting: `ties` to ids, `keys` of their rows, `build` a setting of rows."""
+
+    rows: Documents[E]
+    ties: Callable[[E], Ties]
+    keys: Callable[[Ties], Sequence[Key]]
+    build: Callable[[Sequence[Any]], S]
+    _met: dict[str, Ties] = field(default_factory=dict)
+
+    def read(self, entity_id: str) -> tuple[E, S]:
+        """The entity and its setting; raises NotFound."""
+        met = self._met.get(entity_id)
+        if met is None:
+            entity = self.rows.get(entity_id)
+            return entity, self.around(self.meet(entity))
         with store_errors():
-            with TransactGet(connection=connection()) as reads:
-                source = reads.get(SourceRows, source_id)
-                stream = reads.get(StreamClusterRows, stream_cluster_id)
-                connect = reads.get(ConnectClusterRows, connect_cluster_id)
-                head = reads.get(ObservationRow, *self.observations.head_key(connect_cluster_id))
-            return Surrounding(
-                source=_entity(self.sources, source),
-                stream_cluster=_entity(self.streams, stream),
-                connect_cluster=_entity(self.connects, connect),
-                view=self.observations.views([row] if (row := _row(head)) else []).get(
-                    connect_cluster_id, ClusterView()
-                ),
-            )
+            row, *around = read_rows(self.rows.key(entity_id), *self.keys(met))
+            return self.rows.existing(row), self.build(around)
+
+    def around(self, ties: Ties) -> S:
+        """The setting of an entity with these ties."""
+        with store_errors():
+            return self.build(read_rows(*self.keys(ties)))
+
+    def meet(self, entity: E) -> Ties:
+        """Remember what it hangs on; returns that."""
+        if len(self._met) >= _MET_AT_MOST:
+            self._met.clear()
+        return self._met.setdefault(entity.id, self.ties(entity))
 
 
-def _entity(rows: Documents[E], read: Any) -> E | None:
-    row = _row(read)
-    return None if row is None else rows.from_row(row)
+def pipelines_among(
+    pipelines: Pipelines, sources: Sources, streams: StreamClusters, connects: ConnectClusters, seen: Observations
+) -> Surroundings[Pipeline, PipelineSetting]:
+    """Pipelines with their source and clusters. Ties: source, stream cluster, Connect cluster."""
+
+    def keys(ties: Ties) -> Sequence[Key]:
+        source, stream, connect = ties
+        return sources.key(source), streams.key(stream), connects.key(connect), seen.head_key(connect)
+
+    def build(rows: Sequence[Any]) -> PipelineSetting:
+        source, stream, connect, head = rows
+        return PipelineSetting(
+            source=sources.found(source),
+            stream_cluster=streams.found(stream),
+            connect_cluster=connects.found(connect),
+            view=seen.view(head),
+        )
+
+    return Surroundings(
+        rows=pipelines,
+        ties=lambda one: (one.source_id, one.stream_cluster_id, one.connect_cluster_id),
+        keys=keys,
+        build=build,
+    )
 
 
-def _row(read: Any) -> Any:
-    try:
-        return read.get()
-    except DoesNotExist:
-        return None
+def deliveries_among(
+    deliveries: Deliveries, destinations: Destinations, pipelines: Pipelines, connects: ConnectClusters,
+    seen: Observations,
+) -> Surroundings[Delivery, DeliverySetting]:  # fmt: skip
+    """Deliveries with their destination, pipeline and workers. Ties: destination, pipeline, Connect cluster."""
+
+    def keys(ties: Ties) -> Sequence[Key]:
+        destination, pipeline, connect = ties
+        return destinations.key(destination), pipelines.key(pipeline), connects.key(connect), seen.head_key(connect)
+
+    def build(rows: Sequence[Any]) -> DeliverySetting:
+        destination, pipeline, connect, head = rows
+        return DeliverySetting(
+            destination=destinations.found(destination),
+            pipeline=pipelines.found(pipeline),
+            connect_cluster=connects.found(connect),
+            view=seen.view(head),
+        )
+
+    return Surroundings(
+        rows=deliveries,
+        ties=lambda one: (one.destination_id, one.pipeline_id, one.connect_cluster_id),
+        keys=keys,
+        build=build,
+    )

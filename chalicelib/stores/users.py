@@ -1,12 +1,11 @@
 """People and their sessions."""
 
 from pynamodb.attributes import TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
-from pynamodb.exceptions import DoesNotExist
-from pynamodb.transactions import TransactGet
 
 from chalicelib.domain.user import Session, User
 from chalicelib.stores.documents import Documents, store_errors
-from chalicelib.stores.tables import Table, connection, document_table, meta
+from chalicelib.stores.rows import read_rows
+from chalicelib.stores.tables import Table, document_table, meta
 from chalicelib.stores.transaction import Transaction
 
 UserRows = document_table("users")
@@ -40,13 +39,10 @@ class Sessions:
     def find(self, token_hash: str, user_id: str) -> tuple[Session, User] | None:
         """The session and its user as both are now, in one call; None when either is gone."""
         with store_errors():
-            with TransactGet(connection=connection()) as reads:
-                session = reads.get(SessionRow, token_hash)
-                user = reads.get(UserRows, user_id)
-            try:
-                row, person = session.get(), self._users.from_row(user.get())
-            except DoesNotExist:
-                return None
+            row, user = read_rows((SessionRow, token_hash), self._users.key(user_id))
+        person = self._users.found(user)
+        if row is None or person is None:
+            return None
         found = Session(id=row.id, user_id=row.user_id, created_at=row.created_at, last_seen_at=row.last_seen_at)
         return (found, person) if found.user_id == person.id else None
 

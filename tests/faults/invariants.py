@@ -95,7 +95,9 @@ def each_wanted_connector_is_there(world: World) -> Iterator[str]:
             continue
         if connector.target not in RUNS[row["desired_state"]]:
             yield f"a {noun} is {connector.target} and should be {row['desired_state']}"
-        config, _ = families[noun].config(families[noun].rows.get(row["id"]))
+        family = families[noun]
+        resource = family.rows.get(row["id"])
+        config, _ = family.config(resource, family.setting(resource))
         if {**connector.config, "name": ""} != {**config, "name": ""}:
             yield f"the connector of a {noun} has another config than its row means"
 

@@ -206,7 +206,8 @@ def test_connectors_of_other_names_are_not_even_seen(house: House) -> None:
 def test_the_leftover_of_a_failed_deploy_goes_away_by_itself(house: House) -> None:
     """A create that arrives after its deploy was given up: a stranger, which never runs."""
     pipeline = house.pipeline()
-    config, _ = house.services.pipeline_family.config(pipeline)
+    family = house.services.pipeline_family
+    config, _ = family.config(pipeline, family.setting(pipeline))
     client = Connect(base_url=house.connect.url, check_host=house.services.policy)
     client.create_stopped(pipeline.connector_name, config, house.call().deadline)
     client.close()
@@ -219,7 +220,8 @@ def test_the_leftover_of_a_failed_deploy_goes_away_by_itself(house: House) -> No
 
 def test_a_draft_that_is_deployed_in_time_takes_its_leftover_over(house: House) -> None:
     pipeline = house.pipeline()
-    config, _ = house.services.pipeline_family.config(pipeline)
+    family = house.services.pipeline_family
+    config, _ = family.config(pipeline, family.setting(pipeline))
     client = Connect(base_url=house.connect.url, check_host=house.services.policy)
     client.create_stopped(pipeline.connector_name, config, house.call().deadline)
     client.close()

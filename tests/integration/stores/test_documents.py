@@ -43,7 +43,6 @@ def test_what_was_put_is_found_and_what_was_not_is_not(room: Room) -> None:
     assert users.find("user-2") is None
     with pytest.raises(NotFound):
         users.get("user-2")
-    assert set(users.find_many(["user-1", "user-2"])) == {"user-1"}
 
 
 def test_nothing_is_put_twice(room: Room) -> None:

@@ -1,0 +1,82 @@
+"""Rows of several tables in one call."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import pytest
+
+from chalicelib.domain.access import Role
+from chalicelib.domain.user import User
+from chalicelib.errors import StoreUnavailable
+from chalicelib.stores.claims import ClaimRow, Claims
+from chalicelib.stores.rows import read_rows
+from chalicelib.stores.transaction import Transaction
+from chalicelib.stores.users import UserRows, Users
+from tests.integration.stores.conftest import Room
+from tests.support.gate import Call, Point
+
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+HELD_BACK = {"headgate-users": {"ConsistentRead": True, "Keys": [{"id": {"S": "user-1"}}]}}
+
+
+@pytest.fixture
+def users(room: Room) -> Users:
+    """A store with two users; beside it a claim."""
+    store, transaction = Users(), Transaction()
+    for number in (1, 2):
+        person = User(id=f"user-{number}", email=f"{number}@example.com", role=Role.OPS, created_at=NOW, updated_at=NOW)
+        store.put_new(transaction, person)
+    Claims().take(transaction, "name/a", "holder", label="name")
+    transaction.commit()
+    return store
+
+
+def ids(rows: list[Any]) -> list[str | None]:
+    return [row and row.id for row in rows]
+
+
+def test_rows_of_two_tables_come_in_the_order_of_their_keys(users: Users) -> None:
+    rows = read_rows(users.key("user-2"), (ClaimRow, "name/a"), users.key("user-1"))
+    assert ids(rows) == ["user-2", "name/a", "user-1"]
+    assert users.existing(rows[0]) == users.get("user-2")
+
+
+def test_a_row_that_does_not_exist_is_none(users: Users) -> None:
+    assert ids(read_rows(users.key("user-9"), users.key("user-1"))) == [None, "user-1"]
+
+
+def test_a_key_may_be_asked_for_twice(users: Users) -> None:
+    assert ids(read_rows(users.key("user-1"), users.key("user-1"))) == ["user-1", "user-1"]
+
+
+def test_an_empty_key_is_no_rows(users: Users) -> None:
+    assert ids(read_rows(users.key(""), users.key("user-1"))) == [None, "user-1"]
+
+
+def test_any_number_of_tables_is_one_call(users: Users, room: Room) -> None:
+    room.gate.watch()
+    read_rows(users.key("user-1"), (ClaimRow, "name/a"))
+    assert [point.what for point in room.gate.unwatch()] == ["BatchGetItem"]
+
+
+def test_what_the_table_held_back_is_asked_for_again(users: Users, room: Room) -> None:
+    room.gate.watch(lambda point, call: _holding_back(call) if point.turn == 0 else call())
+    rows = read_rows(users.key("user-1"))
+    assert (ids(rows), len(room.gate.unwatch())) == (["user-1"], 2)
+
+
+def test_a_table_that_goes_on_holding_back_is_unavailable(users: Users, room: Room) -> None:
+    def always(_: Point, call: Call) -> object:
+        return _holding_back(call)
+
+    room.gate.watch(always)
+    with pytest.raises(StoreUnavailable):
+        read_rows((UserRows, "user-1"))
+    room.gate.unwatch()
+
+
+def _holding_back(call: Call) -> object:
+    """The answer of a table that is too busy for any of the keys."""
+    status, headers, _ = cast(tuple[int, dict[str, str], bytes], call())
+    return status, headers, json.dumps({"Responses": {}, "UnprocessedKeys": HELD_BACK}).encode()
