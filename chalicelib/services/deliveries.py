@@ -1,5 +1,6 @@
 """Deliveries: previewed, deployed, steered, observed, given other mappings, deleted. Target data is left alone."""
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,7 +30,10 @@ from chalicelib.stores.together import DeliverySetting, Surroundings
 from chalicelib.stores.transaction import Transaction
 
 BOUND = 500
-_BEGIN_ATTEMPTS = 4
+_BEGIN_ATTEMPTS = 8
+_WORTH_ANOTHER_TRY = ("targets.version",)
+"""Writes that are refused when another delivery to the same schema was faster."""
+
 NO_PARAMETERS: Mapping[str, Any] = {}
 
 
@@ -100,27 +104,15 @@ class DeliveryService:
         """Create the sink connector, then the delivery, and let it run. With `open_operation` it is not settled yet."""
         if call.request_key and (stored := self.rows.find(call.request_key)):
             return self.observing.latest([stored])[0]
-        delivery, setting = self._draft(call, destination_id, given)
-        order = Order(
-            call=call,
-            family=self.family,
-            resource=delivery,
-            setting=setting,
-            kind=OperationKind.DEPLOY,
-            parameters=draft_view(delivery),
-            also=lambda transaction: self.family.taken(transaction, delivery, setting),
-            draft=True,
-        )
         for attempt in range(_BEGIN_ATTEMPTS):
+            delivery, setting = self._draft(call, destination_id, given)
             try:
-                self.together.meet(delivery)
-                return self.lifecycle.execute(order) or delivery
+                return self._deploy(call, delivery, setting)
             except WriteConflict as conflict:
-                if conflict.label == "name" and self.claims.find(name_key(delivery)) == delivery.id:
-                    raise _begin_error("open") from conflict
-                if conflict.label != "targets.version" or attempt == _BEGIN_ATTEMPTS - 1:
-                    raise _begin_error(conflict.label) from conflict
-        raise _begin_error("targets.version")
+                if conflict.label not in _WORTH_ANOTHER_TRY or attempt == _BEGIN_ATTEMPTS - 1:
+                    raise self._begin_error(conflict.label, delivery) from conflict
+            self.lifecycle.sleep(random.uniform(0, 0.02 * 2**attempt))  # noqa: S311 - jitter, not a secret
+        raise self._begin_error("targets.version", delivery)
 
     def get(self, delivery_id: str) -> Delivery:
         """The delivery with its latest observation; raises NotFound."""
@@ -214,6 +206,37 @@ class DeliveryService:
             )
         )  # fmt: skip
 
+    def _deploy(self, call: Call, delivery: Delivery, setting: DeliverySetting) -> Delivery:
+        self.together.meet(delivery)
+        order = Order(
+            call=call,
+            family=self.family,
+            resource=delivery,
+            setting=setting,
+            kind=OperationKind.DEPLOY,
+            parameters=draft_view(delivery),
+            also=lambda transaction: self.family.taken(transaction, delivery, setting),
+            draft=True,
+        )
+        return self.lifecycle.execute(order) or delivery
+
+    def _begin_error(self, label: str, delivery: Delivery) -> HeadgateError:
+        """Why a deploy could not begin, by the write that was refused."""
+        match label:
+            case "name" if self.claims.find(name_key(delivery)) == delivery.id:
+                return Conflict(
+                    "The first request with this key is not settled yet. Wait a moment and repeat.",
+                    code="OPERATION_IN_PROGRESS",
+                )
+            case "name":
+                return Conflict("Another delivery has this name.", code="NAME_CONFLICT")
+            case "pipeline.missing" | "destination.missing" | "connect_cluster.missing":
+                return missing(label.removesuffix(".missing").replace("_", " "))
+            case _:
+                return Conflict(
+                    "Another change at the same moment was faster. Repeat this.", code="OPERATION_IN_PROGRESS"
+                )
+
     def _steer_one(self, call: Call, delivery: Delivery, kind: OperationKind) -> SteeredDelivery:
         try:
             steered = self.steer(call, delivery.id, kind)
@@ -267,19 +290,3 @@ def _unsettled() -> HeadgateError:
         "Kafka Connect has not said yet whether it did this. Headgate finds out and finishes it by itself.",
         code="OPERATION_IN_PROGRESS",
     )
-
-
-def _begin_error(label: str) -> HeadgateError:
-    match label:
-        case "name":
-            return Conflict("Another delivery has this name.", code="NAME_CONFLICT")
-        case "pipeline.missing" | "destination.missing" | "connect_cluster.missing":
-            noun = label.removesuffix(".missing").replace("_", " ")
-            return missing(noun)
-        case "open":
-            return Conflict(
-                "The first request with this key is not settled yet. Wait a moment and repeat.",
-                code="OPERATION_IN_PROGRESS",
-            )
-        case _:
-            return Conflict("Another change at the same moment was faster. Repeat this.", code="OPERATION_IN_PROGRESS")

@@ -5,6 +5,7 @@ import pytest
 from chalicelib.domain.names import OWNER_KEY
 from chalicelib.domain.observation import DesiredState
 from chalicelib.errors import Conflict, Unavailable
+from chalicelib.kit.ids import new_id
 from infra.local.doubles.connect_faults import Effect
 from tests.faults.invariants import violations
 from tests.faults.looking import code_of, touches
@@ -101,6 +102,19 @@ def test_connect_down_before_a_delivery_leaves_no_association_and_no_claim(house
     assert house.tables.rows("deliveries") == []
     assert violations(house) == []
     assert house.services.deliveries.deploy(house.call(), destination.id, given).open_operation is None
+
+
+def test_a_delivery_that_is_asked_for_again_while_its_outcome_is_unknown_is_still_in_progress(house: House) -> None:
+    pipeline, destination, key = house.deployed_pipeline(), house.destination(), new_id()
+    given = house.delivery_input(pipeline)
+    house.connect.plant(Effect.TIMED_OUT, *CREATE)
+    deploy = house.services.deliveries.deploy
+    assert deploy(house.call(key=key), destination.id, given).open_operation
+    with pytest.raises(Conflict) as refused:
+        deploy(house.call(key=key), destination.id, given)
+    assert refused.value.code == "OPERATION_IN_PROGRESS"
+    assert recover(house) == []
+    assert deploy(house.call(key=key), destination.id, given).id == key
 
 
 def test_a_database_that_is_down_fails_the_deploy_and_leaves_the_draft(house: House) -> None:

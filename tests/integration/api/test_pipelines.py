@@ -227,10 +227,12 @@ def test_a_task_is_a_number_from_0(sandbox: Sandbox, query: str) -> None:
 
 
 @pytest.mark.parametrize("task", [1, 99, 100_001, 2**40])
-def test_an_unknown_task_is_404(sandbox: Sandbox, task: int) -> None:
-    path = f"/pipelines/{sandbox.pipeline['id']}"
+def test_an_unknown_task_is_404_and_leaves_nothing_behind(sandbox: Sandbox, task: int) -> None:
+    path, before = f"/pipelines/{sandbox.pipeline['id']}", sandbox.admin.shown(f"/pipelines/{sandbox.pipeline['id']}")
     refused(sandbox.admin.post(f"{path}/restart-task?task={task}"), 404, "NOT_FOUND")
-    assert sandbox.admin.shown(path)["open_operation"] is None
+    after = sandbox.admin.shown(path)
+    unchanged = ("open_operation", "last_error", "version")
+    assert {name: after[name] for name in unchanged} == {name: before[name] for name in unchanged}
 
 
 def test_the_status_follows_connector_and_tasks_and_withholds_traces(sandbox: Sandbox) -> None:
