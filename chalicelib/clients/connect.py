@@ -16,6 +16,7 @@ from chalicelib.clients.connect_parse import (
     ConnectRoot,
     FieldError,
     read_config,
+    read_config_hashes,
     read_field_errors,
     read_plugins,
     read_root,
@@ -114,6 +115,15 @@ class Connect:
             self._found(self._read("/connectors?expand=status", deadline, at_most=EXPANDED_LIST_BYTES))
         )
 
+    def statuses_and_configs(self, deadline: Deadline) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
+        """The same, and for the connectors of our names the hashes of their configs, in one request.
+
+        Asked only once: an answer that is too large for us, or takes too long, is so the second time as well.
+        """
+        path = "/connectors?expand=status&expand=info"
+        body = self._found(self._read(path, deadline, at_most=EXPANDED_LIST_BYTES, tries=1))
+        return read_statuses(body), read_config_hashes(body)
+
     def topics(self, name: str, deadline: Deadline) -> frozenset[str] | None:
         """The topics that the connector has used; None when it does not exist or the worker does not keep track."""
         answer = self._exchange("GET", f"{_connector(name)}/topics", deadline)
@@ -172,6 +182,13 @@ class Connect:
         """Restart the connector and all of its tasks."""
         self._write("POST", f"{_connector(name)}/restart?includeTasks=true&onlyFailed=false", deadline)
 
+    def restart_failed(self, name: str, deadline: Deadline) -> None:
+        """Restart those parts of the connector, itself or its tasks, that have failed or have not come back since.
+
+        Connect counts what is RESTARTING among them.
+        """
+        self._write("POST", f"{_connector(name)}/restart?includeTasks=true&onlyFailed=true", deadline)
+
     def restart_task(self, name: str, task: int, deadline: Deadline) -> None:
         """Restart one task. A task that does not exist is `NotFound`."""
         self._write("POST", f"{_connector(name)}/tasks/{int(task)}/restart", deadline)
@@ -225,9 +242,9 @@ class Connect:
                 break
         raise unknown()
 
-    def _read(self, path: str, deadline: Deadline, at_most: int = MEBIBYTE) -> object | None:
+    def _read(self, path: str, deadline: Deadline, at_most: int = MEBIBYTE, tries: int = TRIES) -> object | None:
         """The body of a successful read; None when Connect itself says that there is no such thing."""
-        answer = self._exchange("GET", path, deadline, at_most=at_most)
+        answer = self._exchange("GET", path, deadline, at_most=at_most, tries=tries)
         if answer.status == 200 and answer.is_json:
             return answer.body
         if answer.refusal == 404:
@@ -243,12 +260,13 @@ class Connect:
         body: Mapping[str, Any] | None = None,
         seconds: float = READ_SECONDS,
         at_most: int = MEBIBYTE,
+        tries: int = TRIES,
     ) -> Answer:
         """Ask something that changes nothing; again while a rebalance (409, or 500 for a moment) or a lost answer
         spoils it.
         """
-        for attempt in range(TRIES):
-            last = attempt == TRIES - 1
+        for attempt in range(tries):
+            last = attempt == tries - 1
             try:
                 answer = self._http.send(method, path, deadline=deadline, body=body, seconds=seconds, at_most=at_most)
             except NoAnswer as lost:

@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
 from chalicelib.clients.connect_phrases import GENERAL, sentence_for
 from chalicelib.domain.classify import classify
 from chalicelib.domain.cluster import ConnectorPlugin
-from chalicelib.domain.names import ConnectorKind
+from chalicelib.domain.connector_config import config_hash
+from chalicelib.domain.names import ConnectorKind, parse_connector_name
 from chalicelib.domain.observation import ConnectorStatus, Hint, TaskStatus
 from chalicelib.errors import Unavailable
 
@@ -97,6 +99,19 @@ def read_statuses(body: object) -> dict[str, ConnectorStatus]:
         except Unavailable:
             statuses[name] = ConnectorStatus(name=name, state=UNKNOWN_STATE, worker_id=None, tasks=())
     return statuses
+
+
+def read_config_hashes(body: object) -> dict[str, str]:
+    """`GET /connectors?expand=info`: the hash of each config of a connector of our name; no config leaves this room.
+
+    A connector whose entry cannot be read is left out.
+    """
+    hashes = {}
+    for name, entry in _object(body).items():
+        if parse_connector_name(name):
+            with suppress(Unavailable):
+                hashes[name] = config_hash(read_config(_object(_object(entry).get("info")).get("config")))
+    return hashes
 
 
 def read_topics(name: str, body: object) -> frozenset[str]:

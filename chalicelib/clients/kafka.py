@@ -20,7 +20,6 @@ ANSWER_SECONDS = 8.0
 MAX_TOPICS = 100_000
 MAX_SERVERS = 20
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
-_SASL = (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 _TLS = (SecurityProtocol.SSL, SecurityProtocol.SASL_SSL)
 
 _SILENT = logging.Logger("headgate.librdkafka", level=logging.CRITICAL + 1)
@@ -105,7 +104,7 @@ class Kafka:
             "error_cb": _drop,
             "allow.auto.create.topics": False,
         }
-        if self._cluster.security_protocol in _SASL:
+        if self._cluster.security_protocol.has_sasl:
             settings["sasl.mechanism"] = str(self._cluster.sasl_mechanism)
             settings["sasl.username"] = self._cluster.username or ""
             settings["sasl.password"] = self._password.reveal() if self._password else ""

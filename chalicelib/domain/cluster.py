@@ -1,11 +1,9 @@
 """The two kinds of clusters: Kafka brokers and Kafka Connect workers."""
 
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from enum import StrEnum
 
-from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.health import Health
+from chalicelib.domain.registered import Registered
 
 
 class SecurityProtocol(StrEnum):
@@ -15,6 +13,11 @@ class SecurityProtocol(StrEnum):
     SSL = "SSL"
     SASL_PLAINTEXT = "SASL_PLAINTEXT"
     SASL_SSL = "SASL_SSL"
+
+    @property
+    def has_sasl(self) -> bool:
+        """Whether brokers ask who it is, by a mechanism."""
+        return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
 
 class SaslMechanism(StrEnum):
@@ -40,43 +43,27 @@ class SecretDelivery(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamCluster:
+class StreamCluster(Registered):
     """Kafka brokers. `bootstrap_servers` is `host:port[,host:port...]`."""
 
-    id: str
-    name: str
     bootstrap_servers: str
     security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     sasl_mechanism: SaslMechanism | None = None
     username: str | None = None
-    credentials: Credentials
     metrics_provider: MetricsProvider = MetricsProvider.NONE
     kafka_cluster_id: str | None = None
-    health: Health = field(default_factory=Health)
-    version: int = 1
-    revision: int = 1
-    created_at: datetime
-    updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectCluster:
+class ConnectCluster(Registered):
     """Kafka Connect workers behind one REST address."""
 
-    id: str
-    name: str
     base_url: str
     stream_cluster_id: str
     username: str | None = None
-    credentials: Credentials
     secret_delivery: SecretDelivery = SecretDelivery.CONFIG_PROVIDER
     connect_version: str | None = None
     kafka_cluster_id: str | None = None
-    health: Health = field(default_factory=Health)
-    version: int = 1
-    revision: int = 1
-    created_at: datetime
-    updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

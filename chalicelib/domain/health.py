@@ -29,3 +29,13 @@ class Health:
     status: HealthStatus = HealthStatus.UNKNOWN
     checked_at: datetime | None = None
     last_error: Failure | None = None
+
+    @classmethod
+    def healthy(cls, at: datetime) -> "Health":
+        """A look that found nothing wrong."""
+        return cls(status=HealthStatus.HEALTHY, checked_at=at)
+
+    @classmethod
+    def unhealthy(cls, at: datetime, code: str, message: str) -> "Health":
+        """A look that failed."""
+        return cls(status=HealthStatus.UNHEALTHY, checked_at=at, last_error=Failure(code=code, message=message, at=at))

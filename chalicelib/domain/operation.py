@@ -6,6 +6,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+MOST_DEFECTS = 10
+"""How often a takeover of one operation may end in a bug of ours until it is settled as failed: five minutes or so, in
+which a bad release can be taken back.
+"""
+
 
 class OperationKind(StrEnum):
     """What is being done to a pipeline or a delivery."""
@@ -15,6 +20,7 @@ class OperationKind(StrEnum):
     RESUME = "resume"
     RESTART = "restart"
     RESTART_TASK = "restart_task"
+    UPDATE_CONFIG = "update_config"
     UPDATE_MAPPINGS = "update_mappings"
     DELETE = "delete"
 
@@ -46,7 +52,8 @@ class OpenOperation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """An operation row. `lease_until` is until when its worker is believed alive; `parameters` are its arguments
-    (a task number, new mappings, the draft of a delivery), without secrets.
+    (a task number, new mappings, the draft of a delivery), without secrets. `defects` counts takeovers that a bug of
+    ours has ended.
     """
 
     id: str
@@ -65,6 +72,7 @@ class Operation:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     error_code: str | None = None
     error_message: str | None = None
+    defects: int = 0
     revision: int = 1
     created_at: datetime
     finished_at: datetime | None = None

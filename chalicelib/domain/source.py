@@ -1,30 +1,24 @@
 """A database registered for capture."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, ClassVar
 
-from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.database import DatabaseAddress, TestResult
-from chalicelib.domain.health import Health
+from chalicelib.domain.registered import RegisteredSystem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(RegisteredSystem):
     """A source. `tables` and `cdc_ready_tables` are null until discovery has run for the current address."""
 
-    id: str
-    name: str
-    description: str | None
-    environment: str | None
-    address: DatabaseAddress
-    credentials: Credentials
-    health: Health = field(default_factory=Health)
-    last_tested_at: datetime | None = None
-    last_test: TestResult | None = None
+    NOTHING_KNOWN: ClassVar[Mapping[str, Any]] = {
+        **RegisteredSystem.NOTHING_KNOWN,
+        "last_discovery_at": None,
+        "tables": None,
+        "cdc_ready_tables": None,
+    }
+
     last_discovery_at: datetime | None = None
     tables: int | None = None
     cdc_ready_tables: int | None = None
-    version: int = 1
-    revision: int = 1
-    created_at: datetime
-    updated_at: datetime

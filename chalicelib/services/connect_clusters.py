@@ -8,7 +8,7 @@ from chalicelib.clients.connect import Connect
 from chalicelib.domain.access import Call
 from chalicelib.domain.cluster import ConnectCluster, ConnectorPlugin, SecretDelivery, StreamCluster
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.health import Failure, Health, HealthStatus
+from chalicelib.domain.health import Health
 from chalicelib.errors import HeadgateError, Invalid
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.masking import Secret
@@ -135,9 +135,7 @@ class ConnectClusterService:
         except Invalid:
             raise
         except HeadgateError as error:
-            failure = Failure(code=error.code, message=error.message, at=now)
-            unhealthy = Health(status=HealthStatus.UNHEALTHY, checked_at=now, last_error=failure)
-            return replace(cluster, health=unhealthy)
+            return replace(cluster, health=Health.unhealthy(now, error.code, error.message))
         if stream.kafka_cluster_id and root.kafka_cluster_id and stream.kafka_cluster_id != root.kafka_cluster_id:
             raise Invalid.at(
                 "body",
@@ -149,7 +147,7 @@ class ConnectClusterService:
             cluster,
             connect_version=root.version,
             kafka_cluster_id=root.kafka_cluster_id,
-            health=Health(status=HealthStatus.HEALTHY, checked_at=now),
+            health=Health.healthy(now),
         )
 
 

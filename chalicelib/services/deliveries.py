@@ -18,7 +18,7 @@ from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
 from chalicelib.services.delivery_family import DeliveryFamily, draft_view, mappings_view, missing, name_key
 from chalicelib.services.lifecycle import Also, Lifecycle, Order
-from chalicelib.services.managed import require_deployed, still_there
+from chalicelib.services.managed import needs_config, noting, outdated, require_deployed, still_there
 from chalicelib.services.observing import Observing
 from chalicelib.services.plugins import Validation
 from chalicelib.services.registry import expect_version
@@ -31,10 +31,14 @@ from chalicelib.stores.transaction import Transaction
 
 BOUND = 500
 _BEGIN_ATTEMPTS = 8
-_WORTH_ANOTHER_TRY = ("targets.version",)
-"""Writes that are refused when another delivery to the same schema was faster."""
+_WORTH_ANOTHER_TRY = ("targets.version", "destination.missing")
+"""Writes that are refused when another delivery to the same schema, or a change of the destination, was faster."""
 
 NO_PARAMETERS: Mapping[str, Any] = {}
+OUTDATED = (
+    "Its destination was changed since its connector was given a config. Send its mappings again (PUT .../mappings) to "
+    "give it the new one."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +121,7 @@ class DeliveryService:
     def get(self, delivery_id: str) -> Delivery:
         """The delivery with its latest observation; raises NotFound."""
         delivery, setting = self.together.read(delivery_id)
-        return self.observing.latest([delivery], {delivery.connect_cluster_id: setting.view})[0]
+        return self._told(self.observing.latest([delivery], {delivery.connect_cluster_id: setting.view})[0], setting)
 
     def get_of(self, destination_id: str, delivery_id: str) -> Delivery:
         """The same, if it belongs to the destination."""
@@ -140,7 +144,7 @@ class DeliveryService:
     def status(self, call: Call, delivery_id: str) -> Delivery:
         """The delivery with an observation made now."""
         delivery, setting = self.together.read(delivery_id)
-        return self.observing.now(call, delivery, still_there(setting.connect_cluster))
+        return self._told(self.observing.now(call, delivery, still_there(setting.connect_cluster)), setting)
 
     def status_of(self, call: Call, destination_id: str) -> tuple[Delivery, ...]:
         """All of a destination's deliveries, each observed by itself now."""
@@ -164,10 +168,15 @@ class DeliveryService:
         return tuple(self._steer_one(call, delivery, kind) for delivery in self.list_of(destination_id).items)
 
     def update_mappings(self, call: Call, delivery_id: str, mappings: tuple[TopicMapping, ...]) -> Delivery:
-        """Write other tables from now on. Offsets are kept and nothing is filled in for the past."""
+        """Write other tables from now on. Offsets are kept and nothing is filled in for the past.
+
+        The same mappings again change nothing, unless the destination was changed since, or somebody has changed the
+        connector's config: then the connector gets its config again.
+        """
         delivery, setting = self.together.read(delivery_id)
         expect_version(call, delivery.version)
-        if mappings == delivery.mappings and not delivery.open_operation:
+        same = mappings == delivery.mappings and not delivery.open_operation
+        if same and not needs_config(self.family, delivery, setting):
             self.family.check(call, delivery, setting, self.family.config(delivery, setting)[0])
             return self.observing.latest([delivery], {delivery.connect_cluster_id: setting.view})[0]
         schemas = {mapping.schema_name for mapping in mappings}
@@ -275,6 +284,9 @@ class DeliveryService:
             updated_at=now,
         )
         return delivery, setting
+
+    def _told(self, delivery: Delivery, setting: DeliverySetting) -> Delivery:
+        return noting(delivery, OUTDATED) if outdated(self.family, delivery, setting) else delivery
 
     def _setting(self, destination_id: str, given: DeliveryInput) -> DeliverySetting:
         """What the input names. Where it names no workers, they are its pipeline's."""

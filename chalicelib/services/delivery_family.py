@@ -141,7 +141,9 @@ class DeliveryFamily:
         self.claims.take(transaction, name_key(delivery), delivery.id, label="name")
         self.hold(transaction, delivery, setting, delivery.mappings)
         self.pipelines.refer(transaction, delivery.pipeline_id, +1)
-        self.destinations.refer(transaction, delivery.destination_id, +1)
+        # The claims and the config are those of the place where the destination was when it was read.
+        revision = still_there(setting.destination).revision
+        self.destinations.refer(transaction, delivery.destination_id, +1, revision=revision)
         self.connects.refer(transaction, delivery.connect_cluster_id, +1)
 
     def hold(

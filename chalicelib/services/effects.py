@@ -163,6 +163,7 @@ EFFECTS: Mapping[OperationKind, Callable[[Effect], None]] = {
     OperationKind.RESUME: resume,
     OperationKind.RESTART: restart,
     OperationKind.RESTART_TASK: restart_task,
+    OperationKind.UPDATE_CONFIG: update,
     OperationKind.UPDATE_MAPPINGS: update,
     OperationKind.DELETE: delete,
 }

@@ -46,7 +46,7 @@ DESIRED_AFTER: Mapping[OperationKind, DesiredState] = {
 }
 """What each operation makes people's wish; the others leave it."""
 
-_GIVES_A_CONFIG = (OperationKind.DEPLOY, OperationKind.UPDATE_MAPPINGS)
+_GIVES_A_CONFIG = (OperationKind.DEPLOY, OperationKind.UPDATE_CONFIG, OperationKind.UPDATE_MAPPINGS)
 
 Also = Callable[[Transaction], None]
 
@@ -270,7 +270,7 @@ class Lifecycle:
             if work.operation.kind is OperationKind.DEPLOY:
                 work = replace(work, operation=self._keep_hold(work.operation))
                 self._compensate(effect)
-            self._commit_failure(work, error)
+            self.settle_failed(work, error)
         except WriteConflict as lost:
             raise _still_open() from lost
 
@@ -290,7 +290,8 @@ class Lifecycle:
         except (Unavailable, TimedOut):
             return  # what cannot be reached was not reached before; if it was, the reconciler finds a stranger
 
-    def _commit_failure(self, work: Work[R], error: HeadgateError) -> None:
+    def settle_failed(self, work: Work[R], error: HeadgateError) -> None:
+        """Close the operation as failed, with its reason beside the resource and in the audit trail."""
         now, family, resource = self.clock(), work.family, work.resource
         ended: dict[str, Any] = {"error_code": error.code, "error_message": error.message, "finished_at": now}
         transaction = Transaction()

@@ -1,13 +1,16 @@
 """What pipelines and deliveries have in common for the operations on their connectors."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from chalicelib.domain.access import Call
 from chalicelib.domain.cluster import ConnectCluster
+from chalicelib.domain.cluster_view import ClusterView
+from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.delivery import Delivery
-from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.observation import DesiredState, Observation
 from chalicelib.domain.operation import Operation
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import Conflict, NotFound
@@ -24,6 +27,11 @@ class Setting(Protocol):
     @property
     def connect_cluster(self) -> ConnectCluster | None:
         """The workers that it runs on."""
+        ...
+
+    @property
+    def view(self) -> ClusterView:
+        """What was last seen of those workers."""
         ...
 
 
@@ -78,6 +86,31 @@ class Family(Protocol[R]):
     def last_words(self, resource: R) -> Mapping[str, Any]:
         """What its deletion's audit record says beside the resource itself."""
         ...
+
+
+def outdated(family: Family[R], resource: R, setting: Setting) -> bool:
+    """Whether the connector was given another config than it would be given now, because what that is made of changed.
+
+    A draft has none yet, and what an open operation gives is not known before it is settled.
+    """
+    if resource.desired_state is DesiredState.DRAFT or resource.open_operation:
+        return False
+    return config_hash(family.config(resource, setting)[0]) != resource.config_hash
+
+
+def needs_config(family: Family[R], resource: R, setting: Setting) -> bool:
+    """Whether the connector is to be given its config again: it is outdated, or somebody else has changed it."""
+    drift = setting.view.remembered.drifted.get(resource.connector_name)
+    return outdated(family, resource, setting) or bool(drift and drift.confirmed and not resource.open_operation)
+
+
+def noting(resource: R, sentence: str) -> R:
+    """The resource with one reason more in what is shown as observed."""
+    return replace(resource, observation=_adding(resource.observation, sentence))
+
+
+def _adding(seen: Observation | None, sentence: str) -> Observation | None:
+    return replace(seen, reasons=(*seen.reasons, sentence)) if seen else None
 
 
 def require_deployed(resource: Pipeline | Delivery) -> None:

@@ -19,7 +19,7 @@ from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
 from chalicelib.services.lifecycle import Lifecycle, Order
-from chalicelib.services.managed import require_deployed, still_there
+from chalicelib.services.managed import needs_config, noting, outdated, require_deployed, still_there
 from chalicelib.services.observing import NO_VIEWS, Observing, Views
 from chalicelib.services.pipeline_family import PipelineFamily
 from chalicelib.services.plugins import Validation
@@ -31,6 +31,7 @@ from chalicelib.stores.together import PipelineSetting, Surroundings
 
 BOUND = 500
 NO_PARAMETERS: Mapping[str, Any] = {}
+OUTDATED = "Its source was changed since its connector was given a config. Deploy it again to give it the new one."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +124,7 @@ class PipelineService:
         """The pipeline with source, clusters, config and deliveries; raises NotFound."""
         stored, setting = self.together.read(pipeline_id)
         views = {stored.connect_cluster_id: setting.view}
-        pipeline, source = self.observing.latest([stored], views)[0], still_there(setting.source)
+        pipeline, source = self._told(self.observing.latest([stored], views)[0], setting), still_there(setting.source)
         return PipelineDetail(
             pipeline=pipeline,
             source=source,
@@ -141,7 +142,7 @@ class PipelineService:
     def status(self, call: Call, pipeline_id: str) -> Pipeline:
         """The pipeline with an observation made now. `UNKNOWN`, with the reason, when Connect cannot be read."""
         pipeline, setting = self.together.read(pipeline_id)
-        return self.observing.now(call, pipeline, still_there(setting.connect_cluster))
+        return self._told(self.observing.now(call, pipeline, still_there(setting.connect_cluster)), setting)
 
     def readiness(self, call: Call, source_id: str, pipeline_id: str | None) -> Readiness:
         """Whether a source is ready, for one of its pipelines or as such. Raises NotFound, REFERENCE_NOT_FOUND."""
@@ -153,8 +154,14 @@ class PipelineService:
         return self.family.probes.readiness(call, source, pipeline, deployed=deployed)
 
     def deploy(self, call: Call, pipeline_id: str) -> Pipeline:
-        """Create its connector and let it run. Deploying what is deployed changes nothing."""
+        """Create its connector and let it run.
+
+        Deploying what is deployed changes nothing, unless its source was changed since, or somebody has changed the
+        connector's config: then the connector gets its config again, running or paused as it is.
+        """
         pipeline, setting = self.together.read(pipeline_id)
+        if needs_config(self.family, pipeline, setting):
+            return self._execute(call, pipeline, setting, OperationKind.UPDATE_CONFIG) or pipeline
         if pipeline.desired_state is not DesiredState.DRAFT and not pipeline.open_operation:
             return self.observing.latest([pipeline], {pipeline.connect_cluster_id: setting.view})[0]
         return self._execute(call, pipeline, setting, OperationKind.DEPLOY) or pipeline
@@ -184,6 +191,9 @@ class PipelineService:
         pipeline, setting = self.together.read(pipeline_id)
         expect_version(call, pipeline.version)
         return self._execute(call, pipeline, setting, OperationKind.DELETE)
+
+    def _told(self, pipeline: Pipeline, setting: PipelineSetting) -> Pipeline:
+        return noting(pipeline, OUTDATED) if outdated(self.family, pipeline, setting) else pipeline
 
     def _steer(self, call: Call, pipeline_id: str, kind: OperationKind, **parameters: Any) -> Pipeline:
         pipeline, setting = self.together.read(pipeline_id)

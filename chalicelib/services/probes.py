@@ -10,9 +10,10 @@ from chalicelib.domain.access import Call
 from chalicelib.domain.database import CheckStatus, DatabaseAddress, TestCheck, TestResult
 from chalicelib.domain.database_facts import TargetFacts
 from chalicelib.domain.destination import Destination
-from chalicelib.domain.health import Failure, Health, HealthStatus
+from chalicelib.domain.health import Health
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.readiness import CapturePlan, Readiness, judge_readiness, unreachable_readiness
+from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import TableName
 from chalicelib.errors import HeadgateError, Invalid, TimedOut, Unavailable, WriteConflict
@@ -26,7 +27,7 @@ from chalicelib.stores.transaction import Transaction
 LOOK_SECONDS = 12.0
 """Longer than any honest server needs, and it leaves a request time for what comes after."""
 
-S = TypeVar("S", Source, Destination)
+S = TypeVar("S", bound=RegisteredSystem)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +47,7 @@ class Probes:
         entity = rows.get(entity_id)
         result = self._test(entity.address, self.outside.database_secrets(entity.credentials), call.deadline)
         now = self.clock()
-        tested = replace(
-            entity,
-            last_test=result,
-            last_tested_at=now,
-            health=health_after(result, now=now),
-        )
+        tested = replace(entity, last_test=result, last_tested_at=now, health=health_after(result, now=now))
         transaction = Transaction()
         rows.save(transaction, tested)
         self.audit.record(
@@ -98,6 +94,5 @@ def health_after(result: TestResult, *, now: datetime) -> Health:
     """What a connection test says about a system's health."""
     failed = next((check for check in result.checks if check.status is CheckStatus.FAILED), None)
     if failed is None:
-        return Health(status=HealthStatus.HEALTHY, checked_at=now)
-    failure = Failure(code=failed.code or "FAILED", message=failed.message, at=now)
-    return Health(status=HealthStatus.UNHEALTHY, checked_at=now, last_error=failure)
+        return Health.healthy(now)
+    return Health.unhealthy(now, failed.code or "FAILED", failed.message)

@@ -4,28 +4,26 @@ Level-triggered: it acts on what is, not on what happened. It never touches a co
 and does nothing at all when Connect cannot be read.
 """
 
-import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, TypeVar
+from datetime import datetime
+from typing import Any
 
 from chalicelib.clients.connect import Connect
 from chalicelib.domain.access import SYSTEM, Call
-from chalicelib.domain.cluster import ConnectCluster
+from chalicelib.domain.cluster import ConnectCluster, SecretDelivery
 from chalicelib.domain.cluster_view import ClusterView, Remembered, Wanted
-from chalicelib.domain.names import ConnectorKind, parse_connector_name
-from chalicelib.domain.observation import DesiredState, Observation, observe
-from chalicelib.domain.operation import Operation, OperationStep
-from chalicelib.domain.reconciliation import Plan, changed, decide
+from chalicelib.domain.drift import SUSPECT_EVERY, compare_due, suspicious
+from chalicelib.domain.names import parse_connector_name
+from chalicelib.domain.observation import ConnectorStatus, DesiredState, observe
+from chalicelib.domain.operation import MOST_DEFECTS, Operation, OperationStep
+from chalicelib.domain.reconciliation import Plan, annotated, changed, decide
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Clock, Deadline
-from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import failure, get_logger
-from chalicelib.services.effects import Effect, deploy, ours
 from chalicelib.services.lifecycle import LEASE, Lifecycle, Work
 from chalicelib.services.managed import Family
+from chalicelib.services.mending import Mending, by_itself, by_lot, within
 from chalicelib.services.outside import Outside
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import Observations
@@ -33,14 +31,19 @@ from chalicelib.stores.operations import Operations
 from chalicelib.stores.transaction import Transaction
 
 SETTLED_PER_TICK = 10
-MENDED_PER_TICK = 10
-_SETTLE_SECONDS = 20.0
 _CLUSTERS = 500
-FAMILY_OF = {ConnectorKind.SOURCE: "pipeline", ConnectorKind.SINK: "delivery"}
-"""Which family each kind of connector belongs to."""
 
-Act = Callable[[str, Deadline], object]
-T = TypeVar("T")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """What Connect has just told: every connector's status, and the hashes of configs, when it was asked for those.
+
+    `compared_at` is when it was last asked for them.
+    """
+
+    statuses: Mapping[str, ConnectorStatus]
+    config_hashes: Mapping[str, str] | None
+    compared_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,76 +69,131 @@ class Reconciler:
 
     def tick(self, cluster_id: str, deadline: Deadline) -> None:
         """One look at one cluster, and what follows from it."""
-        cluster = self.connects.find(cluster_id)
+        cluster, view = self.observations.look(cluster_id, self.connects)
         if cluster is None:
             return
-        view = self.observations.read([cluster_id]).get(cluster_id, ClusterView())
-        connect = self.outside.connect(cluster)
         try:
-            statuses = connect.statuses(deadline)
+            sight = self._look(cluster, self.outside.connect(cluster), view, deadline)
         except HeadgateError as error:
             unread = replace(view, unreadable=error.message, observed_at=self.clock())
             self.observations.write(cluster_id, unread, changed=False)
             return
-        now = self.clock()
-        ours_by_name = [name for name in statuses if parse_connector_name(name)]
-        seen = {name: observe(statuses[name], now=now) for name in _by_lot(ours_by_name)}
-        self._digest(cluster, connect, view, seen, deadline)
+        self._digest(cluster, view, sight, deadline)
 
-    def _digest(
-        self,
-        cluster: ConnectCluster,
-        connect: Connect,
-        view: ClusterView,
-        seen: Mapping[str, Observation],
-        deadline: Deadline,
-    ) -> None:
+    def _look(self, cluster: ConnectCluster, connect: Connect, view: ClusterView, deadline: Deadline) -> Sight:
+        """One question to Connect. Configs are asked for now and then, when nothing that people want is on its way.
+
+        Where secrets stand in configs themselves, those are not asked for: what Headgate gave can only be told from
+        references, and no hash of a secret may be kept.
+        """
+        now = self.clock()
+        may_compare = view.settled and cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER
+        if not (may_compare and compare_due(view.compared_at, len(view.remembered.observed), now)):
+            return Sight(statuses=connect.statuses(deadline), config_hashes=None, compared_at=view.compared_at)
+        try:
+            statuses, hashes = connect.statuses_and_configs(deadline)
+        except HeadgateError:
+            # Too large for us, or too slow; the statuses alone may still be had. The configs have to wait.
+            return Sight(statuses=connect.statuses(deadline), config_hashes=None, compared_at=now)
+        return Sight(statuses=statuses, config_hashes=hashes, compared_at=now)
+
+    def _digest(self, cluster: ConnectCluster, view: ClusterView, sight: Sight, deadline: Deadline) -> None:
         before, now = view.remembered, self.clock()
-        fresh = view.epoch != before.epoch
+        ours_by_name = [name for name in sight.statuses if parse_connector_name(name)]
+        known = [name for name in ours_by_name if name in before.wanted]
+        # Only what nobody may want is drawn by lot: of that, a bounded number gets its turn.
+        others = by_lot(name for name in ours_by_name if name not in before.wanted)
+        seen = {name: observe(sight.statuses[name], now=now) for name in (*known, *others)}
         wanted, open_operations = dict(before.wanted), []
-        if fresh or before.unsettled:
+        if not view.settled:
             wanted = self._wanted(cluster.id)
             open_operations = list(self.operations.open_on(cluster.id))
         busy = {operation.connector_name for operation in open_operations}
-        plan = decide(wanted, seen, before, busy=busy, now=now)
+        plan = decide(wanted, seen, before, busy=busy, now=now, held=sight.config_hashes)
         after = Remembered(
             epoch=view.epoch,
             # One more look after each change: the index that `wanted` is read from may lag behind the epoch.
-            unsettled=bool(open_operations) or fresh,
+            unsettled=bool(open_operations) or view.epoch != before.epoch,
             wanted=wanted,
-            observed=seen,
+            observed=annotated(seen, plan),
             missing=plan.missing,
             misplaced=plan.misplaced,
             strangers=plan.strangers,
+            restarts=plan.restarts,
+            drifted=plan.drifted,
         )
-        different = changed(before.observed, seen) or replace(after, observed=before.observed) != before
-        self.observations.write(
-            cluster.id, replace(view, unreadable=None, observed_at=now, remembered=after), changed=different
-        )
+        moved = changed(before.observed, after.observed)
+        different = moved or replace(after, observed=before.observed) != before
+        suspect = moved and view.settled and suspicious(before.observed, seen)
+        mended = bool(plan.drifted) and not view.settled
+        compared_at = None if mended or _compare_soon(sight, plan, now, suspect=suspect) else sight.compared_at
+        noted = replace(view, unreadable=None, observed_at=now, compared_at=compared_at, remembered=after)
+        if not self.observations.write(cluster.id, noted, changed=different):
+            return  # Another tick was faster: it acts, and what this one knew was no longer true.
         for operation in [one for one in open_operations if one.lease_until <= now][:SETTLED_PER_TICK]:
             self.roll_forward(operation, deadline)
-        self._mend(cluster, connect, plan, wanted, deadline)
+        self._mending.carry_out(cluster, plan, wanted, deadline)
+
+    @property
+    def _mending(self) -> Mending:
+        return Mending(connects=self.connects, families=self.families, lifecycle=self.lifecycle, outside=self.outside)
 
     def roll_forward(self, operation: Operation, deadline: Deadline) -> None:
         """Take the lease of an open operation and finish it from what is observed, if there is time for it.
 
         What goes wrong is written down by whoever settles the operation, or is tried again when this lease has ended.
+        A bug of ours is not tried for ever: see `MOST_DEFECTS`.
         """
         if deadline.passed:
             return
-        family = self.families[operation.resource_type]
-        call = Call(actor=SYSTEM, correlation_id=operation.correlation_id, deadline=_within(deadline))
-        with _by_itself():
+        with by_itself():
             leased = self._lease(operation)
-            resource = family.subject(leased)
-            if resource is None:
-                self._close(leased)
-            else:
-                setting = family.setting(resource)
-                work = Work(
-                    call=call, family=family, operation=leased, resource=resource, setting=setting, first=False
-                )
-                self.lifecycle.carry_out(work)
+            try:
+                self._finish(leased, deadline)
+            except HeadgateError:
+                return
+            except Exception as error:  # noqa: BLE001 - one poisoned operation must not take a whole cluster with it
+                get_logger().error("an operation could not be finished", extra={"failure": failure(error)})
+                self._count_defect(leased, deadline)
+
+    def _finish(self, leased: Operation, deadline: Deadline) -> None:
+        work = self._work(leased, deadline)
+        if work is None:
+            self._close(leased)
+        else:
+            self.lifecycle.carry_out(work)
+
+    def _work(self, operation: Operation, deadline: Deadline) -> Work[Any] | None:
+        """What is left to do; None when nothing is left that the operation could be about."""
+        family = self.families[operation.resource_type]
+        resource = family.subject(operation)
+        if resource is None:
+            return None
+        return Work(
+            call=Call(actor=SYSTEM, correlation_id=operation.correlation_id, deadline=within(deadline)),
+            family=family,
+            operation=operation,
+            resource=resource,
+            setting=family.setting(resource),
+            first=False,
+        )
+
+    def _count_defect(self, leased: Operation, deadline: Deadline) -> None:
+        """Settle the operation as failed when a bug has spoilt it often enough; whoever looks next mends what is left.
+
+        A connector that a failed deploy has left behind is a stranger, and goes its way.
+        """
+        stored = self.operations.get(leased.id)
+        if stored.step.settled:
+            return
+        counted = replace(stored, defects=stored.defects + 1)
+        if counted.defects >= MOST_DEFECTS and (work := self._work(counted, deadline)):
+            error = HeadgateError("A defect of Headgate stopped this. Its log holds the details.")
+            self.lifecycle.settle_failed(work, error)
+            return
+        transaction = Transaction()
+        self.operations.save(transaction, counted)
+        transaction.commit()
 
     def _lease(self, operation: Operation) -> Operation:
         """Raises WriteConflict when another worker was faster."""
@@ -163,94 +221,9 @@ class Reconciler:
             if resource.desired_state is not DesiredState.DRAFT
         }
 
-    def _mend(
-        self, cluster: ConnectCluster, connect: Connect, plan: Plan, wanted: Mapping[str, Wanted], deadline: Deadline
-    ) -> None:
-        """Do what the plan says, a bounded number of things, each by itself: one that fails stops no other."""
-        hands = _Hands(connect=connect, deadline=deadline)
-        steps: list[Callable[[], None]] = [
-            *(partial(self._create, cluster, connect, wanted[name], deadline) for name in plan.create),
-            *(partial(hands.do, connect.resume, name) for name in plan.resume),
-            *(partial(hands.do, connect.pause, name) for name in plan.pause),
-            *(partial(self._quarantine, hands, connect.stop, name) for name in plan.stop),
-            *(partial(self._quarantine, hands, connect.delete, name) for name in plan.delete),
-        ]
-        for step in _by_lot(steps)[:MENDED_PER_TICK]:
-            if deadline.passed:
-                return
-            with _by_itself():
-                step()
 
-    def _create(self, cluster: ConnectCluster, connect: Connect, wanted: Wanted, deadline: Deadline) -> None:
-        """Make a connector again that is wanted and was missing twice, if a direct look agrees that it is."""
-        family = self.families[wanted.resource_type]
-        resource = family.rows.find(wanted.resource_id)
-        if resource is None or resource.open_operation or resource.desired_state is DesiredState.DRAFT:
-            return
-
-        def config() -> Mapping[str, str]:
-            built, credentials = family.config(resource, family.setting(resource))
-            return self.outside.for_connect(cluster, built, credentials)
-
-        call = Call(actor=SYSTEM, correlation_id=new_id(), deadline=_within(deadline))
-        deploy(Effect(connect=connect, name=resource.connector_name, config=config, deadline=call.deadline))
-        order = connect.pause if resource.desired_state is DesiredState.PAUSED else connect.resume
-        order(resource.connector_name, call.deadline)
-        self.lifecycle.audit.record_alone(call, f"{family.rows.noun}.recreate", resource.id)
-
-    def _quarantine(self, hands: "_Hands", act: Act, name: str) -> None:
-        """Stop or delete a connector that nobody wants, if a direct look agrees that it was ours and that nobody does.
-
-        A connector that the audit trail has never heard of belongs to another installation on the same workers; one
-        that is wanted may be seen here as well because its workers are registered twice.
-        """
-        parsed = parse_connector_name(name)
-        if parsed is None:
-            return
-        kind, resource_id = parsed
-        resource = self.families[FAMILY_OF[kind]].rows.find(resource_id)
-        wanted = resource and (resource.open_operation or resource.desired_state is not DesiredState.DRAFT)
-        if not wanted and self._made(resource_id):
-            hands.do(act, name)
-
-    def _made(self, resource_id: str) -> bool:
-        """Whether this installation has ever had such a resource."""
-        trail = self.lifecycle.audit.list(
-            limit=1, after=None, resource_id=resource_id, include_related=False, meaningful=None
-        )
-        return bool(trail.items)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Hands:
-    """Touches connectors that carry our marker, and no others."""
-
-    connect: Connect
-    deadline: Deadline
-
-    def do(self, act: Act, name: str) -> None:
-        held = self.connect.find_config(name, self.deadline)
-        if held is not None and ours(name, held):
-            act(name, self.deadline)
-
-
-@contextmanager
-def _by_itself() -> Iterator[None]:
-    """What goes wrong in here stops nothing else of the tick, and is seen again by the next one."""
-    try:
-        yield
-    except HeadgateError:
-        return
-    except Exception as error:  # noqa: BLE001 - one poisoned operation must not take a whole cluster with it
-        get_logger().error("a step of the tick failed", extra={"failure": failure(error)})
-
-
-def _within(deadline: Deadline) -> Deadline:
-    return Deadline.after(deadline.left(_SETTLE_SECONDS))
-
-
-def _by_lot(things: Iterable[T]) -> list[T]:
-    """In an order of chance: where only some get their turn, those that always fail must not keep out the others."""
-    drawn = list(things)
-    random.shuffle(drawn)
-    return drawn
+def _compare_soon(sight: Sight, plan: Plan, now: datetime, *, suspect: bool) -> bool:
+    """Whether the next look is to compare configs: to confirm what was found, or because somebody was at work."""
+    if sight.config_hashes is not None and not all(drift.confirmed for drift in plan.drifted.values()):
+        return True
+    return suspect and sight.compared_at is not None and now - sight.compared_at >= SUSPECT_EVERY

@@ -85,13 +85,23 @@ class Registry:
         return entity
 
     def update(
-        self, call: Call, rows: Documents[N], before: N, build: Callable[[Credentials], N], secrets: Secrets
+        self,
+        call: Call,
+        rows: Documents[N],
+        before: N,
+        build: Callable[[Credentials], N],
+        secrets: Secrets,
+        *,
+        unused: bool = False,
     ) -> N:
-        """Replace a stored thing by what `build` makes of its (perhaps rotated) credentials, one version later."""
+        """Replace a stored thing by what `build` makes of its (perhaps rotated) credentials, one version later.
+
+        With `unused` nothing may point at it. Raises Conflict RESOURCE_IN_USE, NAME_CONFLICT, VersionMismatch.
+        """
         expect_version(call, before.version)
         transaction = Transaction()
         credentials = self.vault.rotate(transaction, rows.noun, before.id, before.credentials, secrets)  # type: ignore[attr-defined]
-        after = rows.save(transaction, build(credentials))
+        after = rows.save(transaction, build(credentials), unused=unused)
         if _name_key(rows, before) != _name_key(rows, after):
             self.claims.release(transaction, _name_key(rows, before), before.id)
             self.claims.take(transaction, _name_key(rows, after), after.id, label="name")
@@ -99,6 +109,8 @@ class Registry:
         try:
             transaction.commit()
         except WriteConflict as conflict:
+            if unused and rows.references(before.id):
+                raise in_use(rows.noun) from conflict
             raise _update_error(call, rows, conflict.label) from conflict
         return after
 

@@ -14,7 +14,6 @@ from chalicelib.kit.masking import Secret
 from chalicelib.secrets.passwords import hash_password, verify_password
 from chalicelib.secrets.tokens import token_hash
 from chalicelib.services.audit import AuditTrail
-from chalicelib.stores.claims import Claims
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.users import Sessions, Users
 
@@ -37,7 +36,6 @@ class SessionService:
 
     users: Users
     sessions: Sessions
-    claims: Claims
     audit: AuditTrail
     clock: Clock
 

@@ -8,8 +8,8 @@ from chalicelib.clients.kafka import Kafka
 from chalicelib.domain.access import Call
 from chalicelib.domain.cluster import MetricsProvider, SaslMechanism, SecurityProtocol, StreamCluster
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.health import Failure, Health, HealthStatus
-from chalicelib.errors import HeadgateError, Invalid
+from chalicelib.domain.health import Health
+from chalicelib.errors import Conflict, HeadgateError, Invalid
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
@@ -67,14 +67,18 @@ class StreamClusterService:
         return self.rows.list(limit=limit, after=after)
 
     def update(self, call: Call, cluster_id: str, given: StreamClusterInput) -> StreamCluster:
-        """Replace everything but secrets that are left blank, and look again."""
+        """Replace everything but secrets that are left blank, and look again.
+
+        Raises Conflict RESOURCE_IN_USE when it would move to another Kafka cluster while something runs on it:
+        connectors, topics and offsets would be left behind.
+        """
         before = self.rows.get(cluster_id)
         expect_version(call, before.version)
         password = given.secrets.get("password") or self.registry.vault.open(before.credentials).get("password")
         changed = replace(before, version=before.version + 1, updated_at=self.clock(), **_fields(given))
         if changed.bootstrap_servers != before.bootstrap_servers:
             changed = replace(changed, kafka_cluster_id=None)
-        looked = self._look(call, changed, password)
+        looked = self._same_kafka(before, self._look(call, changed, password))
         return self.registry.update(
             call, self.rows, before, lambda credentials: replace(looked, credentials=credentials), given.secrets
         )
@@ -83,6 +87,21 @@ class StreamClusterService:
         """Forget the cluster. Raises Conflict RESOURCE_IN_USE while something runs on it."""
         cluster = self.rows.get(cluster_id)
         self.registry.delete(call, self.rows, cluster)
+
+    def _same_kafka(self, before: StreamCluster, looked: StreamCluster) -> StreamCluster:
+        """Refuses other brokers than those that what runs here was made for; it is still them that count while the
+        new ones do not answer.
+        """
+        known = before.kafka_cluster_id
+        if known in (None, looked.kafka_cluster_id) or not self.rows.references(before.id):
+            return looked
+        if looked.kafka_cluster_id is None:
+            return replace(looked, kafka_cluster_id=known)
+        raise Conflict(
+            "These brokers are another Kafka cluster than the one that Connect clusters are registered on here. "
+            "Register them as a stream cluster of their own.",
+            code="RESOURCE_IN_USE",
+        )
 
     def _look(self, call: Call, cluster: StreamCluster, password: Secret | None) -> StreamCluster:
         """The cluster with what one bounded look told about it. A forbidden address is an error, not a bad health."""
@@ -96,11 +115,8 @@ class StreamClusterService:
         except Invalid:
             raise
         except HeadgateError as error:
-            failure = Failure(code=error.code, message=error.message, at=now)
-            unhealthy = Health(status=HealthStatus.UNHEALTHY, checked_at=now, last_error=failure)
-            return replace(cluster, health=unhealthy)
-        healthy = Health(status=HealthStatus.HEALTHY, checked_at=now)
-        return replace(cluster, health=healthy, kafka_cluster_id=kafka_cluster_id)
+            return replace(cluster, health=Health.unhealthy(now, error.code, error.message))
+        return replace(cluster, health=Health.healthy(now), kafka_cluster_id=kafka_cluster_id)
 
 
 def _fields(given: StreamClusterInput) -> dict[str, Any]:

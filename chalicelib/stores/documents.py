@@ -115,10 +115,10 @@ class Documents(Generic[E]):
             label=f"{self.noun}.exists",
         )
 
-    def save(self, transaction: Transaction, entity: E) -> E:
+    def save(self, transaction: Transaction, entity: E, *, unused: bool = False) -> E:
         """Replace what is stored, if nothing was written since the entity was read; the result has the new revision.
 
-        One that begins to close must not be referred to. Conflict label: `<noun>.changed`.
+        With `unused`, and when the entity begins to close, nothing may point at it. Conflict label: `<noun>.changed`.
         """
         saved = replace(entity, revision=entity.revision + 1)  # type: ignore[type-var]
         row = self._row(saved, transaction.write_id)
@@ -130,7 +130,7 @@ class Documents(Generic[E]):
             value, column = getattr(row, group), getattr(self._table, group)
             actions.append(column.set(value) if value is not None else column.remove())
         closing, condition = self._table.closing, self._table.revision == entity.revision
-        if self.closing(entity):
+        if unused or self.closing(entity):
             condition = condition & self._unused()
         actions.append(closing.set(True) if self.closing(entity) else closing.remove())
         transaction.update(row, actions, condition=condition, label=f"{self.noun}.changed")
@@ -144,9 +144,12 @@ class Documents(Generic[E]):
             label=f"{self.noun}.removable",
         )
 
-    def refer(self, transaction: Transaction, entity_id: str, change: int) -> None:
-        """Count one reference more (+1) or less (-1) of an existing entity. Conflict label: `<noun>.missing`."""
-        there = self._table.id.exists()
+    def refer(self, transaction: Transaction, entity_id: str, change: int, *, revision: int | None = None) -> None:
+        """Count one reference more (+1) or less (-1) of an existing entity, as it was read when `revision` is given.
+
+        Conflict label: `<noun>.missing`.
+        """
+        there = self._table.id.exists() if revision is None else self._table.revision == revision
         if change > 0:
             there = there & self._table.closing.does_not_exist()
         references = self._table.references.add(change)

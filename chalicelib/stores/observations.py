@@ -18,11 +18,13 @@ from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribu
 from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.condition import Condition
 
+from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.cluster_view import ClusterView, Remembered
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import to_milliseconds
+from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.documents import store_errors
-from chalicelib.stores.rows import Key
+from chalicelib.stores.rows import Key, read_rows
 from chalicelib.stores.tables import Table, failure_code, meta
 from chalicelib.stores.transaction import Transaction
 
@@ -33,7 +35,9 @@ _UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class ObservationRow(Table):
-    """`head`, `body/0`, `body/1` ... of one cluster. `epoch` counts what people changed."""
+    """`head`, `body/0`, `body/1` ... of one cluster. `epoch` counts what people changed; `stamp` stands for `digests`
+    in conditions, so that those are as short for any number of connectors.
+    """
 
     Meta = meta("observations")  # type: ignore[assignment]
     cluster_id = UnicodeAttribute(hash_key=True)
@@ -41,7 +45,9 @@ class ObservationRow(Table):
     epoch = NumberAttribute(default=0)
     observed_at = UTCDateTimeAttribute(null=True)
     unreadable = UnicodeAttribute(null=True)
+    compared_at = UTCDateTimeAttribute(null=True)
     digests = UnicodeAttribute(null=True)
+    stamp = UnicodeAttribute(null=True)
     body = BinaryAttribute(null=True, legacy_encoding=False)
 
 
@@ -50,8 +56,19 @@ class Observations:
     """Snapshots by Connect cluster. A body that this process has read before is not read again."""
 
     _bodies: dict[str, tuple[str, Remembered]] = field(default_factory=dict)
-    _listed: dict[str, str | None] = field(default_factory=dict)
-    """The digests in each head as it was last read."""
+
+    def look(self, cluster_id: str, clusters: ConnectClusters) -> tuple[ConnectCluster | None, ClusterView]:
+        """What a tick begins with: a cluster's registration, and what is known of it. One call, of half the price.
+
+        Both may be a moment old. A registration decides only whom to ask; a view that is not the newest is found out
+        when it is written over (`write`). Why that is enough: `infra/decisions/005-observations.md`.
+        """
+        with store_errors():
+            registered, head = read_rows(clusters.key(cluster_id), self.head_key(cluster_id), consistent=False)
+        cluster = clusters.found(registered)
+        if head is not None and self._holds(head):
+            return cluster, self._view(head)
+        return cluster, self.read([cluster_id]).get(cluster_id, ClusterView())
 
     def read(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
         """What is known of each cluster: one call, and one more where a body is new to this process."""
@@ -72,7 +89,6 @@ class Observations:
         """What heads say, by cluster. Reads the bodies that this process does not know yet."""
         with store_errors():
             heads = list(rows)
-            self._listed.update((head.cluster_id, head.digests) for head in heads)
             stale = {head.cluster_id: head.digests for head in heads if head.digests and not self._holds(head)}
             if stale:
                 self._fetch(stale)
@@ -83,34 +99,34 @@ class Observations:
         row = ObservationRow(cluster_id, _HEAD)
         transaction.update(row, [ObservationRow.epoch.add(1)], condition=None, label="epoch")
 
-    def write(self, cluster_id: str, view: ClusterView, *, changed: bool) -> None:
-        """Store what a tick saw. Another tick that was faster with its body counts, and this look is dropped."""
+    def write(self, cluster_id: str, view: ClusterView, *, changed: bool) -> bool:
+        """Store what a tick saw; `changed` says that `remembered` is not what it was when the view was read.
+
+        False when another tick has stored another body since: it was faster, it counts, and this look is dropped. That
+        Connect could not be read is noted in any case.
+        """
         columns: list[tuple[Any, Any]] = [
             (ObservationRow.observed_at, view.observed_at),
             (ObservationRow.unreadable, view.unreadable),
+            (ObservationRow.compared_at, view.compared_at),
         ]
         parts = _packed(view.remembered) if changed else {}
         if changed:
-            columns.append((ObservationRow.digests, " ".join(parts)))
+            digests = " ".join(parts)
+            columns += [(ObservationRow.digests, digests), (ObservationRow.stamp, _short(digests))]
         actions = [column.remove() if value is None else column.set(value) for column, value in columns]
         with store_errors():
             try:
-                ObservationRow(cluster_id, _HEAD).update(actions, condition=self._unchanged(cluster_id, changed))
+                ObservationRow(cluster_id, _HEAD).update(actions, condition=_still(view))
             except UpdateError as error:
                 if failure_code(error) != "ConditionalCheckFailedException":
                     raise
                 self._bodies.pop(cluster_id, None)
-                return
+                return False
             if changed:
                 self._write_parts(cluster_id, parts)
-                self._listed[cluster_id] = " ".join(parts)
                 self._bodies[cluster_id] = (" ".join(parts), view.remembered)
-
-    def _unchanged(self, cluster_id: str, changed: bool) -> Condition | None:
-        if not changed:
-            return None
-        listed = self._listed.get(cluster_id)
-        return ObservationRow.digests == listed if listed else ObservationRow.digests.does_not_exist()
+        return True
 
     def _write_parts(self, cluster_id: str, parts: Mapping[str, bytes]) -> None:
         """The head comes first, so that of two ticks at the same moment only one writes parts."""
@@ -138,8 +154,17 @@ class Observations:
             epoch=int(head.epoch),
             observed_at=_moment(head.observed_at),
             unreadable=head.unreadable,
+            compared_at=_moment(head.compared_at),
+            body=head.stamp,
             remembered=self._bodies[head.cluster_id][1] if self._holds(head) else Remembered(),
         )
+
+
+def _still(view: ClusterView) -> Condition | None:
+    """The body that the view was read with is still the one that is stored."""
+    if view.unreadable:
+        return None
+    return ObservationRow.stamp == view.body if view.body else ObservationRow.stamp.does_not_exist()
 
 
 def _moment(value: datetime | None) -> datetime | None:
@@ -166,7 +191,11 @@ _BY_NAME = [column.name for column in fields(Remembered) if column.name not in (
 def _packed(whole: Remembered) -> dict[str, bytes]:
     """Digest -> text of each part, in order. The number stands in each digest: no two parts have the same."""
     texts = [adapter(Remembered).dump_json(part) for part in _split(whole)]
-    return {f"{number}.{hashlib.sha256(text).hexdigest()[:10]}": text for number, text in enumerate(texts)}
+    return {f"{number}.{_short(text)}": text for number, text in enumerate(texts)}
+
+
+def _short(text: str | bytes) -> str:
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()[:10]
 
 
 def _join(bodies: Sequence[bytes]) -> Remembered:

@@ -57,9 +57,7 @@ def _items(asked: dict[str, Any]) -> list[tuple[str, Sequence[dict[str, Any]]]]:
 
 def _address(key: Key) -> tuple[str, _Serialized]:
     model, *values = key
-    return model.Meta.table_name, {
-        name: {"S": value} for name, value in zip(_key_names(model), values, strict=True)
-    }
+    return model.Meta.table_name, {name: {"S": value} for name, value in zip(_key_names(model), values, strict=True)}
 
 
 def _key_names(model: type[Model]) -> list[str]:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,6 +59,13 @@ def modules_loaded() -> frozenset[str]:
         [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True, env={**os.environ}
     )
     return frozenset(done.stdout.split())
+
+
+def subjects() -> frozenset[str]:
+    """Every module with routes or models of one subject."""
+    files = (ROOT / "chalicelib/api/contract").glob("[a-z]*.py")
+    routes = {f"chalicelib.api.{name}" for name in import_module("app").SUBJECTS}
+    return frozenset(routes | {f"chalicelib.api.contract.{file.stem}" for file in files})
 
 
 def _cpu(code: str, environment: dict[str, str]) -> float:

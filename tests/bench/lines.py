@@ -2,18 +2,24 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from tests.bench import cpu, growth, imports
 from tests.bench.calls import Operation, World, discover, furnish, operations
 from tests.bench.meter import Metered
 from tests.bench.stage import stage
-from tests.bench.ticks import CPU_BUDGET_MS, Tick, ticks
+from tests.bench.ticks import COMPARES, COMPARING_CPU_BUDGET_MS, CPU_BUDGET_MS, QUIET, Tick, ticks
 
 EARLY = {"httpx", "psycopg", "confluent_kafka", "boto3", "cryptography"}
 """Libraries that importing the API must not load: each is for some requests only."""
+ALWAYS = {
+    "chalice",
+    "pynamodb.transactions",
+    "pydantic.main",
+    "aws_lambda_powertools.logging",
+    "chalicelib.services.sessions",
+}
+"""What it must load: what nearly every request needs is loaded while the function starts, not while somebody waits."""
 
-REGISTERED = "the cluster's registration is read beside what was remembered of it, to see a new address at once"
 STEPS = "two transactions and a last look, and the checks read discovered tables, target claims and secrets"
 KNOWN: dict[str, str] = {
     "GET /pipelines/{uuid}": "a detail with a list in it: the pipeline's deliveries are one call more",
@@ -78,14 +84,17 @@ def _discovery(seen: Metered, tables: int) -> Line:
 
 def _tick(one: Tick) -> Line:
     return Line(
-        group="One tick (store reads + writes, Connect calls)",
+        group="One tick (calls and units of the store: reads + writes; Connect calls)",
         name=f"{one.connectors:,} connectors, {one.name}",
-        measured=f"{one.seen.reads} + {one.writes}, {one.connect_calls} Connect",
-        budget=f"{one.reads_allowed} + {one.writes_allowed}, 1 Connect",
+        measured=f"{one.seen.reads} + {one.writes}, {_units(one.units)}, {one.connect_calls} Connect",
+        budget=f"{one.reads_allowed} + {one.writes_allowed}, {_units(one.units_allowed)}, 1 Connect",
         holds=one.holds,
         value=one.seen.total,
-        known=REGISTERED if one.seen.reads == 2 else "",
     )
+
+
+def _units(units: tuple[float, float] | None) -> str:
+    return f"{units[0]:g} + {units[1]:g} units" if units else "units by size"
 
 
 def _growth(one: growth.Growth) -> Line:
@@ -100,15 +109,16 @@ def _growth(one: growth.Growth) -> Line:
 
 
 def _cpu(world: World, looked: list[Tick]) -> Iterator[Line]:
-    largest = next(tick for tick in reversed(looked) if tick.name == "quiet")
-    yield Line(
-        group="CPU",
-        name=f"tick of {largest.connectors:,} connectors over parsing",
-        measured=f"{largest.over_parsing_ms:.0f} ms ({largest.parsing_ms:.0f} ms parsing)",
-        budget=f"at most {CPU_BUDGET_MS:.0f} ms",
-        holds=largest.over_parsing_ms <= CPU_BUDGET_MS,
-        value=largest.over_parsing_ms,
-    )
+    largest = {tick.name: tick for tick in looked}
+    for tick, budget in ((largest[QUIET], CPU_BUDGET_MS), (largest[COMPARES], COMPARING_CPU_BUDGET_MS)):
+        yield Line(
+            group="CPU",
+            name=f"{tick.connectors:,} connectors, {tick.name}: over parsing",
+            measured=f"{tick.over_parsing_ms:.0f} ms ({tick.parsing_ms:.0f} ms parsing)",
+            budget=f"at most {budget:.0f} ms",
+            holds=tick.over_parsing_ms <= budget,
+            value=tick.over_parsing_ms,
+        )
     for name, path in (("GET one source", f"/sources/{world.source}"), ("GET 50 sources", "/sources?limit=50")):
         one = cpu.request_cpu(world.stage, name, path)
         yield Line(
@@ -122,15 +132,10 @@ def _cpu(world: World, looked: list[Tick]) -> Iterator[Line]:
 
 
 def _imports(*, counts_only: bool) -> Iterator[Line]:
-    early: Any = sorted(EARLY & imports.modules_loaded())
-    yield Line(
-        group="Import of the API",
-        name="libraries loaded before they are needed",
-        measured=", ".join(early) or "none",
-        budget="none",
-        holds=not early,
-        value=len(early),
-    )
+    loaded = imports.modules_loaded()
+    yield _none("libraries loaded before they are needed", EARLY & loaded)
+    yield _none("subjects loaded before they are asked for", imports.subjects() & loaded)
+    yield _none("what every request needs, not loaded", ALWAYS - loaded)
     if not counts_only:
         cost = imports.import_cost()
         yield Line(
@@ -141,3 +146,8 @@ def _imports(*, counts_only: bool) -> Iterator[Line]:
             holds=cost.ratio <= imports.BUDGET,
             value=cost.ratio,
         )
+
+
+def _none(name: str, found: set[str] | frozenset[str]) -> Line:
+    told = ", ".join(sorted(found)) or "none"
+    return Line(group="Import of the API", name=name, measured=told, budget="none", holds=not found, value=len(found))

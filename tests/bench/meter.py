@@ -1,5 +1,6 @@
-"""Counts what the SDK sends and receives: calls and bytes, where botocore meets its transport, retries included."""
+"""Counts what the SDK sends and receives: calls, bytes, units, where botocore meets its transport; retries included."""
 
+import json
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -10,15 +11,22 @@ from unittest.mock import patch
 
 from botocore.endpoint import Endpoint
 
+from tests.bench.units import read_units, write_units
+
 
 @dataclass(kw_only=True)
 class Metered:
-    """What one thread sent inside a block. `calls` is by operation; bytes are those of the bodies."""
+    """What one thread sent inside a block. `calls` is by operation; bytes are those of the bodies.
+
+    Units are what DynamoDB would charge for the tables themselves; see `units`.
+    """
 
     calls: Counter[str] = field(default_factory=Counter)
     items: int = 0
     bytes_sent: int = 0
     bytes_received: int = 0
+    read_units: float = 0.0
+    write_units: float = 0.0
     queue_calls: int = 0
 
     @property
@@ -62,3 +70,6 @@ def _note(seen: Metered, request: Any, operation: Any, answer: Any) -> None:
     success, _ = answer
     if success is not None:
         seen.bytes_received += len(success[0].content)
+        asked = json.loads(request.body)
+        seen.read_units += read_units(operation.name, asked, success[1])
+        seen.write_units += write_units(operation.name, asked)

@@ -1,6 +1,6 @@
 """Rows by the thousand, put straight into moto's tables: through its API they would take minutes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -41,16 +41,16 @@ def connector_names(count: int) -> list[str]:
     return [connector_name(ConnectorKind.SOURCE, id_from("bench", "connector", str(number))) for number in range(count)]
 
 
-def remembered(names: Iterable[str], worker: str, *, epoch: int = 0) -> Remembered:
-    """What a quiet cluster's tick remembers when every connector runs as it should."""
+def remembered(config_hashes: Mapping[str, str], worker: str, *, epoch: int = 0) -> Remembered:
+    """What a quiet cluster's tick remembers when every connector (name -> hash of its config) runs as it should."""
     wanted, observed = {}, {}
     task = TaskStatus(id=0, state="RUNNING", worker_id=worker)
-    for name in names:
+    for name, config_hash in config_hashes.items():
         hexed = name.rpartition("-")[2]
         resource_id = "-".join((hexed[:8], hexed[8:12], hexed[12:16], hexed[16:20], hexed[20:]))
         wanted[name] = Wanted(
             resource_type="pipeline", resource_id=resource_id, desired_state=DesiredState.RUNNING,
-            config_hash=id_from("hash", name).replace("-", "") * 2,
+            config_hash=config_hash,
         )  # fmt: skip
         observed[name] = Observation(
             state=ObservedState.RUNNING,

@@ -1,25 +1,36 @@
-"""Ticks of clusters of any size: calls to the store and to Connect, and CPU beside what parsing the answer takes."""
+"""Ticks of clusters of any size: calls and units of the store, calls to Connect, CPU beside parsing the answer."""
 
 import gc
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx
 
+from chalicelib.domain.cluster_view import ClusterView
+from chalicelib.domain.connector_config import config_hash
+from chalicelib.kit.clock import Deadline, utc_now
 from tests.bench.calls import World
 from tests.bench.meter import Metered, metered
 from tests.bench.seeds import connector_names, remembered
 
 REPEATS = 5
 CPU_BUDGET_MS = 80.0
+COMPARING_CPU_BUDGET_MS = 1000.0
+"""For the one tick in ten minutes that hashes every config."""
+
+QUIET, COMPARES, FAILED = "quiet", "quiet, configs compared", "one task failed"
+CONFIG = {f"key.number.{number}": f"a value of the usual length, {number}" for number in range(40)}
+"""As much as the config of a source with a few tables: 3 KB as JSON."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tick:
-    """One kind of tick. CPU is this thread's alone, the least of several."""
+    """One kind of tick. Units are those of the store; those that are allowed are None where the size of what changed
+    decides. CPU is this thread's alone, the least of several.
+    """
 
     name: str
     connectors: int
@@ -27,6 +38,7 @@ class Tick:
     connect_calls: int
     reads_allowed: int
     writes_allowed: int
+    units_allowed: tuple[float, float] | None
     cpu_ms: float = 0.0
     parsing_ms: float = 0.0
 
@@ -36,10 +48,16 @@ class Tick:
         return self.seen.total - self.seen.reads
 
     @property
+    def units(self) -> tuple[float, float]:
+        """Units of the store, read and written."""
+        return self.seen.read_units, self.seen.write_units
+
+    @property
     def holds(self) -> bool:
-        """Whether calls keep to the budget; CPU is judged by who prints it."""
+        """Whether calls and units keep to the budget; CPU is judged by who prints it."""
         within = self.seen.reads <= self.reads_allowed and self.writes <= self.writes_allowed
-        return within and self.connect_calls == 1
+        reads, writes = self.units_allowed or self.units
+        return within and self.connect_calls == 1 and self.units[0] <= reads and self.units[1] <= writes
 
     @property
     def over_parsing_ms(self) -> float:
@@ -48,35 +66,54 @@ class Tick:
 
 
 def ticks(world: World, connectors: int) -> list[Tick]:
-    """A cluster of so many connectors: a quiet tick, and one in which a connector has failed."""
-    from chalicelib.domain.cluster_view import ClusterView
-
+    """A cluster of so many connectors: a quiet tick, one that compares configs, one in which a task has failed."""
     stage, names = world.stage, connector_names(connectors)
     double = stage.doubles.connect_double
     for name in double.names():
         double.drop(name)
-    double.preload(names)
-    observations = stage.services.stores.observations
-    observations.read([world.connect])
+    double.preload(names, config=CONFIG)
     worker = httpx.get(f"{double.url}/connectors/{names[0]}/status").json()["connector"]["worker_id"]
-    view = observations.read([world.connect]).get(world.connect, ClusterView())
-    known = remembered(names, worker, epoch=view.epoch)
-    observations.write(world.connect, ClusterView(epoch=view.epoch, remembered=known), changed=True)
-    text = httpx.get(f"{double.url}/connectors?expand=status").content
+    _remember(world, {name: config_hash(double.config_of(name)) for name in names}, worker)
+    text, whole = (
+        httpx.get(f"{double.url}/connectors?{query}", timeout=60).content
+        for query in ("expand=status", "expand=status&expand=info")
+    )
     # The tables and the doubles live in this process, too: what they hold is not the tick's to go through.
     gc.collect()
     gc.freeze()
-    quiet = _tick(world, "quiet", connectors, 1, 1, repeats=REPEATS, parse=lambda: json.loads(text))
+    quiet = _tick(world, QUIET, connectors, repeats=REPEATS, parse=lambda: json.loads(text))
+    # Each of these has to be the first in ten minutes, so only one can be measured.
+    _compare_now(world)
+    compares = _tick(world, COMPARES, connectors, repeats=1, parse=lambda: json.loads(whole))
     double.show(names[0], "FAILED", task=0)
-    failed = _tick(world, "one task failed", connectors, 1, 2, repeats=1, parse=lambda: None)
-    return [quiet, failed]
+    failed = _tick(world, FAILED, connectors, writes=2, units=None, repeats=1, parse=lambda: None)
+    return [quiet, compares, failed]
+
+
+def _remember(world: World, hashes: dict[str, str], worker: str) -> None:
+    """Let the last tick have seen exactly what there is, and have compared it just now."""
+    observations = world.stage.services.stores.observations
+    view = observations.read([world.connect]).get(world.connect, ClusterView())
+    known = remembered(hashes, worker, epoch=view.epoch)
+    assert observations.write(world.connect, replace(view, compared_at=utc_now(), remembered=known), changed=True)
+
+
+def _compare_now(world: World) -> None:
+    observations = world.stage.services.stores.observations
+    view = observations.read([world.connect])[world.connect]
+    assert observations.write(world.connect, replace(view, compared_at=None), changed=False)
 
 
 def _tick(
-    world: World, name: str, connectors: int, reads: int, writes: int, *, repeats: int, parse: Callable[[], Any]
+    world: World,
+    name: str,
+    connectors: int,
+    *,
+    writes: int = 1,
+    units: tuple[float, float] | None = (1.0, 1.0),
+    repeats: int,
+    parse: Callable[[], Any],
 ) -> Tick:
-    from chalicelib.kit.clock import Deadline
-
     reconciler, double = world.stage.services.reconciler, world.stage.doubles.connect_double
     before = double.calls.count()
     with metered() as seen:
@@ -85,8 +122,8 @@ def _tick(
     for _ in range(repeats - 1):
         cpu = min(cpu, _cpu(lambda: reconciler.tick(world.connect, Deadline.after(60))))
     return Tick(
-        name=name, connectors=connectors, seen=seen, connect_calls=calls, reads_allowed=reads, writes_allowed=writes,
-        cpu_ms=cpu, parsing_ms=min(_cpu(parse) for _ in range(repeats)),
+        name=name, connectors=connectors, seen=seen, connect_calls=calls, reads_allowed=1, writes_allowed=writes,
+        units_allowed=units, cpu_ms=cpu, parsing_ms=min(_cpu(parse) for _ in range(repeats)),
     )  # fmt: skip
 
 

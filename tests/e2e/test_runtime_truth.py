@@ -177,6 +177,33 @@ def test_killed_worker_is_unknown_at_once_and_runs_again_when_it_is_back(running
         headgate.until_state(path, "RUNNING")
 
 
+def test_worker_that_started_without_secrets_is_brought_back_by_ticks(
+    running: Running, service_credential_file: Path
+) -> None:
+    """At three in the morning nobody presses a button."""
+    headgate, right = running.headgate, service_credential_file.read_text()
+    statuses = (running.pipeline_status, running.delivery_status)
+    headgate.stack.connect.kill()
+    service_credential_file.write_text("not-the-credential\n")
+    try:
+        headgate.stack.connect.start()
+        for path in statuses:
+            seen = headgate.until_state(path, "FAILED", within=SETTLED)
+            assert "could not read the credentials" in " ".join(seen["reasons"])
+    finally:
+        service_credential_file.write_text(right)
+    # A tick of the schedule may have tried in vain meanwhile: then the next attempt comes a minute later.
+    for _ in range(2):
+        headgate.tick()
+    for path in statuses:
+        headgate.until_state(path, "RUNNING", within=3 * SETTLED)
+    running.until_arrived()
+    trail = headgate.get(f"/audit?resource_id={running.pipeline['id']}&meaningful=true")
+    restarted = [one for one in trail if one["action"] == "pipeline.restart_failed"]
+    assert restarted
+    assert {one["actor"]["via"] for one in restarted} == {"system"}
+
+
 @pytest.fixture
 def bare_worker(headgate: RealHeadgate, real_state: Path) -> Iterator[str]:
     """The URL of a second worker, a cluster of its own on the same broker, which has no connector's plug-in."""

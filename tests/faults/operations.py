@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from chalicelib.domain.database import SslMode
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.services.systems import SystemInput
 from tests.support.house import House
 
 Resource = Pipeline | Delivery
@@ -81,6 +83,25 @@ def restart_pipeline(house: House) -> Ready:
     )
 
 
+def redeploy_pipeline(house: House) -> Ready:
+    """Its source has been changed since it was deployed."""
+    pipeline = house.deployed_pipeline()
+    source = house.services.sources.get(pipeline.source_id)
+    changed = SystemInput(
+        name=source.name,
+        description=source.description,
+        environment=source.environment,
+        address=replace(source.address, ssl_mode=SslMode.DISABLE),
+        secrets={},
+    )
+    house.services.sources.update(house.call(), source.id, changed)
+    held = house.connect.config_of
+    return Ready(
+        act=lambda: house.services.pipelines.deploy(house.call(), pipeline.id),
+        done=lambda: held(pipeline.connector_name)["database.sslmode"] == "disable",
+    )
+
+
 def delete_pipeline(house: House) -> Ready:
     pipeline_id = house.deployed_pipeline().id
     return Ready(
@@ -131,6 +152,7 @@ SCENES = (
     Scene(name="pipeline pause", prepare=pause_pipeline),
     Scene(name="pipeline resume", prepare=resume_pipeline),
     Scene(name="pipeline restart", prepare=restart_pipeline),
+    Scene(name="pipeline config", prepare=redeploy_pipeline),
     Scene(name="pipeline delete", prepare=delete_pipeline),
     Scene(name="delivery mappings", prepare=remap_delivery),
     Scene(name="delivery delete", prepare=delete_delivery),

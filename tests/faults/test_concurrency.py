@@ -10,7 +10,7 @@ import pytest
 from chalicelib.domain.observation import DesiredState
 from chalicelib.errors import Conflict, HeadgateError, NotFound
 from chalicelib.kit.clock import Deadline
-from chalicelib.services.destinations import DestinationInput
+from chalicelib.services.systems import SystemInput
 from infra.local.doubles.connect_faults import Effect
 from tests.faults.invariants import violations
 from tests.faults.scenario import recover
@@ -63,7 +63,7 @@ def test_of_ten_deliveries_to_one_table_one_wins(house: House) -> None:
 
 
 def test_ten_deliveries_to_ten_tables_of_one_schema_do_not_harm_each_other(house: House) -> None:
-    """They share a row of claims, so that somebody may be told to repeat; it then works."""
+    """They share a row of claims: who comes too late tries again, and may after many tries be told to repeat."""
     pipeline, destination = house.deployed_pipeline(), house.destination()
     inputs = [house.delivery_input(pipeline, f"orders{number}") for number in range(CROWD)]
     answers = at_once(
@@ -132,7 +132,7 @@ def test_a_destination_is_deleted_while_ten_deliveries_to_it_are_deployed(house:
 def test_of_ten_changes_with_the_same_if_match_one_wins(house: House) -> None:
     destination = house.destination()
     inputs = [
-        DestinationInput(
+        SystemInput(
             name=f"{destination.name} {number}",
             description=None,
             environment=None,

@@ -9,23 +9,9 @@ from chalicelib.kit.ids import new_id
 from infra.local.doubles.connect_faults import Effect
 from infra.local.doubles.connect_plugins import POSTGRES_SOURCE
 from tests.faults.invariants import violations
-from tests.faults.looking import code_of, touches
+from tests.faults.looking import a_stranger, code_of, touches
 from tests.faults.scenario import recover
 from tests.support.house import House
-
-
-def a_stranger(house: House, *, marked: bool = True, remembered: bool = True, state: str = "RUNNING") -> str:
-    """A connector of our name for a resource that does not exist any more. Its name.
-
-    `marked`: with our marker; `remembered`: the audit trail speaks of the resource.
-    """
-    resource_id = new_id()
-    name = connector_name(ConnectorKind.SOURCE, resource_id)
-    marker = {OWNER_KEY: owner_marker(ConnectorKind.SOURCE, resource_id)} if marked else {}
-    house.connect.preload([name], config=marker, state=state)
-    if remembered:
-        house.services.audit.record_alone(house.call(), "pipeline.delete", resource_id)
-    return name
 
 
 def test_a_tick_that_cannot_read_connect_says_so_and_does_nothing(house: House) -> None:

@@ -41,13 +41,12 @@ from chalicelib.services.audit import AuditTrail
 from chalicelib.services.connect_clusters import ConnectClusterInput
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.services.deliveries import DeliveryInput
-from chalicelib.services.destinations import DestinationInput
 from chalicelib.services.lifecycle import Lifecycle
 from chalicelib.services.outside import Outside
 from chalicelib.services.pipelines import PipelineInput
 from chalicelib.services.registry import Registry
-from chalicelib.services.sources import SourceInput
 from chalicelib.services.stream_clusters import StreamClusterInput
+from chalicelib.services.systems import SystemInput
 from chalicelib.settings import Settings
 from chalicelib.wiring import Services
 from infra.local.doubles.connect_model import Connector
@@ -253,7 +252,7 @@ class House:
     def source(self) -> Source:
         """A source whose tables have been discovered."""
         number = next(self.numbers)
-        given = SourceInput(
+        given = SystemInput(
             name=f"source {number}",
             description=None,
             environment=None,
@@ -267,7 +266,7 @@ class House:
     def destination(self) -> Destination:
         """A destination."""
         number = next(self.numbers)
-        given = DestinationInput(
+        given = SystemInput(
             name=f"destination {number}",
             description=None,
             environment=None,

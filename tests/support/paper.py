@@ -139,7 +139,8 @@ class PaperConnect(ConnectDouble):
                 return True
             tasks = [task.state for task in one.tasks.values()]
             wanted = {"STARTED": ["RUNNING"], "STOPPED": []}.get(one.target, ["PAUSED"] * len(tasks))
-            return one.part.state == SHOWN[one.target] and tasks == wanted
+            failed = "FAILED" in (one.part.state, *tasks) and "RESTARTING" not in (one.part.state, *tasks)
+            return failed or (one.part.state == SHOWN[one.target] and tasks == wanted)
 
     def forget(self) -> None:
         """No connector, no fault, no call: as new."""

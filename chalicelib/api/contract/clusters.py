@@ -2,7 +2,8 @@
 
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from chalicelib.api.contract.common import (
     CredentialsOutput,
@@ -12,10 +13,10 @@ from chalicelib.api.contract.common import (
     Moment,
     Name,
     Output,
-    SecretText,
     Uuid,
     secrets_of,
 )
+from chalicelib.api.contract.registered import PasswordCredentials, registered_fields
 from chalicelib.domain.cluster import (
     ConnectCluster,
     ConnectorPlugin,
@@ -45,22 +46,33 @@ BaseUrl = Annotated[
 ]
 
 
-class PasswordCredentials(Input):
-    """A password, written and never shown."""
-
-    password: SecretText | None = None
-
-
 class StreamClusterBody(Input):
     """Kafka brokers to register."""
 
     name: Name
     bootstrap_servers: Servers = Field(description="host:port, several separated by commas.")
     security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
-    sasl_mechanism: SaslMechanism | None = None
-    username: Line | None = Field(default=None, max_length=255)
+    sasl_mechanism: SaslMechanism | None = Field(default=None, validate_default=True)
+    username: Line | None = Field(default=None, max_length=255, validate_default=True)
     credentials: PasswordCredentials = PasswordCredentials()
     metrics_provider: MetricsProvider = MetricsProvider.NONE
+
+    @field_validator("sasl_mechanism", "username")
+    @classmethod
+    def _given_with_sasl(cls, value: str | None, said: ValidationInfo) -> str | None:
+        """SASL takes a mechanism and a user name: without them every connection would fail later."""
+        protocol = said.data.get("security_protocol")
+        if protocol and protocol.has_sasl and not value:
+            raise PydanticCustomError("missing", "SASL takes a mechanism and a user name")
+        return value
+
+    @field_validator("sasl_mechanism")
+    @classmethod
+    def _only_with_sasl(cls, value: SaslMechanism | None, said: ValidationInfo) -> SaslMechanism | None:
+        protocol = said.data.get("security_protocol")
+        if protocol and not protocol.has_sasl and value:
+            raise PydanticCustomError("protocol_without_sasl", "the protocol takes no mechanism")
+        return value
 
     def given(self) -> StreamClusterInput:
         """What the service is told."""
@@ -98,21 +110,14 @@ class StreamClusterOutput(Output):
     def of(cls, cluster: StreamCluster) -> "StreamClusterOutput":
         """The cluster as it is shown."""
         return cls(
-            id=cluster.id,
-            name=cluster.name,
+            **registered_fields(cluster),
             bootstrap_servers=cluster.bootstrap_servers,
             security_protocol=cluster.security_protocol,
             sasl_mechanism=cluster.sasl_mechanism,
             username=cluster.username,
-            credentials=CredentialsOutput.of(cluster.credentials),
             metrics_provider=cluster.metrics_provider,
-            status=cluster.health.status,
-            last_error=FailureOutput.of(cluster.health.last_error),
             last_checked_at=cluster.health.checked_at,
             kafka_cluster_id=cluster.kafka_cluster_id,
-            version=cluster.version,
-            created_at=cluster.created_at,
-            updated_at=cluster.updated_at,
         )
 
 
@@ -161,21 +166,14 @@ class ConnectClusterOutput(Output):
     def of(cls, cluster: ConnectCluster) -> "ConnectClusterOutput":
         """The cluster as it is shown."""
         return cls(
-            id=cluster.id,
-            name=cluster.name,
+            **registered_fields(cluster),
             base_url=cluster.base_url,
             stream_cluster_id=cluster.stream_cluster_id,
             username=cluster.username,
-            credentials=CredentialsOutput.of(cluster.credentials),
             secret_delivery=cluster.secret_delivery,
-            status=cluster.health.status,
-            last_error=FailureOutput.of(cluster.health.last_error),
             last_checked_at=cluster.health.checked_at,
             connect_version=cluster.connect_version,
             kafka_cluster_id=cluster.kafka_cluster_id,
-            version=cluster.version,
-            created_at=cluster.created_at,
-            updated_at=cluster.updated_at,
         )
 
 

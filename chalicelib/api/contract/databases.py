@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from chalicelib.api.contract.common import Input, NotYet, Output, SecretText, secrets_of
+from chalicelib.api.contract.registered import PasswordCredentials
 from chalicelib.domain.database import CheckStatus, DatabaseAddress, SslMode, TestResult
 from chalicelib.domain.provider import DEFAULT_PORTS, DatabaseProvider
 from chalicelib.kit.masking import Secret
@@ -44,15 +45,14 @@ class DatabaseConfig(Input):
         )
 
 
-class DatabaseCredentials(Input):
+class DatabaseCredentials(PasswordCredentials):
     """The secrets of a database connection. They are written and never shown."""
 
-    password: SecretText | None = None
     ca_certificate: SecretText | None = None
 
 
-class ConnectionTestInput(Input):
-    """A connection to test without registering it."""
+class DatabaseInput(Input):
+    """A database to go to."""
 
     provider: DatabaseProvider
     connection_id: NotYet = None
@@ -66,6 +66,10 @@ class ConnectionTestInput(Input):
     def secrets(self) -> Mapping[str, Secret | None]:
         """With which secrets."""
         return secrets_of(self.credentials)
+
+
+class ConnectionTestInput(DatabaseInput):
+    """A connection to test without registering it."""
 
 
 class TestCheckOutput(Output):

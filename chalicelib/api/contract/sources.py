@@ -2,72 +2,32 @@
 
 from pydantic import Field
 
-from chalicelib.api.contract.common import (
-    CredentialsOutput,
-    FailureOutput,
-    Input,
-    Line,
-    Moment,
-    Name,
-    NotYet,
-    Output,
-    Uuid,
-    secrets_of,
-)
-from chalicelib.api.contract.databases import DatabaseConfig, DatabaseCredentials, LastTest
+from chalicelib.api.contract.common import Input, Moment, Output, Uuid
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.domain.health import HealthStatus
-from chalicelib.domain.provider import DatabaseProvider
+from chalicelib.api.contract.systems import LookOutput, SystemBody, SystemOutput, system_fields
 from chalicelib.domain.readiness import CheckOutcome, Readiness, ReadinessStatus
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import IssueCode, Severity, SourceTable
-from chalicelib.services.sources import SourceInput, TableFilter
+from chalicelib.services.sources import TableFilter
 
 
 class SourceOptions(Input):
     """Options of a source. PostgreSQL has none."""
 
 
-class SourceBody(Input):
+class SourceBody(SystemBody):
     """A database to register for capture."""
 
-    name: Name
-    description: Line | None = None
-    environment: Line | None = Field(default=None, max_length=64)
-    provider: DatabaseProvider
-    connection_id: NotYet = None
-    config: DatabaseConfig
-    credentials: DatabaseCredentials = DatabaseCredentials()
     options: SourceOptions = SourceOptions()
 
-    def given(self) -> SourceInput:
-        """What the service is told."""
-        return SourceInput(
-            name=self.name,
-            description=self.description,
-            environment=self.environment,
-            address=self.config.address(self.provider),
-            secrets=secrets_of(self.credentials),
-        )
+
+class _OptionsOutput(SystemOutput):
+    options: SourceOptions = SourceOptions()
 
 
-class SourceOutput(Output):
+class SourceOutput(LookOutput, _OptionsOutput):
     """A registered source."""
 
-    id: str
-    name: str
-    description: str | None
-    environment: str | None
-    provider: DatabaseProvider
-    connection_id: str | None = None
-    config: DatabaseConfig
-    credentials: CredentialsOutput
-    options: SourceOptions = SourceOptions()
-    status: HealthStatus
-    last_error: FailureOutput | None
-    last_tested_at: Moment | None
-    last_test: LastTest | None
-    last_health_check_at: Moment | None
     last_discovery_at: Moment | None
     tables: int | None
     cdc_ready_tables: int | None
@@ -79,24 +39,10 @@ class SourceOutput(Output):
     def of(cls, source: Source) -> "SourceOutput":
         """The source as it is shown."""
         return cls(
-            id=source.id,
-            name=source.name,
-            description=source.description,
-            environment=source.environment,
-            provider=source.address.provider,
-            config=DatabaseConfig.of(source.address),
-            credentials=CredentialsOutput.of(source.credentials),
-            status=source.health.status,
-            last_error=FailureOutput.of(source.health.last_error),
-            last_tested_at=source.last_tested_at,
-            last_test=LastTest.of(source.last_test),
-            last_health_check_at=source.health.checked_at,
+            **system_fields(source),
             last_discovery_at=source.last_discovery_at,
             tables=source.tables,
             cdc_ready_tables=source.cdc_ready_tables,
-            version=source.version,
-            created_at=source.created_at,
-            updated_at=source.updated_at,
         )
 
 

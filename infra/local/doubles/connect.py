@@ -12,7 +12,7 @@ import contextlib
 import json
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from infra.local.doubles.connect_faults import Effect, Fault, Faults, Recorder
@@ -78,7 +78,8 @@ class ConnectDouble:
         """Listen, recall the state file if there is one, and run what should run."""
         self._load()
         self._listen(ready=True)
-        self._rouse()
+        # Not `wake`: the Headgate beside it starts a moment later.
+        self._rouse(self._tasks.follow)
         if self._state_file is not None:
             self._timeline.after(SAVE_SECONDS, self._save_again)
         return self
@@ -139,13 +140,13 @@ class ConnectDouble:
             self._tasks.down = False
         if self._server is not None:
             self._server.ready = True
-        self._rouse()
+        self._rouse(self._tasks.wake)
 
-    def _rouse(self) -> None:
+    def _rouse(self, begin: Callable[[Connector], None]) -> None:
         with self._lock:
             for connector in self._worker.connectors.values():
                 if not connector.preloaded:
-                    self._tasks.follow(connector)
+                    begin(connector)
 
     # faults
 

@@ -10,8 +10,11 @@ from infra.local.doubles.connect_postgres import Running, close_source, sink_err
 from infra.local.doubles.connect_replication import ReplicationPump
 from infra.local.doubles.connect_secrets import SecretReader, SecretsUnavailableError
 from infra.local.doubles.connect_timeline import Delays, Timeline
+from infra.local.doubles.connect_traces import secrets_trace
 
 RETRY_CAP_SECONDS = 60.0
+SECRET_ATTEMPTS = 4
+"""How often the plug-in asks for a secret until it gives up."""
 
 
 class Broker(Protocol):
@@ -46,6 +49,11 @@ class TaskRunner:
     def begin(self, connector: Connector) -> None:
         """A connector just created, or found after the worker's start: reach the state it was told to take."""
         self._plan(connector, self.delays.connector, lambda: self._arrive(connector))
+
+    def wake(self, connector: Connector) -> None:
+        """The worker has just started. A connector whose secrets cannot be read fails, and stays failed."""
+        connector.generation += 1
+        self._plan(connector, self.delays.connector, lambda: self._wake(connector, SECRET_ATTEMPTS))
 
     def follow(self, connector: Connector) -> None:
         """The target state changed: reach it."""
@@ -107,6 +115,21 @@ class TaskRunner:
                 action()
 
         self.timeline.after(seconds, run)
+
+    def _wake(self, connector: Connector, attempts: int) -> None:
+        if connector.target == STARTED:
+            try:
+                self.secrets.resolve(connector.config)
+            except SecretsUnavailableError as problem:
+                if attempts > 1:
+                    again = attempts - 1
+                    self._plan(connector, self.delays.secret_retry, lambda: self._wake(connector, again))
+                    return
+                for part in (connector.part, *connector.tasks.values()):
+                    part.become("FAILED", secrets_trace(str(problem)))
+                connector.changed()
+                return
+        self._arrive(connector)
 
     def _arrive(self, connector: Connector) -> None:
         was = connector.part.state

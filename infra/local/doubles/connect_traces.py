@@ -12,12 +12,23 @@ _SINK_FRAMES = (
     "org.apache.kafka.connect.runtime.WorkerTask.run(WorkerTask.java:298)",
 )
 
+_PROVIDER_FRAMES = (
+    "org.headgate.connect.SecretClient.read(SecretClient.java:68)",
+    "org.headgate.connect.HeadgateConfigProvider.get(HeadgateConfigProvider.java:74)",
+    "org.apache.kafka.common.config.ConfigTransformer.transform(ConfigTransformer.java:103)",
+)
+
 
 def source_trace(sentence: str, cause: str) -> str:
     """The trace of a PostgreSQL source's task: Debezium's sentence, and below it the server's words, if any."""
     connect_says = sentence.startswith(("Publication autocreation", "Unable to create"))
     kind = "org.apache.kafka.connect.errors.ConnectException" if connect_says else "io.debezium.DebeziumException"
     return _trace(f"{kind}: {sentence}", _SOURCE_FRAMES, _tidy(cause))
+
+
+def secrets_trace(problem: str) -> str:
+    """The trace of a connector, or of its task, that was to start while its secrets could not be read."""
+    return _trace(f"org.apache.kafka.common.config.ConfigException: {problem}", _PROVIDER_FRAMES, "")
 
 
 def sink_trace() -> str:

@@ -233,11 +233,15 @@ class Worker:
                 self.tasks.restart(connector, with_tasks=not connector.tasks)
 
     def restart_planned(self, name: str, *, include_tasks: bool, only_failed: bool) -> Json:
-        """POST …/restart with a flag: answers the plan at once, RESTARTING wherever a restart is meant."""
+        """POST …/restart with a flag: answers the plan at once, RESTARTING wherever a restart is meant.
+
+        What is RESTARTING already counts as meant: so another call brings back what an earlier one could not.
+        """
         with self.lock:
             connector = self._restartable(name)
-            itself = not only_failed or connector.part.state == "FAILED"
-            failed_or_all = [n for n, task in connector.tasks.items() if not only_failed or task.state == "FAILED"]
+            meant = ("FAILED", "RESTARTING")
+            itself = not only_failed or connector.part.state in meant
+            failed_or_all = [n for n, task in connector.tasks.items() if not only_failed or task.state in meant]
             chosen = failed_or_all if include_tasks else []
             plan = connector.status_object(self.worker_id, restarting=(itself, chosen))
             if (itself or chosen) and connector.target != STOPPED:

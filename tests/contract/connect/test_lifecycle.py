@@ -42,6 +42,18 @@ def test_a_stopped_connector_has_no_task_and_frees_its_slot(
     assert connect.call("GET", f"/connectors/{name}/tasks").json() == []
 
 
+def test_pausing_a_stopped_connector_makes_it_paused_without_tasks_and_resuming_starts_them(
+    shop: Shop, connect: ConnectView
+) -> None:
+    config = shop.source()
+    connect.create(config)
+    connect.reach(config["name"], "STOPPED")
+    assert connect.call("PUT", f"/connectors/{config['name']}/pause").status_code == 202
+    connect.reach(config["name"], "PAUSED")
+    connect.call("PUT", f"/connectors/{config['name']}/resume")
+    connect.reach(config["name"], "RUNNING", "RUNNING")
+
+
 def test_the_same_order_twice_is_as_good_as_once(running: dict[str, str], connect: ConnectView) -> None:
     path = f"/connectors/{running['name']}"
     assert [connect.call("PUT", f"{path}/resume").status_code for _ in range(2)] == [202, 202]

@@ -1,11 +1,17 @@
 """Restarts, and secrets that cannot be read meanwhile."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
 
+from chalicelib.domain.classify import classify, is_general
+from chalicelib.domain.names import ConnectorKind
 from tests.contract.conftest import Shop, World
 from tests.support.doubles import ConnectView, until
+
+LONGER_THAN_ANYBODY_ASKS = 4.0
+"""Seconds in which the worker's secret provider has given up."""
 
 
 @pytest.fixture
@@ -113,3 +119,59 @@ def test_without_secrets_a_resumed_connector_runs_without_task(shop: Shop, world
     finally:
         world.desk.open()
     until(lambda: connect.states(config["name"]), lambda seen: seen == ("RUNNING", ["RUNNING"]))
+
+
+def test_a_restart_of_what_failed_brings_back_a_restart_that_hangs(
+    running: dict[str, str], world: World, connect: ConnectView
+) -> None:
+    path = f"/connectors/{running['name']}/restart?includeTasks=true"
+    world.desk.close()
+    try:
+        connect.call("POST", path)
+        connect.reach(running["name"], "RESTARTING", "RESTARTING")
+        time.sleep(LONGER_THAN_ANYBODY_ASKS)
+    finally:
+        world.desk.open()
+    time.sleep(0.5)
+    assert connect.states(running["name"]) == ("RESTARTING", ["RESTARTING"])
+    answer = connect.call("POST", f"{path}&onlyFailed=true")
+    assert (answer.status_code, answer.json()["connector"]["state"]) == (202, "RESTARTING")
+    connect.reach(running["name"], "RUNNING", "RUNNING")
+
+
+def test_what_a_worker_cannot_start_without_secrets_stays_failed_until_it_is_restarted(
+    running: dict[str, str], world: World, connect: ConnectView
+) -> None:
+    name = running["name"]
+    world.kill_worker()
+    world.desk.close()
+    try:
+        world.start_worker()
+        until(lambda: _state_of(connect, name), lambda state: state == "FAILED")
+        connect.reach(name, "FAILED", "FAILED")
+    finally:
+        world.desk.open()
+    assert classify(connect.trace(name), ConnectorKind.SOURCE).event_type == "CDC_CONNECTOR_FAILED"
+    assert not is_general(classify(connect.trace(name), ConnectorKind.SOURCE))
+    time.sleep(1)
+    assert connect.states(name) == ("FAILED", ["FAILED"])
+    connect.call("POST", f"/connectors/{name}/restart?includeTasks=true&onlyFailed=true")
+    connect.reach(name, "RUNNING", "RUNNING")
+
+
+def _state_of(connect: ConnectView, name: str) -> str:
+    """The connector's state; "none" while the worker is not ready."""
+    answer = connect.call("GET", f"/connectors/{name}/status")
+    is_json = answer.headers["Content-Type"].startswith("application/json")
+    return str(answer.json()["connector"]["state"]) if is_json and answer.status_code == 200 else "none"
+
+
+def test_a_failed_task_is_restarted_alone_once_its_cause_is_mended(shop: Shop, connect: ConnectView) -> None:
+    config = shop.source(publication__autocreate__mode="disabled")
+    connect.create(config, state=None)
+    connect.reach(config["name"], "RUNNING", "FAILED")
+    shop.admin.execute(f'CREATE PUBLICATION "{config["publication.name"]}" FOR TABLE orders')
+    answer = connect.call("POST", f"/connectors/{config['name']}/restart?includeTasks=true&onlyFailed=true")
+    assert answer.json()["connector"]["state"] == "RUNNING"
+    assert [task["state"] for task in answer.json()["tasks"]] == ["RESTARTING"]
+    connect.reach(config["name"], "RUNNING", "RUNNING")

@@ -1,5 +1,7 @@
 """Stream clusters, Connect clusters, plug-ins."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from infra.local.doubles.kafka import KafkaDouble
@@ -65,14 +67,41 @@ def test_a_change_looks_again_and_forgets_what_was_elsewhere(sandbox: Sandbox) -
     assert (back["status"], back["last_error"], back["kafka_cluster_id"]) == ("HEALTHY", None, "sandbox")
 
 
-def test_connect_workers_of_another_kafka_are_refused(sandbox: Sandbox) -> None:
-    other = KafkaDouble(cluster_id="another").start()
-    try:
-        stream = sandbox.admin.made("/stream/clusters", _stream(sandbox, bootstrap_servers=other.address))
-        answer = sandbox.admin.post("/connect/clusters", _connect(sandbox, stream_cluster_id=stream["id"]))
-        assert invalid(answer, "body", "stream_cluster_id") == "kafka_cluster_mismatch"
-    finally:
-        other.stop()
+@pytest.fixture
+def another() -> Iterator[KafkaDouble]:
+    """Brokers that Connect does not run on."""
+    double = KafkaDouble(cluster_id="another").start()
+    yield double
+    double.stop()
+
+
+def test_connect_workers_of_another_kafka_are_refused(sandbox: Sandbox, another: KafkaDouble) -> None:
+    stream = sandbox.admin.made("/stream/clusters", _stream(sandbox, bootstrap_servers=another.address))
+    answer = sandbox.admin.post("/connect/clusters", _connect(sandbox, stream_cluster_id=stream["id"]))
+    assert invalid(answer, "body", "stream_cluster_id") == "kafka_cluster_mismatch"
+
+
+def test_a_stream_cluster_that_nothing_runs_on_moves_to_another_kafka(sandbox: Sandbox, another: KafkaDouble) -> None:
+    body = _stream(sandbox)
+    path = f"/stream/clusters/{sandbox.admin.made('/stream/clusters', body)['id']}"
+    moved = sandbox.admin.put(path, {**body, "bootstrap_servers": another.address}).json()
+    assert (moved["status"], moved["kafka_cluster_id"], moved["version"]) == ("HEALTHY", "another", 2)
+
+
+def test_a_stream_cluster_in_use_stays_with_its_kafka(sandbox: Sandbox, another: KafkaDouble) -> None:
+    body = _stream(sandbox)
+    stream = sandbox.admin.made("/stream/clusters", body)
+    sandbox.admin.made("/connect/clusters", _connect(sandbox, stream_cluster_id=stream["id"]))
+    path, moved = f"/stream/clusters/{stream['id']}", {**body, "bootstrap_servers": another.address}
+    refused(sandbox.admin.put(path, moved), 409, "RESOURCE_IN_USE")
+    assert sandbox.admin.shown(path) == stream
+    another.refuse()
+    away = sandbox.admin.put(path, moved).json()
+    assert (away["status"], away["kafka_cluster_id"], away["version"]) == ("UNHEALTHY", "sandbox", 2)
+    another.accept()
+    refused(sandbox.admin.put(path, moved), 409, "RESOURCE_IN_USE")
+    same = sandbox.admin.put(path, {**body, "bootstrap_servers": f"{sandbox.doubles.kafka},127.0.0.1:1"}).json()
+    assert (same["status"], same["kafka_cluster_id"], same["version"]) == ("HEALTHY", "sandbox", 3)
 
 
 def test_a_stream_cluster_that_is_not_there_cannot_be_named(sandbox: Sandbox) -> None:
@@ -96,6 +125,32 @@ def test_plain_secrets_in_configs_are_refused_unless_the_installation_allows_the
 )  # fmt: skip
 def test_a_bad_stream_cluster_is_refused(sandbox: Sandbox, field: str, value: str) -> None:
     invalid(sandbox.admin.post("/stream/clusters", _stream(sandbox, **{field: value})), "body", field)
+
+
+SASL = {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "PLAIN", "username": "u"}
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "complaint"),
+    [
+        ({"sasl_mechanism": None}, "sasl_mechanism", "missing"),
+        ({"username": None}, "username", "missing"),
+        ({"username": " ", "security_protocol": "SASL_SSL"}, "username", "missing"),
+        ({"security_protocol": "PLAINTEXT"}, "sasl_mechanism", "protocol_without_sasl"),
+        ({"security_protocol": "SSL"}, "sasl_mechanism", "protocol_without_sasl"),
+    ],
+)
+def test_protocol_and_mechanism_have_to_fit(sandbox: Sandbox, change: Json, field: str, complaint: str) -> None:
+    body = _stream(sandbox, bootstrap_servers="127.0.0.1:1", **SASL)
+    made = sandbox.admin.made("/stream/clusters", body)
+    assert {name: made[name] for name in SASL} == SASL
+    assert invalid(sandbox.admin.post("/stream/clusters", {**body, **change}), "body", field) == complaint
+    assert invalid(sandbox.admin.put(f"/stream/clusters/{made['id']}", {**body, **change}), "body", field) == complaint
+
+
+def test_whatever_sasl_needs_is_told_at_once_when_it_is_left_out(sandbox: Sandbox) -> None:
+    answer = sandbox.admin.post("/stream/clusters", _stream(sandbox, security_protocol="SASL_SSL"))
+    assert [invalid(answer, "body", name) for name in ("sasl_mechanism", "username")] == ["missing"] * 2
 
 
 @pytest.mark.parametrize(

@@ -254,6 +254,23 @@ def test_the_status_follows_connector_and_tasks_and_withholds_traces(sandbox: Sa
     sandbox.until(lambda: sandbox.admin.shown(path), lambda seen: seen["observed_state"] == "RUNNING")
 
 
+def test_a_pipeline_whose_source_was_changed_says_so_and_takes_it_over_when_it_is_deployed_again(
+    sandbox: Sandbox,
+) -> None:
+    source = sandbox.new_source()
+    pipeline = sandbox.running_pipeline(source_id=source["id"])
+    path, held = f"/pipelines/{pipeline['id']}", sandbox.doubles.connect_double.config_of
+    changed = sandbox.source_body(name=source["name"], config={**sandbox.config(), "ssl_mode": "disable"})
+    assert sandbox.admin.put(f"/sources/{source['id']}", changed).status_code == 200
+    for shown in (path, f"{path}/status"):
+        assert "Its source was changed" in str(sandbox.admin.shown(shown)["reasons"])
+    assert held(pipeline["connector_name"])["database.sslmode"] != "disable"
+    sandbox.admin.made(f"{path}/pause", status=200)
+    again = sandbox.admin.made(f"{path}/deploy", status=200)
+    assert (again["desired_state"], held(pipeline["connector_name"])["database.sslmode"]) == ("PAUSED", "disable")
+    assert "Its source was changed" not in str(sandbox.admin.shown(path)["reasons"])
+
+
 def test_a_draft_is_not_deployed(sandbox: Sandbox) -> None:
     draft = sandbox.new_pipeline()
     status = sandbox.admin.shown(f"/pipelines/{draft['id']}/status")

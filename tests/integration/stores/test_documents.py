@@ -99,6 +99,30 @@ def test_what_is_referred_to_is_not_removed_and_a_reference_leads_somewhere(room
     assert users.find("user-1") is None
 
 
+def test_a_reference_to_what_was_read_is_refused_when_it_was_written_since(room: Room) -> None:
+    users = Users()
+    put(users, user(1))
+    read = users.get("user-1")
+    save(users, replace(read, role=Role.ADMIN))
+    transaction = Transaction()
+    users.refer(transaction, "user-1", +1, revision=read.revision)
+    with pytest.raises(WriteConflict) as refused:
+        transaction.commit()
+    assert (refused.value.label, users.references("user-1")) == ("user.missing", 0)
+
+
+def test_a_change_that_only_something_unused_may_have_is_refused_once_something_points_at_it(room: Room) -> None:
+    users = Users()
+    put(users, user(1))
+    reference, change = Transaction(), Transaction()
+    users.refer(reference, "user-1", +1)
+    reference.commit()
+    users.save(change, replace(user(1), role=Role.ADMIN), unused=True)
+    with pytest.raises(WriteConflict) as refused:
+        change.commit()
+    assert (refused.value.label, users.get("user-1").role) == ("user.changed", Role.OPS)
+
+
 def test_a_list_is_newest_first_in_pages_that_leave_nothing_out(room: Room) -> None:
     users = Users()
     put(users, *(user(number) for number in range(7)))

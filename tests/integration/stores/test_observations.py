@@ -6,15 +6,21 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.cluster_view import ClusterView, Remembered, Wanted
+from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.drift import Drift
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState
+from chalicelib.domain.restarts import Ailment, Restarts
 from chalicelib.kit.ids import id_from
+from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import ObservationRow, Observations
 from chalicelib.stores.transaction import Transaction
 from tests.support.gate import Gate
 from tests.support.tables import Tables, on_moto
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+RESTARTS = Restarts(count=2, tried_at=NOW, ailment=Ailment.FAILED, since=NOW)
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +52,37 @@ def view(connectors: int, **changes: ObservedState) -> ClusterView:
         for name in names
     }  # fmt: skip
     observed = {name: Observation(state=changes.get(name, ObservedState.RUNNING), observed_at=NOW) for name in names}
-    remembered = Remembered(epoch=3, unsettled=True, wanted=wanted, observed=observed, missing={"gone": NOW})
+    remembered = Remembered(
+        epoch=3, unsettled=True, wanted=wanted, observed=observed, missing={"gone": NOW},
+        restarts={"c0": RESTARTS}, drifted={"c0": Drift(given="hash", confirmed=True)},
+    )  # fmt: skip
     return ClusterView(observed_at=NOW, remembered=remembered)
+
+
+def over(observations: Observations, seen: ClusterView) -> ClusterView:
+    """What was just seen, to be written over what is stored now."""
+    return replace(seen, body=observations.read(["k"])["k"].body)
 
 
 def written(gate: Gate, observations: Observations, seen: ClusterView, *, changed: bool) -> list[str]:
     """The calls to the store that a write makes."""
+    later = over(observations, seen)
     gate.watch()
-    observations.write("k", seen, changed=changed)
+    assert observations.write("k", later, changed=changed)
     return [point.what for point in gate.unwatch()]
+
+
+def registered() -> tuple[ConnectClusters, str]:
+    """A Connect cluster in its table."""
+    clusters, now = ConnectClusters(), NOW
+    cluster = ConnectCluster(
+        id="k", name="connect", base_url="http://connect:8083", stream_cluster_id="s",
+        credentials=Credentials(id="c"), created_at=now, updated_at=now,
+    )  # fmt: skip
+    transaction = Transaction()
+    clusters.put_new(transaction, cluster)
+    transaction.commit()
+    return clusters, cluster.base_url
 
 
 @pytest.mark.parametrize("connectors", [0, 1, 400, 401, 5_000])
@@ -66,6 +94,8 @@ def test_another_process_reads_what_was_written(tables: Tables, connectors: int)
         read.wanted, ObservedState.RUNNING
     )
     assert (read.epoch, read.unsettled, read.missing) == (3, True, {"gone": NOW})
+    assert read.restarts == {"c0": RESTARTS}
+    assert read.drifted == {"c0": Drift(given="hash", confirmed=True)}
 
 
 def test_every_part_of_ten_thousand_connectors_fits_into_an_item(tables: Tables) -> None:
@@ -106,18 +136,55 @@ def test_a_body_whose_writer_died_half_way_is_not_believed_and_then_written_anew
     ObservationRow("k", "body/3").delete()
     fresh = Observations()
     assert fresh.read(["k"])["k"].remembered == Remembered()
-    fresh.write("k", view(5_000), changed=True)
+    assert fresh.write("k", over(fresh, view(5_000)), changed=True)
     assert len(Observations().read(["k"])["k"].remembered.wanted) == 5_000
 
 
-def test_of_two_ticks_at_the_same_moment_the_first_one_counts(tables: Tables) -> None:
+@pytest.mark.parametrize("changed", [True, False])
+def test_of_two_ticks_at_the_same_moment_the_first_one_counts(tables: Tables, changed: bool) -> None:
     first, second = Observations(), Observations()
-    for one in (first, second):
-        one.read(["k"])
-    first.write("k", view(2, c0=ObservedState.FAILED), changed=True)
-    second.write("k", view(2, c1=ObservedState.FAILED), changed=True)
+    first.write("k", view(2), changed=True)
+    begins = [replace(one.read(["k"])["k"], observed_at=NOW) for one in (first, second)]
+    failed = replace(begins[0], remembered=view(2, c0=ObservedState.FAILED).remembered)
+    late = replace(begins[1], remembered=view(2, c1=ObservedState.FAILED).remembered)
+    assert first.write("k", failed, changed=True)
+    assert not second.write("k", late, changed=changed)
     states = {name: seen.state for name, seen in second.read(["k"])["k"].remembered.observed.items()}
     assert states == {"c0": ObservedState.FAILED, "c1": ObservedState.RUNNING}
+
+
+def test_that_connect_could_not_be_read_is_noted_whatever_was_stored_meanwhile(tables: Tables) -> None:
+    observations = Observations()
+    observations.write("k", view(2), changed=True)
+    assert observations.write("k", ClusterView(observed_at=NOW, unreadable="Out of reach."), changed=False)
+    assert observations.read(["k"])["k"].unreadable == "Out of reach."
+
+
+def test_a_tick_begins_with_one_call(tables: Tables, gate: Gate) -> None:
+    clusters, address = registered()
+    observations = Observations()
+    observations.write("k", view(5_000), changed=True)
+    gate.watch()
+    cluster, seen = observations.look("k", clusters)
+    assert [point.what for point in gate.unwatch()] == ["BatchGetItem"]
+    assert cluster
+    assert cluster.base_url == address
+    assert seen == observations.read(["k"])["k"]
+
+
+def test_a_head_whose_body_is_new_to_the_process_is_read_once_more_before_it_is_believed(
+    tables: Tables, gate: Gate
+) -> None:
+    clusters, _ = registered()
+    Observations().write("k", view(3), changed=True)
+    gate.watch()
+    _, seen = Observations().look("k", clusters)
+    assert [point.what for point in gate.unwatch()] == ["BatchGetItem"] * 3
+    assert len(seen.remembered.wanted) == 3
+
+
+def test_a_cluster_that_is_not_registered_has_no_registration(tables: Tables) -> None:
+    assert Observations().look("k", ConnectClusters()) == (None, ClusterView())
 
 
 def test_a_change_of_what_is_wanted_is_counted_beside_the_body(tables: Tables) -> None:

@@ -1,6 +1,7 @@
 import pytest
 
 from chalicelib.clients.connect import TRIES, Connect
+from chalicelib.domain.connector_config import config_hash
 from chalicelib.errors import Unavailable
 from tests.support.connect_worker import (
     NAME,
@@ -83,6 +84,27 @@ def test_all_statuses_come_in_one_request(connect: Connect, worker: Worker) -> N
     statuses = connect.statuses(soon())
     assert {name: status.state for name, status in statuses.items()} == {"a": "RUNNING", "b": "PAUSED"}
     assert statuses["a"].name == "a"
+    assert len(worker.seen) == 1
+
+
+def test_of_configs_only_hashes_come_and_only_those_of_connectors_of_our_names(
+    connect: Connect, worker: Worker
+) -> None:
+    config = {"name": NAME, "database.password": "hunter2", "a": "b"}
+    status = status_body("RUNNING", "RUNNING")
+    body = {name: {"status": status, "info": {"name": name, "config": config}} for name in (NAME, "foreign")}
+    body["headgate-sink-" + "0" * 32] = {"status": status, "info": {"config": {"a": 1}}}
+    worker.on("GET", "/connectors?expand=status&expand=info", Reply(body=body))
+    statuses, hashes = connect.statuses_and_configs(soon())
+    assert statuses.keys() == body.keys()
+    assert hashes == {NAME: config_hash(config)}
+    assert len(worker.seen) == 1
+
+
+def test_configs_that_cannot_be_had_are_asked_for_only_once(connect: Connect, worker: Worker) -> None:
+    worker.on("GET", "/connectors?expand=status&expand=info", Reply(after=reset))
+    with pytest.raises(Unavailable):
+        connect.statuses_and_configs(soon())
     assert len(worker.seen) == 1
 
 

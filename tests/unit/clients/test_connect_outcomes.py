@@ -20,6 +20,11 @@ WRITES: dict[str, tuple[str, str, Write]] = {
         f"/connectors/{NAME}/restart?includeTasks=true&onlyFailed=false",
         lambda c, d: c.restart(NAME, d),
     ),
+    "restart_failed": (
+        "POST",
+        f"/connectors/{NAME}/restart?includeTasks=true&onlyFailed=true",
+        lambda c, d: c.restart_failed(NAME, d),
+    ),
     "restart_task": ("POST", f"/connectors/{NAME}/tasks/3/restart", lambda c, d: c.restart_task(NAME, 3, d)),
     "delete": ("DELETE", f"/connectors/{NAME}", lambda c, d: c.delete(NAME, d)),
 }

@@ -16,6 +16,7 @@ from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.clock import Deadline
 from chalicelib.stores.all_tables import ALL_TABLES
 from infra.aws.permissions import allows, permissions, policy_files, policy_of, wildcard_resources
+from tests.faults.looking import a_stranger
 from tests.integration.lambda_home import actions
 from tests.support.gate import Call, Crash, Point, Side
 from tests.support.house import House, house, house_of_the_module
@@ -185,6 +186,16 @@ def test_a_tick_may_make_a_connector_again_that_was_lost(house: House) -> None:
         for seconds in SETTLES:
             house.tick(cluster, after=seconds)
     assert pipeline.connector_name in house.connect.names()
+    assert refused("run_tick", calls) == set()
+
+
+def test_a_tick_may_quarantine_a_connector_that_nobody_wants(house: House) -> None:
+    stranger = a_stranger(house)
+    cluster = house.cluster
+    with taken() as calls:
+        for seconds in (10, 100, 700, 10):
+            house.tick(cluster, after=seconds)
+    assert stranger not in house.connect.names()
     assert refused("run_tick", calls) == set()
 
 

@@ -1,0 +1,106 @@
+"""What sources and destinations have in common: registered, changed and forgotten, and no server is touched by it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, TypeVar
+
+from chalicelib.domain.access import Call
+from chalicelib.domain.database import DatabaseAddress
+from chalicelib.domain.registered import RegisteredSystem
+from chalicelib.kit.clock import Clock
+from chalicelib.kit.pages import Page
+from chalicelib.services.credentials import Secrets
+from chalicelib.services.registry import Registry
+from chalicelib.stores.documents import Documents
+
+S = TypeVar("S", bound=RegisteredSystem)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemInput:
+    """What people say about a source or a destination."""
+
+    name: str
+    description: str | None
+    environment: str | None
+    address: DatabaseAddress
+    secrets: Secrets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemService(Generic[S]):
+    """Create, read, change and delete the systems of one kind. Each kind adds its own rules for leaving a place."""
+
+    STAYS_WHILE_USED: ClassVar[bool] = False
+    """Whether what refers to a system keeps it from being pointed at another place."""
+
+    kind: Callable[..., S]
+    rows: Documents[S]
+    registry: Registry
+    clock: Clock
+
+    def create(self, call: Call, given: SystemInput) -> S:
+        """Register a system."""
+        now, system_id = self.clock(), call.fresh_id()
+        return self.registry.create(
+            call,
+            self.rows,
+            system_id,
+            lambda credentials: self.kind(
+                id=system_id, credentials=credentials, created_at=now, updated_at=now, **_fields(given)
+            ),
+            secrets=given.secrets,
+        )
+
+    def get(self, system_id: str) -> S:
+        """The system; raises NotFound."""
+        return self.rows.get(system_id)
+
+    def list(self, *, limit: int, after: str | None) -> Page[S]:
+        """Those of this kind, newest first."""
+        return self.rows.list(limit=limit, after=after)
+
+    def update(self, call: Call, system_id: str, given: SystemInput) -> S:
+        """Replace everything but secrets that are left blank. At another place, what was known is void.
+
+        Raises VersionMismatch, Conflict NAME_CONFLICT, and RESOURCE_IN_USE for one that stays while it is used.
+        """
+        before = self.rows.get(system_id)
+        moved = before.address.place != given.address.place
+        void = before.NOTHING_KNOWN if moved else {}
+        after = self.registry.update(
+            call,
+            self.rows,
+            before,
+            lambda credentials: replace(
+                before,
+                credentials=credentials,
+                version=before.version + 1,
+                updated_at=self.clock(),
+                **_fields(given),
+                **void,
+            ),
+            given.secrets,
+            unused=moved and self.STAYS_WHILE_USED,
+        )
+        if moved:
+            self.left(before)
+        return after
+
+    def delete(self, call: Call, system_id: str) -> None:
+        """Forget the system. Raises Conflict RESOURCE_IN_USE while something refers to it."""
+        system = self.rows.get(system_id)
+        self.registry.delete(call, self.rows, system)
+        self.left(system)
+
+    def left(self, system: S) -> None:
+        """Remove what is stored beside the row about the place that it named. By itself nothing is."""
+
+
+def _fields(given: SystemInput) -> dict[str, Any]:
+    return {
+        "name": given.name,
+        "description": given.description,
+        "environment": given.environment,
+        "address": given.address,
+    }

@@ -1,0 +1,25 @@
+"""What is void when a source or a destination is pointed at another place."""
+
+from dataclasses import MISSING, fields
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.destination import Destination
+from chalicelib.domain.registered import RegisteredSystem
+from chalicelib.domain.source import Source
+
+KEPT = {"version", "revision", "deliveries"}
+"""Not learnt by looking at the place: they count what happens here."""
+
+
+def _of_a_new_one(kind: type[RegisteredSystem]) -> dict[str, Any]:
+    made = {one.name: one.default_factory() for one in fields(kind) if one.default_factory is not MISSING}
+    return made | {one.name: one.default for one in fields(kind) if one.default is not MISSING}
+
+
+@pytest.mark.parametrize("kind", [Source, Destination])
+def test_as_much_is_known_of_another_place_as_of_one_that_was_just_registered(kind: type[RegisteredSystem]) -> None:
+    begins_as = _of_a_new_one(kind)
+    assert {name: begins_as[name] for name in begins_as.keys() - KEPT} == kind.NOTHING_KNOWN
+    assert kind.NOTHING_KNOWN.keys() >= {"health", "last_test", "last_tested_at"}
