@@ -1,42 +1,55 @@
 """Registers routes, schedules and queue handlers. No logic: what each of them does is said where it is declared."""
 
-from collections.abc import Mapping
+from functools import partial
 
 from chalice.app import Chalice
 
-from chalicelib.api import access, audit, clusters, deliveries, destinations, events, pipelines, sources
 from chalicelib.api.boundary import Boundary
-from chalicelib.api.docs import TITLE, docs_routes
-from chalicelib.api.health import health_routes
-from chalicelib.api.openapi import Json, document
 from chalicelib.api.parts import boundary_parts
-from chalicelib.api.router import close
+from chalicelib.api.router import Router, close
+from chalicelib.api.site import Site, routes_of
 from chalicelib.monitors.entry import monitors
 from chalicelib.wiring import services
 from chalicelib.workers.entry import workers
 
 API = "/api/v1"
 VERSION = "1.0.0"
-SUBJECTS = (access, sources, clusters, pipelines, destinations, deliveries, audit, events)
+SUBJECTS = {
+    "access": ("auth", "session"),
+    "sources": ("sources", "jobs"),
+    "clusters": ("stream", "connect"),
+    "pipelines": ("pipelines",),
+    "destinations": ("destinations",),
+    "deliveries": ("deliveries",),
+    "audit": ("audit",),
+    "events": ("events",),
+}
+"""The modules of `chalicelib.api` with routes, each loaded when a path is asked for that begins with one of these."""
 
 
-def ready() -> Mapping[str, bool]:
-    """Every store and queue by name, and whether it answers."""
-    return services().ready()
+def health() -> Router:
+    """The routes of health and readiness."""
+    from chalicelib.api.health import health_routes
+
+    return health_routes(lambda: services().ready())
 
 
-def description() -> Json:
-    """The OpenAPI document of everything that is mounted."""
-    return document(mounted, title=TITLE, version=VERSION)
+def docs() -> Router:
+    """The routes of the documentation, which describes everything that is mounted."""
+    from chalicelib.api.docs import TITLE, docs_routes
+    from chalicelib.api.openapi import document
+
+    return docs_routes(lambda: document(site, title=TITLE, version=VERSION))
 
 
 app = Chalice(app_name="headgate", configure_logs=False)
 boundary = Boundary(boundary_parts)
-outside_the_api = (health_routes(ready), docs_routes(description), access.internal_routes)
-mounted = [
-    *(entry for subject in SUBJECTS for entry in subject.routes.mount(app, API, boundary)),
-    *(entry for routes in outside_the_api for entry in routes.mount(app, "", boundary)),
-]
+site = Site(app, boundary)
+for module, segments in SUBJECTS.items():
+    site.declare(API, segments, partial(routes_of, module))
+site.declare("", ("internal",), partial(routes_of, "access", "internal_routes"))
+site.declare("", ("health", "ready"), health)
+site.declare("", ("docs", "openapi.json"), docs)
 app.register_blueprint(monitors)
 app.register_blueprint(workers)
-close(app, boundary)
+close(app, boundary, site.near)

@@ -10,21 +10,22 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from chalicelib.api import errors as http_errors
 from chalicelib.api import inputs
 from chalicelib.api.http import JSON, HttpRequest, HttpResponse
-from chalicelib.api.idempotency import Once
 from chalicelib.api.rendering import render, with_security_headers
 from chalicelib.api.route import Route
 from chalicelib.domain.access import Actor, Call, Permission, may
-from chalicelib.domain.idempotency import IdempotencyRows
 from chalicelib.errors import HeadgateError, NotPermitted
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import correlation_id
 from chalicelib.kit.log import failure, get_logger
-from chalicelib.kit.pages import Signer
+
+if TYPE_CHECKING:
+    from chalicelib.domain.idempotency import IdempotencyRows
+    from chalicelib.kit.pages import Signer
 
 CORRELATION_HEADER = "X-Correlation-ID"
 ANONYMOUS = Actor(id=None, email=None, role=None, via="anonymous")
@@ -56,11 +57,11 @@ class Denials(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundaryParts:
-    """What the boundary works with; built by the wiring once per process."""
+    """What the boundary works with. What only some requests need is asked for when one does."""
 
     authenticator: Authenticator
-    idempotency: IdempotencyRows
-    signer: Signer
+    idempotency: "Callable[[], IdempotencyRows]"
+    signer: "Callable[[], Signer]"
     denials: Denials
     clock: Clock
 
@@ -127,7 +128,8 @@ class Boundary:
         body = inputs.body_model(route, request)
         if route.body is not None:
             arguments["body"] = body.model
-        return self._once().run(call, request, key, body.canonical, partial(self._run, route, request, arguments))
+        run = partial(self._run, route, request, arguments)
+        return run(call) if key is None else self._once(call, request, key, body.canonical, run)
 
     def _actor(self, route: Route, request: HttpRequest) -> Actor:
         if route.needs is Permission.PUBLIC:
@@ -156,12 +158,17 @@ class Boundary:
             return {}
         if getattr(query, "cursor", None) is not None:
             parts = self._parts()
-            query = inputs.place_cursor(query, request, parts.signer, parts.clock())
+            query = inputs.place_cursor(query, request, parts.signer(), parts.clock())
         return {"query": query}
 
-    def _once(self) -> Once:
+    def _once(
+        self, call: Call, request: HttpRequest, key: str, canonical: bytes, run: Callable[[Call], HttpResponse]
+    ) -> HttpResponse:
+        from chalicelib.api.idempotency import Once
+
         parts = self._parts()
-        return Once(rows=parts.idempotency, signer=parts.signer, clock=parts.clock)
+        once = Once(rows=parts.idempotency(), signer=parts.signer(), clock=parts.clock)
+        return once.run(call, request, key, canonical, run)
 
     def _run(self, route: Route, request: HttpRequest, arguments: Mapping[str, Any], call: Call) -> HttpResponse:
         given = {**arguments, route.call: call} if route.call else arguments
@@ -169,7 +176,7 @@ class Boundary:
 
     def _sign(self, request: HttpRequest, key: str) -> str:
         parts = self._parts()
-        return parts.signer.sign(inputs.list_scope(request), key, parts.clock())
+        return parts.signer().sign(inputs.list_scope(request), key, parts.clock())
 
 
 def _told(exchange: Exchange, error: Exception) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 JSON = "application/json; charset=utf-8"
+FALLBACK = "/{proxy+}"
+"""The route of every path that no other route has."""
 T = TypeVar("T")
 
 

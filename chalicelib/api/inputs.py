@@ -9,15 +9,14 @@ caller and is left out.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, get_args, get_origin
+from typing import Any, NamedTuple, get_args, get_origin
 from urllib.parse import unquote
 
 from pydantic import BaseModel, ValidationError
 
-from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.http import HttpRequest
 from chalicelib.api.route import Route
 from chalicelib.errors import Invalid, Malformed, NotFound, TooLarge, UnsupportedMedia
@@ -35,8 +34,7 @@ _IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
 Location = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(NamedTuple):
     """A body that was read: its model for the handler, its canonical text for comparing two requests."""
 
     model: Any
@@ -110,6 +108,8 @@ def query_model(route: Route, request: HttpRequest) -> BaseModel | None:
 
 def place_cursor(query: BaseModel | None, request: HttpRequest, signer: Signer, now: datetime) -> BaseModel | None:
     """The query with its cursor replaced by the store's key that was signed into it. Raises `Invalid`."""
+    from chalicelib.api.contract.lists import ListQuery
+
     if not isinstance(query, ListQuery) or query.cursor is None:
         return query
     try:
@@ -163,7 +163,7 @@ def _parse(raw: bytes) -> Any:
         raise Malformed(f"The body is not JSON that is accepted here: {error}.") from None
 
 
-class _NoBody(BaseModel):
+class _NoBody(BaseModel, defer_build=True):
     pass
 
 

@@ -15,8 +15,8 @@ def boundary_parts() -> BoundaryParts:
         authenticator=SessionAuthenticator(
             sessions=lambda: wired.sessions, service_credential=wired.settings.service_credential
         ),
-        idempotency=wired.stores.idempotency,
-        signer=wired.signer,
+        idempotency=lambda: wired.stores.idempotency,
+        signer=lambda: wired.signer,
         denials=audit_denial,
         clock=wired.clock,
     )

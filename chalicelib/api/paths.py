@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qs
 
-FALLBACK = "/{proxy+}"
+from chalicelib.api.http import FALLBACK
 
 
 @dataclass(slots=True)
@@ -88,7 +88,8 @@ def _find(node: _Node, segments: list[str], caught: dict[str, str]) -> tuple[str
 
 
 @lru_cache(maxsize=8)
-def _trie(patterns: tuple[str, ...]) -> PathTrie:
+def trie_of(patterns: tuple[str, ...]) -> PathTrie:
+    """The trie of these patterns, built once. Raises `ValueError` when they name one position differently."""
     return PathTrie(patterns)
 
 
@@ -101,7 +102,7 @@ class EventMaker:
 
     def __init__(self, route_matcher: Any, binary_types: Collection[str] | None = None) -> None:
         """`route_matcher` is chalice's, read for its `route_urls` only; `binary_types` are not used: we send text."""
-        self._trie = _trie(tuple(route_matcher.route_urls))
+        self._trie = trie_of(tuple(route_matcher.route_urls))
 
     def create_lambda_event(
         self,

@@ -1,14 +1,17 @@
 """From what a handler returned to a response: bodies, `Location`, `ETag`, cursors, cookies."""
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 
 from chalicelib.api.http import JSON, Answer, HttpRequest, HttpResponse, Reply
 from chalicelib.api.route import Route
+from chalicelib.kit.adapters import adapter
 from chalicelib.kit.pages import Page
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 NEXT_CURSOR = "X-Next-Cursor"
 HTML_POLICY = (
@@ -67,9 +70,8 @@ def _text(route: Route, body: Any) -> str:
     raise TypeError(f"{route.name} returned a {type(body).__name__}, not the {shape.kind} that it declares")
 
 
-@lru_cache(maxsize=512)
-def _list_adapter(model: Any) -> TypeAdapter[list[Any]]:
-    return TypeAdapter(list[model])
+def _list_adapter(model: Any) -> "TypeAdapter[list[Any]]":
+    return adapter(list[model])
 
 
 def _location(route: Route, request: HttpRequest, body: Any) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter, getdoc, signature
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
@@ -17,8 +17,7 @@ from chalicelib.kit.pages import Page
 _VARIABLE = re.compile(r"{(\w+)}")
 
 
-@dataclass(frozen=True, slots=True)
-class PathRule:
+class PathRule(NamedTuple):
     """What a path variable may be. What it may not be is no address of ours, hence 404 and not 422."""
 
     accepts: Callable[[str], bool]

@@ -20,13 +20,13 @@ from chalice.app import Chalice, Request, Response
 
 from chalicelib.api import errors as http_errors
 from chalicelib.api.boundary import Boundary, Exchange
-from chalicelib.api.http import HttpRequest, HttpResponse
-from chalicelib.api.paths import FALLBACK, EventMaker, PathTrie
+from chalicelib.api.http import FALLBACK, HttpRequest, HttpResponse
 from chalicelib.api.route import Route, read_signature
 from chalicelib.domain.access import Permission
 from chalicelib.errors import HeadgateError, Malformed, MethodNotAllowed, NotFound, UnsupportedMedia
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
+ROOT = "/"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _exchange: ContextVar[Exchange] = ContextVar("exchange")
 """The exchange of this thread: chalice keeps its current request on the app, where concurrent requests share it."""
@@ -108,27 +108,28 @@ class Router:
         return mounted
 
 
-def close(app: Chalice, boundary: Boundary) -> None:
-    """Finishes the app after the last mount: the fallback for unknown paths, the middleware around everything.
+def close(app: Chalice, boundary: Boundary, near: Callable[[str], tuple[str, ...]]) -> None:
+    """Finishes the app: the fallback for unknown paths, the middleware around everything.
 
-    Raises `ValueError` when two routes call one position of a path by two names.
+    `near` gives the patterns of all routes that might fit a path: of one that does, only the method was wrong.
     """
-    trie = PathTrie(app.routes)
 
     def unknown(**_: str) -> Response:
         exchange = _exchange.get()
-        return _to_chalice(boundary.safely(lambda: _no_route(app, trie, exchange.request), exchange))
+        return _to_chalice(boundary.safely(lambda: _no_route(app, near, exchange.request), exchange))
 
     methods = [*METHODS, "HEAD", "OPTIONS"]
-    app.route("/", methods=methods, name="root", content_types=["*/*"])(unknown)
+    app.route(ROOT, methods=methods, name="root", content_types=["*/*"])(unknown)
     app.route(FALLBACK, methods=methods, name="unknown", content_types=["*/*"])(unknown)
     app.register_middleware(_edge(boundary), "http")
     _teach_local_gateway()
 
 
-def _no_route(app: Chalice, trie: PathTrie, request: HttpRequest) -> HttpResponse:
-    match = trie.match(request.path)
-    if match is not None:
+def _no_route(app: Chalice, near: Callable[[str], tuple[str, ...]], request: HttpRequest) -> HttpResponse:
+    from chalicelib.api.paths import trie_of
+
+    match = trie_of(near(request.path)).match(request.path)
+    if match is not None and match.pattern not in (ROOT, FALLBACK):
         raise MethodNotAllowed("This address does not take that method.", allowed=tuple(app.routes[match.pattern]))
     raise NotFound("There is nothing at this address.")
 
@@ -226,4 +227,6 @@ def _teach_local_gateway() -> None:
     repeats the `Authorization` header, is never reached.
     """
     if (local := sys.modules.get("chalice.local")) is not None:
+        from chalicelib.api.paths import EventMaker
+
         local.LambdaEventConverter = EventMaker  # type: ignore[attr-defined]

@@ -1,12 +1,15 @@
 """How values of a type become JSON and come back: built when first used, because building takes milliseconds."""
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import TypeAdapter
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 
 @cache
-def adapter(kind: Any) -> TypeAdapter[Any]:
+def adapter(kind: Any) -> "TypeAdapter[Any]":
     """Pydantic's adapter of a type, the same one each time."""
+    from pydantic import TypeAdapter
+
     return TypeAdapter(kind)

@@ -3,11 +3,16 @@
 import base64
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
 
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.masking import Secret
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 NONCE_BYTES = 12
 _KEY_BYTES = 32
@@ -36,12 +41,9 @@ class LocalKeys:
 
     def __init__(self, master_key: Secret) -> None:
         """`master_key` is 32 bytes in base64; raises ValueError otherwise."""
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
-        raw = base64.b64decode(master_key.reveal(), validate=True)
-        if len(raw) != _KEY_BYTES:
+        self._raw = base64.b64decode(master_key.reveal(), validate=True)
+        if len(self._raw) != _KEY_BYTES:
             raise ValueError("HEADGATE_MASTER_KEY must be 32 bytes in base64. Make one with: openssl rand -base64 32")
-        self._cipher = AESGCM(raw)
 
     def new_data_key(self) -> tuple[bytes, bytes]:
         plain, nonce = os.urandom(_KEY_BYTES), os.urandom(NONCE_BYTES)
@@ -55,14 +57,25 @@ class LocalKeys:
         except (InvalidTag, ValueError):
             raise StoreUnavailable("A stored secret was sealed with another master key.") from None
 
+    @cached_property
+    def _cipher(self) -> "AESGCM":
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        return AESGCM(self._raw)
+
 
 class KmsKeys:
     """Wraps with a key of AWS KMS. The encryption context names the purpose and appears in CloudTrail."""
 
-    def __init__(self, client: Any, key_id: str) -> None:
-        self._client = client
+    def __init__(self, make_client: Callable[[], Any], key_id: str) -> None:
+        """`make_client` gives boto3's client of KMS; it is asked when the first data key is wanted."""
+        self._make_client = make_client
         self.key_id = key_id
         self._context = {"headgate": "credentials"}
+
+    @cached_property
+    def _client(self) -> Any:
+        return self._make_client()
 
     def new_data_key(self) -> tuple[bytes, bytes]:
         try:

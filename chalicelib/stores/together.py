@@ -31,7 +31,7 @@ Ties = tuple[str, ...]
 _MET_AT_MOST = 10_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PipelineSetting:
     """What a pipeline stands among, each None when it does not exist; `view` is what was last seen of its workers."""
 
@@ -41,7 +41,7 @@ class PipelineSetting:
     view: ClusterView
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class DeliverySetting:
     """What a delivery stands among, each None when it does not exist; `view` is what was last seen of its workers."""
 
@@ -53,12 +53,17 @@ class DeliverySetting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings(Generic[E, S]):
-    """Reads one kind of entity with its setting: `ties` to ids, `keys` of their rows, `build` a setting of rows."""
+    """Reads one kind of entity with its setting.
+
+    `ties` gives the ids, `others` are the stores of what these name, in their order, the Connect cluster last; `make`
+    takes what was found there, and what was last `seen` of that cluster.
+    """
 
     rows: Documents[E]
     ties: Callable[[E], Ties]
-    keys: Callable[[Ties], Sequence[Key]]
-    build: Callable[[Sequence[Any]], S]
+    others: Sequence[Documents[Any]]
+    seen: Observations
+    make: Callable[..., S]
     _met: dict[str, Ties] = field(default_factory=dict)
 
     def read(self, entity_id: str) -> tuple[E, S]:
@@ -68,13 +73,13 @@ class Surroundings(Generic[E, S]):
             entity = self.rows.get(entity_id)
             return entity, self.around(self.meet(entity))
         with store_errors():
-            row, *around = read_rows(self.rows.key(entity_id), *self.keys(met))
-            return self.rows.existing(row), self.build(around)
+            row, *around = read_rows(self.rows.key(entity_id), *self._keys(met))
+            return self.rows.existing(row), self._setting(around)
 
     def around(self, ties: Ties) -> S:
         """The setting of an entity with these ties."""
         with store_errors():
-            return self.build(read_rows(*self.keys(ties)))
+            return self._setting(read_rows(*self._keys(ties)))
 
     def meet(self, entity: E) -> Ties:
         """Remember what it hangs on; returns that."""
@@ -82,55 +87,41 @@ class Surroundings(Generic[E, S]):
             self._met.clear()
         return self._met.setdefault(entity.id, self.ties(entity))
 
+    def _keys(self, ties: Ties) -> Sequence[Key]:
+        keys = [store.key(one) for store, one in zip(self.others, ties, strict=True)]
+        return [*keys, self.seen.head_key(ties[-1])]
+
+    def _setting(self, rows: Sequence[Any]) -> S:
+        *around, head = rows
+        found = [store.found(row) for store, row in zip(self.others, around, strict=True)]
+        return self.make(*found, self.seen.view(head))
+
 
 def pipelines_among(
     pipelines: Pipelines, sources: Sources, streams: StreamClusters, connects: ConnectClusters, seen: Observations
 ) -> Surroundings[Pipeline, PipelineSetting]:
     """Pipelines with their source and clusters. Ties: source, stream cluster, Connect cluster."""
-
-    def keys(ties: Ties) -> Sequence[Key]:
-        source, stream, connect = ties
-        return sources.key(source), streams.key(stream), connects.key(connect), seen.head_key(connect)
-
-    def build(rows: Sequence[Any]) -> PipelineSetting:
-        source, stream, connect, head = rows
-        return PipelineSetting(
-            source=sources.found(source),
-            stream_cluster=streams.found(stream),
-            connect_cluster=connects.found(connect),
-            view=seen.view(head),
-        )
-
     return Surroundings(
         rows=pipelines,
         ties=lambda one: (one.source_id, one.stream_cluster_id, one.connect_cluster_id),
-        keys=keys,
-        build=build,
+        others=(sources, streams, connects),
+        seen=seen,
+        make=PipelineSetting,
     )
 
 
 def deliveries_among(
-    deliveries: Deliveries, destinations: Destinations, pipelines: Pipelines, connects: ConnectClusters,
+    deliveries: Deliveries,
+    destinations: Destinations,
+    pipelines: Pipelines,
+    connects: ConnectClusters,
     seen: Observations,
-) -> Surroundings[Delivery, DeliverySetting]:  # fmt: skip
+) -> Surroundings[Delivery, DeliverySetting]:
     """Deliveries with their destination, pipeline and workers. Ties: destination, pipeline, Connect cluster."""
-
-    def keys(ties: Ties) -> Sequence[Key]:
-        destination, pipeline, connect = ties
-        return destinations.key(destination), pipelines.key(pipeline), connects.key(connect), seen.head_key(connect)
-
-    def build(rows: Sequence[Any]) -> DeliverySetting:
-        destination, pipeline, connect, head = rows
-        return DeliverySetting(
-            destination=destinations.found(destination),
-            pipeline=pipelines.found(pipeline),
-            connect_cluster=connects.found(connect),
-            view=seen.view(head),
-        )
-
     return Surroundings(
         rows=deliveries,
         ties=lambda one: (one.destination_id, one.pipeline_id, one.connect_cluster_id),
-        keys=keys,
-        build=build,
+        others=(destinations, pipelines, connects),
+        seen=seen,
+        make=DeliverySetting,
     )

@@ -143,8 +143,8 @@ def make_edge(*extra: Router, denials: Denials | None = None) -> Edge:
     rows, denied, calls = MemoryRows(), list[tuple[Call, Route]](), list[Call]()
     parts = BoundaryParts(
         authenticator=TestAuthenticator(),
-        idempotency=rows,
-        signer=Signer(key=b"k" * 32),
+        idempotency=lambda: rows,
+        signer=lambda: Signer(key=b"k" * 32),
         denials=denials or (lambda call, route: denied.append((call, route))),
         clock=utc_now,
     )
@@ -158,7 +158,7 @@ def make_edge(*extra: Router, denials: Denials | None = None) -> Edge:
         mounted += routes.mount(app, "/api/v1", boundary)
     for routes in (health_routes(lambda: {"tables": True, "queue": False}), docs_routes(description)):
         mounted += routes.mount(app, "", boundary)
-    close(app, boundary)
+    close(app, boundary, lambda _: tuple(app.routes))
     return Edge(app=app, rows=rows, denied=denied, calls=calls, mounted=mounted)
 
 

@@ -62,7 +62,7 @@ def calls_of(room: Room, among: Among) -> list[str]:
 def test_what_is_stored_is_there_and_what_is_not_is_none(among: Among) -> None:
     pipeline, setting = among.read("pipeline-1")
     assert pipeline == PIPELINE
-    assert setting == PipelineSetting(source=None, stream_cluster=STREAM, connect_cluster=CONNECT, view=ClusterView())
+    assert setting == PipelineSetting(None, STREAM, CONNECT, ClusterView())
 
 
 def test_a_process_that_has_met_it_reads_it_in_one_call(room: Room, among: Among) -> None:

@@ -3,7 +3,7 @@ from chalice.app import Chalice
 
 from chalicelib.api.boundary import Boundary, BoundaryParts
 from chalicelib.api.route import UuidPath
-from chalicelib.api.router import Router, close
+from chalicelib.api.router import Router
 from chalicelib.domain.access import Call, Permission
 from tests.support.edge import ADMIN, THING, lambda_event, make_edge
 
@@ -39,23 +39,6 @@ def test_mounting_builds_nothing_and_tells_what_it_mounted() -> None:
     [(path, route)] = routes.mount(app, "/api/v1", Boundary(_no_parts))
     assert (path, route.method, route.status) == ("/api/v1/things/{uuid}", "DELETE", 204)
     assert list(app.routes) == ["/api/v1/things/{uuid}"]
-
-
-def test_two_names_for_one_position_of_a_path_fail_at_start() -> None:
-    routes = Router(tag="T")
-
-    @routes.get("/things/{uuid}", needs=Permission.READ)
-    def one(uuid: UuidPath) -> None:
-        """One."""
-
-    @routes.get("/things/{name}/more", needs=Permission.READ)
-    def two(name: str) -> None:
-        """Two."""
-
-    app, boundary = Chalice(app_name="t"), Boundary(_no_parts)
-    routes.mount(app, "", boundary)
-    with pytest.raises(ValueError, match="already called"):
-        close(app, boundary)
 
 
 def test_one_route_declared_twice_fails_at_start() -> None:

@@ -37,7 +37,7 @@ def kms_key(kms: Any) -> str:
 def keys(request: pytest.FixtureRequest) -> KeyProvider:
     if request.param == "local":
         return LocalKeys(master_key())
-    return KmsKeys(request.getfixturevalue("kms"), request.getfixturevalue("kms_key"))
+    return KmsKeys(lambda: request.getfixturevalue("kms"), request.getfixturevalue("kms_key"))
 
 
 def test_a_data_key_has_256_bits_and_does_not_stand_in_what_wraps_it(keys: KeyProvider) -> None:
@@ -93,7 +93,7 @@ def test_a_master_key_that_is_not_base64_is_refused() -> None:
 
 
 def test_kms_is_told_what_the_key_is_for(kms: Any, kms_key: str) -> None:
-    plain, wrapped = KmsKeys(kms, kms_key).new_data_key()
+    plain, wrapped = KmsKeys(lambda: kms, kms_key).new_data_key()
     opened = kms.decrypt(CiphertextBlob=wrapped, KeyId=kms_key, EncryptionContext=PURPOSE)
     assert opened["Plaintext"] == plain
 
@@ -102,24 +102,24 @@ def test_kms_is_told_what_the_key_is_for(kms: Any, kms_key: str) -> None:
 def test_a_key_wrapped_for_another_purpose_is_not_opened(kms: Any, kms_key: str, purpose: dict[str, str]) -> None:
     other = kms.generate_data_key(KeyId=kms_key, KeySpec="AES_256", EncryptionContext=purpose)["CiphertextBlob"]
     with pytest.raises(StoreUnavailable, match="did not open"):
-        KmsKeys(kms, kms_key).unwrap(other)
+        KmsKeys(lambda: kms, kms_key).unwrap(other)
 
 
 def test_a_key_of_ours_is_not_opened_for_another_purpose(kms: Any, kms_key: str) -> None:
-    _, wrapped = KmsKeys(kms, kms_key).new_data_key()
+    _, wrapped = KmsKeys(lambda: kms, kms_key).new_data_key()
     with pytest.raises(ClientError, match="InvalidCiphertext"):
         kms.decrypt(CiphertextBlob=wrapped, KeyId=kms_key, EncryptionContext={"headgate": "other"})
 
 
 def test_a_key_wrapped_by_another_key_of_kms_is_not_opened(kms: Any, kms_key: str) -> None:
-    other = KmsKeys(kms, kms.create_key()["KeyMetadata"]["Arn"])
+    other = KmsKeys(lambda: kms, kms.create_key()["KeyMetadata"]["Arn"])
     with pytest.raises(StoreUnavailable):
-        KmsKeys(kms, kms_key).unwrap(other.new_data_key()[1])
+        KmsKeys(lambda: kms, kms_key).unwrap(other.new_data_key()[1])
 
 
 def test_a_key_that_kms_does_not_have_makes_and_opens_nothing(kms: Any, kms_key: str) -> None:
-    _, wrapped = KmsKeys(kms, kms_key).new_data_key()
-    keys = KmsKeys(kms, "00000000-0000-4000-8000-000000000000")
+    _, wrapped = KmsKeys(lambda: kms, kms_key).new_data_key()
+    keys = KmsKeys(lambda: kms, "00000000-0000-4000-8000-000000000000")
     with pytest.raises(StoreUnavailable, match="did not make"):
         keys.new_data_key()
     with pytest.raises(StoreUnavailable, match="did not open"):
@@ -127,14 +127,14 @@ def test_a_key_that_kms_does_not_have_makes_and_opens_nothing(kms: Any, kms_key:
 
 
 def test_a_wrapped_key_outlives_a_rotation_in_kms(kms: Any, kms_key: str) -> None:
-    keys = KmsKeys(kms, kms_key)
+    keys = KmsKeys(lambda: kms, kms_key)
     plain, wrapped = keys.new_data_key()
     kms.rotate_key_on_demand(KeyId=kms_key)
     assert keys.unwrap(wrapped) == plain
 
 
 def test_the_key_id_tells_who_wraps(kms: Any, kms_key: str) -> None:
-    assert CachedKeys(KmsKeys(kms, kms_key)).key_id == kms_key
+    assert CachedKeys(KmsKeys(lambda: kms, kms_key)).key_id == kms_key
     assert CachedKeys(LocalKeys(master_key())).key_id == "local"
 
 
