@@ -1,8 +1,8 @@
 """Which subject answers at which addresses, known without loading a single one.
 
 A function serves one request at a time, and most containers meet few subjects: a cold start loads routes, models and
-services of the subject that is asked for. Whoever walks through the routes (packaging, servers, the documentation, a
-path that nobody knows) loads them all. Not for threads before that was done; servers with threads do it at their start.
+services of the subject that is asked for. Whoever walks through the routes (packaging, servers, OpenAPI) loads them
+all. Not for threads before that was done; servers with threads do it at their start.
 """
 
 from collections.abc import Callable, Iterable, Iterator, MutableMapping

@@ -5,19 +5,15 @@ import secrets as random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg import conninfo, sql
 
-from infra.local import doubles, postgres
-from infra.local.folders import Folders
-from infra.local.ports import kept_ports
-from infra.local.processes import Server
-from infra.local.reaper import Reaper
+from infra.local import doubles
 from tests.support.doubles import JDBC_SINK, POSTGRES_SOURCE, ConnectView, SecretDesk, until
+from tests.support.postgresql import running_postgresql
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,17 +53,8 @@ def _real_world(request: pytest.FixtureRequest, ends: ExitStack) -> World:
     )
 
 
-def _double_world(request: pytest.FixtureRequest, ends: ExitStack) -> World:
-    state: Path = request.getfixturevalue("tmp_path_factory").mktemp("doubles")
-    for folder in (state, *list(state.parents)[:2]):
-        folder.chmod(0o711)
-    folders = Folders(state)
-    port = kept_ports(folders.ports, ["postgres"])["postgres"]
-    reaper = Reaper()
-    ends.callback(reaper.close)
-    database = Server(postgres.plan(folders, port=port), reaper)
-    ends.callback(database.stop)
-    database.start()
+def _double_world(_: pytest.FixtureRequest, ends: ExitStack) -> World:
+    database = ends.enter_context(running_postgresql())
     desk = SecretDesk()
     ends.callback(desk.close)
     running = doubles.start(headgate_url=desk.url, service_credential=desk.credential)
@@ -75,7 +62,7 @@ def _double_world(request: pytest.FixtureRequest, ends: ExitStack) -> World:
     return World(
         kafka=running.kafka,
         connect=ConnectView(url=running.connect),
-        postgres=postgres.url(folders, port),
+        postgres=database.url,
         desk=desk,
         kill_worker=running.connect_double.crash,
         start_worker=running.connect_double.boot,

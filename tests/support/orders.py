@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from infra.local.runner import Runner
+from tests.support.quick_moto import share_rows
 
 Orders = Mapping[str, Callable[[Runner, Mapping[str, str]], Any]]
 """What can be ordered, by the word in `do`."""
@@ -16,6 +17,7 @@ def serve(port: int, orders: Orders) -> None:
     """Serves on moto, and follows orders. What is printed or logged goes to standard error, not into the answers."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
+    share_rows()
     runner = Runner(environment=dict(os.environ), port=port, sandbox=True)
     runner.start()
     try:

@@ -30,6 +30,8 @@ from infra.local.reaper import Reaper
 
 HOST = "127.0.0.1"
 ORDERS = TableName("shop", "orders")
+MEMORY, MEMORY_BYTES = Path("/dev/shm"), 2 * 1024**3  # noqa: S108 - the names below it are random
+"""A file system in memory, and how much room there has to be for a whole run's servers."""
 _numbers = itertools.count(1)
 
 
@@ -68,32 +70,48 @@ class RunningPostgreSQL:
         )  # fmt: skip
 
     @property
+    def url(self) -> str:
+        """How the superuser connects."""
+        return f"postgresql://{postgres.SUPERUSER}:{self.superuser_password}@{HOST}:{self.port}/postgres"
+
+    @property
     def superuser(self) -> DatabaseSecrets:
         """The superuser's secrets."""
         return DatabaseSecrets(password=Secret(self.superuser_password))
 
 
 @contextlib.contextmanager
+def fresh_state() -> Iterator[Path]:
+    """An empty folder for a server's state, open enough for PostgreSQL, which runs as another account than root.
+
+    In memory where there is room: each database is some 300 files, and tests make and drop many.
+    """
+    roomy = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > MEMORY_BYTES
+    state = Path(tempfile.mkdtemp(prefix="headgate-postgresql-", dir=MEMORY if roomy else None))
+    # PostgreSQL walks to its data.
+    state.chmod(0o711)
+    try:
+        yield state
+    finally:
+        shutil.rmtree(state, ignore_errors=True)
+
+
+@contextlib.contextmanager
 def running_postgresql(settings: Mapping[str, str] | None = None) -> Iterator[RunningPostgreSQL]:
     """A new, empty server with these settings on top of those of a local stack."""
-    state = Path(tempfile.mkdtemp(prefix="headgate-postgresql-"))
-    # PostgreSQL runs as another account than root and walks to its data.
-    state.chmod(0o711)
-    folders = Folders(state)
-    port = kept_ports(folders.ports, ["postgres"])["postgres"]
-    plan = postgres.plan(folders, port=port)
     extra = [word for key, value in (settings or {}).items() for word in ("-c", f"{key}={value}")]
-    reaper = Reaper()
-    server = Server(replace(plan, command=[*plan.command, *extra]), reaper)
-    try:
+    with contextlib.ExitStack() as ends:
+        folders = Folders(ends.enter_context(fresh_state()))
+        port = kept_ports(folders.ports, ["postgres"])["postgres"]
+        plan = postgres.plan(folders, port=port)
+        reaper = Reaper()
+        ends.callback(reaper.close)
+        server = Server(replace(plan, command=[*plan.command, *extra]), reaper)
+        ends.callback(server.stop)
         server.start()
         yield RunningPostgreSQL(
             port=port, superuser_password=postgres.superuser_password(folders), log=folders.log("postgres")
         )
-    finally:
-        server.stop()
-        reaper.close()
-        shutil.rmtree(state, ignore_errors=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,6 @@
 Every request of the SDK to DynamoDB passes the gate.
 """
 
-import copy
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,6 +27,7 @@ from pynamodb.models import Model
 
 from chalicelib.stores.all_tables import ALL_TABLES
 from tests.support.gate import Gate, Side
+from tests.support.quick_moto import row_copies, share_rows
 
 REGION = "eu-central-1"
 ENVIRONMENT = {
@@ -63,6 +63,7 @@ def on_moto(gate: Gate) -> Iterator[Tables]:
         with lock:
             return answer(request)
 
+    share_rows()
     with _stubbed(gate, one_at_a_time):
         _create_tables()
         yield _MotoTables(next(found for found in dynamodb_backends[DEFAULT_ACCOUNT_ID].values() if found.tables))
@@ -118,11 +119,11 @@ class _MotoTables:
         return [_plain(item.to_json()["Attributes"]) for item in self._tables[f"headgate-{table}"].all_items()]
 
     def keep(self) -> Any:
-        return {name: copy.deepcopy(table.items) for name, table in self._tables.items()}
+        return {name: row_copies(table.items) for name, table in self._tables.items()}
 
     def restore(self, kept: Any) -> None:
         for name, items in kept.items():
-            self._tables[name].items = copy.deepcopy(items)
+            self._tables[name].items = row_copies(items)
 
 
 class _LocalTables:
