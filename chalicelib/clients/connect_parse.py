@@ -167,7 +167,16 @@ def _task(entry: object, kind: ConnectorKind) -> TaskStatus:
     number = task.get("id")
     if type(number) is not int or not 0 <= number < 100_000:
         raise _strange()
-    return TaskStatus(id=number, state=_state(task), worker_id=_worker(task), hint=_hint(task, kind))
+    hint = _hint(task, kind)
+    if hint is None:
+        return _plain_task(number, _state(task), _worker(task))
+    return TaskStatus(id=number, state=_state(task), worker_id=_worker(task), hint=hint)
+
+
+@lru_cache(maxsize=4096)
+def _plain_task(number: int, state: str, worker_id: str | None) -> TaskStatus:
+    """Most of thousands of connectors have one task each, and run it on one of a few workers."""
+    return TaskStatus(id=number, state=state, worker_id=worker_id)
 
 
 def _state(part: Mapping[str, object]) -> str:

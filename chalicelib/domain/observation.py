@@ -98,6 +98,15 @@ def observe(status: ConnectorStatus | None, *, now: datetime) -> Observation:
     return Observation(state=state, observed_at=now, reasons=reasons, connector=status)
 
 
+def observe_again(before: Observation | None, status: ConnectorStatus, *, now: datetime) -> Observation:
+    """The same, or what was seen before when nothing is new and nothing was to be said about it: that saves judging the
+    thousands that just run. Its `observed_at` is then the older one.
+    """
+    if before is not None and not before.reasons and before.connector == status:
+        return before
+    return observe(status, now=now)
+
+
 def unreadable(reason: str, now: datetime) -> Observation:
     """Connect could not be read, so nothing is known. `reason` is a sentence of ours."""
     return Observation(state=ObservedState.UNKNOWN, observed_at=now, reasons=(reason,))

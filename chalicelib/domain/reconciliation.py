@@ -77,7 +77,7 @@ def decide(
     )
     strangers = _since(
         before.strangers,
-        (name for name in seen if parse_connector_name(name) and name not in wanted and name not in busy),
+        (name for name in seen if name not in wanted and name not in busy and parse_connector_name(name)),
         now,
     )
     restarts = _restarts(idle, seen, before.restarts, now)
@@ -125,6 +125,8 @@ def changed(before: Mapping[str, Observation], now: Mapping[str, Observation]) -
 
 
 def _differs(one: Observation, other: Observation) -> bool:
+    if one is other:
+        return False
     return (one.state, one.reasons, one.connector) != (other.state, other.reasons, other.connector)
 
 

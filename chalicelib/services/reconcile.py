@@ -15,7 +15,7 @@ from chalicelib.domain.cluster import ConnectCluster, SecretDelivery
 from chalicelib.domain.cluster_view import ClusterView, Remembered, Wanted
 from chalicelib.domain.drift import SUSPECT_EVERY, compare_due, suspicious
 from chalicelib.domain.names import parse_connector_name
-from chalicelib.domain.observation import ConnectorStatus, DesiredState, observe
+from chalicelib.domain.observation import ConnectorStatus, DesiredState, observe_again
 from chalicelib.domain.operation import MOST_DEFECTS, Operation, OperationStep
 from chalicelib.domain.reconciliation import Plan, annotated, changed, decide
 from chalicelib.errors import HeadgateError
@@ -99,11 +99,11 @@ class Reconciler:
 
     def _digest(self, cluster: ConnectCluster, view: ClusterView, sight: Sight, deadline: Deadline) -> None:
         before, now = view.remembered, self.clock()
-        ours_by_name = [name for name in sight.statuses if parse_connector_name(name)]
-        known = [name for name in ours_by_name if name in before.wanted]
+        known = [name for name in sight.statuses if name in before.wanted]
         # Only what nobody may want is drawn by lot: of that, a bounded number gets its turn.
-        others = by_lot(name for name in ours_by_name if name not in before.wanted)
-        seen = {name: observe(sight.statuses[name], now=now) for name in (*known, *others)}
+        others = by_lot(name for name in sight.statuses if name not in before.wanted and parse_connector_name(name))
+        statuses, observed = sight.statuses, before.observed
+        seen = {name: observe_again(observed.get(name), statuses[name], now=now) for name in (*known, *others)}
         wanted, open_operations = dict(before.wanted), []
         if not view.settled:
             wanted = self._wanted(cluster.id)
