@@ -221,6 +221,7 @@ class Services(Foundations):
         return DeliveryService(
             rows=self.stores.deliveries,
             together=self.stores.deliveries_among,
+            pipelines_among=self.stores.pipelines_among,
             destinations=self.stores.destinations,
             claims=self.stores.claims,
             connects=self.stores.connects,

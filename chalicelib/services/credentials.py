@@ -1,7 +1,7 @@
 """Credentials: sealed on the way in, opened for exactly one use on the way out."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
 
 from chalicelib.domain.access import Call
 from chalicelib.domain.credentials import Credentials, SealedCredentials
@@ -13,6 +13,8 @@ from chalicelib.secrets.envelope import Envelope
 from chalicelib.services.audit import AuditTrail
 from chalicelib.stores.secrets import SealedSecrets
 from chalicelib.stores.transaction import Transaction
+
+_READ_AT_MOST = 1000
 
 Secrets = Mapping[str, Secret | None]
 """Secret fields of a request. None or blank means: keep what is stored."""
@@ -26,6 +28,7 @@ class CredentialVault:
     envelope: Envelope
     audit: AuditTrail
     clock: Clock
+    _read: dict[Hashable, SealedCredentials] = field(default_factory=dict)
 
     def seal_new(self, transaction: Transaction, resource_type: str, resource_id: str, secrets: Secrets) -> Credentials:
         """Store the secrets of a resource that is being created. Its credentials' id is a function of its own id."""
@@ -68,7 +71,16 @@ class CredentialVault:
 
     def open(self, credentials: Credentials) -> Mapping[str, Secret]:
         """The plain secrets, for a client that is about to use them."""
-        return self.envelope.open_all(self.rows.get(credentials.id)) if credentials.configured else {}
+        return self.envelope.open_all(self._sealed(credentials)) if credentials.configured else {}
+
+    def _sealed(self, credentials: Credentials) -> SealedCredentials:
+        """What is sealed under a version never changes: a process that has read these versions, keeps them, sealed."""
+        versions = (credentials.id, *sorted(credentials.fields.items()))
+        if versions not in self._read:
+            if len(self._read) >= _READ_AT_MOST:
+                self._read.clear()
+            self._read[versions] = self.rows.get(credentials.id)
+        return self._read[versions]
 
     def hand_to_connect(self, call: Call, credentials_id: str) -> Mapping[str, Secret]:
         """The plain secrets for Connect's secret provider. Each read is audited before anything is handed out."""

@@ -12,6 +12,7 @@ from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.delivery_rules import DeliveryWarning
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
+from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.sink_config import build_sink_config
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, WriteConflict
 from chalicelib.kit.clock import Clock
@@ -26,7 +27,7 @@ from chalicelib.stores.claims import Claims
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
-from chalicelib.stores.together import DeliverySetting, Surroundings
+from chalicelib.stores.together import DeliverySetting, PipelineSetting, Surroundings
 from chalicelib.stores.transaction import Transaction
 
 BOUND = 500
@@ -77,6 +78,7 @@ class DeliveryService:
 
     rows: Deliveries
     together: Surroundings[Delivery, DeliverySetting]
+    pipelines_among: Surroundings[Pipeline, PipelineSetting]
     destinations: Destinations
     claims: Claims
     connects: ConnectClusters
@@ -290,9 +292,10 @@ class DeliveryService:
 
     def _setting(self, destination_id: str, given: DeliveryInput) -> DeliverySetting:
         """What the input names. Where it names no workers, they are its pipeline's."""
-        named = given.connect_cluster_id
-        setting = self.together.around((destination_id, given.pipeline_id, named or ""))
-        if named or setting.pipeline is None:
+        named, beside = given.connect_cluster_id, self.pipelines_among.known(given.pipeline_id)
+        workers = named or (beside[-1] if beside else "")
+        setting = self.together.around((destination_id, given.pipeline_id, workers))
+        if workers or setting.pipeline is None:
             return setting
         return replace(setting, connect_cluster=self.connects.find(setting.pipeline.connect_cluster_id))
 

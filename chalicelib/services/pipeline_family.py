@@ -1,6 +1,6 @@
 """Pipelines, as the operations on connectors see them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -43,13 +43,14 @@ class PipelineFamily:
         return self.together.around(self.together.ties(resource))
 
     def check(self, call: Call, resource: Pipeline, setting: PipelineSetting, config: Mapping[str, str]) -> None:
-        """Tables discovered, plug-in installed, source ready for exactly this, config accepted by Connect.
+        """Source discovered, plug-in installed, source ready for exactly this, config accepted by Connect.
 
-        Raises TABLE_NOT_DISCOVERED, PLUGIN_MISSING, SOURCE_NOT_READY, CONNECTOR_CONFIG_INVALID, and whatever reaching
-        Connect raises.
+        Whether each table is there, the source itself is asked. Raises TABLE_NOT_DISCOVERED, PLUGIN_MISSING,
+        SOURCE_NOT_READY, CONNECTOR_CONFIG_INVALID, and whatever reaching Connect raises.
         """
         source, cluster = still_there(setting.source), still_there(setting.connect_cluster)
-        self.check_discovered(resource)
+        if source.tables is None:
+            raise _undiscovered(range(len(resource.capture.tables)))
         self.plugins.require(call, cluster, config["connector.class"])
         self._check_ready(call, source, resource)
         self.plugins.require_valid(call, cluster, resource.connector_name, config, source.credentials)
@@ -60,11 +61,7 @@ class PipelineFamily:
         known = self.tables.find(pipeline.source_id, chosen)
         unknown = [position for position, table in enumerate(chosen) if table not in known]
         if unknown:
-            raise Invalid(
-                "Some tables are not among those that discovery saw. Run discovery, or correct their names.",
-                code="TABLE_NOT_DISCOVERED",
-                details=[{"location": ["body", "tables", at], "type": "not_discovered"} for at in unknown],
-            )
+            raise _undiscovered(unknown)
 
     def config(self, resource: Pipeline, setting: PipelineSetting) -> tuple[dict[str, str], Credentials]:
         """The source connector's config, with references."""
@@ -126,3 +123,11 @@ class PipelineFamily:
                 code="SOURCE_NOT_READY",
                 details={"checks": [asdict(check) for check in failures]},
             )
+
+
+def _undiscovered(positions: Iterable[int]) -> Invalid:
+    return Invalid(
+        "Some tables are not among those that discovery saw. Run discovery, or correct their names.",
+        code="TABLE_NOT_DISCOVERED",
+        details=[{"location": ["body", "tables", at], "type": "not_discovered"} for at in positions],
+    )

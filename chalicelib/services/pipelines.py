@@ -103,6 +103,7 @@ class PipelineService:
         config = build_source_config(pipeline, source)
         if call.request_key and (stored := self.rows.find(pipeline.id)):
             return self.observing.latest([stored])[0]
+        self.family.check_discovered(pipeline)
         self.family.check(call, pipeline, setting, config)
         pipeline = replace(pipeline, config_hash=config_hash(config), claims=_claims(pipeline, source))
         created = self.registry.create(

@@ -81,6 +81,10 @@ class Surroundings(Generic[E, S]):
         with store_errors():
             return self._setting(read_rows(*self._keys(ties)))
 
+    def known(self, entity_id: str) -> Ties | None:
+        """What an entity hangs on, if this process has met it."""
+        return self._met.get(entity_id)
+
     def meet(self, entity: E) -> Ties:
         """Remember what it hangs on; returns that."""
         if len(self._met) >= _MET_AT_MOST:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUDGET = 1.15
-REPEATS = 9
+REPEATS = 21
 BARE = "pass"
 # Each library is used once: `import pydantic` alone loads nothing of it before its first model.
 BASE = (

@@ -13,9 +13,8 @@ from infra.local.layout import ROOT
 pytestmark = pytest.mark.thorough
 
 TODAY = {
-    "POST /pipelines": 5,
-    "POST /pipelines/{uuid}/deploy": 7,
-    "POST /destinations/{uuid}/deploy": 10,
+    "POST /pipelines/{uuid}/deploy": 5,
+    "POST /destinations/{uuid}/deploy": 9,
     "DELETE /deliveries/{uuid}": 5,
     "GET /pipelines/{uuid}": 3,
 }
