@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import httpx
 import pytest
 
 from infra.local import connect
@@ -149,6 +150,23 @@ def test_password_of_a_source_is_rotated(running: Running) -> None:
     headgate.post(f"/pipelines/{running.pipeline['id']}/restart")
     headgate.until_state(running.pipeline_status, "RUNNING", within=SETTLED)
     running.until_arrived()
+
+
+def test_changed_source_reaches_its_connector_when_the_pipeline_is_deployed_again(running: Running) -> None:
+    headgate, path = running.headgate, f"/pipelines/{running.pipeline['id']}"
+    config = {**running.registered["config"], "ssl_mode": "disable"}
+    body = {"name": running.registered["name"], "provider": "postgresql", "config": config, "credentials": {}}
+    headgate.call("PUT", f"/sources/{running.registered['id']}", body)
+    assert "Its source was changed" in " ".join(headgate.get(path)["reasons"])
+    running.until_arrived()
+    headgate.post(f"{path}/deploy")
+    headgate.until_state(running.pipeline_status, "RUNNING", within=SETTLED)
+    running.until_arrived()
+    held = httpx.get(
+        f"{headgate.stack.addresses.connect}/connectors/{running.pipeline['connector_name']}/config"
+    ).json()
+    assert held["database.sslmode"] == "disable"
+    assert headgate.get(running.pipeline_status)["reasons"] == []
 
 
 def test_killed_worker_is_unknown_at_once_and_runs_again_when_it_is_back(running: Running) -> None:
