@@ -1,6 +1,5 @@
 """Deliveries: previewed, deployed, steered, observed, given other mappings, deleted. Target data is left alone."""
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +15,7 @@ from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.sink_config import build_sink_config
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, WriteConflict
 from chalicelib.kit.clock import Clock
+from chalicelib.kit.jitter import jitter
 from chalicelib.kit.pages import Page
 from chalicelib.services.delivery_family import DeliveryFamily, draft_view, mappings_view, missing, name_key
 from chalicelib.services.lifecycle import Also, Lifecycle, Order
@@ -117,7 +117,7 @@ class DeliveryService:
             except WriteConflict as conflict:
                 if conflict.label not in _WORTH_ANOTHER_TRY or attempt == _BEGIN_ATTEMPTS - 1:
                     raise self._begin_error(conflict.label, delivery) from conflict
-            self.lifecycle.sleep(random.uniform(0, 0.02 * 2**attempt))  # noqa: S311 - jitter, not a secret
+            self.lifecycle.sleep(jitter(0.02, attempt))
         raise self._begin_error("targets.version", delivery)
 
     def get(self, delivery_id: str) -> Delivery:

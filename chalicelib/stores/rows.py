@@ -4,7 +4,6 @@ By BatchGetItem: it costs half of what TransactGetItems costs, and no write of t
 is consistent by itself; two rows may be of two moments, a few milliseconds apart.
 """
 
-import random
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,6 +12,7 @@ from pynamodb.constants import BATCH_GET_ITEM
 from pynamodb.models import Model
 
 from chalicelib.errors import StoreUnavailable
+from chalicelib.kit.jitter import jitter
 from chalicelib.stores.tables import connection
 
 Key = tuple[type[Model], str] | tuple[type[Model], str, str]
@@ -51,7 +51,7 @@ def _items(asked: dict[str, Any]) -> list[tuple[str, Sequence[dict[str, Any]]]]:
         asked = answer.get("UnprocessedKeys") or {}
         if not asked:
             return found
-        time.sleep(random.uniform(0, 0.05 * 2**attempt))  # noqa: S311 - jitter, not a secret
+        time.sleep(jitter(0.05, attempt))
     raise StoreUnavailable("The store did not answer.")
 
 

@@ -1,6 +1,5 @@
 """All or nothing: a set of conditional writes, committed once, honest about lost replies."""
 
-import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.kit.ids import new_id
+from chalicelib.kit.jitter import jitter
 from chalicelib.stores.tables import connection, failure_code
 
 STORE_ERRORS = (PynamoDBException, BotoCoreError, ClientError)
@@ -89,7 +89,7 @@ class Transaction:
                     return
             except STORE_ERRORS as error:
                 raise StoreUnavailable("The store did not answer.") from error
-            time.sleep(random.uniform(0, 0.05 * 2**attempt))  # noqa: S311 - jitter, not a secret
+            time.sleep(jitter(0.05, attempt))
 
     def _send(self, token: str) -> None:
         with TransactWrite(connection=_connection(), client_request_token=token) as transaction:

@@ -251,29 +251,13 @@ class House:
 
     def source(self) -> Source:
         """A source whose tables have been discovered."""
-        number = next(self.numbers)
-        given = SystemInput(
-            name=f"source {number}",
-            description=None,
-            environment=None,
-            address=_address(number),
-            secrets={"password": Secret("source password")},
-        )
-        source = self.services.sources.create(self.call(), given)
+        source = self.services.sources.create(self.call(), _system("source", next(self.numbers)))
         self.services.discovery.discover(self.call(), source.id)
         return self.services.sources.get(source.id)
 
     def destination(self) -> Destination:
         """A destination."""
-        number = next(self.numbers)
-        given = SystemInput(
-            name=f"destination {number}",
-            description=None,
-            environment=None,
-            address=_address(number),
-            secrets={"password": Secret("destination password")},
-        )
-        return self.services.destinations.create(self.call(), given)
+        return self.services.destinations.create(self.call(), _system("destination", next(self.numbers)))
 
     def pipeline(self, source: Source | None = None) -> Pipeline:
         """A draft that is ready to be deployed; it captures every table of the paper database."""
@@ -342,6 +326,16 @@ def _through(gate: Gate) -> Iterator[None]:
 
     with patch.object(httpx.HTTPTransport, "handle_request", through_gate):
         yield
+
+
+def _system(noun: str, number: int) -> SystemInput:
+    return SystemInput(
+        name=f"{noun} {number}",
+        description=None,
+        environment=None,
+        address=_address(number),
+        secrets={"password": Secret(f"{noun} password")},
+    )
 
 
 def _address(number: int) -> DatabaseAddress:
