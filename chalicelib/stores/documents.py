@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from pydantic import TypeAdapter
 from pynamodb.exceptions import DoesNotExist
 from pynamodb.expressions.condition import Condition
 
@@ -15,6 +14,9 @@ from chalicelib.kit.pages import Page
 from chalicelib.stores.rows import Key
 from chalicelib.stores.tables import LISTING, Document, position
 from chalicelib.stores.transaction import STORE_ERRORS, Transaction
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 
 class Entity(Protocol):
