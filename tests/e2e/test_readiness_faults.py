@@ -1,14 +1,16 @@
 """Each fault of a source is named before anything is made, and once it is mended the same draft is deployed."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 
 from tests.support.postgresql import RunningPostgreSQL, reader_of, running_postgresql
-from tests.support.real_headgate import Json, Place, RealHeadgate
+from tests.support.real_headgate import Json, Place, RealHeadgate, eventually
 from tests.support.tcp_gate import Gate
 
 pytestmark = pytest.mark.real
@@ -289,6 +291,50 @@ def test_server_that_lets_nobody_in_is_named_by_the_connection(headgate: RealHea
     checks = assert_refused(it, pipeline, {"connection"})
     assert checks["connection"]["current_value"] == code
     assert failing(headgate.refused("/pipelines", it.body({}))) == {"connection"}
+
+
+def signs_in(place: Place) -> bool:
+    """Whether the server lets the role in."""
+    try:
+        psycopg.connect(
+            host=place.host, port=place.port, dbname=place.database, user=place.username, password=place.password,
+            connect_timeout=5,
+        ).close()  # fmt: skip
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def rule(place: Place, rules: Sequence[str]) -> None:
+    """Writes the server's access list (pg_hba.conf) and makes it count."""
+    ((path,),) = place.run("SHOW hba_file")
+    lines = ", ".join(f"({at}, '{line}')" for at, line in enumerate(rules))
+    listed = f"SELECT line FROM (VALUES {lines}) AS rules (at, line) ORDER BY at"
+    place.run(f"COPY ({listed}) TO '{path}'", "SELECT pg_reload_conf()")
+
+
+@contextmanager
+def refused_by_the_access_list(place: Place) -> Iterator[None]:
+    """The server refuses the role wherever it comes from, and whatever its password."""
+    ((text,),) = place.run("SELECT pg_read_file(current_setting('hba_file'))")
+    rules = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    rule(place, [f"host all {place.username} all reject", *rules])
+    try:
+        eventually(lambda: not signs_in(place))
+        yield
+    finally:
+        rule(place, rules)
+
+
+def test_server_whose_access_list_refuses_the_role_is_named_by_the_connection(headgate: RealHeadgate) -> None:
+    it = bench(headgate)
+    pipeline = headgate.post("/pipelines", it.body({}))
+    with refused_by_the_access_list(it.place):
+        checks = assert_refused(it, pipeline, {"connection"})
+        assert checks["connection"]["current_value"] == "ACCESS_NOT_ALLOWED"
+    eventually(lambda: signs_in(it.place))
+    headgate.deploy(pipeline)
+    headgate.delete_pipeline(pipeline, it.place)
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect import ConnectDouble
 from infra.local.doubles.connect_http import Routes
-from infra.local.doubles.connect_model import SHOWN, Connector
+from infra.local.doubles.connect_model import SHOWN, Connector, Part
 from infra.local.doubles.connect_plugins import Plugin, field_errors
 from infra.local.doubles.connect_postgres import Running
 from infra.local.doubles.connect_secrets import SecretReader
@@ -115,7 +115,9 @@ class PaperConnect(ConnectDouble):
         self._routes = Routes(self._worker, self._routes._identity)
 
     def make(self, connector: Connector) -> None:
-        """Put a connector back as it was."""
+        """Put a connector back as it was. It shows no state before it has started: who waits for it, waits for that."""
+        connector.part = Part()
+        connector.changed()
         with self._lock:
             self._worker.connectors[connector.name] = connector
             self._tasks.begin(connector)
