@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from chalicelib.errors import StoreUnavailable
+from chalicelib.kit.bounded import Bounded
 from chalicelib.kit.masking import Secret
 
 if TYPE_CHECKING:
@@ -99,8 +100,7 @@ class CachedKeys:
     inner: KeyProvider
     seconds: float = 600
     _current: tuple[float, bytes, bytes] | None = None
-    _opened: dict[bytes, tuple[float, bytes]] = field(default_factory=dict)
-    _bound: int = 1000
+    _opened: Bounded[bytes, tuple[float, bytes]] = field(default_factory=lambda: Bounded(1000))
 
     @property
     def key_id(self) -> str:
@@ -117,8 +117,6 @@ class CachedKeys:
         now = time.monotonic()
         until, plain = self._opened.get(wrapped, (0.0, b""))
         if until < now:
-            if len(self._opened) >= self._bound:
-                self._opened.clear()
             plain = self.inner.unwrap(wrapped)
             self._opened[wrapped] = (now + self.seconds, plain)
         return plain

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from chalicelib.domain.access import Call
 from chalicelib.domain.credentials import Credentials, SealedCredentials
 from chalicelib.errors import NotFound
+from chalicelib.kit.bounded import Bounded
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import id_from, is_uuid
 from chalicelib.kit.masking import Secret
@@ -13,8 +14,6 @@ from chalicelib.secrets.envelope import Envelope
 from chalicelib.services.audit import AuditTrail
 from chalicelib.stores.secrets import SealedSecrets
 from chalicelib.stores.transaction import Transaction
-
-_READ_AT_MOST = 1000
 
 Secrets = Mapping[str, Secret | None]
 """Secret fields of a request. None or blank means: keep what is stored."""
@@ -28,7 +27,7 @@ class CredentialVault:
     envelope: Envelope
     audit: AuditTrail
     clock: Clock
-    _read: dict[Hashable, SealedCredentials] = field(default_factory=dict)
+    _read: Bounded[Hashable, SealedCredentials] = field(default_factory=lambda: Bounded(1000))
 
     def seal_new(self, transaction: Transaction, resource_type: str, resource_id: str, secrets: Secrets) -> Credentials:
         """Store the secrets of a resource that is being created. Its credentials' id is a function of its own id."""
@@ -77,8 +76,6 @@ class CredentialVault:
         """What is sealed under a version never changes: a process that has read these versions, keeps them, sealed."""
         versions = (credentials.id, *sorted(credentials.fields.items()))
         if versions not in self._read:
-            if len(self._read) >= _READ_AT_MOST:
-                self._read.clear()
             self._read[versions] = self.rows.get(credentials.id)
         return self._read[versions]
 

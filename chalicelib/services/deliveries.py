@@ -19,7 +19,7 @@ from chalicelib.kit.jitter import jitter
 from chalicelib.kit.pages import Page
 from chalicelib.services.delivery_family import DeliveryFamily, draft_view, mappings_view, missing, name_key
 from chalicelib.services.lifecycle import Also, Lifecycle, Order
-from chalicelib.services.managed import needs_config, noting, outdated, require_deployed, still_there
+from chalicelib.services.managed import needs_config, require_deployed, still_there, told
 from chalicelib.services.observing import Observing
 from chalicelib.services.plugins import Validation
 from chalicelib.services.registry import expect_version
@@ -33,9 +33,11 @@ from chalicelib.stores.transaction import Transaction
 BOUND = 500
 _BEGIN_ATTEMPTS = 8
 _WORTH_ANOTHER_TRY = ("targets.version", "destination.missing")
-"""Writes that are refused when another delivery to the same schema, or a change of the destination, was faster."""
+"""Writes that are refused when another delivery to the same schema, or a change of the destination, was faster.
 
-NO_PARAMETERS: Mapping[str, Any] = {}
+A destination that is really gone is missed by the next draft.
+"""
+
 OUTDATED = (
     "Its destination was changed since its connector was given a config. Send its mappings again (PUT .../mappings) to "
     "give it the new one."
@@ -95,9 +97,8 @@ class DeliveryService:
         plugins = self.family.plugins
         plugins.require(call, cluster, config["connector.class"])
         warnings = self.family.examine(call, delivery, setting)
-        self.family.hold(
-            Transaction(), delivery, setting, delivery.mappings
-        )  # never committed: only asks who writes there
+        # Never committed: only asks who writes there.
+        self.family.hold(Transaction(), delivery, setting, delivery.mappings)
         return DeliveryPreview(
             connector_name=delivery.connector_name,
             config=public_config(config),
@@ -123,7 +124,8 @@ class DeliveryService:
     def get(self, delivery_id: str) -> Delivery:
         """The delivery with its latest observation; raises NotFound."""
         delivery, setting = self.together.read(delivery_id)
-        return self._told(self.observing.latest([delivery], {delivery.connect_cluster_id: setting.view})[0], setting)
+        seen = self.observing.latest([delivery], {delivery.connect_cluster_id: setting.view})[0]
+        return told(self.family, seen, setting, OUTDATED)
 
     def get_of(self, destination_id: str, delivery_id: str) -> Delivery:
         """The same, if it belongs to the destination."""
@@ -146,7 +148,8 @@ class DeliveryService:
     def status(self, call: Call, delivery_id: str) -> Delivery:
         """The delivery with an observation made now."""
         delivery, setting = self.together.read(delivery_id)
-        return self._told(self.observing.now(call, delivery, still_there(setting.connect_cluster)), setting)
+        seen = self.observing.now(call, delivery, still_there(setting.connect_cluster))
+        return told(self.family, seen, setting, OUTDATED)
 
     def status_of(self, call: Call, destination_id: str) -> tuple[Delivery, ...]:
         """All of a destination's deliveries, each observed by itself now."""
@@ -158,7 +161,7 @@ class DeliveryService:
         """Pause, resume, restart, or restart one task (`task`)."""
         delivery, setting = self.together.read(delivery_id)
         require_deployed(delivery)
-        return self._execute(call, delivery, setting, kind, parameters) or delivery
+        return self._execute(call, delivery, setting, kind, **parameters) or delivery
 
     def steer_of(
         self, call: Call, destination_id: str, kind: OperationKind, delivery_id: str | None
@@ -195,8 +198,8 @@ class DeliveryService:
             delivery,
             setting,
             OperationKind.UPDATE_MAPPINGS,
-            mappings_view(mappings),
             also=lambda transaction: self.family.hold(transaction, delivery, setting, both),
+            **mappings_view(mappings),
         )
         return done or delivery
 
@@ -207,15 +210,25 @@ class DeliveryService:
         return self._execute(call, delivery, setting, OperationKind.DELETE)
 
     def _execute(
-        self, call: Call, delivery: Delivery, setting: DeliverySetting, kind: OperationKind,
-        parameters: Mapping[str, Any] = NO_PARAMETERS, also: Also | None = None,
-    ) -> Delivery | None:  # fmt: skip
-        return self.lifecycle.execute(
-            Order(
-                call=call, family=self.family, resource=delivery, setting=setting, kind=kind, parameters=parameters,
-                also=also,
-            )
-        )  # fmt: skip
+        self,
+        call: Call,
+        delivery: Delivery,
+        setting: DeliverySetting,
+        kind: OperationKind,
+        *,
+        also: Also | None = None,
+        **parameters: Any,
+    ) -> Delivery | None:
+        order = Order(
+            call=call,
+            family=self.family,
+            resource=delivery,
+            setting=setting,
+            kind=kind,
+            parameters=parameters,
+            also=also,
+        )
+        return self.lifecycle.execute(order)
 
     def _deploy(self, call: Call, delivery: Delivery, setting: DeliverySetting) -> Delivery:
         self.together.meet(delivery)
@@ -241,7 +254,7 @@ class DeliveryService:
                 )
             case "name":
                 return Conflict("Another delivery has this name.", code="NAME_CONFLICT")
-            case "pipeline.missing" | "destination.missing" | "connect_cluster.missing":
+            case "pipeline.missing" | "connect_cluster.missing":
                 return missing(label.removesuffix(".missing").replace("_", " "))
             case _:
                 return Conflict(
@@ -286,9 +299,6 @@ class DeliveryService:
             updated_at=now,
         )
         return delivery, setting
-
-    def _told(self, delivery: Delivery, setting: DeliverySetting) -> Delivery:
-        return noting(delivery, OUTDATED) if outdated(self.family, delivery, setting) else delivery
 
     def _setting(self, destination_id: str, given: DeliveryInput) -> DeliverySetting:
         """What the input names. Where it names no workers, they are its pipeline's."""

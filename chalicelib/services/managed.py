@@ -104,8 +104,10 @@ def needs_config(family: Family[R], resource: R, setting: Setting) -> bool:
     return outdated(family, resource, setting) or bool(drift and drift.confirmed and not resource.open_operation)
 
 
-def noting(resource: R, sentence: str) -> R:
-    """The resource with one reason more in what is shown as observed."""
+def told(family: Family[R], resource: R, setting: Setting, sentence: str) -> R:
+    """The resource as it is shown: with the sentence among its reasons when it is outdated."""
+    if not outdated(family, resource, setting):
+        return resource
     return replace(resource, observation=_adding(resource.observation, sentence))
 
 

@@ -19,7 +19,7 @@ from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
 from chalicelib.services.lifecycle import Lifecycle, Order
-from chalicelib.services.managed import needs_config, noting, outdated, require_deployed, still_there
+from chalicelib.services.managed import needs_config, require_deployed, still_there, told
 from chalicelib.services.observing import NO_VIEWS, Observing, Views
 from chalicelib.services.pipeline_family import PipelineFamily
 from chalicelib.services.plugins import Validation
@@ -30,7 +30,6 @@ from chalicelib.stores.sources import Sources
 from chalicelib.stores.together import PipelineSetting, Surroundings
 
 BOUND = 500
-NO_PARAMETERS: Mapping[str, Any] = {}
 OUTDATED = "Its source was changed since its connector was given a config. Deploy it again to give it the new one."
 
 
@@ -125,7 +124,8 @@ class PipelineService:
         """The pipeline with source, clusters, config and deliveries; raises NotFound."""
         stored, setting = self.together.read(pipeline_id)
         views = {stored.connect_cluster_id: setting.view}
-        pipeline, source = self._told(self.observing.latest([stored], views)[0], setting), still_there(setting.source)
+        pipeline = told(self.family, self.observing.latest([stored], views)[0], setting, OUTDATED)
+        source = still_there(setting.source)
         return PipelineDetail(
             pipeline=pipeline,
             source=source,
@@ -143,7 +143,8 @@ class PipelineService:
     def status(self, call: Call, pipeline_id: str) -> Pipeline:
         """The pipeline with an observation made now. `UNKNOWN`, with the reason, when Connect cannot be read."""
         pipeline, setting = self.together.read(pipeline_id)
-        return self._told(self.observing.now(call, pipeline, still_there(setting.connect_cluster)), setting)
+        seen = self.observing.now(call, pipeline, still_there(setting.connect_cluster))
+        return told(self.family, seen, setting, OUTDATED)
 
     def readiness(self, call: Call, source_id: str, pipeline_id: str | None) -> Readiness:
         """Whether a source is ready, for one of its pipelines or as such. Raises NotFound, REFERENCE_NOT_FOUND."""
@@ -193,18 +194,14 @@ class PipelineService:
         expect_version(call, pipeline.version)
         return self._execute(call, pipeline, setting, OperationKind.DELETE)
 
-    def _told(self, pipeline: Pipeline, setting: PipelineSetting) -> Pipeline:
-        return noting(pipeline, OUTDATED) if outdated(self.family, pipeline, setting) else pipeline
-
     def _steer(self, call: Call, pipeline_id: str, kind: OperationKind, **parameters: Any) -> Pipeline:
         pipeline, setting = self.together.read(pipeline_id)
         require_deployed(pipeline)
-        return self._execute(call, pipeline, setting, kind, parameters) or pipeline
+        return self._execute(call, pipeline, setting, kind, **parameters) or pipeline
 
     def _execute(
-        self, call: Call, pipeline: Pipeline, setting: PipelineSetting, kind: OperationKind,
-        parameters: Mapping[str, Any] = NO_PARAMETERS,
-    ) -> Pipeline | None:  # fmt: skip
+        self, call: Call, pipeline: Pipeline, setting: PipelineSetting, kind: OperationKind, **parameters: Any
+    ) -> Pipeline | None:
         return self.lifecycle.execute(
             Order(call=call, family=self.family, resource=pipeline, setting=setting, kind=kind, parameters=parameters)
         )

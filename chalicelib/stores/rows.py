@@ -6,6 +6,7 @@ is consistent by itself; two rows may be of two moments, a few milliseconds apar
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from pynamodb.constants import BATCH_GET_ITEM
@@ -60,9 +61,10 @@ def _address(key: Key) -> tuple[str, _Serialized]:
     return model.Meta.table_name, {name: {"S": value} for name, value in zip(_key_names(model), values, strict=True)}
 
 
-def _key_names(model: type[Model]) -> list[str]:
+@cache
+def _key_names(model: type[Model]) -> tuple[str, ...]:
     columns = [column for column in model.get_attributes().values() if column.is_hash_key or column.is_range_key]
-    return [column.attr_name for column in sorted(columns, key=lambda column: column.is_range_key)]
+    return tuple(column.attr_name for column in sorted(columns, key=lambda column: column.is_range_key))
 
 
 def _key_values(model: type[Model], item: Mapping[str, Mapping[str, str]]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.source import Source
+from chalicelib.kit.bounded import Bounded
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
@@ -27,8 +28,6 @@ E = TypeVar("E", bound=Entity)
 S = TypeVar("S")
 Ties = tuple[str, ...]
 """The ids of what an entity hangs on."""
-
-_MET_AT_MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class Surroundings(Generic[E, S]):
     others: Sequence[Documents[Any]]
     seen: Observations
     make: Callable[..., S]
-    _met: dict[str, Ties] = field(default_factory=dict)
+    _met: Bounded[str, Ties] = field(default_factory=lambda: Bounded(10_000))
 
     def read(self, entity_id: str) -> tuple[E, S]:
         """The entity and its setting; raises NotFound."""
@@ -87,9 +86,8 @@ class Surroundings(Generic[E, S]):
 
     def meet(self, entity: E) -> Ties:
         """Remember what it hangs on; returns that."""
-        if len(self._met) >= _MET_AT_MOST:
-            self._met.clear()
-        return self._met.setdefault(entity.id, self.ties(entity))
+        ties = self._met[entity.id] = self.ties(entity)
+        return ties
 
     def _keys(self, ties: Ties) -> Sequence[Key]:
         keys = [store.key(one) for store, one in zip(self.others, ties, strict=True)]

@@ -285,13 +285,19 @@ def test_a_config_that_somebody_else_changed_is_told_and_not_overwritten(house: 
     assert touches(house) == []
 
 
-def test_deploying_again_puts_back_what_somebody_else_changed(house: House) -> None:
+def drifted(house: House) -> tuple[Pipeline, dict[str, str]]:
+    """A pipeline whose connector was given another config, which has been told, and the config that was right."""
     pipeline = running(house)
     right = house.connect.config_of(pipeline.connector_name)
     alter(house, pipeline, poll__interval__ms="1")
     house.tick(after=601)
     house.tick()
     assert observed(house, pipeline).reasons == (DRIFTED,)
+    return pipeline, right
+
+
+def test_deploying_again_puts_back_what_somebody_else_changed(house: House) -> None:
+    pipeline, right = drifted(house)
     house.services.pipelines.deploy(house.call(), pipeline.id)
     assert house.connect.config_of(pipeline.connector_name) == right
     for _ in range(3):
@@ -300,12 +306,7 @@ def test_deploying_again_puts_back_what_somebody_else_changed(house: House) -> N
 
 
 def test_a_config_that_was_put_right_again_is_not_told_of_any_more(house: House) -> None:
-    pipeline = running(house)
-    right = house.connect.config_of(pipeline.connector_name)
-    alter(house, pipeline, poll__interval__ms="1")
-    house.tick(after=601)
-    house.tick()
-    assert observed(house, pipeline).reasons == (DRIFTED,)
+    pipeline, right = drifted(house)
     by_hand(house, pipeline, "config", right)
     house.tick(after=601)
     assert observed(house, pipeline).reasons == ()

@@ -5,6 +5,7 @@ import pytest
 from chalicelib.clients.connect import Connect
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, owner_marker
 from chalicelib.domain.observation import ObservedState
+from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.ids import new_id
 from infra.local.doubles.connect_faults import Effect
 from infra.local.doubles.connect_plugins import POSTGRES_SOURCE
@@ -189,14 +190,20 @@ def test_connectors_of_other_names_are_not_even_seen(house: House) -> None:
     assert sorted(house.connect.names()) == ["headgate-test", "orders-source"]
 
 
-def test_the_leftover_of_a_failed_deploy_goes_away_by_itself(house: House) -> None:
-    """A create that arrives after its deploy was given up: a stranger, which never runs."""
+def a_leftover(house: House) -> tuple[Pipeline, dict[str, str]]:
+    """A create that arrives after its deploy was given up: the draft, and the config of the connector."""
     pipeline = house.pipeline()
     family = house.services.pipeline_family
     config, _ = family.config(pipeline, family.setting(pipeline))
     client = Connect(base_url=house.connect.url, check_host=house.services.policy)
     client.create_stopped(pipeline.connector_name, config, house.call().deadline)
     client.close()
+    return pipeline, config
+
+
+def test_the_leftover_of_a_failed_deploy_goes_away_by_itself(house: House) -> None:
+    """It is a stranger, which never runs."""
+    pipeline, config = a_leftover(house)
     for seconds in (10, 100, 700, 10):
         house.tick(after=seconds)
     assert house.connect.names() == []
@@ -205,12 +212,7 @@ def test_the_leftover_of_a_failed_deploy_goes_away_by_itself(house: House) -> No
 
 
 def test_a_draft_that_is_deployed_in_time_takes_its_leftover_over(house: House) -> None:
-    pipeline = house.pipeline()
-    family = house.services.pipeline_family
-    config, _ = family.config(pipeline, family.setting(pipeline))
-    client = Connect(base_url=house.connect.url, check_host=house.services.policy)
-    client.create_stopped(pipeline.connector_name, config, house.call().deadline)
-    client.close()
+    pipeline, _ = a_leftover(house)
     house.tick()
     house.tick(after=95)
     assert code_of(house, pipeline.id) is None

@@ -44,6 +44,6 @@ def _update(backend: DynamoDBBackend, table_name: str, key: dict[str, Any], *oth
 
 
 def share_rows() -> None:
-    """From now on, in this process."""
+    """From now on, in this process. moto has no other way in, and its types do not know that it is entered here."""
     Table.__deepcopy__ = _copied  # type: ignore[attr-defined]
     DynamoDBBackend.update_item = _update  # type: ignore[method-assign]

@@ -132,6 +132,7 @@ def test_a_restart_of_what_failed_brings_back_a_restart_that_hangs(
         time.sleep(LONGER_THAN_ANYBODY_ASKS)
     finally:
         world.desk.open()
+    # With the secrets within reach again, it still stays as it is.
     time.sleep(0.5)
     assert connect.states(running["name"]) == ("RESTARTING", ["RESTARTING"])
     answer = connect.call("POST", f"{path}&onlyFailed=true")
@@ -153,6 +154,7 @@ def test_what_a_worker_cannot_start_without_secrets_stays_failed_until_it_is_res
         world.desk.open()
     assert classify(connect.trace(name), ConnectorKind.SOURCE).event_type == "CDC_CONNECTOR_FAILED"
     assert not is_general(classify(connect.trace(name), ConnectorKind.SOURCE))
+    # Long enough for a worker to have tried again, if it ever did.
     time.sleep(1)
     assert connect.states(name) == ("FAILED", ["FAILED"])
     connect.call("POST", f"/connectors/{name}/restart?includeTasks=true&onlyFailed=true")

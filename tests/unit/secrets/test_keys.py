@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from chalicelib.errors import StoreUnavailable
+from chalicelib.kit.bounded import Bounded
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.keys import CachedKeys, KeyProvider, KmsKeys, LocalKeys
 
@@ -182,7 +183,7 @@ def test_keys_are_asked_for_again_when_their_time_is_over() -> None:
 
 def test_no_more_than_a_bounded_number_of_opened_keys_is_kept() -> None:
     inner = Counting()
-    keys = CachedKeys(inner, _bound=2)
+    keys = CachedKeys(inner, _opened=Bounded(2))
     wrapped = [inner.new_data_key()[1] for _ in range(5)]
     for one in wrapped:
         keys.unwrap(one)

@@ -1,0 +1,19 @@
+"""What a process remembers to save work, and may forget at any time."""
+
+from typing import TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Bounded(dict[K, V]):
+    """A dict of at most so many entries: one more, and it begins anew. Entries come in by `[key] = value` alone."""
+
+    def __init__(self, at_most: int) -> None:
+        super().__init__()
+        self._at_most = at_most
+
+    def __setitem__(self, key: K, value: V) -> None:
+        if key not in self and len(self) >= self._at_most:
+            self.clear()
+        super().__setitem__(key, value)
