@@ -1,8 +1,9 @@
 """What every request passes, in this order, and what every response carries.
 
 correlation id, size, who (authentication), may they (permission), path, conditional headers, query, content type, JSON,
-forbidden text, model, `Idempotency-Key`, handler with a deadline of 20 s, rendering. Nothing of a caller's is read
-before it is known that they may ask; nothing runs before everything was read.
+forbidden text, model, `Idempotency-Key`, handler with a deadline of 20 s, rendering. Nothing of a caller's is obeyed
+or answered before it is known that they may ask: until then it serves for a guess at most, which rows to read together
+with who asks. Nothing runs before everything was read.
 """
 
 import json
@@ -22,6 +23,7 @@ from chalicelib.errors import HeadgateError, NotPermitted
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import correlation_id
 from chalicelib.kit.log import failure, get_logger
+from chalicelib.stores.rows import one_request
 
 if TYPE_CHECKING:
     from chalicelib.domain.idempotency import IdempotencyRows
@@ -87,7 +89,8 @@ class Boundary:
 
     def answer(self, route: Route, exchange: Exchange) -> HttpResponse:
         """The route's response. Never raises: whatever goes wrong is a response too."""
-        return self.safely(lambda: self._answer(route, exchange), exchange)
+        with one_request():
+            return self.safely(lambda: self._answer(route, exchange), exchange)
 
     def safely(self, run: Callable[[], HttpResponse], exchange: Exchange) -> HttpResponse:
         """What `run` returns, or the envelope of what it raises (the unforeseen is logged without values)."""
@@ -138,6 +141,8 @@ class Boundary:
         if route.needs is Permission.SERVICE:
             authenticator.authenticate_service(request.headers)
             return SERVICE
+        if route.expects:
+            route.expects(request)
         return authenticator.authenticate(request.headers, request.source_address, request.method)
 
     def _permit(self, route: Route, call: Call) -> None:

@@ -17,15 +17,35 @@ from chalicelib.api.contract.deliveries import (
 from chalicelib.api.contract.destinations import DestinationBody, DestinationOutput
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.deliveries import after, after_delete, after_mappings
-from chalicelib.api.http import Answer
-from chalicelib.api.route import TaskPath, UuidPath
+from chalicelib.api.http import Answer, HttpRequest
+from chalicelib.api.inputs import glimpse
+from chalicelib.api.route import TaskPath, UuidPath, about
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Call, Permission
 from chalicelib.domain.operation import OperationKind
+from chalicelib.kit.ids import is_uuid
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
-routes = Router(tag="Destinations")
+
+def expect_draft(request: HttpRequest) -> None:
+    """Expect what a delivery like the one in the body is judged by."""
+    destination_id = request.path_values.get("uuid", "")
+    if is_uuid(destination_id) and (body := glimpse(DeliveryBody, request)):
+        services().deliveries.expect_draft(destination_id, body.delivery())
+
+
+routes = Router(
+    tag="Destinations",
+    expects={
+        "/destinations/{uuid}/deliveries/{delivery_uuid}": about(
+            lambda: services().stores.deliveries_among, "delivery_uuid"
+        ),
+        "/destinations/{uuid}/preview": expect_draft,
+        "/destinations/{uuid}/deploy": expect_draft,
+        "/destinations/{uuid}": about(lambda: services().stores.destinations),
+    },
+)
 
 
 class DeliveryQuery(BaseModel):
@@ -127,15 +147,13 @@ def update_destination_mappings(
     call: Call, uuid: UuidPath, delivery_uuid: UuidPath, body: MappingsBody
 ) -> Answer[DeliveryOutput]:
     """Write other tables from now on; the whole validation is repeated. Offsets are kept, nothing is backfilled."""
-    services().deliveries.get_of(uuid, delivery_uuid)
-    return after_mappings(services().deliveries.update_mappings(call, delivery_uuid, body.given()))
+    return after_mappings(services().deliveries.update_mappings(call, delivery_uuid, body.given(), of=uuid))
 
 
 @routes.delete("/destinations/{uuid}/deliveries/{delivery_uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
 def delete_destination_delivery(call: Call, uuid: UuidPath, delivery_uuid: UuidPath) -> Answer[DeliveryOutput | None]:
     """Delete the connector and the delivery. What was written stays in the target."""
-    services().deliveries.get_of(uuid, delivery_uuid)
-    return after_delete(services().deliveries.delete(call, delivery_uuid))
+    return after_delete(services().deliveries.delete(call, delivery_uuid, of=uuid))
 
 
 @routes.post(
@@ -145,8 +163,8 @@ def restart_destination_task(
     call: Call, uuid: UuidPath, delivery_uuid: UuidPath, task_id: TaskPath
 ) -> Answer[DeliveryOutput]:
     """Restart one task of a delivery."""
-    services().deliveries.get_of(uuid, delivery_uuid)
-    return after(services().deliveries.steer(call, delivery_uuid, OperationKind.RESTART_TASK, task=task_id))
+    kind = OperationKind.RESTART_TASK
+    return after(services().deliveries.steer(call, delivery_uuid, kind, of=uuid, task=task_id))
 
 
 def _steer(call: Call, uuid: str, kind: OperationKind, query: DeliveryQuery) -> SteeredOutput:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter, getdoc, signature
 from types import NoneType, UnionType
-from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, Protocol, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
@@ -35,6 +35,27 @@ UuidPath = Annotated[str, UUID_RULE]
 TaskPath = Annotated[int, TASK_RULE]
 """A path variable that is the number of a connector's task."""
 
+Expecting = Callable[[HttpRequest], None]
+"""Says which rows a request is going to ask for, before it is known who asks: a guess that never raises."""
+
+
+class Store(Protocol):
+    """Where something is read from."""
+
+    def expect(self, entity_id: str) -> None:
+        """Says that this request is going to read it."""
+        ...
+
+
+def about(store: Callable[[], Store], variable: str = "uuid") -> Expecting:
+    """Expect what the path names by that variable."""
+
+    def expecting(request: HttpRequest) -> None:
+        if is_uuid(named := request.path_values.get(variable, "")):
+            store().expect(named)
+
+    return expecting
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
@@ -60,6 +81,7 @@ class Route:
     any_query: bool = False
     call: str | None = None
     request: str | None = None
+    expects: Expecting | None = None
     body: Any = None
     body_required: bool = True
     query: type[BaseModel] | None = None

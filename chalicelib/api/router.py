@@ -12,8 +12,9 @@ names; the return annotation is the model of the answer, None (204), `Page[Model
 """
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from chalice.app import Chalice, Request, Response
@@ -21,7 +22,7 @@ from chalice.app import Chalice, Request, Response
 from chalicelib.api import errors as http_errors
 from chalicelib.api.boundary import Boundary, Exchange
 from chalicelib.api.http import FALLBACK, HttpRequest, HttpResponse
-from chalicelib.api.route import Route, read_signature
+from chalicelib.api.route import Expecting, Route, read_signature
 from chalicelib.domain.access import Permission
 from chalicelib.errors import HeadgateError, Malformed, MethodNotAllowed, NotFound, UnsupportedMedia
 
@@ -33,10 +34,15 @@ _exchange: ContextVar[Exchange] = ContextVar("exchange")
 
 
 class Router:
-    """Routes of one subject. `tag` groups them in the documentation."""
+    """Routes of one subject. `tag` groups them in the documentation.
 
-    def __init__(self, *, tag: str) -> None:
+    `expects` says what requests are about, by the beginning of their path, the longest first: rows that are read
+    together with who asks (`stores/rows.py`).
+    """
+
+    def __init__(self, *, tag: str, expects: Mapping[str, Expecting] = MappingProxyType({})) -> None:
         self.tag = tag
+        self.expects = expects
         self.routes: list[Route] = []
 
     def get(self, path: str, *, needs: Permission, **options: Any) -> Callable[[Handler], Handler]:
@@ -92,6 +98,7 @@ class Router:
                     location=location,
                     hidden=hidden,
                     any_query=any_query,
+                    expects=next((how for start, how in self.expects.items() if path.startswith(start)), None),
                     **facts,
                 )
             )

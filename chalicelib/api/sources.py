@@ -11,14 +11,20 @@ from chalicelib.api.contract.sources import (
     SourceTableOutput,
     TablesQuery,
 )
-from chalicelib.api.route import UuidPath
+from chalicelib.api.route import UuidPath, about
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Call, Permission
 from chalicelib.domain.job import JobKind
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
-routes = Router(tag="Sources")
+routes = Router(
+    tag="Sources",
+    expects={
+        "/sources/{uuid}": about(lambda: services().stores.sources),
+        "/jobs/{uuid}": about(lambda: services().stores.jobs),
+    },
+)
 
 
 @routes.get("/sources", needs=Permission.READ)

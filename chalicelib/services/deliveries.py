@@ -89,6 +89,11 @@ class DeliveryService:
     observing: Observing
     clock: Clock
 
+    def expect_draft(self, destination_id: str, given: DeliveryInput) -> None:
+        """Say that this request is going to preview or deploy it. What we have not met is read when it is asked for."""
+        self.together.expect_around((destination_id, given.pipeline_id, self._workers(given)))
+        self.family.expect_draft(destination_id, given.pipeline_id, given.mappings)
+
     def preview(self, call: Call, destination_id: str, given: DeliveryInput) -> DeliveryPreview:
         """Check topics, schema, keys, target, plug-in and config. Stores nothing, shows no secret."""
         delivery, setting = self._draft(call, destination_id, given)
@@ -127,13 +132,6 @@ class DeliveryService:
         seen = self.observing.latest([delivery], {delivery.connect_cluster_id: setting.view})[0]
         return told(self.family, seen, setting, OUTDATED)
 
-    def get_of(self, destination_id: str, delivery_id: str) -> Delivery:
-        """The same, if it belongs to the destination."""
-        delivery = self.rows.get(delivery_id)
-        if delivery.destination_id != destination_id:
-            raise NotFound("This destination has no delivery with this id.")
-        return delivery
-
     def list(self, *, limit: int, after: str | None) -> Page[Delivery]:
         """Deliveries, newest first."""
         page = self.rows.list(limit=limit, after=after)
@@ -157,9 +155,11 @@ class DeliveryService:
         clusters = {one: self.connects.get(one) for one in {delivery.connect_cluster_id for delivery in deliveries}}
         return tuple(self.observing.now(call, one, clusters[one.connect_cluster_id]) for one in deliveries)
 
-    def steer(self, call: Call, delivery_id: str, kind: OperationKind, **parameters: Any) -> Delivery:
-        """Pause, resume, restart, or restart one task (`task`)."""
-        delivery, setting = self.together.read(delivery_id)
+    def steer(
+        self, call: Call, delivery_id: str, kind: OperationKind, *, of: str | None = None, **parameters: Any
+    ) -> Delivery:
+        """Pause, resume, restart, or restart one task (`task`). `of` names the destination that it must belong to."""
+        delivery, setting = self._read(delivery_id, of)
         require_deployed(delivery)
         return self._execute(call, delivery, setting, kind, **parameters) or delivery
 
@@ -168,22 +168,24 @@ class DeliveryService:
     ) -> tuple[SteeredDelivery, ...]:
         """Steer one or all of a destination's deliveries; one that fails does not stop the others."""
         if delivery_id is not None:
-            self.get_of(destination_id, delivery_id)
-            return (SteeredDelivery(delivery=self.steer(call, delivery_id, kind)),)
+            return (SteeredDelivery(delivery=self.steer(call, delivery_id, kind, of=destination_id)),)
         return tuple(self._steer_one(call, delivery, kind) for delivery in self.list_of(destination_id).items)
 
-    def update_mappings(self, call: Call, delivery_id: str, mappings: tuple[TopicMapping, ...]) -> Delivery:
+    def update_mappings(
+        self, call: Call, delivery_id: str, mappings: tuple[TopicMapping, ...], *, of: str | None = None
+    ) -> Delivery:
         """Write other tables from now on. Offsets are kept and nothing is filled in for the past.
 
         The same mappings again change nothing, unless the destination was changed since, or somebody has changed the
         connector's config: then the connector gets its config again.
         """
-        delivery, setting = self.together.read(delivery_id)
+        delivery, setting = self._read(delivery_id, of)
         expect_version(call, delivery.version)
         same = mappings == delivery.mappings and not delivery.open_operation
         if same and not needs_config(self.family, delivery, setting):
             self.family.check(call, delivery, setting, self.family.config(delivery, setting)[0])
             return self.observing.latest([delivery], {delivery.connect_cluster_id: setting.view})[0]
+        self.family.expect_examination(still_there(setting.pipeline))
         schemas = {mapping.schema_name for mapping in mappings}
         if schemas != {delivery.mappings[0].schema_name}:
             raise Invalid.at(
@@ -203,9 +205,9 @@ class DeliveryService:
         )
         return done or delivery
 
-    def delete(self, call: Call, delivery_id: str) -> Delivery | None:
+    def delete(self, call: Call, delivery_id: str, *, of: str | None = None) -> Delivery | None:
         """Delete the connector, then the delivery. What was written stays in the target. None when it is done."""
-        delivery, setting = self.together.read(delivery_id)
+        delivery, setting = self._read(delivery_id, of)
         expect_version(call, delivery.version)
         return self._execute(call, delivery, setting, OperationKind.DELETE)
 
@@ -284,6 +286,7 @@ class DeliveryService:
                 type_="other_stream_cluster",
                 message="This Connect cluster belongs to another stream cluster than the pipeline's topics.",
             )
+        self.family.expect_examination(pipeline)
         now = self.clock()
         delivery = Delivery(
             id=call.fresh_id(),
@@ -302,12 +305,25 @@ class DeliveryService:
 
     def _setting(self, destination_id: str, given: DeliveryInput) -> DeliverySetting:
         """What the input names. Where it names no workers, they are its pipeline's."""
-        named, beside = given.connect_cluster_id, self.pipelines_among.known(given.pipeline_id)
-        workers = named or (beside[-1] if beside else "")
+        workers = self._workers(given)
         setting = self.together.around((destination_id, given.pipeline_id, workers))
+        if setting.pipeline:
+            self.pipelines_among.meet(setting.pipeline)
         if workers or setting.pipeline is None:
             return setting
         return replace(setting, connect_cluster=self.connects.find(setting.pipeline.connect_cluster_id))
+
+    def _workers(self, given: DeliveryInput) -> str:
+        """The Connect cluster's id; empty when it is the pipeline's and this process has not met that."""
+        beside = self.pipelines_among.known(given.pipeline_id)
+        return given.connect_cluster_id or (beside[-1] if beside else "")
+
+    def _read(self, delivery_id: str, of: str | None = None) -> tuple[Delivery, DeliverySetting]:
+        """A delivery, of that destination if one is named, and what it stands among; raises NotFound."""
+        delivery, setting = self.together.read(delivery_id)
+        if of not in (None, delivery.destination_id):
+            raise NotFound("This destination has no delivery with this id.")
+        return delivery, setting
 
 
 def _unsettled() -> HeadgateError:

@@ -1,7 +1,7 @@
 """Deliveries, as the operations on connectors see them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -13,9 +13,11 @@ from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.delivery_rules import DeliveryWarning, check_mappings
 from chalicelib.domain.names import unique_key
 from chalicelib.domain.operation import Operation, OperationKind
+from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.sink_config import build_sink_config
 from chalicelib.domain.target import judge_target
 from chalicelib.errors import Conflict, Invalid
+from chalicelib.kit.bounded import Bounded
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.managed import still_there
 from chalicelib.services.outside import Outside
@@ -26,6 +28,7 @@ from chalicelib.stores.clusters import ConnectClusters, StreamClusters
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.pipelines import Pipelines
+from chalicelib.stores.rows import Key, expect
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.together import DeliverySetting, Surroundings
 from chalicelib.stores.transaction import Transaction
@@ -51,6 +54,21 @@ class DeliveryFamily:
     outside: Outside
     probes: Probes
     plugins: PluginCheck
+    _examined: Bounded[str, tuple[Key, ...]] = field(default_factory=lambda: Bounded(1000))
+    _places: Bounded[str, tuple[object, ...]] = field(default_factory=lambda: Bounded(1000))
+    """What `examine` last read for a pipeline, and where a destination last was: by id, for guesses."""
+
+    def expect_draft(self, destination_id: str, pipeline_id: str, mappings: Sequence[TopicMapping]) -> None:
+        """Say that this request is going to `examine` and `hold` such a delivery, as far as we have met its parts."""
+        expect(*self._examined.get(pipeline_id, ()))
+        if place := self._places.get(destination_id):
+            expect(self.targets.key(target_key(*place, mappings[0].schema_name)))
+
+    def expect_examination(self, pipeline: Pipeline) -> None:
+        """Say that this request is going to `examine` a delivery of this pipeline."""
+        tables = self.tables.keys(pipeline.source_id, pipeline.capture.tables)
+        keys = self._examined[pipeline.id] = (self.streams.key(pipeline.stream_cluster_id), *tables)
+        expect(*keys)
 
     def setting(self, resource: Delivery) -> DeliverySetting:
         """Its destination, pipeline and workers."""
@@ -70,6 +88,7 @@ class DeliveryFamily:
     def examine(self, call: Call, delivery: Delivery, setting: DeliverySetting) -> tuple[DeliveryWarning, ...]:
         """Look at topics, discovered tables and target; raise what forbids it, return what is worth saying."""
         destination, pipeline = still_there(setting.destination), still_there(setting.pipeline)
+        self.expect_examination(pipeline)
         stream = self.streams.get(pipeline.stream_cluster_id)
         kafka = self.outside.kafka(stream)
         try:
@@ -150,7 +169,7 @@ class DeliveryFamily:
         self, transaction: Transaction, delivery: Delivery, setting: DeliverySetting, mappings: Sequence[TopicMapping]
     ) -> None:
         """Hold exactly these target tables. Raises Conflict TARGET_TABLE_CONFLICT when another delivery writes one."""
-        place = still_there(setting.destination).address.place
+        place = self._places[delivery.destination_id] = still_there(setting.destination).address.place
         key = target_key(*place, delivery.mappings[0].schema_name)
         holders, version = self.targets.holders(key)
         wanted = [mapping.table_name for mapping in mappings]

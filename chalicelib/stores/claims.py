@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
-from pynamodb.exceptions import DoesNotExist
 
 from chalicelib.stores.documents import store_errors
+from chalicelib.stores.rows import Key, read_rows
 from chalicelib.stores.tables import Table, meta
 from chalicelib.stores.transaction import Transaction
 
@@ -28,10 +28,8 @@ class Claims:
     def find(self, key: str) -> str | None:
         """Who holds it, if anybody."""
         with store_errors():
-            try:
-                return ClaimRow.get(key, consistent_read=True).holder
-            except DoesNotExist:
-                return None
+            (row,) = read_rows((ClaimRow, key))
+        return row.holder if row else None
 
     def take(self, transaction: Transaction, key: str, holder: str, *, label: str) -> None:
         """Claim a free key."""
@@ -47,20 +45,22 @@ class Claims:
 class Targets:
     """Which delivery writes which table, for all tables of one schema in one row: a delivery may map hundreds."""
 
+    @staticmethod
+    def key(key: str) -> Key:
+        """The key of its row, for a read across tables."""
+        return ClaimRow, key
+
     def holders(self, key: str) -> tuple[dict[str, str], int]:
         """Table name -> delivery id, and the version of that knowledge (0 when there is none yet)."""
         with store_errors():
-            try:
-                row = ClaimRow.get(key, consistent_read=True)
-            except DoesNotExist:
-                return {}, 0
-        return dict(row.tables or {}), int(row.version)
+            (row,) = read_rows(self.key(key))
+        return (dict(row.tables or {}), int(row.version)) if row else ({}, 0)
 
     def replace(self, transaction: Transaction, key: str, holders: dict[str, str], *, expected_version: int) -> None:
         """Store who writes what, if nobody changed it meanwhile. Conflict label: `targets.version`."""
         row = ClaimRow(key, tables=holders, version=expected_version + 1, write_id=transaction.write_id)
         known = ClaimRow.version == expected_version if expected_version else ClaimRow.id.does_not_exist()
-        transaction.put(row, condition=known, label="targets.version")
+        transaction.put(row, condition=known, label="targets.version", asked_again=True)
 
 
 def with_tables(holders: dict[str, str], tables: Iterable[str], delivery_id: str) -> dict[str, str]:

@@ -5,13 +5,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from pynamodb.exceptions import DoesNotExist
 from pynamodb.expressions.condition import Condition
 
 from chalicelib.errors import NotFound, StoreUnavailable
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.pages import Page
-from chalicelib.stores.rows import Key
+from chalicelib.stores.rows import Key, expect, read_rows
 from chalicelib.stores.tables import LISTING, Document, position
 from chalicelib.stores.transaction import STORE_ERRORS, Transaction
 
@@ -61,33 +60,32 @@ class Documents(Generic[E]):
     def find(self, entity_id: str) -> E | None:
         """The entity, or None. Consistent."""
         with store_errors():
-            try:
-                return self.from_row(self._table.get(entity_id, consistent_read=True))
-            except DoesNotExist:
-                return None
+            return self.found(*read_rows(self.key(entity_id)))
+
+    def expect(self, entity_id: str) -> None:
+        """Say that this request is going to ask for it."""
+        expect(self.key(entity_id))
 
     def get(self, entity_id: str) -> E:
         """The entity; raises NotFound."""
-        return self._existing(self.find(entity_id))
+        found = self.find(entity_id)
+        if found is None:
+            raise NotFound(f"There is no {self.noun} with this id.")
+        return found
 
     def answers(self) -> bool:
         """Whether the table is there and can be read."""
         try:
-            self._table.get("ready")
-        except DoesNotExist:
-            return True
-        except STORE_ERRORS:
+            self.find("ready")
+        except StoreUnavailable:
             return False
         return True
 
     def references(self, entity_id: str) -> int:
         """How many others point at it; 0 when it does not exist."""
         with store_errors():
-            try:
-                row = self._table.get(entity_id, consistent_read=True, attributes_to_get=["references"])
-                return int(row.references)
-            except DoesNotExist:
-                return 0
+            (row,) = read_rows(self.key(entity_id))
+        return int(row.references) if row else 0
 
     def list(self, *, limit: int, after: str | None = None) -> Page[E]:
         """All of them, newest first, `limit` at the most; `after` is the `next_key` of the page before."""
@@ -183,12 +181,3 @@ class Documents(Generic[E]):
     def found(self, row: Document | None) -> E | None:
         """The entity in the row of a read across tables; None when there was none."""
         return self.from_row(row) if row else None
-
-    def existing(self, row: Document | None) -> E:
-        """The same; raises NotFound."""
-        return self._existing(self.found(row))
-
-    def _existing(self, found: E | None) -> E:
-        if found is None:
-            raise NotFound(f"There is no {self.noun} with this id.")
-        return found

@@ -1,13 +1,17 @@
 """The tables that discovery saw, one row each, under their source."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.kit.adapters import adapter
 from chalicelib.stores.documents import store_errors
+from chalicelib.stores.rows import Key, read_rows
 from chalicelib.stores.tables import Table, meta
+
+FEW = 60
+"""Tables that are read by their keys, a unit or two each. All of a source's, at most 500, are some hundred units."""
 
 
 class SourceTableRow(Table):
@@ -26,12 +30,19 @@ class SourceTables:
         """All of a source's tables, by name. Discovery stores at most 500."""
         with store_errors():
             rows = SourceTableRow.query(source_id, consistent_read=True)
-            return tuple(adapter(SourceTable).validate_json(row.body) for row in rows)
+            return tuple(_table(row) for row in rows)
 
     def find(self, source_id: str, names: Iterable[TableName]) -> dict[TableName, SourceTable]:
         """Those of the named tables that are known."""
-        wanted = set(names)
-        return {table.name: table for table in self.list(source_id) if table.name in wanted}
+        keys = self.keys(source_id, names := set(names))
+        with store_errors():
+            rows = read_rows(*keys) if keys else []
+        tables = [_table(row) for row in rows if row] if keys else self.list(source_id)
+        return {table.name: table for table in tables if table.name in names}
+
+    def keys(self, source_id: str, names: Collection[TableName]) -> tuple[Key, ...]:
+        """The keys of the named tables' rows; none when they are so many that reading all tables is cheaper."""
+        return tuple((SourceTableRow, source_id, _name(one)) for one in names) if len(names) <= FEW else ()
 
     def replace(self, source_id: str, tables: Sequence[SourceTable]) -> None:
         """What discovery saw takes the place of what was known. Repeating it is safe."""
@@ -49,5 +60,10 @@ class SourceTables:
                     batch.delete(SourceTableRow(source_id, name))
 
 
-def _name(table: SourceTable) -> str:
+def _table(row: SourceTableRow) -> SourceTable:
+    found: SourceTable = adapter(SourceTable).validate_json(row.body)
+    return found
+
+
+def _name(table: SourceTable | TableName) -> str:
     return f"{table.schema_name}\x1f{table.table_name}"

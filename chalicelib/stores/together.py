@@ -21,7 +21,7 @@ from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.documents import Documents, Entity, store_errors
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.pipelines import Pipelines
-from chalicelib.stores.rows import Key, read_rows
+from chalicelib.stores.rows import Key, expect, one_request, read_rows
 from chalicelib.stores.sources import Sources
 
 E = TypeVar("E", bound=Entity)
@@ -65,15 +65,21 @@ class Surroundings(Generic[E, S]):
     make: Callable[..., S]
     _met: Bounded[str, Ties] = field(default_factory=lambda: Bounded(10_000))
 
+    def expect(self, entity_id: str) -> None:
+        """Say that this request is going to `read` it."""
+        met = self._met.get(entity_id)
+        expect(self.rows.key(entity_id), *(self._keys(met) if met else ()))
+
     def read(self, entity_id: str) -> tuple[E, S]:
         """The entity and its setting; raises NotFound."""
-        met = self._met.get(entity_id)
-        if met is None:
+        with one_request():
+            self.expect(entity_id)
             entity = self.rows.get(entity_id)
             return entity, self.around(self.meet(entity))
-        with store_errors():
-            row, *around = read_rows(self.rows.key(entity_id), *self._keys(met))
-            return self.rows.existing(row), self._setting(around)
+
+    def expect_around(self, ties: Ties) -> None:
+        """Say that this request is going to ask what is `around`."""
+        expect(*self._keys(ties))
 
     def around(self, ties: Ties) -> S:
         """The setting of an entity with these ties."""

@@ -18,6 +18,7 @@ from pynamodb.transactions import TransactWrite
 from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.jitter import jitter
+from chalicelib.stores.rows import forget, keep, key_of
 from chalicelib.stores.tables import connection, failure_code
 
 STORE_ERRORS = (PynamoDBException, BotoCoreError, ClientError)
@@ -44,6 +45,7 @@ class _Write:
     condition: Condition | None
     actions: Sequence[Action] = ()
     key: tuple[str, str | None] = ("", None)
+    asked_again: bool = False
 
 
 @dataclass(slots=True)
@@ -57,9 +59,9 @@ class Transaction:
     write_id: str = field(default_factory=new_id)
     _writes: list[_Write] = field(default_factory=list)
 
-    def put(self, model: Model, *, condition: Condition | None, label: str) -> None:
-        """Put a whole row."""
-        self._writes.append(_Write(_Kind.PUT, label, model, condition))
+    def put(self, model: Model, *, condition: Condition | None, label: str, asked_again: bool = False) -> None:
+        """Put a whole row. `asked_again` says that this request will want to know what stands there now."""
+        self._writes.append(_Write(_Kind.PUT, label, model, condition, asked_again=asked_again))
 
     def update(self, model: Model, actions: Sequence[Action], *, condition: Condition | None, label: str) -> None:
         """Change attributes of the row with the model's key."""
@@ -80,6 +82,13 @@ class Transaction:
         is unknown. Contention with another transaction is retried a few times.
         """
         self._writes.sort(key=lambda write: write.kind)
+        forget(key_of(write.model) for write in self._writes if write.kind is not _Kind.CHECK)
+        self._commit()
+        for write in self._writes:
+            if write.asked_again:
+                keep(key_of(write.model), write.model)
+
+    def _commit(self) -> None:
         for attempt in range(_ATTEMPTS):
             try:
                 self._send(f"{self.write_id[:34]}-{attempt}")

@@ -15,19 +15,17 @@ BUDGETS = {"get": 2, "list": 3, "mutation": 4, "session": 2, "public": 4}
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """One line of the table. `allowed` differs from the budget of its kind only for a reason that is given."""
+    """One line of the table."""
 
     name: str
     kind: str
     seen: Metered
     connect_calls: int
-    reason: str = ""
-    allowed: int = 0
 
     @property
     def budget(self) -> int:
         """How many calls to DynamoDB it may make."""
-        return self.allowed or BUDGETS[self.kind]
+        return BUDGETS[self.kind]
 
     @property
     def holds(self) -> bool:
@@ -147,12 +145,17 @@ def _pipelines(world: World, measure: "_Measuring") -> Iterator[Operation]:
     mapping = {"topic": "p.public.t0", "schema_name": "public", "table_name": "copy"}
     delivery = {"pipeline_id": world.pipeline, "name": "d", "mappings": [mapping]}
     deploy = f"/destinations/{world.destination}/deploy"
+    preview = f"/destinations/{world.destination}/preview"
+    yield measure("POST /destinations/{uuid}/preview", "mutation", path=preview, body=delivery)
     yield measure("POST /destinations/{uuid}/deploy", "mutation", path=deploy, body=delivery)
     world.delivery = measure.answer["id"]
     sink = f"/deliveries/{world.delivery}"
     yield measure("GET /deliveries/{uuid}", "get", path=sink)
     yield measure("GET /deliveries/{uuid}/status", "get", path=f"{sink}/status")
     yield measure("GET /deliveries", "list", path="/deliveries")
+    changed = {"mappings": [{**mapping, "table_name": "other_copy"}]}
+    yield measure("PUT /deliveries/{uuid}/mappings", "mutation", path=f"{sink}/mappings", body=changed)
+    yield measure("POST /deliveries/{uuid}/pause", "mutation", path=f"{sink}/pause")
     yield measure("GET /destinations/{uuid}", "get", path=f"/destinations/{world.destination}")
     yield measure("DELETE /deliveries/{uuid}", "mutation", method="DELETE", path=sink)
     yield measure("DELETE /pipelines/{uuid}", "mutation", method="DELETE", path=one)

@@ -20,18 +20,10 @@ ALWAYS = {
 }
 """What it must load: what nearly every request needs is loaded while the function starts, not while somebody waits."""
 
-KNOWN: dict[str, str] = {
-    "GET /pipelines/{uuid}": "a detail with a list in it: the pipeline's deliveries are one call more",
-    "POST /pipelines/{uuid}/deploy": "two transactions, and what was seen after the resume is written down",
-    "POST /destinations/{uuid}/deploy": "the same, and target claims, stream cluster and discovered tables are read",
-    "DELETE /deliveries/{uuid}": "two transactions, and the target tables that it gives back are read before",
-}
-"""Operations that are over the budget of their kind, and why. `test_budgets` holds each to what it makes today."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One measurement beside its budget. `known` explains why it may be over; `value` is for comparing."""
+    """One measurement beside its budget; `value` is for comparing."""
 
     group: str
     name: str
@@ -39,7 +31,6 @@ class Line:
     budget: str
     holds: bool
     value: float
-    known: str = ""
 
 
 def measure(discovered: int, *, counts_only: bool) -> list[Line]:
@@ -63,7 +54,6 @@ def _operation(one: Operation) -> Line:
         budget=f"at most {one.budget}",
         holds=one.holds,
         value=one.seen.total,
-        known=KNOWN.get(one.name, ""),
     )
 
 

@@ -11,14 +11,19 @@ from chalicelib.services.systems import SystemInput
 from tests.support.house import House
 
 Resource = Pipeline | Delivery
+Act = Callable[[], Resource | None]
 DELIVERY_ID = "7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ready:
-    """A prepared operation: `act` asks for it as a person would, `done` says whether it has come about."""
+    """A prepared operation: `act` asks for it as a person would, `done` says whether it has come about.
 
-    act: Callable[[], Resource | None]
+    `before` is what the process has served by then: from it it knows what to expect.
+    """
+
+    before: Callable[[], object]
+    act: Act
     done: Callable[[], bool]
 
 
@@ -49,9 +54,29 @@ def desires(house: House, resource_id: str, state: DesiredState) -> Callable[[],
     return done
 
 
+def with_pipeline(house: House, pipeline_id: str, act: Act, done: Callable[[], bool]) -> Ready:
+    """An operation on a pipeline that was looked at before."""
+    return Ready(
+        before=lambda: house.services.pipelines.detail(pipeline_id),
+        act=lambda: house.ask(lambda: house.services.stores.pipelines_among.expect(pipeline_id), act),
+        done=done,
+    )
+
+
+def with_delivery(house: House, act: Act, done: Callable[[], bool]) -> Ready:
+    """An operation on the delivery, looked at before."""
+    return Ready(
+        before=lambda: house.services.deliveries.get(DELIVERY_ID),
+        act=lambda: house.ask(lambda: house.services.stores.deliveries_among.expect(DELIVERY_ID), act),
+        done=done,
+    )
+
+
 def deploy_pipeline(house: House) -> Ready:
     pipeline_id = house.pipeline().id
-    return Ready(
+    return with_pipeline(
+        house,
+        pipeline_id,
         act=lambda: house.services.pipelines.deploy(house.call(), pipeline_id),
         done=desires(house, pipeline_id, DesiredState.RUNNING),
     )
@@ -59,7 +84,9 @@ def deploy_pipeline(house: House) -> Ready:
 
 def pause_pipeline(house: House) -> Ready:
     pipeline_id = house.deployed_pipeline().id
-    return Ready(
+    return with_pipeline(
+        house,
+        pipeline_id,
         act=lambda: house.services.pipelines.pause(house.call(), pipeline_id),
         done=desires(house, pipeline_id, DesiredState.PAUSED),
     )
@@ -68,7 +95,9 @@ def pause_pipeline(house: House) -> Ready:
 def resume_pipeline(house: House) -> Ready:
     pipeline_id = house.deployed_pipeline().id
     house.services.pipelines.pause(house.call(), pipeline_id)
-    return Ready(
+    return with_pipeline(
+        house,
+        pipeline_id,
         act=lambda: house.services.pipelines.resume(house.call(), pipeline_id),
         done=desires(house, pipeline_id, DesiredState.RUNNING),
     )
@@ -77,7 +106,9 @@ def resume_pipeline(house: House) -> Ready:
 def restart_pipeline(house: House) -> Ready:
     """Done when it was started once more than by its deploy and by the putting back of the stage."""
     pipeline = house.deployed_pipeline()
-    return Ready(
+    return with_pipeline(
+        house,
+        pipeline.id,
         act=lambda: house.services.pipelines.restart(house.call(), pipeline.id),
         done=lambda: house.connect.starts(pipeline.connector_name) > 2,
     )
@@ -96,7 +127,9 @@ def redeploy_pipeline(house: House) -> Ready:
     )
     house.services.sources.update(house.call(), source.id, changed)
     held = house.connect.config_of
-    return Ready(
+    return with_pipeline(
+        house,
+        pipeline.id,
         act=lambda: house.services.pipelines.deploy(house.call(), pipeline.id),
         done=lambda: held(pipeline.connector_name)["database.sslmode"] == "disable",
     )
@@ -104,7 +137,9 @@ def redeploy_pipeline(house: House) -> Ready:
 
 def delete_pipeline(house: House) -> Ready:
     pipeline_id = house.deployed_pipeline().id
-    return Ready(
+    return with_pipeline(
+        house,
+        pipeline_id,
         act=lambda: house.services.pipelines.delete(house.call(), pipeline_id),
         done=lambda: stored(house, pipeline_id) is None,
     )
@@ -115,7 +150,11 @@ def deploy_delivery(house: House) -> Ready:
     pipeline, destination = house.deployed_pipeline(), house.destination()
     given = house.delivery_input(pipeline, "orders", "customers")
     return Ready(
-        act=lambda: house.services.deliveries.deploy(house.call(key=DELIVERY_ID), destination.id, given),
+        before=lambda: house.services.deliveries.preview(house.call(), destination.id, given),
+        act=lambda: house.ask(
+            lambda: house.services.deliveries.expect_draft(destination.id, given),
+            lambda: house.services.deliveries.deploy(house.call(key=DELIVERY_ID), destination.id, given),
+        ),
         done=desires(house, DELIVERY_ID, DesiredState.RUNNING),
     )
 
@@ -130,7 +169,8 @@ def remap_delivery(house: House) -> Ready:
     """One target table stays, the other is replaced."""
     one, other = a_delivery(house).mappings
     wanted = (one, replace(other, table_name="clients"))
-    return Ready(
+    return with_delivery(
+        house,
         act=lambda: house.services.deliveries.update_mappings(house.call(), DELIVERY_ID, wanted),
         done=lambda: house.services.stores.deliveries.get(DELIVERY_ID).mappings == wanted,
     )
@@ -138,7 +178,8 @@ def remap_delivery(house: House) -> Ready:
 
 def delete_delivery(house: House) -> Ready:
     a_delivery(house)
-    return Ready(
+    return with_delivery(
+        house,
         act=lambda: house.services.deliveries.delete(house.call(), DELIVERY_ID),
         done=lambda: stored(house, DELIVERY_ID) is None,
     )

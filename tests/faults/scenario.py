@@ -37,6 +37,7 @@ class Stage:
         house.tick()
         kept = house.keep()
         house.restore(kept)
+        ready.before()
         house.gate.watch()
         ready.act()
         points = house.gate.unwatch()
@@ -53,6 +54,7 @@ class Stage:
 
     def _run(self, house: House, now: Troubles, later: Troubles) -> list[str]:
         house.restore(self.kept)
+        self.ready.before()
         after = Aftermath()
         answer = troubled(house, now, after, self.ready.act)
         house.connect.settle()

@@ -12,13 +12,13 @@ Time stands still until `house.clock.advance(seconds)`. The fixture `house` star
 import base64
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 from unittest.mock import patch
 
 import httpx
@@ -48,6 +48,7 @@ from chalicelib.services.registry import Registry
 from chalicelib.services.stream_clusters import StreamClusterInput
 from chalicelib.services.systems import SystemInput
 from chalicelib.settings import Settings
+from chalicelib.stores.rows import one_request
 from chalicelib.wiring import Services
 from infra.local.doubles.connect_model import Connector
 from infra.local.doubles.kafka import KafkaDouble
@@ -55,6 +56,7 @@ from tests.support.gate import Gate, Side
 from tests.support.paper import SCHEMA, PaperConnect, PaperDatabase
 from tests.support.tables import Tables, on_moto
 
+T = TypeVar("T")
 ADMIN = Actor(id="3f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11", email="admin@example.com", role=Role.ADMIN, via="session")
 BEGIN = datetime(2026, 1, 31, 12, tzinfo=UTC)
 SETTINGS = Settings(
@@ -211,6 +213,13 @@ class House:
             request_key=key,
             if_match=if_match,
         )
+
+    def ask(self, expecting: Callable[[], None], act: Callable[[], T]) -> T:
+        """What a request is: its rows are expected, one call reads them and who asks, then it acts."""
+        with one_request():
+            expecting()
+            self.services.stores.users.find("somebody")
+            return act()
 
     # what people register
 

@@ -29,7 +29,7 @@ def test_a_process_reads_the_sealed_secrets_of_one_version_once(house: House) ->
     house.gate.watch()
     texts = [opened(house, source), opened(house, source)]
     assert texts == ["source password"] * 2
-    assert [point.what for point in house.gate.unwatch()] == ["GetItem"]
+    assert [point.what for point in house.gate.unwatch()] == ["BatchGetItem"]
 
 
 def test_a_rotated_secret_is_opened_as_it_is_now(house: House) -> None:

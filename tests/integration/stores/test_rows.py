@@ -39,7 +39,7 @@ def ids(rows: list[Any]) -> list[str | None]:
 def test_rows_of_two_tables_come_in_the_order_of_their_keys(users: Users) -> None:
     rows = read_rows(users.key("user-2"), (ClaimRow, "name/a"), users.key("user-1"))
     assert ids(rows) == ["user-2", "name/a", "user-1"]
-    assert users.existing(rows[0]) == users.get("user-2")
+    assert users.found(rows[0]) == users.get("user-2")
 
 
 def test_a_row_that_does_not_exist_is_none(users: Users) -> None:
@@ -52,6 +52,12 @@ def test_a_key_may_be_asked_for_twice(users: Users) -> None:
 
 def test_an_empty_key_is_no_rows(users: Users) -> None:
     assert ids(read_rows(users.key(""), users.key("user-1"))) == [None, "user-1"]
+
+
+def test_nothing_but_empty_keys_needs_no_call(users: Users, room: Room) -> None:
+    room.gate.watch()
+    assert read_rows(users.key(""), users.key("")) == [None, None]
+    assert room.gate.unwatch() == []
 
 
 def test_any_number_of_tables_is_one_call(users: Users, room: Room) -> None:

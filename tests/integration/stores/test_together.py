@@ -66,7 +66,7 @@ def test_what_is_stored_is_there_and_what_is_not_is_none(among: Among) -> None:
 
 
 def test_a_process_that_has_met_it_reads_it_in_one_call(room: Room, among: Among) -> None:
-    assert calls_of(room, among) == ["GetItem", "BatchGetItem"]
+    assert calls_of(room, among) == ["BatchGetItem", "BatchGetItem"]
     assert calls_of(room, among) == ["BatchGetItem"]
 
 
