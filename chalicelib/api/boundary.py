@@ -9,9 +9,9 @@ with who asks. Nothing runs before everything was read.
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from chalicelib.api import errors as http_errors
 from chalicelib.api import inputs
@@ -57,8 +57,7 @@ class Denials(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BoundaryParts:
+class BoundaryParts(NamedTuple):
     """What the boundary works with. What only some requests need is asked for when one does."""
 
     authenticator: Authenticator
@@ -68,13 +67,12 @@ class BoundaryParts:
     clock: Clock
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class Exchange(NamedTuple):
     """One request on its way through: what came, what it is called in logs, when it came."""
 
     request: HttpRequest
     correlation_id: str
-    started: float = field(default_factory=time.monotonic)
+    started: float
 
 
 class Boundary:
@@ -85,7 +83,8 @@ class Boundary:
 
     def begin(self, request: HttpRequest) -> Exchange:
         """Names the request."""
-        return Exchange(request=request, correlation_id=correlation_id(request.headers.get("x-correlation-id")))
+        named = correlation_id(request.headers.get("x-correlation-id"))
+        return Exchange(request=request, correlation_id=named, started=time.monotonic())
 
     def answer(self, route: Route, exchange: Exchange) -> HttpResponse:
         """The route's response. Never raises: whatever goes wrong is a response too."""
@@ -110,7 +109,7 @@ class Boundary:
         # RFC 9110, section 9.3.2: no answer to HEAD has content.
         body = "" if exchange.request.method == "HEAD" else response.body
         _log(exchange, response)
-        return with_security_headers(replace(response, headers=headers, body=body))
+        return with_security_headers(response._replace(headers=headers, body=body))
 
     def _answer(self, route: Route, exchange: Exchange) -> HttpResponse:
         request = exchange.request

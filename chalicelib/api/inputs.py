@@ -9,7 +9,6 @@ caller and is left out.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin
@@ -267,4 +266,4 @@ def _refusal(complaints: Iterable[tuple[Location, str]]) -> Invalid:
 
 def with_route_path(request: HttpRequest, values: Mapping[str, Any]) -> HttpRequest:
     """The request with its path spelled in the one way that we would spell it."""
-    return replace(request, path=request.route.format_map(values) if values else request.route)
+    return request._replace(path=request.route.format_map(values) if values else request.route)

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from inspect import Parameter, getdoc, signature
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, Protocol, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
-from chalicelib.api.http import Answer, HttpRequest, Reply
+from chalicelib.api.http import NOTHING, Answer, HttpRequest, Reply
 from chalicelib.domain.access import Call, Permission
 from chalicelib.kit.ids import is_uuid
 from chalicelib.kit.pages import Page
@@ -57,16 +56,14 @@ def about(store: Callable[[], Store], variable: str = "uuid") -> Expecting:
     return expecting
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class Shape(NamedTuple):
     """What a handler answers: `kind` is model, page, list, none or reply."""
 
     kind: str
     model: Any = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class Route(NamedTuple):
     """One method on one path, with everything that its declaration says about it."""
 
     method: str
@@ -74,6 +71,7 @@ class Route:
     tag: str
     needs: Permission
     handler: Callable[..., Any]
+    answers: Shape
     status: int = 200
     also: tuple[int, ...] = ()
     location: str | None = None
@@ -85,9 +83,8 @@ class Route:
     body: Any = None
     body_required: bool = True
     query: type[BaseModel] | None = None
-    variables: Mapping[str, PathRule] = field(default_factory=dict)
+    variables: Mapping[str, PathRule] = NOTHING
     numbers: frozenset[str] = frozenset()
-    answers: Shape
 
     @property
     def name(self) -> str:

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import NamedTuple
 
 from chalicelib.domain.access import Actor, Call, Role
 from chalicelib.domain.audit import Outcome
-from chalicelib.domain.names import unique_key
 from chalicelib.domain.user import Session, User, UserStatus
 from chalicelib.errors import Unauthenticated, WriteConflict
 from chalicelib.kit.clock import Clock
@@ -21,8 +21,7 @@ _NOTE_USE_EVERY = timedelta(seconds=60)
 """A session's last use is written at most this often: reading must not cost a write each time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignedIn:
+class SignedIn(NamedTuple):
     """A session with its user and, at login only, the token that goes into the cookie."""
 
     user: User
@@ -104,6 +103,8 @@ class SessionService:
     @staticmethod
     def _user_id(email: str) -> str:
         """An address's account, by the address alone: no look-up, no second account for the same address."""
+        from chalicelib.domain.names import unique_key
+
         return id_from("user", unique_key(email))
 
 

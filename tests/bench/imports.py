@@ -8,6 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from statistics import quantiles
 
 ROOT = Path(__file__).resolve().parents[2]
 BUDGET = 1.15
@@ -39,17 +40,16 @@ class ImportCost:
 
 
 def import_cost() -> ImportCost:
-    """The least of several runs of each, bytecode compiled beforehand."""
+    """The lower quartile of several runs of each (the least is one lucky run), bytecode compiled beforehand."""
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": cache, "PYTHONPATH": str(ROOT)}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        least = dict.fromkeys((BARE, BASE, OURS), float("inf"))
-        for turn in range(REPEATS + 1):
-            for code in least:
-                spent = _cpu(code, environment)
-                if turn:
-                    least[code] = min(least[code], spent)
-    return ImportCost(base_ms=least[BASE] - least[BARE], ours_ms=least[OURS] - least[BARE])
+        spent: dict[str, list[float]] = {BARE: [], BASE: [], OURS: []}
+        for _ in range(REPEATS + 1):
+            for code, runs in spent.items():
+                runs.append(_cpu(code, environment))
+    bare, base, ours = (quantiles(runs[1:], n=4)[0] for runs in spent.values())
+    return ImportCost(base_ms=base - bare, ours_ms=ours - bare)
 
 
 def modules_loaded() -> frozenset[str]:

@@ -80,6 +80,14 @@ def test_the_session_tells_who_is_signed_in_and_what_they_may(sandbox: Sandbox, 
         assert (seen["user"]["role"], seen["permissions"], seen["via"]) == (role, PERMISSIONS[role], "session")
 
 
+@pytest.mark.parametrize("other", ['{"a": 1}', "a b=c", "=", "ä=ö", 'quoted="a;b"', "expires", "a=1; path"])
+def test_cookies_of_other_applications_sign_nobody_out(sandbox: Sandbox, other: str) -> None:
+    body = {"email": ADMIN.email, "password": ADMIN.password}
+    mine = sandbox.anybody().post("/auth/login", body).headers["Set-Cookie"].partition(";")[0]
+    for cookie in (f"{other}; {mine}", f"{mine}; {other}", f"{other};{mine};{other}"):
+        assert sandbox.anybody().get("/auth/session", headers={"Cookie": cookie.encode()}).status_code == 200, cookie
+
+
 @pytest.mark.parametrize(
     "cookie", [None, "headgate_session=", "headgate_session=x.y", "headgate_session=x", "other=1", ";;=;"]
 )
