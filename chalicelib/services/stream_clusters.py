@@ -80,7 +80,13 @@ class StreamClusterService:
             changed = replace(changed, kafka_cluster_id=None)
         looked = self._same_kafka(before, self._look(call, changed, password))
         return self.registry.update(
-            call, self.rows, before, lambda credentials: replace(looked, credentials=credentials), given.secrets
+            call,
+            self.rows,
+            before,
+            lambda credentials: replace(looked, credentials=credentials),
+            given.secrets,
+            # Somebody may register Connect workers on it at this moment.
+            unused=before.kafka_cluster_id not in (None, looked.kafka_cluster_id),
         )
 
     def delete(self, call: Call, cluster_id: str) -> None:

@@ -7,13 +7,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.observation import DesiredState
 from chalicelib.errors import Conflict, HeadgateError, NotFound
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.systems import SystemInput
 from infra.local.doubles.connect_faults import Effect
+from infra.local.doubles.kafka import KafkaDouble
 from tests.faults.invariants import violations
 from tests.faults.scenario import recover
+from tests.support.gate import Call, Point
 from tests.support.house import House
 
 CROWD = 10
@@ -127,6 +130,29 @@ def test_a_destination_is_deleted_while_ten_deliveries_to_it_are_deployed(house:
     assert recover(house) == []
     deliveries = house.tables.rows("deliveries")
     assert bool(deliveries) == isinstance(deleted, Conflict)
+
+
+def test_a_stream_cluster_stays_where_connect_workers_are_registered_on_it_at_that_moment(house: House) -> None:
+    stream, registered = house.stream, list[ConnectCluster]()
+
+    def first_the_workers(point: Point, call: Call) -> object:
+        if point.writes and not registered:
+            house.gate.unwatch()
+            registered.append(house.register_connect(house.connect.url))
+        return call()
+
+    another = KafkaDouble(cluster_id="another").start()
+    try:
+        house.gate.watch(first_the_workers)
+        moved = house.stream_input(another.address)
+        with pytest.raises(Conflict) as refused:
+            house.services.stream_clusters.update(house.call(), stream.id, moved)
+    finally:
+        house.gate.unwatch()
+        another.stop()
+    assert refused.value.code == "RESOURCE_IN_USE"
+    assert house.services.stream_clusters.get(stream.id).bootstrap_servers == stream.bootstrap_servers
+    assert [one.stream_cluster_id for one in registered] == [stream.id]
 
 
 def test_of_ten_changes_with_the_same_if_match_one_wins(house: House) -> None:

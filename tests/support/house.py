@@ -247,16 +247,19 @@ class House:
         found = self.services.stream_clusters.list(limit=1, after=None).items
         if found:
             return found[0]
-        given = StreamClusterInput(
+        return self.services.stream_clusters.create(self.call(), self.stream_input(self.kafka.address))
+
+    def stream_input(self, address: str) -> StreamClusterInput:
+        """What a person says about a stream cluster there."""
+        return StreamClusterInput(
             name="stream",
-            bootstrap_servers=self.kafka.address,
+            bootstrap_servers=address,
             security_protocol=SecurityProtocol.PLAINTEXT,
             sasl_mechanism=None,
             username=None,
             metrics_provider=MetricsProvider.NONE,
             secrets={},
         )
-        return self.services.stream_clusters.create(self.call(), given)
 
     def source(self) -> Source:
         """A source whose tables have been discovered."""
