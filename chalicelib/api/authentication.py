@@ -25,9 +25,13 @@ class SessionAuthenticator:
     sessions: Callable[[], SessionService]
     service_credential: Secret | None
 
-    def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
+    def authenticate(
+        self, headers: Mapping[str, str], source_address: str, method: str, expect: Callable[[], None]
+    ) -> Actor:
         """The person behind the cookie. Raises Unauthenticated, NotPermitted CSRF_REJECTED."""
-        signed_in = self.sessions().signed_in(cookie_of(headers))
+        cookie = cookie_of(headers)
+        expect()
+        signed_in = self.sessions().signed_in(cookie)
         if method not in _SAFE:
             _refuse_cross_site(headers)
         return actor_of(signed_in)
@@ -44,10 +48,15 @@ def cookie_of(headers: Mapping[str, str]) -> str:
     """The session cookie's value. Raises Unauthenticated when there is none.
 
     The standard library's parser stops at the first cookie that it does not like, and other applications of the same
-    host set those: nobody is to be signed out by them. RFC 6265, section 5.4: pairs, `; ` between them.
+    host set those: nobody is to be signed out by them. Nor signed in: of a name sent twice the first counts, which a
+    browser was given for this address alone or earlier (RFC 6265, section 5.4), and no white space but the browser's
+    own is dropped, or a name could be made to look as if it began with `__Host-`.
     """
-    cookies = dict(pair.strip().partition("=")[::2] for pair in headers.get("cookie", "").split(";"))
-    found = cookies.get(SECURE_COOKIE) or cookies.get(COOKIE)
+    cookies: dict[str, str] = {}
+    for pair in headers.get("cookie", "").split(";"):
+        name, _, value = pair.strip(" \t").partition("=")
+        cookies.setdefault(name, value)
+    found = cookies.get(SECURE_COOKIE, cookies.get(COOKIE))
     if found is None:
         raise Unauthenticated("Sign in first: POST /api/v1/auth/login.")
     return found

@@ -37,8 +37,10 @@ SERVICE = Actor(id=None, email=None, role=None, via="service")
 class Authenticator(Protocol):
     """Knows who asks. `headers` have lower-case names."""
 
-    def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
-        """The person or token behind the request, with a role.
+    def authenticate(
+        self, headers: Mapping[str, str], source_address: str, method: str, expect: Callable[[], None]
+    ) -> Actor:
+        """The person or token behind the request, with a role. `expect` is called before the first look into a store.
 
         Raises `Unauthenticated`, or `NotPermitted` with code `CSRF_REJECTED`.
         """
@@ -140,9 +142,8 @@ class Boundary:
         if route.needs is Permission.SERVICE:
             authenticator.authenticate_service(request.headers)
             return SERVICE
-        if route.expects:
-            route.expects(request)
-        return authenticator.authenticate(request.headers, request.source_address, request.method)
+        expect = partial(route.expects, request) if route.expects else _nothing
+        return authenticator.authenticate(request.headers, request.source_address, request.method, expect)
 
     def _permit(self, route: Route, call: Call) -> None:
         if route.needs in (Permission.PUBLIC, Permission.SERVICE):
@@ -181,6 +182,10 @@ class Boundary:
     def _sign(self, request: HttpRequest, key: str) -> str:
         parts = self._parts()
         return parts.signer().sign(inputs.list_scope(request), key, parts.clock())
+
+
+def _nothing() -> None:
+    """What most routes expect."""
 
 
 def _told(exchange: Exchange, error: Exception) -> dict[str, Any]:

@@ -36,7 +36,7 @@ _exchange: ContextVar[Exchange] = ContextVar("exchange")
 class Router:
     """Routes of one subject. `tag` groups them in the documentation.
 
-    `expects` says what requests are about, by the beginning of their path, the longest first: rows that are read
+    `expects` says what requests are about, by the beginning of their path; the longest counts. These rows are read
     together with who asks (`stores/rows.py`).
     """
 
@@ -86,6 +86,7 @@ class Router:
 
         def declare(handler: Handler) -> Handler:
             facts = read_signature(handler, path)
+            about = max((start for start in self.expects if path.startswith(start)), key=len, default="")
             self.routes.append(
                 Route(
                     method=method,
@@ -98,7 +99,7 @@ class Router:
                     location=location,
                     hidden=hidden,
                     any_query=any_query,
-                    expects=next((how for start, how in self.expects.items() if path.startswith(start)), None),
+                    expects=self.expects.get(about),
                     **facts,
                 )
             )

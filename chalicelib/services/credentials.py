@@ -75,9 +75,10 @@ class CredentialVault:
     def _sealed(self, credentials: Credentials) -> SealedCredentials:
         """What is sealed under a version never changes: a process that has read these versions, keeps them, sealed."""
         versions = (credentials.id, *sorted(credentials.fields.items()))
-        if versions not in self._read:
-            self._read[versions] = self.rows.get(credentials.id)
-        return self._read[versions]
+        sealed = self._read.get(versions)
+        if sealed is None:
+            sealed = self._read[versions] = self.rows.get(credentials.id)
+        return sealed
 
     def hand_to_connect(self, call: Call, credentials_id: str) -> Mapping[str, Secret]:
         """The plain secrets for Connect's secret provider. Each read is audited before anything is handed out."""

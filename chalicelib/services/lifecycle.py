@@ -37,7 +37,7 @@ LEASE = timedelta(seconds=30)
 
 _SETTLE_SECONDS = 6.0
 _COMPENSATION_SECONDS = 5.0
-_T2_ATTEMPTS = 3
+_SETTLE_ATTEMPTS = 4
 
 DESIRED_AFTER: Mapping[OperationKind, DesiredState] = {
     OperationKind.DEPLOY: DesiredState.RUNNING,
@@ -221,7 +221,7 @@ class Lifecycle:
     def _settle(self, work: Work[R], seen: Observation | None) -> R | None:
         """T2: what was done becomes what is known. A resource that was written meanwhile is read again."""
         operation, family = work.operation, work.family
-        for _ in range(_T2_ATTEMPTS):
+        for _ in range(_SETTLE_ATTEMPTS):
             try:
                 return self._commit_success(work, seen)
             except WriteConflict:
@@ -291,7 +291,21 @@ class Lifecycle:
             return  # what cannot be reached was not reached before; if it was, the reconciler finds a stranger
 
     def settle_failed(self, work: Work[R], error: HeadgateError) -> None:
-        """Close the operation as failed, with its reason beside the resource and in the audit trail."""
+        """Close the operation as failed. What stands beside it, others may write at any moment: then once more.
+
+        Raises WriteConflict when the operation is no longer ours.
+        """
+        for attempt in range(1, _SETTLE_ATTEMPTS + 1):
+            try:
+                self._commit_failure(work, error)
+            except WriteConflict as conflict:
+                if conflict.label == "operation.changed" or attempt == _SETTLE_ATTEMPTS:
+                    raise
+            else:
+                return
+
+    def _commit_failure(self, work: Work[R], error: HeadgateError) -> None:
+        """With its reason beside the resource and in the audit trail."""
         now, family, resource = self.clock(), work.family, work.resource
         ended: dict[str, Any] = {"error_code": error.code, "error_message": error.message, "finished_at": now}
         transaction = Transaction()

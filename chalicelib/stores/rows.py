@@ -5,7 +5,9 @@ is consistent by itself; two rows may be of two moments, a few milliseconds apar
 
 Whoever knows what a request is going to ask for says so (`expect`), and the first call for any row brings all of that
 along: who asks, and what they ask about, come in one call. What is expected is a guess. A row that nobody asks for is
-dropped; one that is asked for is handed out once, and only if this request has not written it since.
+dropped. One that is asked for is handed out once: what it says may be out of date by then, so whatever is written
+because of it is conditional, and whoever tries again reads anew. What a request has written is never handed out as it
+was before.
 """
 
 import time
@@ -70,7 +72,7 @@ def forget(keys: Iterable[Key]) -> None:
 
 
 def keep(key: Key, row: Model) -> None:
-    """This row has just been written like this, and this request is going to ask for it again."""
+    """Hand this row out to whoever asks for it next in this request: it has just been written like this."""
     if ahead := _ahead.get():
         ahead.here[key] = row
 
@@ -92,7 +94,7 @@ class _Ahead:
         """The wanted rows. When any of them is to be read, everything that is expected comes along."""
         missing = dict.fromkeys(key for key in wanted if key not in self.here)
         if missing:
-            asked = list({**missing, **self.expected})[:AT_MOST]
+            asked = list({**missing, **self.expected})[: max(AT_MOST, len(missing))]
             self.expected.clear()
             self.here.update(zip(asked, _read(asked, consistent=True), strict=True))
         rows = {key: self.take(key) for key in dict.fromkeys(wanted)}

@@ -59,7 +59,7 @@ class Transaction:
     _writes: list[_Write] = field(default_factory=list)
 
     def put(self, model: Model, *, condition: Condition | None, label: str, asked_again: bool = False) -> None:
-        """Put a whole row. `asked_again` says that this request will want to know what stands there now."""
+        """Put a whole row. `asked_again` hands it, as it was put, to whoever asks for it next in this request."""
         self._writes.append(_Write(_Kind.PUT, label, model, condition, asked_again=asked_again))
 
     def update(self, model: Model, actions: Sequence[Action], *, condition: Condition | None, label: str) -> None:

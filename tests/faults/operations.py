@@ -187,6 +187,7 @@ def delete_delivery(house: House) -> Ready:
 
 DEPLOY_PIPELINE = Scene(name="pipeline deploy", prepare=deploy_pipeline)
 DEPLOY_DELIVERY = Scene(name="delivery deploy", prepare=deploy_delivery)
+REMAP_DELIVERY = Scene(name="delivery mappings", prepare=remap_delivery)
 SCENES = (
     DEPLOY_PIPELINE,
     DEPLOY_DELIVERY,
@@ -195,6 +196,6 @@ SCENES = (
     Scene(name="pipeline restart", prepare=restart_pipeline),
     Scene(name="pipeline config", prepare=redeploy_pipeline),
     Scene(name="pipeline delete", prepare=delete_pipeline),
-    Scene(name="delivery mappings", prepare=remap_delivery),
+    REMAP_DELIVERY,
     Scene(name="delivery delete", prepare=delete_delivery),
 )

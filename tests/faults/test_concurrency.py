@@ -4,32 +4,37 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context
 
+import httpx
 import pytest
 
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.observation import DesiredState
-from chalicelib.errors import Conflict, HeadgateError, NotFound
+from chalicelib.errors import Conflict, HeadgateError, NotFound, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.systems import SystemInput
+from chalicelib.stores.rows import one_request
 from infra.local.doubles.connect_faults import Effect
 from infra.local.doubles.kafka import KafkaDouble
 from tests.faults.invariants import violations
+from tests.faults.operations import DEPLOY_DELIVERY, REMAP_DELIVERY, Scene
 from tests.faults.scenario import recover
-from tests.support.gate import Call, Point
+from tests.support.gate import Call, Point, Side
 from tests.support.house import House
 
 CROWD = 10
 
 
 def at_once(acts: Sequence[Callable[[], object]]) -> list[object]:
-    """What each gives, or the error of ours that it raises; all of them begin at the same moment."""
+    """What each request gives, or the error of ours that it raises; all of them begin at the same moment."""
     start = threading.Barrier(len(acts))
 
     def run(act: Callable[[], object]) -> object:
         start.wait()
         try:
-            return act()
+            with one_request():
+                return act()
         except HeadgateError as error:
             return error
 
@@ -79,6 +84,33 @@ def test_ten_deliveries_to_ten_tables_of_one_schema_do_not_harm_each_other(house
     house.connect.settle()
     assert len(house.tables.rows("deliveries")) == CROWD
     assert violations(house) == []
+
+
+@pytest.mark.parametrize("scene", [DEPLOY_DELIVERY, REMAP_DELIVERY], ids=str)
+def test_what_fails_while_a_neighbour_takes_a_table_of_the_schema_has_failed(house: House, scene: Scene) -> None:
+    """Both write the row of the schema's tables: giving back what was taken must not get in each other's way."""
+    ready = scene.prepare(house)
+    stores, neighbour = house.services.stores, list[Point]()
+    pipeline, destination = stores.pipelines.list(limit=1).items[0], stores.destinations.list(limit=1).items[0]
+
+    def first_the_neighbour(point: Point, call: Call) -> object:
+        if point.side is not Side.CONNECT or neighbour:
+            return call()
+        neighbour.append(point)
+        given = house.delivery_input(pipeline, "neighbours")
+        Context().run(house.services.deliveries.deploy, house.call(), destination.id, given)
+        raise httpx.ConnectError("refused")
+
+    ready.before()
+    house.gate.watch(first_the_neighbour)
+    try:
+        with pytest.raises(Unavailable):
+            ready.act()
+    finally:
+        house.gate.unwatch()
+    assert not ready.done()
+    assert recover(house) == []
+    assert not ready.done()
 
 
 def test_ten_deliveries_of_one_schema_are_deleted_at_once(house: House) -> None:

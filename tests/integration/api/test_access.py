@@ -80,12 +80,46 @@ def test_the_session_tells_who_is_signed_in_and_what_they_may(sandbox: Sandbox, 
         assert (seen["user"]["role"], seen["permissions"], seen["via"]) == (role, PERMISSIONS[role], "session")
 
 
+SECURE = "__Host-headgate_session"
+
+
+def status_with(api: Api, cookie: str) -> int:
+    """What the session's own address answers to this cookie header."""
+    return api.get("/auth/session", headers={"Cookie": cookie.encode()}).status_code
+
+
 @pytest.mark.parametrize("other", ['{"a": 1}', "a b=c", "=", "ä=ö", 'quoted="a;b"', "expires", "a=1; path"])
 def test_cookies_of_other_applications_sign_nobody_out(sandbox: Sandbox, other: str) -> None:
-    body = {"email": ADMIN.email, "password": ADMIN.password}
-    mine = sandbox.anybody().post("/auth/login", body).headers["Set-Cookie"].partition(";")[0]
+    api = sandbox.anybody()
+    mine = f"headgate_session={_session(api)}"
     for cookie in (f"{other}; {mine}", f"{mine}; {other}", f"{other};{mine};{other}"):
-        assert sandbox.anybody().get("/auth/session", headers={"Cookie": cookie.encode()}).status_code == 200, cookie
+        assert status_with(api, cookie) == 200, cookie
+
+
+@pytest.mark.parametrize("space", ["\u2000", "\xa0", "\x85", "\x1c"])
+def test_a_cookie_that_only_looks_like_one_of_this_host_alone_is_another(sandbox: Sandbox, space: str) -> None:
+    """A browser lets any neighbour set a cookie whose name does not begin with `__Host-`."""
+    api = sandbox.anybody()
+    assert status_with(api, f"{space}{SECURE}=theirs; {SECURE}={_session(api)}") == 200
+
+
+def test_of_a_cookie_sent_twice_the_first_counts(sandbox: Sandbox) -> None:
+    api = sandbox.anybody()
+    mine = _session(api)
+    assert status_with(api, f"{SECURE}={mine}; {SECURE}=x") == 200
+    assert status_with(api, f"{SECURE}=x; {SECURE}={mine}") == 401
+
+
+def test_an_emptied_cookie_of_this_host_is_no_reason_to_take_a_weaker_one(sandbox: Sandbox) -> None:
+    api = sandbox.anybody()
+    assert status_with(api, f"{SECURE}=; headgate_session={_session(api)}") == 401
+
+
+def _session(api: Api) -> str:
+    """The value of a new session's cookie, which the client itself forgets."""
+    answer = api.post("/auth/login", {"email": ADMIN.email, "password": ADMIN.password})
+    api.http.cookies.clear()
+    return answer.headers["Set-Cookie"].partition(";")[0].partition("=")[2]
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,16 @@ def test_more_than_fits_one_call_is_read_when_it_is_asked_for(room: Room) -> Non
         assert [holder("first"), holder("last")] == [None, "anna"]
 
 
+def test_guesses_make_room_for_what_is_asked_for(room: Room) -> None:
+    keys = [(ClaimRow, f"key-{number}") for number in range(AT_MOST)]
+    claim("key-0", "anna")
+    claim(f"key-{AT_MOST - 1}", "zoe")
+    with one_request():
+        expect((ClaimRow, "x"), (ClaimRow, "y"))
+        rows = read_rows(*keys)
+    assert [row.holder for row in rows if row] == ["anna", "zoe"]
+
+
 def test_a_look_that_may_be_old_takes_nothing_from_what_is_here(room: Room) -> None:
     claim("a", "anna")
     with one_request():

@@ -122,20 +122,20 @@ def test_a_denial_that_cannot_be_audited_is_still_a_denial() -> None:
     assert outcome(send("DELETE", f"{THINGS}/{THING}", VIEWER, b"")) == (403, "FORBIDDEN")
 
 
-def test_a_route_expects_what_its_path_is_about_before_it_is_known_who_asks() -> None:
+def test_a_route_expects_what_its_path_is_about_once_somebody_seems_to_ask() -> None:
     noted: list[str] = []
     routes = Router(
         tag="Parts",
         expects={
-            "/parts/{uuid}/screws": lambda _: noted.append("screws"),
             "/parts/{uuid}": lambda _: noted.append("part"),
+            "/parts/{uuid}/screws": lambda _: noted.append("screws"),
         },
     )
 
     @routes.get("/parts", needs=Permission.READ)
-    def list_parts() -> list[int]:
+    def list_parts() -> list[str]:
         """Expects nothing."""
-        return []
+        return noted
 
     @routes.get("/parts/{uuid}", needs=Permission.READ)
     def get_part(uuid: UuidPath) -> list[str]:
@@ -148,8 +148,9 @@ def test_a_route_expects_what_its_path_is_about_before_it_is_known_who_asks() ->
         return [*noted, uuid]
 
     send = through_lambda_event(make_edge(routes).app)
-    assert send("GET", "/api/v1/parts", ADMIN, b"").body == "[]"
     assert send("GET", f"/api/v1/parts/{THING}", {}, b"").status == 401
+    assert send("GET", "/api/v1/parts", ADMIN, b"").body == "[]"
+    assert json.loads(send("GET", f"/api/v1/parts/{THING}", ADMIN, b"").body) == ["part", THING]
     assert json.loads(send("GET", f"/api/v1/parts/{THING}/screws", ADMIN, b"").body) == ["part", "screws", THING]
 
 
