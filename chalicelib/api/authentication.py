@@ -1,8 +1,7 @@
 """Who asks: the session cookie, the CSRF rule, the service credential (wire contract, section 2)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from chalicelib.api.http import HttpRequest
 from chalicelib.domain.access import Actor
@@ -89,12 +88,16 @@ def _refuse_cross_site(headers: Mapping[str, str]) -> None:
     """A changing request with a cookie must name itself and come from our own pages."""
     if "x-correlation-id" not in headers:
         raise _rejected("Send the header X-Correlation-ID with every request that changes something.")
-    site = headers.get("sec-fetch-site", "same-origin")
-    origin = headers.get("origin")
-    if site not in ("same-origin", "none") or (
-        origin and urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
-    ):
+    site, origin = headers.get("sec-fetch-site", "same-origin"), headers.get("origin")
+    if site not in ("same-origin", "none") or (origin is not None and origin.lower() not in _own_origins(headers)):
         raise _rejected("The request comes from another site.")
+
+
+def _own_origins(headers: Mapping[str, str]) -> Collection[str]:
+    """How a page of ours spells where it is. Behind a proxy that does not say by which scheme it was asked, either."""
+    said, host = headers.get("x-forwarded-proto"), headers.get("host", "").lower()
+    schemes = (said.lower(),) if said else ("http",) if _on_plain_loopback(headers) else ("http", "https")
+    return [f"{scheme}://{host}" for scheme in schemes]
 
 
 def _rejected(message: str) -> NotPermitted:

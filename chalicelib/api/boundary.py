@@ -120,13 +120,13 @@ class Boundary:
         self._permit(route, call)
         values = inputs.path_values(route, request)
         request = inputs.with_route_path(request, values)
-        if request.method != "GET":
+        if request.method in ("PUT", "PATCH", "DELETE"):
             call = replace(call, if_match=inputs.if_match(request))
         key = inputs.idempotency_key(request)
         arguments = values | self._query(route, request)
         if route.request:
             arguments[route.request] = request
-        if request.method in ("GET", "DELETE"):
+        if request.method == "GET":
             return self._run(route, request, arguments, call)
         inputs.json_type(request)
         body = inputs.body_model(route, request)

@@ -103,12 +103,13 @@ def preview_delivery(call: Call, uuid: UuidPath, body: DeliveryBody) -> Delivery
     return DeliveryPreviewOutput.of(services().deliveries.preview(call, uuid, body.delivery()))
 
 
-@routes.post("/destinations/{uuid}/deploy", needs=Permission.OPERATE, status=201, also=(202,))
+@routes.post(
+    "/destinations/{uuid}/deploy", needs=Permission.OPERATE, status=201, also=(202,), location="/api/v1/deliveries/{id}"
+)
 def deploy_delivery(call: Call, uuid: UuidPath, body: DeliveryBody) -> Answer[DeliveryOutput]:
     """Create the sink connector, then the delivery. 202 with `open_operation` when the outcome is not known yet."""
     delivery = services().deliveries.deploy(call, uuid, body.delivery())
-    location = {"Location": f"/api/v1/deliveries/{delivery.id}"}
-    return Answer(body=DeliveryOutput.of(delivery), status=202 if delivery.open_operation else 201, headers=location)
+    return Answer(body=DeliveryOutput.of(delivery), status=202 if delivery.open_operation else 201)
 
 
 @routes.get("/destinations/{uuid}/mappings", needs=Permission.READ)

@@ -2,8 +2,8 @@
 one way.
 
 Details of a refusal name places and kinds only. A place is spelled with the names that the route's own models declare;
-whatever else stands in a location (an unknown field, a key of a map, the label of a union's member) came from the
-caller and is left out.
+whatever else stands in a location (a key of a map, the label of a union's member) came from the caller and is left out.
+An unknown field is named when it looks like the name of one, so that a slip is found and nothing like a secret told.
 """
 
 import json
@@ -29,6 +29,7 @@ _REFERENCE = "${"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JSON_TYPE = re.compile(r"application/(?:[\w.-]+\+)?json\s*(?:;\s*charset\s*=\s*\"?utf-?8\"?\s*)?\Z", re.IGNORECASE)
 _VERSION = re.compile(r'"(0|[1-9][0-9]{0,15})"\Z')
+_LIKE_A_FIELD = re.compile(r"[a-z]{1,20}(_[a-z]{1,20}){0,4}\Z")
 _IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
 Location = tuple[str | int, ...]
 M = TypeVar("M", bound=BaseModel)
@@ -210,7 +211,7 @@ def _query_complaints(query: Mapping[str, Iterable[str]], known: Mapping[str, bo
     for name, values in query.items():
         texts = list(values)
         if name not in known:
-            yield ("query",), "extra_forbidden"
+            yield ("query", *_slip(name)), "extra_forbidden"
         elif len(texts) > 1 and not known[name]:
             yield ("query", name), "single_value"
         for text in (name, *texts):
@@ -244,10 +245,18 @@ def _text_fault(text: str) -> str | None:
 
 def _invalid(place: str, error: ValidationError, known: frozenset[str]) -> Invalid:
     faults = error.errors(include_url=False, include_context=False, include_input=False)
-    return _refusal(
-        ((place, *(part for part in fault["loc"] if isinstance(part, int) or part in known)), fault["type"])
-        for fault in faults
-    )
+    return _refusal(((place, *_place(fault["loc"], fault["type"], known)), fault["type"]) for fault in faults)
+
+
+def _place(location: Location, kind: str, known: frozenset[str]) -> Location:
+    told = tuple(part for part in location if isinstance(part, int) or part in known)
+    last = location[-1] if location else ""
+    return (*told, *_slip(last)) if kind == "extra_forbidden" and told[-1:] != (last,) else told
+
+
+def _slip(name: str | int) -> tuple[str, ...]:
+    """An unknown field's name, if it looks like one."""
+    return (str(name),) if _LIKE_A_FIELD.match(str(name)) else ()
 
 
 def _refuse(complaints: Iterable[tuple[Location, str]]) -> None:

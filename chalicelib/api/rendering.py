@@ -46,7 +46,7 @@ def render(route: Route, request: HttpRequest, result: Any, sign: Callable[[str]
         headers[NEXT_CURSOR] = sign(body.next_key)
     if isinstance(version := getattr(body, "version", None), int):
         headers.setdefault("ETag", f'"{version}"')
-    if answer.status == 201:
+    if answer.status == 201 or route.location:
         headers.setdefault("Location", _location(route, request, body))
     return HttpResponse(status=answer.status, body=text, headers={**headers, "Content-Type": JSON})
 

@@ -27,6 +27,7 @@ from chalicelib.domain.access import Permission
 from chalicelib.errors import HeadgateError, Malformed, MethodNotAllowed, NotFound, UnsupportedMedia
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
+Refusing = Callable[[HttpRequest], HttpResponse]
 ROOT = "/"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _exchange: ContextVar[Exchange] = ContextVar("exchange")
@@ -122,14 +123,17 @@ def close(app: Chalice, boundary: Boundary, near: Callable[[str], tuple[str, ...
     `near` gives the patterns of all routes that might fit a path: of one that does, only the method was wrong.
     """
 
+    def no_route(request: HttpRequest) -> HttpResponse:
+        return _no_route(app, near, request)
+
     def unknown(**_: str) -> Response:
         exchange = _exchange.get()
-        return _to_chalice(boundary.safely(lambda: _no_route(app, near, exchange.request), exchange))
+        return _to_chalice(boundary.safely(lambda: no_route(exchange.request), exchange))
 
     methods = [*METHODS, "HEAD", "OPTIONS"]
     app.route(ROOT, methods=methods, name="root", content_types=["*/*"])(unknown)
     app.route(FALLBACK, methods=methods, name="unknown", content_types=["*/*"])(unknown)
-    app.register_middleware(_edge(boundary), "http")
+    app.register_middleware(_edge(boundary, no_route), "http")
     _teach_local_gateway()
 
 
@@ -149,12 +153,12 @@ def _view(route: Route, boundary: Boundary) -> Callable[..., Response]:
     return view
 
 
-def _edge(boundary: Boundary) -> Callable[[Any, Callable[[Any], Any]], Any]:
+def _edge(boundary: Boundary, no_route: Refusing) -> Callable[[Any, Callable[[Any], Any]], Any]:
     def edge(incoming: Request | None, get_response: Callable[[Any], Any]) -> Response:
         exchange = boundary.begin(_from_chalice(incoming))
         token = _exchange.set(exchange)
         try:
-            response = boundary.safely(lambda: _of_ours(get_response(incoming)), exchange)
+            response = boundary.safely(lambda: _of_ours(get_response(incoming), exchange.request, no_route), exchange)
         finally:
             _exchange.reset(token)
         return _to_chalice(boundary.end(exchange, response))
@@ -205,11 +209,13 @@ def _to_chalice(response: HttpResponse) -> Response:
     return Response(body=response.body, status_code=response.status, headers=headers)
 
 
-def _of_ours(response: Response) -> HttpResponse:
+def _of_ours(response: Response, request: HttpRequest, no_route: Refusing) -> HttpResponse:
     """A response of our views as it is; one of Chalice's own (its body is a dict) as our envelope."""
     if isinstance(response.body, str):
         headers = {name: tuple(value) if isinstance(value, list) else value for name, value in response.headers.items()}
         return HttpResponse(status=response.status_code, body=response.body, headers=headers)
+    if response.status_code == 405:
+        return no_route(request)  # what Chalice says is allowed may be what our fallback takes
     raise _chalice_error(response)
 
 
@@ -217,9 +223,6 @@ def _chalice_error(response: Response) -> HeadgateError:
     match response.status_code:
         case 400:
             return Malformed("The request cannot be read.")
-        case 405:
-            allowed = str(response.headers.get("Allow", "")).replace(" ", "").split(",")
-            return MethodNotAllowed("This address does not take that method.", allowed=allowed)
         case 415:
             return UnsupportedMedia("Send the body as application/json.")
         case _:

@@ -1,8 +1,8 @@
 """JSON without its loose ends: nothing that two parsers may read in two ways gets past this point.
 
 Refused: text that is not UTF-8, a key twice in one object, `NaN` and infinities (spelled or by overflow), integers of
-more than 19 digits, nesting deeper than 32. The depth is counted before parsing, so that a body of nothing but brackets
-costs one pass over its bytes and no recursion.
+more than 1,000 digits, nesting deeper than 32. The depth is counted before parsing, so that a body of nothing but
+brackets costs one pass over its bytes and no recursion.
 """
 
 import json
@@ -11,7 +11,7 @@ import re
 from typing import Any, NoReturn
 
 MAX_DEPTH = 32
-MAX_INTEGER_LENGTH = 20
+MAX_INTEGER_LENGTH = 1000
 _STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
@@ -65,8 +65,8 @@ def _constant(_: str) -> NoReturn:
 
 
 def _integer(text: str) -> int:
-    if len(text) > MAX_INTEGER_LENGTH - (text[0] != "-"):
-        raise NotStrictJson("an integer of more than 19 digits")
+    if len(text) > MAX_INTEGER_LENGTH:
+        raise NotStrictJson("an integer of more than 1,000 digits")
     return int(text)
 
 

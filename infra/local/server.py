@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from email.errors import MissingHeaderBodySeparatorDefect
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
@@ -27,7 +28,7 @@ from chalicelib.api.inputs import MAX_BODY_BYTES
 from chalicelib.api.paths import EventMaker
 from chalicelib.api.rendering import with_security_headers
 from chalicelib.errors import HeadgateError, Malformed, RateLimited
-from chalicelib.kit.ids import new_id
+from chalicelib.kit.ids import correlation_id, new_id
 from chalicelib.kit.log import failure, get_logger
 
 IDLE_SECONDS = 30.0
@@ -160,7 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self.server.gateway.answer(self.command, self.path, self._merged_headers(), body, address)
         except Exception as error:  # noqa: BLE001 - the function itself failed, as it would in the cloud
             get_logger().error("the function failed", extra={"failure": failure(error)})
-            response = _own(http_errors.internal())
+            response = _own(http_errors.internal(), self._correlation_id())
             return {
                 "statusCode": response.status,
                 "headers": dict(response.headers),
@@ -175,7 +176,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _body(self) -> bytes:
         """The body; empty when it is too large, with the length left in the head, by which the API refuses it."""
-        if self.headers.defects:  # such as a line without a colon, at which the parser stops reading headers
+        if any(isinstance(defect, MissingHeaderBodySeparatorDefect) for defect in self.headers.defects):
+            # A line without a colon, at which the parser stops. Its other complaints are about mail, not about HTTP.
             raise Malformed("The request's head cannot be read.")
         if "transfer-encoding" in self.headers:
             return self._chunked_body()
@@ -226,11 +228,19 @@ class _Handler(BaseHTTPRequestHandler):
         }
 
     def _refuse(self, error: HeadgateError) -> None:
-        response = _own(error)
+        named = self._correlation_id()
+        response = _own(error, named)
+        facts = {"correlation_id": named, "status": response.status, "code": error.code}
+        get_logger().info("request that could not be read", extra=facts)
         self._unread = self.close_connection = True
         self._send(
             response.status, [(name, str(value)) for name, value in response.headers.items()], response.body.encode()
         )
+
+    def _correlation_id(self) -> str:
+        """The caller's, if the head could be read that far."""
+        headers = getattr(self, "headers", None)
+        return correlation_id(headers.get(CORRELATION_HEADER) if headers else None)
 
     def _send(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
         self.send_response(status)
@@ -336,14 +346,13 @@ class ApiServer:
         self._thread.join(STOP_SECONDS)
 
 
-def _own(error: HeadgateError) -> HttpResponse:
+def _own(error: HeadgateError, named: str) -> HttpResponse:
     response = http_errors.render(error)
-    named = {**response.headers, CORRELATION_HEADER: new_id()}
-    return with_security_headers(HttpResponse(status=response.status, body=response.body, headers=named))
+    return with_security_headers(response._replace(headers={**response.headers, CORRELATION_HEADER: named}))
 
 
 def _turn_away(connection: socket.socket) -> None:
-    response = _own(RateLimited("Too many connections.", retry_after_seconds=1))
+    response = _own(RateLimited("Too many connections.", retry_after_seconds=1), new_id())
     lines = [
         f"HTTP/1.1 {response.status} Too Many Requests",
         *(f"{name}: {value}" for name, value in response.headers.items()),

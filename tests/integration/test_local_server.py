@@ -105,6 +105,27 @@ def test_what_is_no_request_is_refused_in_the_envelope_and_the_connection_ends(s
         assert header in answer
 
 
+def test_a_refusal_carries_the_callers_correlation_id_and_is_logged(
+    server: ApiServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("INFO"):
+        answer = exchange(server, f"GET / HTTP/1.1\r\n{HEAD}X-Correlation-ID: mine\r\nContent-Length: zz\r\n\r\n")
+    assert b"X-Correlation-ID: mine\r\n" in answer
+    assert [getattr(line, "correlation_id", None) for line in caplog.records] == ["mine"]
+
+
+@pytest.mark.parametrize("kind", ["multipart/form-data", "multipart/form-data; boundary=x", "message/rfc822"])
+def test_a_body_of_another_type_is_415_whatever_a_mail_would_make_of_it(server: ApiServer, kind: str) -> None:
+    head = f"POST /api/v1/things HTTP/1.1\r\nx-test-role: Admin\r\nHost: h\r\nContent-Type: {kind}\r\n"
+    answer = exchange(server, f"{head}Content-Length: 3\r\nConnection: close\r\n\r\n--x")
+    assert envelope(answer) == (415, "UNSUPPORTED_MEDIA_TYPE")
+
+
+def test_a_method_that_nobody_knows_is_404_where_nothing_is(server: ApiServer) -> None:
+    answer = exchange(server, f"BREW /api/v1/nowhere HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
+    assert envelope(answer) == (404, "NOT_FOUND")
+
+
 def test_a_method_that_nobody_knows_is_405(server: ApiServer) -> None:
     answer = exchange(server, f"BREW /api/v1/things HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
     assert envelope(answer) == (405, "METHOD_NOT_ALLOWED")

@@ -178,6 +178,11 @@ def test_a_change_by_cookie_needs_a_correlation_id(sandbox: Sandbox, method: str
     [
         {"Origin": "https://evil.example.com"},
         {"Origin": "null"},
+        {"Origin": ""},
+        {"Origin": "http://["},
+        {"Origin": "//SELF"},
+        {"Origin": "https://SELF"},
+        {"Origin": "http://SELF/page"},
         {"Origin": "http://127.0.0.1:1"},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
@@ -186,7 +191,8 @@ def test_a_change_by_cookie_needs_a_correlation_id(sandbox: Sandbox, method: str
     ],
 )
 def test_a_change_from_another_site_is_refused(sandbox: Sandbox, sent: dict[str, str]) -> None:
-    headers = {name: sandbox.url if value == "SELF" else value for name, value in sent.items()}
+    host = sandbox.url.removeprefix("http://")
+    headers = {name: sandbox.url if value == "SELF" else value.replace("SELF", host) for name, value in sent.items()}
     refused(sandbox.admin.post("/sources", sandbox.source_body(), headers=headers), 403, "CSRF_REJECTED")
     refused(sandbox.admin.post("/auth/logout", headers=headers), 403, "CSRF_REJECTED")
     assert sandbox.admin.get("/sources", headers={**headers, "X-Correlation-ID": None}).status_code == 200
@@ -195,6 +201,18 @@ def test_a_change_from_another_site_is_refused(sandbox: Sandbox, sent: dict[str,
 def test_a_change_from_our_own_pages_passes(sandbox: Sandbox) -> None:
     ours = {"Origin": sandbox.url, "Sec-Fetch-Site": "same-origin"}
     assert sandbox.admin.post("/sources", sandbox.source_body(), headers=ours).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("scheme", "origin", "status"),
+    [("https", "https", 201), ("https", "http", 403), (None, "https", 201), (None, "http", 201), (None, "ftp", 403)],
+)
+def test_the_scheme_counts_where_a_proxy_says_it(
+    sandbox: Sandbox, scheme: str | None, origin: str, status: int
+) -> None:
+    name = "headgate.example.com"
+    headers = {"Host": name, "Origin": f"{origin}://{name}", "X-Forwarded-Proto": scheme}
+    assert sandbox.admin.post("/sources", sandbox.source_body(), headers=headers).status_code == status
 
 
 # roles

@@ -135,6 +135,30 @@ def test_a_route_without_a_body_takes_an_empty_object_and_nothing_in_it() -> Non
     assert refused(post({"hunter2": 1}, path)) == [(["body"], "extra_forbidden")]
 
 
+@pytest.mark.parametrize("name", ["nmae", "table_names", "x"])
+def test_an_unknown_field_is_named_when_it_looks_like_the_name_of_one(name: str) -> None:
+    path = f"{THINGS}/{THING}/tasks/0/restart"
+    assert refused(post({name: "hunter2"}, path)) == [(["body", name], "extra_forbidden")]
+
+
+@pytest.mark.parametrize("name", ["hunter2", "correct horse", "Secret", "a-b", "", "é", "a__b", "_a", "x" * 21])
+def test_an_unknown_field_that_looks_otherwise_is_not_repeated(name: str) -> None:
+    path = f"{THINGS}/{THING}/tasks/0/restart"
+    assert refused(post({name: 1}, path)) == [(["body"], "extra_forbidden")]
+
+
+def test_what_deleting_is_sent_is_read_as_with_every_other_change() -> None:
+    path = f"{THINGS}/{THING}"
+    assert SEND("DELETE", path, {**ADMIN, "content-type": "text/plain"}, b"x").status == 415
+    assert SEND("DELETE", path, JSON_ADMIN, b"{").status == 400
+    assert refused(SEND("DELETE", path, JSON_ADMIN, b'{"force": true}')) == [(["body", "force"], "extra_forbidden")]
+    assert SEND("DELETE", path, JSON_ADMIN, b"{}").status == 204
+
+
+def test_a_condition_means_nothing_where_nothing_is_replaced() -> None:
+    assert SEND("POST", THINGS, {**JSON_ADMIN, "if-match": "*"}, b'{"name": "a"}').status == 201
+
+
 def test_a_body_is_taken_up_to_256_kib_and_no_further() -> None:
     frame = len(b'{"name":""}')
     largest = b'{"name":"' + b"x" * (MAX_BODY_BYTES - frame) + b'"}'
@@ -158,7 +182,7 @@ def test_a_body_that_cannot_be_decoded_is_malformed() -> None:
         ("limit=x", [(["query", "limit"], "int_parsing")]),
         ("limit=1&limit=1", [(["query", "limit"], "single_value")]),
         ("hunter2=1", [(["query"], "extra_forbidden")]),
-        ("page_size=1", [(["query"], "extra_forbidden")]),
+        ("page_size=1", [(["query", "page_size"], "extra_forbidden")]),
         ("status=hunter2", [(["query", "status"], "literal_error")]),
         ("tag=%24%7Bx%7D", [(["query", "tag"], "secret_reference_not_allowed")]),
         ("tag=a&tag=%00", [(["query", "tag"], "null_character_not_allowed")]),
@@ -177,7 +201,7 @@ def test_a_query_parameter_goes_by_its_name_on_the_wire() -> None:
 
 
 def test_a_route_without_query_takes_none() -> None:
-    assert refused(SEND("GET", f"{THINGS}/{THING}?x=1", ADMIN, b"")) == [(["query"], "extra_forbidden")]
+    assert refused(SEND("GET", f"{THINGS}/{THING}?x=1", ADMIN, b"")) == [(["query", "x"], "extra_forbidden")]
 
 
 @pytest.mark.parametrize("value", ["3", '"x"', '""', 'W/"3"', "*", '"3", "4"', '"-1"', '"03"', '"' + "9" * 17 + '"'])

@@ -52,9 +52,9 @@ def test_what_two_parsers_may_read_in_two_ways_is_refused(raw: bytes) -> None:
         loads(raw)
 
 
-@pytest.mark.parametrize(("digits", "taken"), [(19, True), (20, False), (5000, False)])
+@pytest.mark.parametrize(("digits", "taken"), [(20, True), (999, True), (1001, False), (5000, False)])
 @pytest.mark.parametrize("sign", [b"", b"-"])
-def test_integers_have_at_most_19_digits(sign: bytes, digits: int, taken: bool) -> None:
+def test_integers_have_at_most_1000_digits(sign: bytes, digits: int, taken: bool) -> None:
     raw = sign + b"9" * digits
     if taken:
         assert loads(raw) == int(raw)
