@@ -2,6 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from chalicelib.api.contract.common import Whole
 from chalicelib.api.contract.deliveries import DeliveryOutput
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.pipelines import (
@@ -29,7 +30,7 @@ class TaskQuery(BaseModel):
     """Which task."""
 
     model_config = ConfigDict(extra="forbid")
-    task: int = Field(ge=0)
+    task: Whole = Field(ge=0)
 
 
 @routes.get("/pipelines", needs=Permission.READ)

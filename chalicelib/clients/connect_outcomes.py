@@ -60,7 +60,8 @@ def unknown(*, late: bool = False) -> OutcomeUnknown:
     return OutcomeUnknown(f"Kafka Connect {how}, so whether it acted is unknown. Look again before repeating.")
 
 
-def unread(*, late: bool = False) -> Unavailable:
+def unread(*, late: bool = False) -> Unavailable | TimedOut:
     """The error for a question that got no usable answer."""
-    how = "did not answer in time" if late else "gave no answer that can be used"
-    return Unavailable(f"Kafka Connect {how}. Check its workers, and try again.")
+    if late:
+        return TimedOut("Kafka Connect did not answer in time. Check its workers, and try again.")
+    return Unavailable("Kafka Connect gave no answer that can be used. Check its workers, and try again.")

@@ -141,12 +141,7 @@ def _judge_running(tasks: tuple[TaskStatus, ...]) -> tuple[ObservedState, tuple[
         return ObservedState.RUNNING, ()
     if not states:
         return ObservedState.UNASSIGNED, ("The connector runs and has no task yet.",)
-    if states == {"UNASSIGNED"}:
-        return ObservedState.UNASSIGNED, ("No Connect worker has taken up the connector's tasks.",)
-    reasons = _tasks_that(tasks, lambda task: task.state != "RUNNING")
-    if "RESTARTING" in states and not states & {"RUNNING", "FAILED"}:
-        return ObservedState.RESTARTING, reasons
-    return ObservedState.DEGRADED, reasons
+    return ObservedState.DEGRADED, _tasks_that(tasks, lambda task: task.state != "RUNNING")
 
 
 def _judge_quiet(

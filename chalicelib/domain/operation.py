@@ -76,3 +76,8 @@ class Operation:
     revision: int = 1
     created_at: datetime
     finished_at: datetime | None = None
+
+    @property
+    def opened(self) -> OpenOperation:
+        """What the resource says about it while it is open."""
+        return OpenOperation(id=self.id, kind=self.kind, step=self.step, started_at=self.created_at)

@@ -15,9 +15,10 @@ from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.sink_config import build_sink_config
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, WriteConflict
 from chalicelib.kit.clock import Clock
+from chalicelib.kit.ids import new_id
 from chalicelib.kit.jitter import jitter
 from chalicelib.kit.pages import Page
-from chalicelib.services.delivery_family import DeliveryFamily, draft_view, mappings_view, missing, name_key
+from chalicelib.services.delivery_family import DeliveryFamily, draft_view, mappings_view, missing
 from chalicelib.services.lifecycle import Also, Lifecycle, Order
 from chalicelib.services.managed import needs_config, require_deployed, still_there, told
 from chalicelib.services.observing import Observing
@@ -122,13 +123,13 @@ class DeliveryService:
                 return self._deploy(call, delivery, setting)
             except WriteConflict as conflict:
                 if conflict.label not in _WORTH_ANOTHER_TRY or attempt == _BEGIN_ATTEMPTS - 1:
-                    raise self._begin_error(conflict.label, delivery) from conflict
+                    raise _begin_error(conflict.label) from conflict
             self.lifecycle.sleep(jitter(0.02, attempt))
-        raise self._begin_error("targets.version", delivery)
+        raise _begin_error("targets.version")
 
     def get(self, delivery_id: str) -> Delivery:
         """The delivery with its latest observation; raises NotFound."""
-        delivery, setting = self.together.read(delivery_id)
+        delivery, setting = self._read(delivery_id)
         seen = self.observing.latest([delivery], {delivery.connect_cluster_id: setting.view})[0]
         return told(self.family, seen, setting, OUTDATED)
 
@@ -145,7 +146,7 @@ class DeliveryService:
 
     def status(self, call: Call, delivery_id: str) -> Delivery:
         """The delivery with an observation made now."""
-        delivery, setting = self.together.read(delivery_id)
+        delivery, setting = self._read(delivery_id)
         seen = self.observing.now(call, delivery, still_there(setting.connect_cluster))
         return told(self.family, seen, setting, OUTDATED)
 
@@ -168,7 +169,7 @@ class DeliveryService:
     ) -> tuple[SteeredDelivery, ...]:
         """Steer one or all of a destination's deliveries; one that fails does not stop the others."""
         if delivery_id is not None:
-            return (SteeredDelivery(delivery=self.steer(call, delivery_id, kind, of=destination_id)),)
+            return (_steered(self.steer(call, delivery_id, kind, of=destination_id)),)
         return tuple(self._steer_one(call, delivery, kind) for delivery in self.list_of(destination_id).items)
 
     def update_mappings(
@@ -186,14 +187,6 @@ class DeliveryService:
             self.family.check(call, delivery, setting, self.family.config(delivery, setting)[0])
             return self.observing.latest([delivery], {delivery.connect_cluster_id: setting.view})[0]
         self.family.expect_examination(still_there(setting.pipeline))
-        schemas = {mapping.schema_name for mapping in mappings}
-        if schemas != {delivery.mappings[0].schema_name}:
-            raise Invalid.at(
-                "body",
-                "mappings",
-                type_="other_schema",
-                message="All mappings of a delivery share one target schema. Deploy another delivery for another one.",
-            )
         both = (*delivery.mappings, *mappings)
         done = self._execute(
             call,
@@ -234,41 +227,33 @@ class DeliveryService:
 
     def _deploy(self, call: Call, delivery: Delivery, setting: DeliverySetting) -> Delivery:
         self.together.meet(delivery)
+        operation_id = new_id()
         order = Order(
             call=call,
             family=self.family,
             resource=delivery,
             setting=setting,
             kind=OperationKind.DEPLOY,
+            operation_id=operation_id,
             parameters=draft_view(delivery),
-            also=lambda transaction: self.family.taken(transaction, delivery, setting),
+            also=lambda transaction: self.family.taken(transaction, delivery, setting, operation_id),
             draft=True,
         )
         return self.lifecycle.execute(order) or delivery
-
-    def _begin_error(self, label: str, delivery: Delivery) -> HeadgateError:
-        """Why a deploy could not begin, by the write that was refused."""
-        match label:
-            case "name" if self.claims.find(name_key(delivery)) == delivery.id:
-                return Conflict(
-                    "The first request with this key is not settled yet. Wait a moment and repeat.",
-                    code="OPERATION_IN_PROGRESS",
-                )
-            case "name":
-                return Conflict("Another delivery has this name.", code="NAME_CONFLICT")
-            case "pipeline.missing" | "connect_cluster.missing":
-                return missing(label.removesuffix(".missing").replace("_", " "))
-            case _:
-                return Conflict(
-                    "Another change at the same moment was faster. Repeat this.", code="OPERATION_IN_PROGRESS"
-                )
 
     def _steer_one(self, call: Call, delivery: Delivery, kind: OperationKind) -> SteeredDelivery:
         try:
             steered = self.steer(call, delivery.id, kind)
         except HeadgateError as error:
-            return SteeredDelivery(delivery=delivery, error=error)
-        return SteeredDelivery(delivery=steered, error=_unsettled() if steered.open_operation else None)
+            return SteeredDelivery(delivery=self._seen(call, delivery), error=error)
+        return _steered(steered)
+
+    def _seen(self, call: Call, delivery: Delivery) -> Delivery:
+        """The delivery as it is now, if that can be told."""
+        try:
+            return self.status(call, delivery.id)
+        except HeadgateError:
+            return delivery
 
     def _draft(self, call: Call, destination_id: str, given: DeliveryInput) -> tuple[Delivery, DeliverySetting]:
         setting = self._setting(destination_id, given)
@@ -320,10 +305,30 @@ class DeliveryService:
 
     def _read(self, delivery_id: str, of: str | None = None) -> tuple[Delivery, DeliverySetting]:
         """A delivery, of that destination if one is named, and what it stands among; raises NotFound."""
-        delivery, setting = self.together.read(delivery_id)
+        delivery, setting = self._stored_or_drafted(delivery_id)
         if of not in (None, delivery.destination_id):
             raise NotFound("This destination has no delivery with this id.")
         return delivery, setting
+
+    def _stored_or_drafted(self, delivery_id: str) -> tuple[Delivery, DeliverySetting]:
+        try:
+            return self.together.read(delivery_id)
+        except NotFound:
+            if drafted := self._drafted(delivery_id):
+                return drafted, self.family.setting(drafted)
+            return self.together.read(delivery_id)  # its deploy may have been settled between these looks
+
+    def _drafted(self, delivery_id: str) -> Delivery | None:
+        """A delivery that has no row yet, because its deploy is still open."""
+        operation_id = self.family.being_deployed(delivery_id)
+        operation = self.lifecycle.operations.find(operation_id) if operation_id else None
+        if operation is None or operation.step.settled or (drafted := self.family.subject(operation)) is None:
+            return None
+        return replace(drafted, open_operation=operation.opened)
+
+
+def _steered(delivery: Delivery) -> SteeredDelivery:
+    return SteeredDelivery(delivery=delivery, error=_unsettled() if delivery.open_operation else None)
 
 
 def _unsettled() -> HeadgateError:
@@ -331,3 +336,19 @@ def _unsettled() -> HeadgateError:
         "Kafka Connect has not said yet whether it did this. Headgate finds out and finishes it by itself.",
         code="OPERATION_IN_PROGRESS",
     )
+
+
+def _begin_error(label: str) -> HeadgateError:
+    """Why a deploy could not begin, by the write that was refused."""
+    match label:
+        case "draft":
+            return Conflict(
+                "The first request with this key is not settled yet. Wait a moment and repeat.",
+                code="OPERATION_IN_PROGRESS",
+            )
+        case "name":
+            return Conflict("Another delivery has this name.", code="NAME_CONFLICT")
+        case "pipeline.missing" | "connect_cluster.missing":
+            return missing(label.removesuffix(".missing").replace("_", " "))
+        case _:
+            return Conflict("Another change at the same moment was faster. Repeat this.", code="OPERATION_IN_PROGRESS")

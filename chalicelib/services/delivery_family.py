@@ -123,24 +123,26 @@ class DeliveryFamily:
             return resource
         return replace(resource, mappings=_MAPPINGS.validate_python(operation.parameters["mappings"]))
 
-    def created(self, transaction: Transaction, resource: Delivery) -> Delivery:
+    def created(self, transaction: Transaction, resource: Delivery, operation: Operation) -> Delivery:
         """The association exists from now on."""
         self.rows.put_new(transaction, resource)
+        self.claims.release(transaction, _draft_key(resource.id), operation.id)
         return resource
 
     def changed(self, transaction: Transaction, before: Delivery, after: Delivery, setting: DeliverySetting) -> None:
         """Tables that are no longer written are free again."""
         if before.mappings != after.mappings:
-            self.hold(transaction, after, setting, after.mappings)
+            self.hold(transaction, before, setting, after.mappings)
 
     def abandoned(
         self, transaction: Transaction, operation: Operation, resource: Delivery, setting: DeliverySetting
     ) -> None:
         """A deploy that came to nothing gives back everything; new mappings that were refused are let go."""
         if operation.kind is OperationKind.DEPLOY:
+            self.claims.release(transaction, _draft_key(resource.id), operation.id)
             self._let_go(transaction, resource, setting)
         elif operation.kind is OperationKind.UPDATE_MAPPINGS:
-            self.hold(transaction, resource, setting, resource.mappings)
+            self.hold(transaction, self.applied(operation, resource), setting, resource.mappings)
 
     def removed(self, transaction: Transaction, resource: Delivery, setting: DeliverySetting) -> None:
         """The association goes; what was written stays in the target."""
@@ -155,8 +157,13 @@ class DeliveryFamily:
         """The target's data outlives the delivery."""
         return {"kept": {"tables": [str(mapping.target) for mapping in resource.mappings]}}
 
-    def taken(self, transaction: Transaction, delivery: Delivery, setting: DeliverySetting) -> None:
-        """What a deploy takes before anything outside is touched: the name, the target tables, its references."""
+    def being_deployed(self, delivery_id: str) -> str | None:
+        """The operation that is making a delivery of this id, which has no row before its connector is there."""
+        return self.claims.find(_draft_key(delivery_id))
+
+    def taken(self, transaction: Transaction, delivery: Delivery, setting: DeliverySetting, operation_id: str) -> None:
+        """What a deploy takes before anything outside is touched: its id and name, target tables, its references."""
+        self.claims.take(transaction, _draft_key(delivery.id), operation_id, label="draft")
         self.claims.take(transaction, name_key(delivery), delivery.id, label="name")
         self.hold(transaction, delivery, setting, delivery.mappings)
         self.pipelines.refer(transaction, delivery.pipeline_id, +1)
@@ -168,17 +175,25 @@ class DeliveryFamily:
     def hold(
         self, transaction: Transaction, delivery: Delivery, setting: DeliverySetting, mappings: Sequence[TopicMapping]
     ) -> None:
-        """Hold exactly these target tables. Raises Conflict TARGET_TABLE_CONFLICT when another delivery writes one."""
+        """Hold exactly these target tables, in the schemas of these and of the delivery's own mappings.
+
+        Raises Conflict TARGET_TABLE_CONFLICT when another delivery writes one.
+        """
         place = self._places[delivery.destination_id] = still_there(setting.destination).address.place
-        key = target_key(*place, delivery.mappings[0].schema_name)
+        schemas = dict.fromkeys(mapping.schema_name for mapping in (*delivery.mappings, *mappings))
+        expect(*(self.targets.key(target_key(*place, schema)) for schema in schemas))
+        for schema in schemas:
+            wanted = [mapping.table_name for mapping in mappings if mapping.schema_name == schema]
+            self._hold(transaction, target_key(*place, schema), wanted, delivery.id)
+
+    def _hold(self, transaction: Transaction, key: str, wanted: Sequence[str], delivery_id: str) -> None:
         holders, version = self.targets.holders(key)
-        wanted = [mapping.table_name for mapping in mappings]
-        if any(holders.get(table, delivery.id) != delivery.id for table in wanted):
+        if any(holders.get(table, delivery_id) != delivery_id for table in wanted):
             raise Conflict(
                 "Another delivery writes to one of these target tables. Two writers would undo each other's rows.",
                 code="TARGET_TABLE_CONFLICT",
             )
-        self.targets.replace(transaction, key, with_tables(holders, wanted, delivery.id), expected_version=version)
+        self.targets.replace(transaction, key, with_tables(holders, wanted, delivery_id), expected_version=version)
 
     def _let_go(self, transaction: Transaction, delivery: Delivery, setting: DeliverySetting) -> None:
         self.claims.release(transaction, name_key(delivery), delivery.id)
@@ -191,6 +206,11 @@ class DeliveryFamily:
 def name_key(delivery: Delivery) -> str:
     """The claim on a delivery's name."""
     return f"name/delivery/{unique_key(delivery.name)}"
+
+
+def _draft_key(delivery_id: str) -> str:
+    """The claim on the id of a delivery that is being deployed; its holder is the operation."""
+    return f"draft/delivery/{delivery_id}"
 
 
 def draft_view(delivery: Delivery) -> Mapping[str, Any]:

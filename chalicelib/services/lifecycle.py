@@ -20,7 +20,7 @@ from chalicelib.domain.audit import Outcome
 from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.health import Failure
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState, observe, unreadable
-from chalicelib.domain.operation import OpenOperation, Operation, OperationKind, OperationStep
+from chalicelib.domain.operation import Operation, OperationKind, OperationStep
 from chalicelib.errors import Conflict, HeadgateError, StoreUnavailable, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
@@ -60,6 +60,7 @@ class Order(Generic[R]):
     resource: R
     setting: Setting
     kind: OperationKind
+    operation_id: str = field(default_factory=new_id)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     also: Also | None = None
     draft: bool = False
@@ -136,7 +137,7 @@ class Lifecycle:
     def _operation(self, order: Order[R]) -> Operation:
         now, resource, call = self.clock(), order.resource, order.call
         return Operation(
-            id=new_id(),
+            id=order.operation_id,
             kind=order.kind,
             resource_type=order.family.rows.noun,
             resource_id=resource.id,
@@ -156,8 +157,7 @@ class Lifecycle:
     def _begin(self, order: Order[R], operation: Operation) -> R:
         """T1; the resource, held by the operation."""
         family, kind = order.family, order.kind
-        opened = OpenOperation(id=operation.id, kind=kind, step=operation.step, started_at=operation.created_at)
-        held = replace(order.resource, open_operation=opened)
+        held = replace(order.resource, open_operation=operation.opened)
         transaction = Transaction()
         self.operations.put_new(transaction, operation)
         if not order.draft:
@@ -260,7 +260,7 @@ class Lifecycle:
             updated_at=self.clock(),
         )
         if kind is OperationKind.DEPLOY:
-            return family.created(transaction, after)
+            return family.created(transaction, after, work.operation)
         family.changed(transaction, resource, after, work.setting)
         return family.rows.save(transaction, after)
 

@@ -63,7 +63,7 @@ class Family(Protocol[R]):
         """The resource as it will be when the operation has succeeded, as far as its config depends on it."""
         ...
 
-    def created(self, transaction: Transaction, resource: R) -> R:
+    def created(self, transaction: Transaction, resource: R, operation: Operation) -> R:
         """Write what a finished deploy means for the resource's row."""
         ...
 

@@ -76,7 +76,7 @@ class PipelineFamily:
         """The pipeline itself: no operation changes what it captures."""
         return resource
 
-    def created(self, transaction: Transaction, resource: Pipeline) -> Pipeline:
+    def created(self, transaction: Transaction, resource: Pipeline, operation: Operation) -> Pipeline:
         """Its row says that it runs."""
         return self.rows.save(transaction, resource)
 

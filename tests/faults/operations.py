@@ -176,6 +176,16 @@ def remap_delivery(house: House) -> Ready:
     )
 
 
+def move_delivery(house: House) -> Ready:
+    """Its tables are in another schema from then on."""
+    wanted = tuple(replace(mapping, schema_name="elsewhere") for mapping in a_delivery(house).mappings)
+    return with_delivery(
+        house,
+        act=lambda: house.services.deliveries.update_mappings(house.call(), DELIVERY_ID, wanted),
+        done=lambda: house.services.stores.deliveries.get(DELIVERY_ID).mappings == wanted,
+    )
+
+
 def delete_delivery(house: House) -> Ready:
     a_delivery(house)
     return with_delivery(
@@ -197,5 +207,6 @@ SCENES = (
     Scene(name="pipeline config", prepare=redeploy_pipeline),
     Scene(name="pipeline delete", prepare=delete_pipeline),
     REMAP_DELIVERY,
+    Scene(name="delivery schema", prepare=move_delivery),
     Scene(name="delivery delete", prepare=delete_delivery),
 )

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from chalicelib.api.contract.common import (
@@ -30,6 +30,13 @@ from chalicelib.domain.health import HealthStatus
 from chalicelib.services.connect_clusters import ConnectClusterInput
 from chalicelib.services.stream_clusters import StreamClusterInput
 
+
+def _ports_exist(servers: str) -> str:
+    if any(not 0 < int(server.rpartition(":")[2]) < 65536 for server in servers.split(",")):
+        raise PydanticCustomError("port", "a port is 1 to 65535")
+    return servers
+
+
 Servers = Annotated[
     str,
     StringConstraints(
@@ -37,6 +44,7 @@ Servers = Annotated[
         max_length=2000,
         pattern=r"^[A-Za-z0-9._\[\]:-]+:[0-9]{1,5}( *, *[A-Za-z0-9._\[\]:-]+:[0-9]{1,5}){0,19}$",
     ),
+    AfterValidator(_ports_exist),
 ]
 BaseUrl = Annotated[
     str,
@@ -54,7 +62,7 @@ class StreamClusterBody(Input):
     security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     sasl_mechanism: SaslMechanism | None = Field(default=None, validate_default=True)
     username: Line | None = Field(default=None, max_length=255, validate_default=True)
-    credentials: PasswordCredentials = PasswordCredentials()
+    credentials: PasswordCredentials | None = None
     metrics_provider: MetricsProvider = MetricsProvider.NONE
 
     @field_validator("sasl_mechanism", "username")
@@ -128,7 +136,7 @@ class ConnectClusterBody(Input):
     base_url: BaseUrl = Field(description="http(s) address of the REST interface, without credentials.")
     stream_cluster_id: Uuid
     username: Line | None = Field(default=None, max_length=255)
-    credentials: PasswordCredentials = PasswordCredentials()
+    credentials: PasswordCredentials | None = None
     secret_delivery: SecretDelivery = SecretDelivery.CONFIG_PROVIDER
 
     def given(self) -> ConnectClusterInput:

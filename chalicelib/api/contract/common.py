@@ -1,8 +1,10 @@
 """What many bodies share: how names, times and secrets are written (wire contract, section 1)."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
+from unicodedata import category
 
 from pydantic import (
     AfterValidator,
@@ -25,17 +27,39 @@ Moment = Annotated[datetime, PlainSerializer(rfc3339, return_type=str)]
 """RFC 3339, UTC, milliseconds."""
 
 
-def _printable(text: str) -> str:
-    if not text.isprintable():
-        raise ValueError("not_printable")
+_UNREADABLE = frozenset({"Cc", "Cs", "Cn", "Zl", "Zp"})
+"""Unicode's control characters, halves of characters, unassigned ones, and separators of lines and paragraphs."""
+_TURNS_AROUND = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""What makes the text behind it look like another. What joins letters and signs (U+200C, U+200D) is part of writing."""
+
+
+def _readable(text: str) -> str:
+    if any(category(letter) in _UNREADABLE or letter in _TURNS_AROUND for letter in text):
+        raise PydanticCustomError("not_readable", "a character that cannot be read")
     return text
 
 
-Name = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(_printable)
-]
+def _readable_lines(text: str) -> str:
+    _readable(text.replace("\r\n", " ").replace("\n", " ").replace("\t", " "))
+    return text
+
+
+def _plain_number(value: object) -> object:
+    """Pydantic takes true for 1, and `1_0` in a query for 10."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("int_type", "a boolean is no number")
+    if isinstance(value, str) and not _DIGITS.match(value):
+        raise PydanticCustomError("int_parsing", "not a number")
+    return value
+
+
+_DIGITS = re.compile(r"-?[0-9]+\Z")
+Whole = Annotated[int, BeforeValidator(_plain_number)]
+"""A whole number, perhaps spelled as text."""
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(_readable)]
 """The name of a thing, unique in its kind whatever its case."""
-Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), AfterValidator(_printable)]
+Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), AfterValidator(_readable)]
+Lines = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), AfterValidator(_readable_lines)]
 Uuid = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 SecretText = Annotated[SecretStr, Field(max_length=32768)]
 

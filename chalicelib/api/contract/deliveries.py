@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
-from chalicelib.api.contract.common import ErrorOutput, FailureOutput, Input, Moment, Name, Output, Uuid
+from chalicelib.api.contract.common import ErrorOutput, FailureOutput, Input, Moment, Name, Output, Uuid, Whole
 from chalicelib.api.contract.databases import Identifier
 from chalicelib.api.contract.runtime import (
     DeliveryStatusOutput,
@@ -27,12 +27,12 @@ class MappingBody(Input):
     """A topic and the table that its rows go to."""
 
     topic: str = Field(min_length=1, max_length=249, pattern=r"^[A-Za-z0-9._-]+$")
-    schema_name: Identifier = DEFAULT_SCHEMA
+    schema_name: Identifier | None = None
     table_name: Identifier
 
     def mapping(self) -> Mapping:
         """The mapping that the service works with."""
-        return Mapping(topic=self.topic, schema_name=self.schema_name, table_name=self.table_name)
+        return Mapping(topic=self.topic, schema_name=self.schema_name or DEFAULT_SCHEMA, table_name=self.table_name)
 
 
 class MappingsBody(Input):
@@ -52,11 +52,11 @@ class DeliveryBody(MappingsBody):
     name: Name
     connect_cluster_id: Uuid | None = None
     write_mode: WriteMode = WriteMode.UPSERT
-    delete_enabled: bool | None = Field(default=None, description="Left out: true for upsert, false for insert.")
-    auto_create: bool = True
-    auto_evolve: bool = True
-    batch_size: int = Field(default=500, ge=1, le=10000)
-    tasks_max: int = Field(default=1, ge=1, le=64)
+    delete_enabled: StrictBool | None = Field(default=None, description="Left out: true for upsert, false for insert.")
+    auto_create: StrictBool = True
+    auto_evolve: StrictBool = True
+    batch_size: Whole = Field(default=500, ge=1, le=10000)
+    tasks_max: Whole = Field(default=1, ge=1, le=64)
 
     def delivery(self) -> DeliveryInput:
         """What the service is told."""

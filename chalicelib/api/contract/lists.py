@@ -2,6 +2,8 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from chalicelib.api.contract.common import Whole
+
 LIST_LIMIT = 500
 
 
@@ -10,7 +12,7 @@ class ListQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    limit: int = Field(default=LIST_LIMIT, ge=1, le=LIST_LIMIT, description="How many entries at most.")
+    limit: Whole = Field(default=LIST_LIMIT, ge=1, le=LIST_LIMIT, description="How many entries at most.")
     cursor: str | None = Field(
         default=None,
         min_length=1,

@@ -3,10 +3,10 @@
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StrictBool, StringConstraints
 
 from chalicelib.api.contract.clusters import ConnectClusterOutput, StreamClusterOutput
-from chalicelib.api.contract.common import FailureOutput, Input, Moment, Name, Output, Uuid
+from chalicelib.api.contract.common import FailureOutput, Input, Moment, Name, Output, Uuid, Whole
 from chalicelib.api.contract.databases import Identifier
 from chalicelib.api.contract.deliveries import DeliveryOutput, ValidationOutput
 from chalicelib.api.contract.runtime import MetricsOutput, OpenOperationOutput, TaskOutput, status_fields
@@ -32,11 +32,11 @@ class TableBody(Input):
 class PipelineOptionsBody(Input):
     """Options of a capture. What is left out is Debezium's default."""
 
-    heartbeat_interval_ms: int | None = Field(default=None, ge=0, le=3_600_000)
-    max_batch_size: int | None = Field(default=None, ge=1, le=1_000_000)
-    max_queue_size: int | None = Field(default=None, ge=2, le=10_000_000)
-    poll_interval_ms: int | None = Field(default=None, ge=1, le=3_600_000)
-    tombstones_on_delete: bool = True
+    heartbeat_interval_ms: Whole | None = Field(default=None, ge=0, le=3_600_000)
+    max_batch_size: Whole | None = Field(default=None, ge=1, le=1_000_000)
+    max_queue_size: Whole | None = Field(default=None, ge=2, le=10_000_000)
+    poll_interval_ms: Whole | None = Field(default=None, ge=1, le=3_600_000)
+    tombstones_on_delete: StrictBool = True
     publication_mode: PublicationMode = PublicationMode.FILTERED
     publication_name: SlotName | None = None
     slot_name: SlotName | None = None
@@ -53,7 +53,7 @@ class PipelineBody(Input):
     tables: list[TableBody] = Field(min_length=1, max_length=500)
     snapshot_mode: SnapshotMode = SnapshotMode.INITIAL
     converter: Converter = Converter.JSON_SCHEMA
-    options: PipelineOptionsBody = PipelineOptionsBody()
+    options: PipelineOptionsBody | None = None
     properties: dict[PropertyKey, PropertyValue] = Field(default_factory=dict, max_length=100)
 
     def given(self) -> PipelineInput:
@@ -69,7 +69,7 @@ class PipelineBody(Input):
                 tables=tuple(tables),
                 snapshot_mode=self.snapshot_mode,
                 converter=self.converter,
-                options=CaptureOptions(**self.options.model_dump()),
+                options=CaptureOptions(**(self.options or PipelineOptionsBody()).model_dump()),
                 properties=self.properties,
             ),
         )

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from chalicelib.api.contract.common import Input, Moment, Output, Uuid
+from chalicelib.api.contract.common import Input, Moment, Output, Uuid, Whole
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.systems import LookOutput, SystemBody, SystemOutput, system_fields
 from chalicelib.domain.readiness import CheckOutcome, Readiness, ReadinessStatus
@@ -18,7 +18,7 @@ class SourceOptions(Input):
 class SourceBody(SystemBody):
     """A database to register for capture."""
 
-    options: SourceOptions = SourceOptions()
+    options: SourceOptions | None = None
 
 
 class _OptionsOutput(SystemOutput):
@@ -108,7 +108,7 @@ class TablesQuery(ListQuery):
     schema_: str | None = Field(default=None, alias="schema", max_length=63, description="Exactly this schema.")
     cdc_ready: bool | None = None
     has_primary_key: bool | None = None
-    min_size: int | None = Field(default=None, ge=0, le=2**63 - 1, description="Bytes.")
+    min_size: Whole | None = Field(default=None, ge=0, le=2**63 - 1, description="Bytes.")
 
     def wanted(self) -> TableFilter:
         """What the service is told."""

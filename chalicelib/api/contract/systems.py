@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from chalicelib.api.contract.common import CredentialsOutput, FailureOutput, Input, Line, Moment, Name, Output
+from chalicelib.api.contract.common import CredentialsOutput, FailureOutput, Input, Line, Lines, Moment, Name, Output
 from chalicelib.api.contract.databases import DatabaseConfig, DatabaseInput, LastTest
 from chalicelib.api.contract.registered import registered_fields
 from chalicelib.domain.health import HealthStatus
@@ -20,7 +20,7 @@ class Labels(Input):
     """How people tell systems apart."""
 
     name: Name
-    description: Line | None = None
+    description: Lines | None = None
     environment: Line | None = Field(default=None, max_length=64)
 
 

@@ -75,6 +75,13 @@ def another() -> Iterator[KafkaDouble]:
     double.stop()
 
 
+@pytest.mark.parametrize("servers", ["h:0", "h:65536", "a:9092,h:99999"])
+def test_brokers_have_ports_that_exist(sandbox: Sandbox, servers: str) -> None:
+    invalid(
+        sandbox.admin.post("/stream/clusters", _stream(sandbox, bootstrap_servers=servers)), "body", "bootstrap_servers"
+    )
+
+
 def test_connect_workers_of_another_kafka_are_refused(sandbox: Sandbox, another: KafkaDouble) -> None:
     stream = sandbox.admin.made("/stream/clusters", _stream(sandbox, bootstrap_servers=another.address))
     answer = sandbox.admin.post("/connect/clusters", _connect(sandbox, stream_cluster_id=stream["id"]))

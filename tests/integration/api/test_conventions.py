@@ -318,6 +318,51 @@ def test_a_number_out_of_range_is_named_however_long_it_is(sandbox: Sandbox, por
     invalid(answer, "body", "config", "port")
 
 
+@pytest.mark.parametrize(
+    "name", ["می\u200cخواهم", "家族👨\u200d👩\u200d👧", "顧客\u3000マスタ", "a\u00a0b", "Größe №5", "a  b"]
+)
+def test_a_name_may_be_written_in_any_script(sandbox: Sandbox, name: str) -> None:
+    made = sandbox.admin.made("/sources", sandbox.source_body(name=f"{name} {sandbox.name('n')}"))
+    assert made["name"].startswith(name)
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\tb", "a\x7fb", "a\u202eb", "a\u2066b", "a\u2028b", "\ufdd0", "   "])
+def test_a_name_that_cannot_be_read_is_refused(sandbox: Sandbox, name: str) -> None:
+    invalid(sandbox.admin.post("/sources", sandbox.source_body(name=name)), "body", "name")
+
+
+def test_a_description_may_have_lines(sandbox: Sandbox) -> None:
+    lines = "Orders.\nOwned by the shop."
+    assert sandbox.admin.made("/sources", sandbox.source_body(description=lines))["description"] == lines
+    invalid(sandbox.admin.post("/sources", sandbox.source_body(description="a\x00b")), "body", "description")
+
+
+def test_what_is_optional_may_be_null(sandbox: Sandbox) -> None:
+    body = sandbox.source_body(options=None, description=None)
+    made = sandbox.admin.made("/sources", body)
+    kept = sandbox.admin.put(f"/sources/{made['id']}", {**body, "credentials": None}).json()
+    assert kept["credentials"] == made["credentials"]
+
+
+@pytest.mark.parametrize("value", [True, False, 5432.5, "5_432", "0x10", " 5432", "", [], {}])
+def test_a_number_is_a_number(sandbox: Sandbox, value: object) -> None:
+    invalid(
+        sandbox.admin.post("/sources", sandbox.source_body(config=sandbox.config(port=value))), "body", "config", "port"
+    )
+
+
+@pytest.mark.parametrize("value", ["yes", "true", 1, 0, None, "on"])
+def test_a_boolean_is_a_boolean(sandbox: Sandbox, value: object) -> None:
+    body = sandbox.delivery_body(sandbox.pipeline, auto_create=value)
+    answer = sandbox.admin.post(f"/destinations/{sandbox.destination['id']}/preview", body)
+    invalid(answer, "body", "auto_create")
+
+
+@pytest.mark.parametrize("limit", ["1_0", "1.0", "+5", " 5", "5 ", "0x5", "٣", "true", "1e1"])
+def test_a_limit_is_written_in_digits(sandbox: Sandbox, limit: str) -> None:
+    invalid(sandbox.admin.get("/sources", params={"limit": limit}), "query", "limit")
+
+
 def test_a_wrong_value_is_named_by_place_and_kind_and_never_repeated(sandbox: Sandbox) -> None:
     answer = sandbox.admin.post("/sources", sandbox.source_body(config=sandbox.config(port="planted-value")))
     assert invalid(answer, "body", "config", "port") == "int_parsing"

@@ -363,7 +363,7 @@ def test_new_mappings_repeat_the_whole_validation(sandbox: Sandbox) -> None:
     cases = (
         ([sandbox.mapping("not.in.it")], 422, "TOPIC_NOT_IN_PIPELINE"),
         ([{**sandbox.mapping(topic), "table_name": other["mappings"][0]["table_name"]}], 409, "TARGET_TABLE_CONFLICT"),
-        ([sandbox.mapping(topic, "lake")], 422, "VALIDATION_FAILED"),
+        ([sandbox.mapping(topic), sandbox.mapping(sandbox.pipeline["topics"][1], "other")], 422, "VALIDATION_FAILED"),
         ([], 422, "VALIDATION_FAILED"),
     )
     for mappings, status, code in cases:

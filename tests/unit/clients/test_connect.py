@@ -2,7 +2,7 @@ import pytest
 
 from chalicelib.clients.connect import TRIES, Connect
 from chalicelib.domain.connector_config import config_hash
-from chalicelib.errors import Unavailable
+from chalicelib.errors import TimedOut, Unavailable
 from tests.support.connect_worker import (
     NAME,
     READS,
@@ -131,7 +131,7 @@ def test_an_html_404_is_not_ready_and_never_absent(connect: Connect, worker: Wor
 def test_a_worker_that_says_nothing_is_not_waited_for(connect: Connect, worker: Worker, read: str) -> None:
     path, call = READS[read]
     worker.on("GET", path, Reply(after=silence(worker)))
-    with pytest.raises(Unavailable):
+    with pytest.raises(TimedOut):
         call(connect, soon(0.2))
     assert worker.count("GET", path) == 1
 

@@ -8,7 +8,7 @@ import pytest
 from chalicelib.clients import connect_http
 from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.connect import Connect
-from chalicelib.errors import Invalid, Unavailable
+from chalicelib.errors import Invalid, TimedOut, Unavailable
 from chalicelib.kit.masking import Secret
 from tests.support.connect_worker import READS, Reply, Worker, at, soon
 
@@ -48,7 +48,7 @@ def test_a_worker_that_drips_bytes_is_not_waited_for(worker: Worker) -> None:
 
     worker.on("GET", "/", Reply(after=drip))
     client = at(worker.url)
-    with pytest.raises(Unavailable):
+    with pytest.raises(TimedOut):
         client.root(soon(0.3))
     assert not to_the_end.is_set()
     client.close()

@@ -1,0 +1,104 @@
+"""Deliveries whose operations are open, fail, or move them to another schema."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from infra.local.doubles.connect_faults import Effect
+from tests.support.answers import refused
+from tests.support.sandbox import Json, Sandbox
+
+
+@contextmanager
+def an_open_deploy(sandbox: Sandbox) -> Iterator[Json]:
+    """The answer to a deploy of which Connect has said nothing, while it still says nothing."""
+    double, destination = sandbox.doubles.connect_double, sandbox.new_destination()
+    faults = [
+        double.plant(Effect.LOSE_REPLY, "POST", "/connectors$"),
+        double.plant(Effect.NOT_READY, "GET", "/connectors/headgate-sink-[0-9a-f]+/config", times=100, skip=1),
+    ]
+    try:
+        answer = sandbox.admin.post(
+            f"/destinations/{destination['id']}/deploy", sandbox.delivery_body(sandbox.pipeline)
+        )
+        assert (answer.status_code, answer.json()["open_operation"]["kind"]) == (202, "deploy")
+        assert answer.headers["Location"] == f"/api/v1/deliveries/{answer.json()['id']}"
+        yield answer.json()
+    finally:
+        for fault in faults:
+            fault.release()
+
+
+def test_a_delivery_is_shown_while_its_deploy_is_open(sandbox: Sandbox) -> None:
+    with an_open_deploy(sandbox) as made:
+        path = f"/deliveries/{made['id']}"
+        shown = sandbox.admin.shown(path)
+        assert (shown["desired_state"], shown["open_operation"]) == ("DRAFT", made["open_operation"])
+        assert (shown["mappings"], shown["connector_name"]) == (made["mappings"], made["connector_name"])
+        assert sandbox.admin.shown(f"{path}/status")["observed_state"] == "UNKNOWN"
+
+
+def test_a_delivery_is_not_touched_while_its_deploy_is_open(sandbox: Sandbox) -> None:
+    with an_open_deploy(sandbox) as made:
+        own = f"/deliveries/{made['id']}"
+        through = f"/destinations/{made['destination_id']}/deliveries/{made['id']}"
+        mappings = {"mappings": made["mappings"]}
+        for path in (f"{own}/pause", f"{own}/resume", f"{own}/restart", f"{own}/restart-task?task=0"):
+            refused(sandbox.admin.post(path), 409, "OPERATION_IN_PROGRESS")
+        for path in (own, through):
+            refused(sandbox.admin.delete(path), 409, "OPERATION_IN_PROGRESS")
+            refused(sandbox.admin.put(f"{path}/mappings", mappings), 409, "OPERATION_IN_PROGRESS")
+
+
+def test_a_delivery_that_nobody_deploys_is_not_found(sandbox: Sandbox) -> None:
+    with an_open_deploy(sandbox) as made:
+        other = sandbox.new_destination()["id"]
+        refused(sandbox.admin.delete(f"/destinations/{other}/deliveries/{made['id']}"), 404, "NOT_FOUND")
+        refused(sandbox.admin.get(f"/deliveries/{made['open_operation']['id']}"), 404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("verb", ["pause", "restart"])
+def test_one_sink_of_which_nothing_is_known_yet_says_so(sandbox: Sandbox, verb: str) -> None:
+    delivery = sandbox.new_delivery()
+    path = f"/destinations/{delivery['destination_id']}/{verb}?delivery_id={delivery['id']}"
+    fault = sandbox.doubles.connect_double.plant(
+        Effect.LOSE_REPLY, None, f"{delivery['connector_name']}/{verb}", times=100
+    )
+    try:
+        [one] = sandbox.admin.post(path).json()["deliveries"]
+    finally:
+        fault.release()
+    assert one["error"]["code"] == "OPERATION_IN_PROGRESS"
+
+
+def test_what_is_said_of_a_sink_that_fails_is_what_is_seen_now(sandbox: Sandbox) -> None:
+    delivery = sandbox.new_delivery()
+    sandbox.doubles.connect_double.drop(delivery["connector_name"])
+    [one] = sandbox.admin.post(f"/destinations/{delivery['destination_id']}/pause").json()["deliveries"]
+    assert (one["observed_state"], one["error"]["code"]) == ("NOT_DEPLOYED", "STATE_CONFLICT")
+
+
+def test_a_delivery_moves_to_another_schema_and_holds_its_tables_there_alone(sandbox: Sandbox) -> None:
+    delivery = sandbox.new_delivery()
+    topic, path = sandbox.pipeline["topics"][0], f"/deliveries/{delivery['id']}/mappings"
+    there = [sandbox.mapping(topic, "lake")]
+    moved = sandbox.admin.put(path, {"mappings": there})
+    assert (moved.status_code, moved.json()["mappings"]) == (200, there), moved.text
+    held = sandbox.doubles.connect_double.config_of(delivery["connector_name"])
+    assert "lake" in held["collection.name.format"]
+    sandbox.new_delivery(mappings=delivery["mappings"])
+    body = sandbox.delivery_body(sandbox.pipeline, mappings=there)
+    answer = sandbox.admin.post(f"/destinations/{sandbox.new_destination()['id']}/deploy", body)
+    refused(answer, 409, "TARGET_TABLE_CONFLICT")
+
+
+def test_a_move_to_another_schema_that_fails_leaves_everything_where_it_was(sandbox: Sandbox) -> None:
+    delivery, topic = sandbox.new_delivery(), sandbox.pipeline["topics"][0]
+    there = [sandbox.mapping(topic, "no_such_schema")]
+    answer = sandbox.admin.put(f"/deliveries/{delivery['id']}/mappings", {"mappings": there})
+    refused(answer, 422, "TARGET_NOT_READY")
+    assert sandbox.admin.shown(f"/deliveries/{delivery['id']}")["mappings"] == delivery["mappings"]
+    body = sandbox.delivery_body(sandbox.pipeline, mappings=delivery["mappings"])
+    answer = sandbox.admin.post(f"/destinations/{sandbox.new_destination()['id']}/deploy", body)
+    refused(answer, 409, "TARGET_TABLE_CONFLICT")
