@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from chalicelib.domain.access import SYSTEM
+
 
 class JobKind(StrEnum):
     """What the job does."""
@@ -30,7 +32,9 @@ class JobStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A job row. `result` and the error are sanitized; `lease_until` is until when its worker is believed alive."""
+    """A job row. `result` and the error are sanitized; `lease_until` is until when its worker is believed alive; the
+    actor is who asked for it.
+    """
 
     id: str
     kind: JobKind
@@ -41,6 +45,9 @@ class Job:
     error_code: str | None = None
     error_message: str | None = None
     attempts: int = 0
+    actor_id: str | None = None
+    actor_email: str | None = None
+    actor_via: str = SYSTEM.via
     correlation_id: str
     lease_until: datetime | None = None
     revision: int = 1

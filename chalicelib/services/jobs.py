@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from chalicelib.domain.access import SYSTEM, Call
+from chalicelib.domain.access import SYSTEM, Actor, Call
+from chalicelib.domain.audit import Outcome
 from chalicelib.domain.job import Job, JobKind, JobStatus
 from chalicelib.errors import HeadgateError, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
@@ -19,6 +20,7 @@ LEASE = timedelta(seconds=60)
 MAX_ATTEMPTS = 3
 _NUDGE_AFTER = timedelta(seconds=10)
 _SWEPT = 100
+_VERBS = {JobKind.DISCOVERY: "discover", JobKind.HEALTH: "health"}
 
 Work = Callable[[Call, str], Mapping[str, Any]]
 """Does a job for a source id and gives the result to store. Raises HeadgateError to fail the job."""
@@ -44,14 +46,16 @@ class JobService:
             kind=kind,
             resource_type="source",
             resource_id=source_id,
+            actor_id=call.actor.id,
+            actor_email=call.actor.email,
+            actor_via=call.actor.via,
             correlation_id=call.correlation_id,
             created_at=self.clock(),
         )
         transaction = Transaction()
         self.rows.put_new(transaction, job)
         self.claims.take(transaction, _claim(job), job.id, label="open")
-        action = "discover" if kind is JobKind.DISCOVERY else "health"
-        self.audit.record(transaction, call, f"source.{action}", source_id, after={"job_id": job.id}, meaningful=False)
+        self._audit(transaction, job, Outcome.REQUESTED)
         try:
             transaction.commit()
         except WriteConflict:
@@ -109,10 +113,20 @@ class JobService:
         transaction = Transaction()
         self.rows.save(transaction, done)
         self.claims.release(transaction, _claim(job), job.id)
+        self._audit(transaction, done, Outcome.SUCCESS if done.status is JobStatus.COMPLETED else Outcome.FAILED)
         try:
             transaction.commit()
         except WriteConflict:
             return  # our lease had run out and another worker has it
+
+    def _audit(self, transaction: Transaction, job: Job, outcome: Outcome) -> None:
+        actor = Actor(id=job.actor_id, email=job.actor_email, role=None, via=job.actor_via)
+        call = Call(actor=actor, correlation_id=job.correlation_id)
+        told: dict[str, Any] = {"job_id": job.id}
+        if job.error_code:
+            told["error"] = {"code": job.error_code, "message": job.error_message}
+        action = f"{job.resource_type}.{_VERBS[job.kind]}"
+        self.audit.record(transaction, call, action, job.resource_id, outcome=outcome, after=told, meaningful=False)
 
     def _save(self, job: Job) -> Job:
         transaction = Transaction()

@@ -120,7 +120,20 @@ def test_meaningful_leaves_out_routine_looks_and_jobs(sandbox: Sandbox) -> None:
     for records in (sandbox.audit_of(source["id"], meaningful="true"), sandbox.admin.shown("/audit?meaningful=true")):
         assert records
         assert all(record["meaningful"] for record in records)
-    assert len(sandbox.audit_of(source["id"], meaningful="false")) == 3
+    assert len(sandbox.audit_of(source["id"], meaningful="false")) == 4
+
+
+def test_a_job_leaves_requested_and_what_came_of_it_under_one_correlation_id(sandbox: Sandbox) -> None:
+    source = sandbox.new_source()
+    gone = sandbox.admin.made("/sources", sandbox.source_body(config=sandbox.config(database_name="nowhere")))
+    sandbox.job_done(sandbox.admin.made(f"/sources/{gone['id']}/discover", status=202))
+    for one, outcome in ((source, "success"), (gone, "failed")):
+        settled, requested = [r for r in sandbox.audit_of(one["id"]) if r["action"] == "source.discover"]
+        assert (requested["outcome"], settled["outcome"]) == ("requested", outcome)
+        assert requested["correlation_id"] == settled["correlation_id"]
+        assert requested["actor"] == settled["actor"]
+        assert requested["actor"]["email"] == ADMIN.email
+    assert settled["after"]["error"]["code"] == "SOURCE_UNAVAILABLE"
 
 
 def test_the_list_is_newest_first_and_has_100_records_unless_told_otherwise(sandbox: Sandbox) -> None:
