@@ -88,6 +88,7 @@ class Services(Foundations):
         return ConnectClusterService(
             rows=self.stores.connects,
             streams=self.stores.streams,
+            observations=self.stores.observations,
             registry=self.registry,
             outside=self.outside,
             make_connect=self._connect,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from chalicelib.domain.drift import Drift
+from chalicelib.domain.health import Health
 from chalicelib.domain.observation import DesiredState, Observation
 from chalicelib.domain.restarts import Restarts
 
@@ -58,3 +59,11 @@ class ClusterView:
     def settled(self) -> bool:
         """Whether nothing that people want has changed since `remembered` was written, and nothing was under way."""
         return self.epoch == self.remembered.epoch and not self.remembered.unsettled
+
+    def health(self, looked: Health) -> Health:
+        """How the cluster is: what the last tick saw, or what a look of the API told, if that was later."""
+        if self.observed_at is None or (looked.checked_at and looked.checked_at >= self.observed_at):
+            return looked
+        if self.unreadable:
+            return Health.unhealthy(self.observed_at, "CONNECT_UNAVAILABLE", self.unreadable)
+        return Health.healthy(self.observed_at)

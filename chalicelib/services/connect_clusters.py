@@ -1,6 +1,6 @@
 """Connect clusters: workers behind one REST address, looked at once when they are registered or changed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from chalicelib.services.credentials import Secrets
 from chalicelib.services.outside import Outside
 from chalicelib.services.registry import Links, Registry, expect_version
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
+from chalicelib.stores.observations import Observations
 
 LOOK_SECONDS = 6.0
 
@@ -39,6 +40,7 @@ class ConnectClusterService:
 
     rows: ConnectClusters
     streams: StreamClusters
+    observations: Observations
     registry: Registry
     outside: Outside
     make_connect: Callable[[str, str | None, Secret | None], Connect]
@@ -68,11 +70,12 @@ class ConnectClusterService:
 
     def get(self, cluster_id: str) -> ConnectCluster:
         """The cluster; raises NotFound."""
-        return self.rows.get(cluster_id)
+        return self._as_seen([self.rows.get(cluster_id)])[0]
 
     def list(self, *, limit: int, after: str | None) -> Page[ConnectCluster]:
         """Connect clusters, newest first."""
-        return self.rows.list(limit=limit, after=after)
+        page = self.rows.list(limit=limit, after=after)
+        return Page(items=self._as_seen(page.items), next_key=page.next_key)
 
     def update(self, call: Call, cluster_id: str, given: ConnectClusterInput) -> ConnectCluster:
         """Replace everything but secrets that are left blank, and look again.
@@ -107,6 +110,14 @@ class ConnectClusterService:
         """What the worker that answers has installed, by class."""
         installed = self.outside.connect(self.rows.get(cluster_id)).plugins(call.deadline)
         return slice_of(sorted(installed, key=lambda plugin: plugin.class_name), limit=limit, after=after)
+
+    def _as_seen(self, clusters: Sequence[ConnectCluster]) -> tuple[ConnectCluster, ...]:
+        """With the health that ticks have seen since they were last looked at here."""
+        views = self.observations.heads(cluster.id for cluster in clusters)
+        return tuple(
+            replace(cluster, health=views[cluster.id].health(cluster.health)) if cluster.id in views else cluster
+            for cluster in clusters
+        )
 
     def _links(self, cluster: ConnectCluster) -> Links:
         return Links(references=[(self.streams, cluster.stream_cluster_id)])

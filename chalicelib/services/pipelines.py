@@ -125,12 +125,12 @@ class PipelineService:
         stored, setting = self.together.read(pipeline_id)
         views = {stored.connect_cluster_id: setting.view}
         pipeline = told(self.family, self.observing.latest([stored], views)[0], setting, OUTDATED)
-        source = still_there(setting.source)
+        source, workers = still_there(setting.source), still_there(setting.connect_cluster)
         return PipelineDetail(
             pipeline=pipeline,
             source=source,
             stream_cluster=still_there(setting.stream_cluster),
-            connect_cluster=still_there(setting.connect_cluster),
+            connect_cluster=replace(workers, health=setting.view.health(workers.health)),
             config=public_config(build_source_config(pipeline, source)),
             deliveries=self._deliveries(pipeline_id, limit=BOUND, after=None, views=views).items,
         )

@@ -76,6 +76,13 @@ class Observations:
         with store_errors():
             return self.views(ObservationRow.batch_get(keys, consistent_read=True)) if keys else {}
 
+    def heads(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
+        """When each cluster was last looked at, and whether it could be read; `remembered` may be left empty."""
+        keys = [(cluster_id, _HEAD) for cluster_id in sorted(set(cluster_ids))]
+        with store_errors():
+            rows = ObservationRow.batch_get(keys, consistent_read=True) if keys else ()
+            return {head.cluster_id: self._view(head) for head in rows}
+
     @staticmethod
     def head_key(cluster_id: str) -> Key:
         """The key of a cluster's head, for a read across tables."""

@@ -231,7 +231,11 @@ class House:
 
     def register_connect(self, url: str) -> ConnectCluster:
         """Register Connect workers, on the only stream cluster."""
-        given = ConnectClusterInput(
+        return self.services.connect_clusters.create(self.call(), self.connect_input(url))
+
+    def connect_input(self, url: str) -> ConnectClusterInput:
+        """What a person says about Connect workers there."""
+        return ConnectClusterInput(
             name=f"connect {next(self.numbers)}",
             base_url=url,
             stream_cluster_id=self.stream.id,
@@ -239,7 +243,6 @@ class House:
             secret_delivery=SecretDelivery.CONFIG_PROVIDER,
             secrets={},
         )
-        return self.services.connect_clusters.create(self.call(), given)
 
     @property
     def stream(self) -> StreamCluster:

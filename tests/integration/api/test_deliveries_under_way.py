@@ -36,7 +36,9 @@ def test_a_delivery_is_shown_while_its_deploy_is_open(sandbox: Sandbox) -> None:
         shown = sandbox.admin.shown(path)
         assert (shown["desired_state"], shown["open_operation"]) == ("DRAFT", made["open_operation"])
         assert (shown["mappings"], shown["connector_name"]) == (made["mappings"], made["connector_name"])
-        assert sandbox.admin.shown(f"{path}/status")["observed_state"] == "UNKNOWN"
+        status = sandbox.admin.shown(f"{path}/status")
+        assert (status["delivery_id"], status["desired_state"]) == (made["id"], "DRAFT")
+        assert status["observed_state"] != "RUNNING"
 
 
 def test_a_delivery_is_not_touched_while_its_deploy_is_open(sandbox: Sandbox) -> None:
