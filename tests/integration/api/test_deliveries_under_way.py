@@ -14,14 +14,13 @@ from tests.support.sandbox import Json, Sandbox
 def an_open_deploy(sandbox: Sandbox) -> Iterator[Json]:
     """The answer to a deploy of which Connect has said nothing, while it still says nothing."""
     double, destination = sandbox.doubles.connect_double, sandbox.new_destination()
+    path, body = f"/destinations/{destination['id']}/deploy", sandbox.delivery_body(sandbox.pipeline)
     faults = [
         double.plant(Effect.LOSE_REPLY, "POST", "/connectors$"),
         double.plant(Effect.NOT_READY, "GET", "/connectors/headgate-sink-[0-9a-f]+/config", times=100, skip=1),
     ]
     try:
-        answer = sandbox.admin.post(
-            f"/destinations/{destination['id']}/deploy", sandbox.delivery_body(sandbox.pipeline)
-        )
+        answer = sandbox.admin.post(path, body)
         assert (answer.status_code, answer.json()["open_operation"]["kind"]) == (202, "deploy")
         assert answer.headers["Location"] == f"/api/v1/deliveries/{answer.json()['id']}"
         yield answer.json()
