@@ -224,7 +224,6 @@ class Services(Foundations):
             together=self.stores.deliveries_among,
             pipelines_among=self.stores.pipelines_among,
             destinations=self.stores.destinations,
-            claims=self.stores.claims,
             connects=self.stores.connects,
             family=self.delivery_family,
             lifecycle=self.lifecycle,

@@ -24,7 +24,6 @@ from chalicelib.services.managed import needs_config, require_deployed, still_th
 from chalicelib.services.observing import Observing
 from chalicelib.services.plugins import Validation
 from chalicelib.services.registry import expect_version
-from chalicelib.stores.claims import Claims
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
@@ -83,7 +82,6 @@ class DeliveryService:
     together: Surroundings[Delivery, DeliverySetting]
     pipelines_among: Surroundings[Pipeline, PipelineSetting]
     destinations: Destinations
-    claims: Claims
     connects: ConnectClusters
     family: DeliveryFamily
     lifecycle: Lifecycle
