@@ -142,7 +142,7 @@ class Boundary:
         if route.needs is Permission.SERVICE:
             authenticator.authenticate_service(request.headers)
             return SERVICE
-        expect = partial(route.expects, request) if route.expects else _nothing
+        expect = partial(route.expects, request)
         return authenticator.authenticate(request.headers, request.source_address, request.method, expect)
 
     def _permit(self, route: Route, call: Call) -> None:
@@ -182,10 +182,6 @@ class Boundary:
     def _sign(self, request: HttpRequest, key: str) -> str:
         parts = self._parts()
         return parts.signer().sign(inputs.list_scope(request), key, parts.clock())
-
-
-def _nothing() -> None:
-    """What most routes expect."""
 
 
 def _told(exchange: Exchange, error: Exception) -> dict[str, Any]:

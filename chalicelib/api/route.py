@@ -46,6 +46,10 @@ class Store(Protocol):
         ...
 
 
+def nothing(_: HttpRequest) -> None:
+    """What most routes expect."""
+
+
 def about(store: Callable[[], Store], variable: str = "uuid") -> Expecting:
     """Expect what the path names by that variable."""
 
@@ -79,7 +83,7 @@ class Route(NamedTuple):
     any_query: bool = False
     call: str | None = None
     request: str | None = None
-    expects: Expecting | None = None
+    expects: Expecting = nothing
     body: Any = None
     body_required: bool = True
     query: type[BaseModel] | None = None

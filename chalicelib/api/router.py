@@ -14,15 +14,14 @@ names; the return annotation is the model of the answer, None (204), `Page[Model
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 from chalice.app import Chalice, Request, Response
 
 from chalicelib.api import errors as http_errors
 from chalicelib.api.boundary import Boundary, Exchange
-from chalicelib.api.http import FALLBACK, HttpRequest, HttpResponse
-from chalicelib.api.route import Expecting, Route, read_signature
+from chalicelib.api.http import FALLBACK, NOTHING, HttpRequest, HttpResponse
+from chalicelib.api.route import Expecting, Route, nothing, read_signature
 from chalicelib.domain.access import Permission
 from chalicelib.errors import HeadgateError, Malformed, MethodNotAllowed, NotFound, UnsupportedMedia
 
@@ -41,7 +40,7 @@ class Router:
     together with who asks (`stores/rows.py`).
     """
 
-    def __init__(self, *, tag: str, expects: Mapping[str, Expecting] = MappingProxyType({})) -> None:
+    def __init__(self, *, tag: str, expects: Mapping[str, Expecting] = NOTHING) -> None:
         self.tag = tag
         self.expects = expects
         self.routes: list[Route] = []
@@ -100,7 +99,7 @@ class Router:
                     location=location,
                     hidden=hidden,
                     any_query=any_query,
-                    expects=self.expects.get(about),
+                    expects=self.expects.get(about, nothing),
                     **facts,
                 )
             )

@@ -15,7 +15,6 @@ from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.sink_config import build_sink_config
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, WriteConflict
 from chalicelib.kit.clock import Clock
-from chalicelib.kit.ids import new_id
 from chalicelib.kit.jitter import jitter
 from chalicelib.kit.pages import Page
 from chalicelib.services.delivery_family import DeliveryFamily, draft_view, mappings_view, missing
@@ -191,7 +190,7 @@ class DeliveryService:
             delivery,
             setting,
             OperationKind.UPDATE_MAPPINGS,
-            also=lambda transaction: self.family.hold(transaction, delivery, setting, both),
+            also=lambda transaction, _: self.family.hold(transaction, delivery, setting, both),
             **mappings_view(mappings),
         )
         return done or delivery
@@ -225,16 +224,14 @@ class DeliveryService:
 
     def _deploy(self, call: Call, delivery: Delivery, setting: DeliverySetting) -> Delivery:
         self.together.meet(delivery)
-        operation_id = new_id()
         order = Order(
             call=call,
             family=self.family,
             resource=delivery,
             setting=setting,
             kind=OperationKind.DEPLOY,
-            operation_id=operation_id,
             parameters=draft_view(delivery),
-            also=lambda transaction: self.family.taken(transaction, delivery, setting, operation_id),
+            also=lambda transaction, operation: self.family.taken(transaction, delivery, setting, operation),
             draft=True,
         )
         return self.lifecycle.execute(order) or delivery

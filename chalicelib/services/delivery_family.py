@@ -161,9 +161,11 @@ class DeliveryFamily:
         """The operation that is making a delivery of this id, which has no row before its connector is there."""
         return self.claims.find(_draft_key(delivery_id))
 
-    def taken(self, transaction: Transaction, delivery: Delivery, setting: DeliverySetting, operation_id: str) -> None:
+    def taken(
+        self, transaction: Transaction, delivery: Delivery, setting: DeliverySetting, operation: Operation
+    ) -> None:
         """What a deploy takes before anything outside is touched: its id and name, target tables, its references."""
-        self.claims.take(transaction, _draft_key(delivery.id), operation_id, label="draft")
+        self.claims.take(transaction, _draft_key(delivery.id), operation.id, label="draft")
         self.claims.take(transaction, name_key(delivery), delivery.id, label="name")
         self.hold(transaction, delivery, setting, delivery.mappings)
         self.pipelines.refer(transaction, delivery.pipeline_id, +1)
@@ -180,11 +182,11 @@ class DeliveryFamily:
         Raises Conflict TARGET_TABLE_CONFLICT when another delivery writes one.
         """
         place = self._places[delivery.destination_id] = still_there(setting.destination).address.place
-        schemas = dict.fromkeys(mapping.schema_name for mapping in (*delivery.mappings, *mappings))
-        expect(*(self.targets.key(target_key(*place, schema)) for schema in schemas))
-        for schema in schemas:
+        keys = {one.schema_name: target_key(*place, one.schema_name) for one in (*delivery.mappings, *mappings)}
+        expect(*map(self.targets.key, keys.values()))
+        for schema, key in keys.items():
             wanted = [mapping.table_name for mapping in mappings if mapping.schema_name == schema]
-            self._hold(transaction, target_key(*place, schema), wanted, delivery.id)
+            self._hold(transaction, key, wanted, delivery.id)
 
     def _hold(self, transaction: Transaction, key: str, wanted: Sequence[str], delivery_id: str) -> None:
         holders, version = self.targets.holders(key)

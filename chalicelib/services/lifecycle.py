@@ -48,7 +48,7 @@ DESIRED_AFTER: Mapping[OperationKind, DesiredState] = {
 
 _GIVES_A_CONFIG = (OperationKind.DEPLOY, OperationKind.UPDATE_CONFIG, OperationKind.UPDATE_MAPPINGS)
 
-Also = Callable[[Transaction], None]
+Also = Callable[[Transaction, Operation], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,6 @@ class Order(Generic[R]):
     resource: R
     setting: Setting
     kind: OperationKind
-    operation_id: str = field(default_factory=new_id)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     also: Also | None = None
     draft: bool = False
@@ -137,7 +136,7 @@ class Lifecycle:
     def _operation(self, order: Order[R]) -> Operation:
         now, resource, call = self.clock(), order.resource, order.call
         return Operation(
-            id=order.operation_id,
+            id=new_id(),
             kind=order.kind,
             resource_type=order.family.rows.noun,
             resource_id=resource.id,
@@ -163,7 +162,7 @@ class Lifecycle:
         if not order.draft:
             held = family.rows.save(transaction, held)
         if order.also:
-            order.also(transaction)
+            order.also(transaction, operation)
         self.observations.bump(transaction, held.connect_cluster_id)
         self._audit(transaction, order.call, family, operation, held, Outcome.REQUESTED)
         try:

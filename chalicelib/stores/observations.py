@@ -72,16 +72,12 @@ class Observations:
 
     def read(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
         """What is known of each cluster: one call, and one more where a body is new to this process."""
-        keys = [(cluster_id, _HEAD) for cluster_id in sorted(set(cluster_ids))]
-        with store_errors():
-            return self.views(ObservationRow.batch_get(keys, consistent_read=True)) if keys else {}
+        return self.views(_heads(cluster_ids))
 
     def heads(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
         """When each cluster was last looked at, and whether it could be read; `remembered` may be left empty."""
-        keys = [(cluster_id, _HEAD) for cluster_id in sorted(set(cluster_ids))]
         with store_errors():
-            rows = ObservationRow.batch_get(keys, consistent_read=True) if keys else ()
-            return {head.cluster_id: self._view(head) for head in rows}
+            return {head.cluster_id: self._view(head) for head in _heads(cluster_ids)}
 
     @staticmethod
     def head_key(cluster_id: str) -> Key:
@@ -165,6 +161,11 @@ class Observations:
             body=head.stamp,
             remembered=self._bodies[head.cluster_id][1] if self._holds(head) else Remembered(),
         )
+
+
+def _heads(cluster_ids: Iterable[str]) -> Iterable[ObservationRow]:
+    keys = [(cluster_id, _HEAD) for cluster_id in sorted(set(cluster_ids))]
+    return ObservationRow.batch_get(keys, consistent_read=True) if keys else ()
 
 
 def _still(view: ClusterView) -> Condition | None:

@@ -4,11 +4,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import cache
 from typing import Any, NamedTuple
 
 from botocore.exceptions import BotoCoreError, ClientError
-from pynamodb.connection import Connection
 from pynamodb.exceptions import CancellationReason, PynamoDBException, TransactWriteError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
@@ -100,7 +98,7 @@ class Transaction:
             time.sleep(jitter(0.05, attempt))
 
     def _send(self, token: str) -> None:
-        with TransactWrite(connection=_connection(), client_request_token=token) as transaction:
+        with TransactWrite(connection=connection(), client_request_token=token) as transaction:
             for write in self._writes:
                 match write.kind:
                     case _Kind.CHECK:
@@ -127,12 +125,6 @@ class Transaction:
         if last or not contended:
             raise StoreUnavailable("The store did not answer.") from error
         return False
-
-
-@cache
-def _connection() -> Connection:
-    """One for the process: making a client takes a hundred times as long as a transaction. Clients are thread-safe."""
-    return connection()
 
 
 def _written_by(reason: CancellationReason) -> str | None:

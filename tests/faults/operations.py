@@ -7,8 +7,7 @@ from chalicelib.domain.database import SslMode
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.services.systems import SystemInput
-from tests.support.house import House
+from tests.support.house import House, changed
 
 Resource = Pipeline | Delivery
 Act = Callable[[], Resource | None]
@@ -118,14 +117,8 @@ def redeploy_pipeline(house: House) -> Ready:
     """Its source has been changed since it was deployed."""
     pipeline = house.deployed_pipeline()
     source = house.services.sources.get(pipeline.source_id)
-    changed = SystemInput(
-        name=source.name,
-        description=source.description,
-        environment=source.environment,
-        address=replace(source.address, ssl_mode=SslMode.DISABLE),
-        secrets={},
-    )
-    house.services.sources.update(house.call(), source.id, changed)
+    given = changed(source, address=replace(source.address, ssl_mode=SslMode.DISABLE))
+    house.services.sources.update(house.call(), source.id, given)
     held = house.connect.config_of
     return with_pipeline(
         house,

@@ -13,7 +13,6 @@ from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.observation import DesiredState
 from chalicelib.errors import Conflict, HeadgateError, NotFound, Unavailable
 from chalicelib.kit.clock import Deadline
-from chalicelib.services.systems import SystemInput
 from chalicelib.stores.rows import one_request
 from infra.local.doubles.connect_faults import Effect
 from infra.local.doubles.kafka import KafkaDouble
@@ -21,7 +20,7 @@ from tests.faults.invariants import violations
 from tests.faults.operations import DEPLOY_DELIVERY, REMAP_DELIVERY, Scene
 from tests.faults.scenario import recover
 from tests.support.gate import Call, Point, Side
-from tests.support.house import House
+from tests.support.house import House, changed
 
 CROWD = 10
 
@@ -189,16 +188,7 @@ def test_a_stream_cluster_stays_where_connect_workers_are_registered_on_it_at_th
 
 def test_of_ten_changes_with_the_same_if_match_one_wins(house: House) -> None:
     destination = house.destination()
-    inputs = [
-        SystemInput(
-            name=f"{destination.name} {number}",
-            description=None,
-            environment=None,
-            address=destination.address,
-            secrets={},
-        )
-        for number in range(CROWD)
-    ]
+    inputs = [changed(destination, name=f"{destination.name} {number}") for number in range(CROWD)]
     answers = at_once(
         [
             lambda one=one: house.services.destinations.update(  # type: ignore[misc]

@@ -95,6 +95,8 @@ def test_a_chunked_body_is_read_and_the_connection_stays_in_step(server: ApiServ
         f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Transfer-Encoding: chunked\r\n\r\nzz\r\n",
         f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Transfer-Encoding: chunked\r\n\r\n2\r\n{{}}x\r\n0\r\n\r\n",
         f"POST /api/v1/things HTTP/1.1\r\n{HEAD}no colon here\r\nContent-Length: 2\r\n\r\n{{}}",
+        f"POST /api/v1/things HTTP/1.1\r\n folded: onto nothing\r\n{HEAD}Content-Length: 2\r\n\r\n{{}}",
+        f"POST /api/v1/things HTTP/1.1\r\n{HEAD}From somebody\r\nContent-Length: 2\r\n\r\n{{}}",
     ],
 )
 def test_what_is_no_request_is_refused_in_the_envelope_and_the_connection_ends(server: ApiServer, raw: str) -> None:

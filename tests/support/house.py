@@ -343,6 +343,18 @@ def _through(gate: Gate) -> Iterator[None]:
         yield
 
 
+def changed(system: Source | Destination, **changes: Any) -> SystemInput:
+    """What a person says who changes that of a source or destination, and keeps its secrets."""
+    given = SystemInput(
+        name=system.name,
+        description=system.description,
+        environment=system.environment,
+        address=system.address,
+        secrets={},
+    )
+    return replace(given, **changes)
+
+
 def _system(noun: str, number: int) -> SystemInput:
     return SystemInput(
         name=f"{noun} {number}",

@@ -27,7 +27,7 @@ class MappingBody(Input):
     """A topic and the table that its rows go to."""
 
     topic: str = Field(min_length=1, max_length=249, pattern=r"^[A-Za-z0-9._-]+$")
-    schema_name: Identifier | None = None
+    schema_name: Identifier | None = Field(default=None, description=f"{DEFAULT_SCHEMA} when left out.")
     table_name: Identifier
 
     def mapping(self) -> Mapping:

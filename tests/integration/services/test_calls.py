@@ -5,10 +5,9 @@ from dataclasses import replace
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.destination import Destination
 from chalicelib.kit.masking import Secret
-from chalicelib.services.systems import SystemInput
 from chalicelib.stores.claims import target_key
 from tests.support.gate import Side
-from tests.support.house import House, house, house_of_the_module
+from tests.support.house import House, changed, house, house_of_the_module
 
 __all__ = ["house", "house_of_the_module"]
 
@@ -43,13 +42,8 @@ def test_a_destination_that_was_moved_meanwhile_is_held_where_it_is_now(house: H
     """What was expected is the row of its former place."""
     pipeline, destination = house.deployed_pipeline(), house.destination()
     delete(house, deploy(house, pipeline.id, destination)[0])
-    moved = SystemInput(
-        name=destination.name,
-        description=None,
-        environment=None,
-        address=replace(destination.address, host="elsewhere.example.com"),
-        secrets={"password": Secret("another")},
-    )
+    elsewhere = replace(destination.address, host="elsewhere.example.com")
+    moved = changed(destination, address=elsewhere, secrets={"password": Secret("another")})
     now = house.services.destinations.update(house.call(), destination.id, moved)
     made, _ = deploy(house, pipeline.id, destination)
     holders, _ = house.services.stores.targets.holders(target_key(*now.address.place, "target"))

@@ -1,11 +1,8 @@
 """Opening secrets: what a process has read once it does not read again, and a rotated one is never mixed up."""
 
-from dataclasses import replace
-
 from chalicelib.domain.source import Source
 from chalicelib.kit.masking import Secret
-from chalicelib.services.systems import SystemInput
-from tests.support.house import House
+from tests.support.house import House, changed
 
 
 def opened(house: House, source: Source) -> str:
@@ -13,13 +10,7 @@ def opened(house: House, source: Source) -> str:
 
 
 def rotated(house: House, source: Source, password: str) -> Source:
-    given = SystemInput(
-        name=source.name,
-        description=source.description,
-        environment=source.environment,
-        address=source.address,
-        secrets={"password": Secret(password)},
-    )
+    given = changed(source, secrets={"password": Secret(password)})
     return house.services.sources.update(house.call(), source.id, given)
 
 
@@ -42,4 +33,4 @@ def test_who_still_holds_the_old_version_opens_no_older_secret_than_is_stored(ho
     source = house.source()
     rotated(house, source, "another password")
     house.restart()
-    assert opened(house, replace(source)) == "another password"
+    assert opened(house, source) == "another password"

@@ -1,6 +1,8 @@
 """Rows that are read before they are asked for: with the first call of a request, and never past a write of its own."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
@@ -25,6 +27,15 @@ def holder(key: str) -> str | None:
 
 def reads(room: Room) -> int:
     return sum(point.what == "BatchGetItem" for point in room.gate.unwatch())
+
+
+@contextmanager
+def a_request_with_a_here() -> Iterator[None]:
+    """The row `a` has been read and not yet handed out."""
+    with one_request():
+        expect((ClaimRow, "a"))
+        assert holder("b") is None
+        yield
 
 
 def test_what_is_expected_comes_with_the_first_row_that_is_asked_for(room: Room) -> None:
@@ -67,26 +78,20 @@ def test_only_what_is_not_here_yet_is_read(room: Room) -> None:
 
 def test_a_row_is_handed_out_once(room: Room) -> None:
     claim("a", "anna")
-    with one_request():
-        expect((ClaimRow, "a"))
-        assert holder("b") is None
+    with a_request_with_a_here():
         claim("a", "berta")
         assert [holder("a"), holder("a")] == ["anna", "berta"]
 
 
 def test_a_row_asked_for_twice_in_one_call_is_there_twice(room: Room) -> None:
     claim("a", "anna")
-    with one_request():
-        expect((ClaimRow, "a"))
-        assert holder("b") is None
+    with a_request_with_a_here():
         assert [row.holder for row in read_rows((ClaimRow, "a"), (ClaimRow, "a"))] == ["anna", "anna"]
 
 
 def test_a_row_that_the_request_has_written_is_read_again(room: Room) -> None:
     claim("a", "anna")
-    with one_request():
-        expect((ClaimRow, "a"))
-        assert holder("b") is None
+    with a_request_with_a_here():
         transaction = Transaction()
         transaction.put(ClaimRow("a", holder="berta", write_id="w"), condition=None, label="a")
         transaction.commit()
@@ -94,9 +99,7 @@ def test_a_row_that_the_request_has_written_is_read_again(room: Room) -> None:
 
 
 def test_a_row_whose_write_was_refused_is_read_again(room: Room) -> None:
-    with one_request():
-        expect((ClaimRow, "a"))
-        assert holder("b") is None
+    with a_request_with_a_here():
         claim("a", "somebody else")
         transaction = Transaction()
         transaction.put(ClaimRow("a", holder="anna", write_id="w"), condition=ClaimRow.id.does_not_exist(), label="a")
@@ -131,9 +134,8 @@ def test_what_another_has_written_over_that_is_found_out_and_then_read(room: Roo
 
 def test_what_was_expected_ends_with_the_request(room: Room) -> None:
     claim("a", "anna")
-    with one_request():
-        expect((ClaimRow, "a"))
-        assert holder("b") is None
+    with a_request_with_a_here():
+        pass
     claim("a", "berta")
     with one_request():
         assert holder("a") == "berta"
@@ -143,18 +145,15 @@ def test_a_request_inside_another_is_part_of_it(room: Room) -> None:
     claim("a", "anna")
     room.gate.watch()
     with one_request():
-        with one_request():
-            expect((ClaimRow, "a"))
-            assert holder("b") is None
+        with a_request_with_a_here():
+            pass
         assert holder("a") == "anna"
     assert reads(room) == 1
 
 
 def test_another_thread_has_a_request_of_its_own(room: Room) -> None:
     claim("a", "anna")
-    with one_request(), ThreadPoolExecutor(1) as pool:
-        expect((ClaimRow, "a"))
-        assert holder("b") is None
+    with a_request_with_a_here(), ThreadPoolExecutor(1) as pool:
         claim("a", "berta")
         assert pool.submit(holder, "a").result() == "berta"
 
@@ -185,9 +184,7 @@ def test_guesses_make_room_for_what_is_asked_for(room: Room) -> None:
 
 def test_a_look_that_may_be_old_takes_nothing_from_what_is_here(room: Room) -> None:
     claim("a", "anna")
-    with one_request():
-        expect((ClaimRow, "a"))
-        assert holder("b") is None
+    with a_request_with_a_here():
         claim("a", "berta")
         (row,) = read_rows((ClaimRow, "a"), consistent=False)
         assert (row.holder, holder("a")) == ("berta", "anna")
