@@ -12,7 +12,7 @@ from statistics import quantiles
 
 ROOT = Path(__file__).resolve().parents[2]
 BUDGET = 1.15
-REPEATS = 21
+REPEATS = 41
 BARE = "pass"
 # Each library is used once: `import pydantic` alone loads nothing of it before its first model.
 BASE = (
