@@ -6,7 +6,7 @@ What a person registered in Headgate names these ports, so a restart must not mo
 import json
 import random
 import socket
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 
 from infra.local.layout import shown
@@ -43,12 +43,13 @@ def kept_ports(file: Path, names: Sequence[str]) -> dict[str, int]:
     chosen = {name: known[name] for name in names if name in known}
     for name in names:
         if name not in chosen:
-            chosen[name] = _unused({*known.values(), *chosen.values()})
+            chosen[name] = free_port({*known.values(), *chosen.values()})
     _write(file, known | chosen)
     return chosen
 
 
-def _unused(taken: set[int]) -> int:
+def free_port(taken: Container[int] = ()) -> int:
+    """A port that is not among those taken, on which nothing listens now. Raises SetupMissing when none is found."""
     for port in random.sample(range(FIRST, LAST), 500):
         if port not in taken and is_free(port):
             return port

@@ -12,8 +12,9 @@ import pytest
 from psycopg import conninfo, sql
 
 from infra.local import doubles
-from tests.support.doubles import JDBC_SINK, POSTGRES_SOURCE, ConnectView, SecretDesk, until
+from tests.support.doubles import JDBC_SINK, POSTGRES_SOURCE, ConnectView, SecretDesk
 from tests.support.postgresql import running_postgresql
+from tests.support.waiting import eventually
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +149,7 @@ class Shop:
         """Delete the connectors, and what they left in the database server."""
         for name in self.made:
             self.world.connect.remove(name)
-        until(self.slots, lambda slots: not any(slots.values()))
+        eventually(self.slots, lambda slots: not any(slots.values()))
         self.admin.execute(
             "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = %s", [self.name]
         )

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import pytest
 
 from tests.e2e.awkward import SOURCE_SCHEMA, TABLES, Awkward
-from tests.support.real_headgate import Json, Place, RealHeadgate, eventually
+from tests.support.real_headgate import Json, Place, RealHeadgate
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
 MADE_SCHEMA = "Ziel made"
@@ -113,7 +114,7 @@ def _until_equal(moved: Moved, keyed: tuple[Awkward, ...]) -> None:
             **({"health": moved.health()} if any(state != "RUNNING" for state in moved.health().values()) else {}),
         },
         90,
-        until=lambda seen: not any(seen.values()),
+        wanted=lambda seen: not any(seen.values()),
     )
 
 
@@ -144,6 +145,6 @@ def test_truncate_is_not_delivered_and_the_stream_goes_on(arrived: Moved) -> Non
     )
     eventually(
         lambda: arrived.target.content("shop", twin.name, twin.columns),
-        until=lambda rows: rows == sorted([*before, '(100,"after the truncate")']),
+        wanted=lambda rows: rows == sorted([*before, '(100,"after the truncate")']),
     )
     assert arrived.health()["auto"] == "RUNNING"

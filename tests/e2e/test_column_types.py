@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from tests.e2e.typed import CHANGED, CHANGED_WHEN_MADE, EQUAL, STOPPING, USER_TYPES, Typed, definitions, rows
-from tests.support.real_headgate import Json, Place, RealHeadgate, eventually
+from tests.support.real_headgate import Json, Place, RealHeadgate
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
 
@@ -94,7 +95,7 @@ def types(headgate: RealHeadgate) -> Iterator[Types]:
             or target.content(MADE, "derived", ["n"]) != ["(5)"]
         ),
         60,
-        until=lambda missing: not missing,
+        wanted=lambda missing: not missing,
     )
     yield Types(
         headgate=headgate, source=source, target=target, tables=tables, destination=destination, pipeline=pipeline,
@@ -191,7 +192,7 @@ def test_types_that_are_refused_would_really_have_stopped(types: Types) -> None:
             eventually(
                 lambda: {name: _task_states(types, name) for name in STOP_TABLES},
                 60,
-                until=lambda seen: all(states == ["FAILED"] for states in seen.values()),
+                wanted=lambda seen: all(states == ["FAILED"] for states in seen.values()),
             )
         finally:
             for table in STOP_TABLES:

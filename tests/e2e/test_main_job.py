@@ -11,7 +11,8 @@ from infra.local import demo
 from infra.local.addresses import StackAddresses
 from infra.local.demo_changes import COUNT
 from infra.local.demo_data import ROWS, TABLES
-from tests.support.local_run import ROOT, LocalRun, free_port, fresh_state, once, started
+from infra.local.ports import free_port
+from tests.support.local_run import ROOT, LocalRun, fresh_state, once, started
 
 READY = re.compile(r"judged for this pipeline: READY, (\d+) of \1 checks passed")
 LEAST_TABLES, LEAST_ROWS, LEAST_CHANGES = 3, 1_000, 200

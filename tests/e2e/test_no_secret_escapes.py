@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.leaks import Exhibit, Leak, leaks
 from tests.support.real_headgate import RealHeadgate
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
 
@@ -108,6 +109,4 @@ def _answers(headgate: RealHeadgate) -> Iterator[Exhibit]:
 
 
 def _until_there(target: Any) -> None:
-    from tests.support.real_headgate import eventually
-
-    eventually(lambda: target.content("shop", "words", ["id", "word"]), until=lambda rows: rows == ["(1,one)"])
+    eventually(lambda: target.content("shop", "words", ["id", "word"]), wanted=lambda rows: rows == ["(1,one)"])

@@ -10,8 +10,9 @@ import psycopg
 import pytest
 
 from tests.support.postgresql import RunningPostgreSQL, reader_of, running_postgresql
-from tests.support.real_headgate import Json, Place, RealHeadgate, eventually
+from tests.support.real_headgate import Json, Place, RealHeadgate
 from tests.support.tcp_gate import Gate
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
 

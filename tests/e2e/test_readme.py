@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from chalicelib.settings import Settings
-from tests.support.local_run import ROOT, free_port, fresh_state, started, surroundings
+from infra.local.ports import free_port
+from tests.support.local_run import ROOT, fresh_state, started, surroundings
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SERVE, ALWAYS, ROWS = "serve", "", "rows"

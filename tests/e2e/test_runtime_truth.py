@@ -19,7 +19,8 @@ from infra.local.folders import Folders
 from infra.local.ports import kept_ports
 from infra.local.processes import Server
 from infra.local.reaper import Reaper
-from tests.support.real_headgate import Json, Place, RealHeadgate, eventually
+from tests.support.real_headgate import Json, Place, RealHeadgate
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
 
@@ -48,7 +49,7 @@ class Running:
     def until_arrived(self) -> None:
         """A new row travels from the source to the target."""
         key = self.change()
-        eventually(lambda: self.target.run(f"SELECT 1 FROM shop.orders WHERE id = {key}"), SETTLED)
+        eventually(lambda: self.target.run(f"SELECT 1 FROM shop.orders WHERE id = {key}"), seconds=SETTLED)
 
     @property
     def pipeline_status(self) -> str:
@@ -95,7 +96,7 @@ def test_failed_task_is_shown_with_a_hint_and_without_its_trace(running: Running
     headgate.tick()
     shown = eventually(
         lambda: headgate.get(f"/deliveries/{running.delivery['id']}"),
-        until=lambda delivery: delivery["observed_state"] in ("DEGRADED", "FAILED"),
+        wanted=lambda delivery: delivery["observed_state"] in ("DEGRADED", "FAILED"),
     )
     pipeline = headgate.get(f"/pipelines/{running.pipeline['id']}")
     # A config rightly names Java classes.

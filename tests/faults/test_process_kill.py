@@ -29,7 +29,8 @@ from infra.local.processes import Plan, Server
 from infra.local.reaper import Reaper
 from infra.local.surroundings import Keys, environment
 from tests.support.holding_proxy import HoldingProxy, Seen
-from tests.support.real_headgate import RealHeadgate, eventually
+from tests.support.real_headgate import RealHeadgate
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
 
@@ -96,8 +97,8 @@ class Killable:
 
         return eventually(
             look,
-            SETTLED_WITHIN,
-            until=lambda seen: seen["open_operation"] is None and seen["observed_state"] == "RUNNING",
+            lambda seen: seen["open_operation"] is None and seen["observed_state"] == "RUNNING",
+            seconds=SETTLED_WITHIN,
         )
 
     def audited(self, resource_id: str) -> Counter[tuple[str, str]]:
@@ -190,8 +191,8 @@ def test_a_deploy_killed_at_any_step_ends_with_one_connector_and_one_record_per_
         assert ("pipeline.deploy", "failed") not in told
     found = eventually(
         lambda: {one["name"]: one["id"] for one in headgate.get("/deliveries?limit=100")},
-        SETTLED_WITHIN,
-        until=lambda seen: len(seen) == len(deliveries),
+        lambda seen: len(seen) == len(deliveries),
+        seconds=SETTLED_WITHIN,
     )
     assert found.keys() == set(deliveries)
     for delivery_id in found.values():

@@ -15,8 +15,8 @@ import pytest
 
 from infra.local.doubles.connect_faults import Effect
 from tests.support.cage import Cage, canary, start_cage
-from tests.support.doubles import until
 from tests.support.leaks import Exhibit, Leak, leaks
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.thorough
 
@@ -97,7 +97,7 @@ def _live(cage: Cage) -> None:
     plain = {**source, "name": "plain", "credentials": {"password": given["source password"]}}
     cage.ids["plain source"] = cage.made("/sources", plain)["id"]
     job = cage.made(f"/sources/{cage.ids['plain source']}/discover", None, 202)
-    until(lambda: cage.call("GET", f"/jobs/{job['id']}").json()["status"], lambda seen: seen == "COMPLETED")
+    eventually(lambda: cage.call("GET", f"/jobs/{job['id']}").json()["status"], lambda seen: seen == "COMPLETED")
     body = {
         "name": "p", "source_id": cage.ids["plain source"], "stream_cluster_id": stream,
         "connect_cluster_id": cage.ids["connect"], "topic_prefix": "p",
@@ -226,7 +226,7 @@ def _break_connect(cage: Cage) -> None:
     for path in (f"{pipeline}/status", f"/deliveries/{cage.ids['delivery']}/status"):
         assert cage.call("GET", path).json()["observed_state"] in ("DEGRADED", "FAILED")
     cage.order(do="fire", schedule="dispatch")
-    until(lambda: cage.call("GET", pipeline).json()["observed_state"], lambda seen: seen in ("DEGRADED", "FAILED"))
+    eventually(lambda: cage.call("GET", pipeline).json()["observed_state"], lambda seen: seen in ("DEGRADED", "FAILED"))
 
 
 def test_no_secret_is_anywhere_but_where_it_belongs(cage: Cage) -> None:

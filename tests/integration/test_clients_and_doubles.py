@@ -1,7 +1,6 @@
 """The clients against the sandbox's doubles: what one says about Connect and Kafka, the other understands."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -17,6 +16,7 @@ from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline, utc_now
 from infra.local.doubles import Doubles, start
 from infra.local.doubles.connect_faults import Effect
+from tests.support.waiting import eventually
 
 NAME = "headgate-sink-00000000000040008000000000000001"
 SINK = "io.debezium.connector.jdbc.JdbcSinkConnector"
@@ -56,27 +56,20 @@ def soon() -> Deadline:
     return Deadline.after(20)
 
 
-def until(look: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
-    while not look():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 def seen(connect: Connect) -> ObservedState:
     return observe(connect.find_status(NAME, soon()), now=utc_now()).state
 
 
 def test_a_connector_lives_from_create_to_delete(connect: Connect) -> None:
     connect.create_stopped(NAME, CONFIG, soon())
-    until(lambda: seen(connect) is ObservedState.STOPPED)
+    eventually(lambda: seen(connect) is ObservedState.STOPPED)
     found = connect.find_config(NAME, soon())
     assert found is not None
     assert config_hash(found) == config_hash(CONFIG)
     with pytest.raises(AlreadyExists):
         connect.create_stopped(NAME, CONFIG, soon())
     assert connect.delete(NAME, soon()) is True
-    until(lambda: seen(connect) is ObservedState.NOT_DEPLOYED)
+    eventually(lambda: seen(connect) is ObservedState.NOT_DEPLOYED)
     assert connect.delete(NAME, soon()) is False
 
 
@@ -105,7 +98,7 @@ def test_what_is_applied_late_is_unknown_until_it_is_seen(connect: Connect, doub
     with pytest.raises(OutcomeUnknown):
         connect.create_stopped(NAME, CONFIG, soon())
     assert connect.find_config(NAME, soon()) is None
-    until(lambda: connect.find_config(NAME, soon()) is not None)
+    eventually(lambda: connect.find_config(NAME, soon()) is not None)
 
 
 def test_a_worker_that_is_not_ready_changes_nothing(connect: Connect, doubles: Doubles) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from infra.local.ports import free_port
 from infra.local.server import ApiServer
 from tests.support.edge import (
     ADMIN,
@@ -42,9 +43,7 @@ def chalice_local_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
     (project / ".chalice").mkdir()
     (project / ".chalice" / "config.json").write_text('{"version": "2.0", "app_name": "edge", "stages": {"dev": {}}}')
     (project / "app.py").write_text("from tests.support.edge import make_edge\n\napp = make_edge().app\n")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [
         sys.executable,
         "-c",

@@ -14,9 +14,10 @@ import pytest
 import app
 from infra.aws.permissions import allows, policy_of
 from infra.local.layout import ROOT
+from infra.local.ports import free_port
 from tests.integration.lambda_home import PARAMETERS
-from tests.support.doubles import until
 from tests.support.edge import lambda_event
+from tests.support.waiting import eventually
 
 POLICIES = {"APIHandler": "api_handler", "RunJob": "run_job", "RunTick": "run_tick", "Dispatch": "dispatch"}
 """Which policy each function has."""
@@ -334,15 +335,13 @@ with mock_aws():
 
 @pytest.fixture
 def chalice_local() -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-c", CHALICE_LOCAL, str(port)]
     process = subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        until(lambda: _listens(port) or process.poll() is not None, bool, seconds=90)
+        eventually(lambda: _listens(port) or process.poll() is not None, seconds=90)
         assert process.poll() is None
         yield f"http://127.0.0.1:{port}"
     finally:

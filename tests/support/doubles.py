@@ -2,19 +2,18 @@
 
 import json
 import threading
-import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx
 
+from tests.support.waiting import eventually
+
 POSTGRES_SOURCE = "io.debezium.connector.postgresql.PostgresConnector"
 JDBC_SINK = "io.debezium.connector.jdbc.JdbcSinkConnector"
-PATIENCE_SECONDS = 40.0
-T = TypeVar("T")
 
 
 class SecretDesk:
@@ -81,17 +80,6 @@ class SecretDesk:
         call.wfile.write(body)
 
 
-def until(look: Callable[[], T], wanted: Callable[[T], bool], *, seconds: float = PATIENCE_SECONDS) -> T:
-    """Look again and again until what is seen is as wanted; AssertionError with the last sight when time is up."""
-    end = time.monotonic() + seconds
-    while True:
-        seen = look()
-        if wanted(seen):
-            return seen
-        assert time.monotonic() < end, f"still seen after {seconds} s: {seen!r}"
-        time.sleep(0.03)
-
-
 @dataclass(kw_only=True)
 class ConnectView:
     """Kafka Connect as a client sees it."""
@@ -132,7 +120,7 @@ class ConnectView:
 
     def reach(self, name: str, connector: str, *tasks: str) -> None:
         """Wait until connector and tasks have these states."""
-        until(lambda: self.states(name), lambda seen: seen == (connector, list(tasks)))
+        eventually(lambda: self.states(name), lambda seen: seen == (connector, list(tasks)))
 
     def trace(self, name: str) -> str:
         """The trace of task 0; empty when it has none."""
@@ -141,5 +129,5 @@ class ConnectView:
 
     def remove(self, name: str) -> None:
         """Delete a connector if it is there, and wait until its status is gone."""
-        until(lambda: self.call("DELETE", f"/connectors/{name}").status_code, lambda status: status in (204, 404))
-        until(lambda: self.states(name)[0], lambda state: state == "none")
+        eventually(lambda: self.call("DELETE", f"/connectors/{name}").status_code, lambda status: status in (204, 404))
+        eventually(lambda: self.states(name)[0], lambda state: state == "none")

@@ -27,6 +27,7 @@ from infra.local.folders import Folders
 from infra.local.ports import kept_ports
 from infra.local.processes import Server
 from infra.local.reaper import Reaper
+from tests.support.waiting import eventually
 
 HOST = "127.0.0.1"
 ORDERS = TableName("shop", "orders")
@@ -176,8 +177,9 @@ def open_shop(server: RunningPostgreSQL) -> Iterator[Shop]:
                 yield shop
         finally:
             postgres_connection.execute(
-                b"SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots"
-                b" WHERE NOT active AND (database = $1 OR plugin IS NULL)".replace(b"$1", f"'{name}'".encode())
+                "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots"
+                " WHERE database = %s OR plugin IS NULL",
+                [name],
             )
             postgres_connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
             postgres_connection.execute(f"DROP ROLE {role}".encode())
@@ -185,8 +187,9 @@ def open_shop(server: RunningPostgreSQL) -> Iterator[Shop]:
 
 @contextlib.contextmanager
 def reader_of(server: RunningPostgreSQL, database: str, slot: str, publication: str) -> Iterator[None]:
-    """Somebody else who streams from the slot."""
-    with server.connect(database, replication="database") as connection:
+    """Somebody else who streams from the slot. Afterwards the slot and the sender are free again."""
+    with server.connect(database, replication="database") as connection, server.connect() as observer:
+        process_id = connection.info.backend_pid
         options = f"(proto_version '1', publication_names '{publication}')"
         command = f"START_REPLICATION SLOT {slot} LOGICAL 0/0 {options}"
         started = connection.pgconn.exec_(command.encode())
@@ -195,6 +198,9 @@ def reader_of(server: RunningPostgreSQL, database: str, slot: str, publication: 
             yield
         finally:
             connection.pgconn.finish()
+            # The server notices in its own time, and lets go of the slot before it forgets the process.
+            gone = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s)"
+            eventually(lambda: observer.execute(gone, [process_id]).fetchone() == (True,))
 
 
 @pytest.fixture(scope="session")

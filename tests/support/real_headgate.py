@@ -7,10 +7,10 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 
 import boto3
@@ -28,21 +28,11 @@ from infra.local.real_stack import RealStack
 from infra.local.reaper import Reaper
 from infra.local.surroundings import Keys, environment
 from tests.support.real import RealStackInUse
+from tests.support.waiting import eventually
 
 Json = dict[str, Any]
-T = TypeVar("T")
 ADMIN = FirstAdmin(email="admin@example.com", password="correct horse battery staple", made_here=False)
-POLL_SECONDS = 0.2
 _numbers = itertools.count(1)
-
-
-def eventually(look: Callable[[], T], within: float = 40.0, *, until: Callable[[T], bool] = bool) -> T:
-    """What `look` gives once it is as wanted. Fails with the last thing seen when that takes too long."""
-    end = time.monotonic() + within
-    while not until(seen := look()):
-        assert time.monotonic() < end, f"not within {within} s; last seen: {str(seen)[:2000]}"
-        time.sleep(POLL_SECONDS)
-    return seen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +160,7 @@ class RealHeadgate:
         """Discovers the source's tables: `schema.table` to table."""
         job = self.post(f"/sources/{source['id']}/discover")
         done = eventually(
-            lambda: self.get(f"/jobs/{job['id']}"), until=lambda job: job["status"] in ("COMPLETED", "FAILED")
+            lambda: self.get(f"/jobs/{job['id']}"), wanted=lambda job: job["status"] in ("COMPLETED", "FAILED")
         )
         assert done["status"] == "COMPLETED", done
         tables = self.get(f"/sources/{source['id']}/tables")
@@ -200,7 +190,7 @@ class RealHeadgate:
 
     def until_state(self, path: str, *states: str, within: float = 40.0) -> Json:
         """Waits for an observed state."""
-        return eventually(lambda: dict(self.get(path)), within, until=lambda seen: seen["observed_state"] in states)
+        return eventually(lambda: dict(self.get(path)), lambda seen: seen["observed_state"] in states, seconds=within)
 
     def destination(self, place: Place) -> Json:
         """Registers a destination."""
@@ -237,7 +227,7 @@ class RealHeadgate:
 
     def until_records(self, topic: str, count: int) -> None:
         """Waits until so many records were written to the topic."""
-        eventually(lambda: self.records(topic), until=lambda seen: seen >= count)
+        eventually(lambda: self.records(topic), wanted=lambda seen: seen >= count)
 
     def records(self, topic: str) -> int:
         """How many records were ever written to the topic; 0 when there is no such topic."""
@@ -254,14 +244,14 @@ class RealHeadgate:
     def delete(self, path: str) -> None:
         """Deletes a resource, and waits until it is gone."""
         self.call("DELETE", path, expect=(204, 202))
-        eventually(lambda: self.client.get(path).status_code, until=lambda status: status == 404)
+        eventually(lambda: self.client.get(path).status_code, wanted=lambda status: status == 404)
 
     def delete_pipeline(self, pipeline: Json, place: Place) -> None:
         """Deletes a pipeline, and then its slot in the source: the server has room for a few only."""
         self.delete(f"/pipelines/{pipeline['id']}")
         slot = pipeline["options"]["slot_name"]
         query = f"FROM pg_replication_slots WHERE slot_name = '{slot}'"
-        eventually(lambda: place.run(f"SELECT 1 {query} AND active"), until=lambda rows: not rows)
+        eventually(lambda: place.run(f"SELECT 1 {query} AND active"), wanted=lambda rows: not rows)
         place.run(f"SELECT pg_drop_replication_slot(slot_name) {query}")
 
     # --- behind the scenes ------------------------------------------------------------------------------------------
@@ -285,7 +275,7 @@ class RealHeadgate:
     def connectors(self) -> dict[str, Json]:
         """What Connect itself says: name to `{"status": ..., "info": ...}`."""
         url = f"{self.stack.addresses.connect}/connectors?expand=status&expand=info"
-        answer = eventually(lambda: httpx.get(url, timeout=20), until=lambda got: got.status_code == 200)
+        answer = eventually(lambda: httpx.get(url, timeout=20), wanted=lambda got: got.status_code == 200)
         return dict(answer.json())
 
 

@@ -18,11 +18,10 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx
 import pytest
@@ -34,14 +33,13 @@ from infra.local.layout import ROOT
 from infra.local.ports import kept_ports
 from infra.local.surroundings import Keys, environment
 from tests.support.postgresql import RunningPostgreSQL, running_postgresql
+from tests.support.waiting import eventually
 
 Json = dict[str, Any]
-T = TypeVar("T")
 ADMIN = FirstAdmin(email="admin@example.com", password="correct horse battery staple", made_here=False)
 PASSWORD = "another horse battery staple"
 DATABASE, ROLE, ROLE_PASSWORD = "market", "capturer", "planted-capturer-password"
 TARGET, WRITER, WRITER_PASSWORD = "warehouse", "writer", "planted-writer-password"
-PATIENCE_SECONDS = 30.0
 _MADE = (
     f"CREATE ROLE {ROLE} LOGIN REPLICATION PASSWORD '{ROLE_PASSWORD}'",
     f"CREATE ROLE {WRITER} LOGIN PASSWORD '{WRITER_PASSWORD}'",
@@ -290,17 +288,9 @@ class Sandbox:
 
     def job_done(self, job: Json) -> Json:
         """The job once it is over."""
-        return self.until(
+        return eventually(
             lambda: self.admin.shown(f"/jobs/{job['id']}"), lambda seen: seen["status"] in ("COMPLETED", "FAILED")
         )
-
-    def until(self, look: Callable[[], T], wanted: Callable[[T], bool]) -> T:
-        """Look again and again until what is seen is as wanted."""
-        end = time.monotonic() + PATIENCE_SECONDS
-        while not wanted(seen := look()):
-            assert time.monotonic() < end, f"still: {str(seen)[:2000]}"
-            time.sleep(0.1)
-        return seen
 
     def audit_of(self, resource_id: str, **more: Any) -> list[Json]:
         """A resource's audit records, newest first."""

@@ -1,7 +1,8 @@
 """Creating, reading and deleting connectors."""
 
 from tests.contract.conftest import Shop
-from tests.support.doubles import ConnectView, until
+from tests.support.doubles import ConnectView
+from tests.support.waiting import eventually
 
 
 def test_a_connector_created_stopped_is_stopped_after_a_moment_and_touches_nothing(
@@ -64,16 +65,16 @@ def test_a_deleted_connector_is_gone_and_its_status_soon_after(shop: Shop, conne
     assert connect.call("GET", f"/connectors/{config['name']}").status_code == 404
     again = connect.call("DELETE", f"/connectors/{config['name']}")
     assert (again.status_code, again.json()["message"]) == (404, f"Connector {config['name']} not found")
-    until(lambda: connect.states(config["name"])[0], lambda state: state == "none")
+    eventually(lambda: connect.states(config["name"])[0], lambda state: state == "none")
 
 
 def test_a_deleted_source_lets_go_of_its_slot_but_leaves_it_behind(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config, state=None)
     connect.reach(config["name"], "RUNNING", "RUNNING")
-    until(shop.slots, lambda slots: slots == {config["slot.name"]: True})
+    eventually(shop.slots, lambda slots: slots == {config["slot.name"]: True})
     connect.remove(config["name"])
-    until(shop.slots, lambda slots: slots == {config["slot.name"]: False})
+    eventually(shop.slots, lambda slots: slots == {config["slot.name"]: False})
 
 
 def test_a_configuration_under_another_name_is_refused(shop: Shop, connect: ConnectView) -> None:

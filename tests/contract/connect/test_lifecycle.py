@@ -3,7 +3,8 @@
 import pytest
 
 from tests.contract.conftest import Shop
-from tests.support.doubles import ConnectView, until
+from tests.support.doubles import ConnectView
+from tests.support.waiting import eventually
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def test_a_stopped_connector_runs_once_it_is_resumed(shop: Shop, connect: Connec
     connect.reach(config["name"], "STOPPED")
     assert connect.call("PUT", f"/connectors/{config['name']}/resume").status_code == 202
     connect.reach(config["name"], "RUNNING", "RUNNING")
-    until(shop.slots, lambda slots: slots == {config["slot.name"]: True})
+    eventually(shop.slots, lambda slots: slots == {config["slot.name"]: True})
 
 
 def test_pausing_and_resuming_reach_the_task_too(running: dict[str, str], connect: ConnectView) -> None:
@@ -38,7 +39,7 @@ def test_a_stopped_connector_has_no_task_and_frees_its_slot(
     name = running["name"]
     assert connect.call("PUT", f"/connectors/{name}/stop").status_code == 204
     connect.reach(name, "STOPPED")
-    until(shop.slots, lambda slots: slots == {running["slot.name"]: False})
+    eventually(shop.slots, lambda slots: slots == {running["slot.name"]: False})
     assert connect.call("GET", f"/connectors/{name}/tasks").json() == []
 
 
@@ -83,7 +84,7 @@ def test_putting_a_configuration_keeps_a_stopped_connector_stopped(shop: Shop, c
     changed = {**config, "headgate.owner": "another"}
     answer = connect.call("PUT", f"/connectors/{config['name']}/config", changed)
     assert (answer.status_code, answer.json()["config"]) == (200, changed)
-    until(lambda: connect.states(config["name"]), lambda seen: seen == ("STOPPED", []))
+    eventually(lambda: connect.states(config["name"]), lambda seen: seen == ("STOPPED", []))
     assert connect.call("GET", f"/connectors/{config['name']}/config").json() == changed
 
 
@@ -109,9 +110,9 @@ def test_a_worker_that_was_killed_comes_back_with_old_statuses(
     shop.world.kill_worker()
     shop.world.start_worker()
     path = f"/connectors/{running['name']}/status"
-    first = until(
+    first = eventually(
         lambda: connect.call("GET", path), lambda answer: answer.headers["Content-Type"].startswith("application/json")
     )
     assert first.json()["connector"]["state"] == "RUNNING"
-    until(shop.slots, lambda slots: slots == {running["slot.name"]: True})
+    eventually(shop.slots, lambda slots: slots == {running["slot.name"]: True})
     connect.reach(running["name"], "RUNNING", "RUNNING")

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.contract.conftest import Shop
-from tests.support.doubles import JDBC_SINK, POSTGRES_SOURCE, ConnectView, until
+from tests.support.doubles import JDBC_SINK, POSTGRES_SOURCE, ConnectView
+from tests.support.waiting import eventually
 
 
 @pytest.fixture
@@ -86,7 +87,7 @@ def test_tasks_are_told_with_references(running: dict[str, str], connect: Connec
 def test_a_running_source_makes_a_topic_per_table(running: dict[str, str], connect: ConnectView) -> None:
     path, prefix = f"/connectors/{running['name']}/topics", running["topic.prefix"]
     expected = {f"{prefix}.public.orders", f"{prefix}.public.Odd_N_me"}
-    seen = until(lambda: connect.call("GET", path).json(), lambda body: len(body[running["name"]]["topics"]) == 2)
+    seen = eventually(lambda: connect.call("GET", path).json(), lambda body: len(body[running["name"]]["topics"]) == 2)
     assert set(seen[running["name"]]["topics"]) == expected
 
 
@@ -94,12 +95,12 @@ def test_offsets_belong_to_the_topic_prefix_and_go_only_when_stopped(
     running: dict[str, str], connect: ConnectView
 ) -> None:
     path = f"/connectors/{running['name']}/offsets"
-    (offset,) = until(lambda: connect.call("GET", path).json()["offsets"], lambda found: len(found) == 1)
+    (offset,) = eventually(lambda: connect.call("GET", path).json()["offsets"], lambda found: len(found) == 1)
     assert offset["partition"] == {"server": running["topic.prefix"]}
     refused = connect.call("DELETE", path)
     assert refused.status_code == 400
     assert "must be in the STOPPED state" in refused.json()["message"]
     connect.call("PUT", f"/connectors/{running['name']}/stop")
     connect.reach(running["name"], "STOPPED")
-    until(lambda: connect.call("DELETE", path).status_code, lambda status: status == 200)
+    eventually(lambda: connect.call("DELETE", path).status_code, lambda status: status == 200)
     assert connect.call("GET", path).json() == {"offsets": []}

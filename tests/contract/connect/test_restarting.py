@@ -8,7 +8,8 @@ import pytest
 from chalicelib.domain.classify import classify, is_general
 from chalicelib.domain.names import ConnectorKind
 from tests.contract.conftest import Shop, World
-from tests.support.doubles import ConnectView, until
+from tests.support.doubles import ConnectView
+from tests.support.waiting import eventually
 
 LONGER_THAN_ANYBODY_ASKS = 4.0
 """Seconds in which the worker's secret provider has given up."""
@@ -118,7 +119,7 @@ def test_without_secrets_a_resumed_connector_runs_without_task(shop: Shop, world
         connect.reach(config["name"], "RUNNING")
     finally:
         world.desk.open()
-    until(lambda: connect.states(config["name"]), lambda seen: seen == ("RUNNING", ["RUNNING"]))
+    eventually(lambda: connect.states(config["name"]), lambda seen: seen == ("RUNNING", ["RUNNING"]))
 
 
 def test_a_restart_of_what_failed_brings_back_a_restart_that_hangs(
@@ -148,7 +149,7 @@ def test_what_a_worker_cannot_start_without_secrets_stays_failed_until_it_is_res
     world.desk.close()
     try:
         world.start_worker()
-        until(lambda: _state_of(connect, name), lambda state: state == "FAILED")
+        eventually(lambda: _state_of(connect, name), lambda state: state == "FAILED")
         connect.reach(name, "FAILED", "FAILED")
     finally:
         world.desk.open()

@@ -3,7 +3,8 @@
 from psycopg import sql
 
 from tests.contract.conftest import Shop
-from tests.support.doubles import ConnectView, until
+from tests.support.doubles import ConnectView
+from tests.support.waiting import eventually
 
 
 def _failed(connect: ConnectView, config: dict[str, str]) -> str:
@@ -62,7 +63,7 @@ def test_a_slot_that_another_connector_holds_goes_unnoticed(shop: Shop, connect:
     first = shop.source()
     connect.create(first, state="RUNNING")
     connect.reach(first["name"], "RUNNING", "RUNNING")
-    until(shop.slots, lambda slots: slots == {first["slot.name"]: True})
+    eventually(shop.slots, lambda slots: slots == {first["slot.name"]: True})
     second = shop.source(slot__name=first["slot.name"])
     connect.create(second, state="RUNNING")
     connect.reach(second["name"], "RUNNING", "RUNNING")

@@ -16,7 +16,7 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec
 
 from tests.contract.conftest import World
-from tests.support.doubles import until
+from tests.support.waiting import eventually
 
 LIMIT = 10
 
@@ -32,7 +32,7 @@ def topic(admin: AdminClient) -> Iterator[str]:
     """A topic of two partitions."""
     name = f"contract.{secrets.token_hex(4)}"
     admin.create_topics([NewTopic(name, 2, 1, config={"retention.ms": "60000"})])[name].result(LIMIT)
-    until(lambda: admin.list_topics(name, timeout=LIMIT).topics[name], lambda seen: len(seen.partitions) == 2)
+    eventually(lambda: admin.list_topics(name, timeout=LIMIT).topics[name], lambda seen: len(seen.partitions) == 2)
     yield name
     admin.delete_topics([name])[name].exception(LIMIT)
 
@@ -111,7 +111,7 @@ def test_asking_for_an_unknown_topic_does_not_create_it(admin: AdminClient) -> N
 
 def test_a_deleted_topic_is_gone(admin: AdminClient, topic: str) -> None:
     admin.delete_topics([topic])[topic].result(LIMIT)
-    until(lambda: admin.list_topics(timeout=LIMIT).topics, lambda topics: topic not in topics)
+    eventually(lambda: admin.list_topics(timeout=LIMIT).topics, lambda topics: topic not in topics)
     assert _code(lambda: admin.delete_topics([topic])[topic].result(LIMIT)) == "UNKNOWN_TOPIC_OR_PART"
 
 
@@ -131,7 +131,7 @@ def test_settings_of_an_unknown_topic_are_refused(admin: AdminClient) -> None:
 def test_records_written_are_read_with_keys_and_headers(world: World, topic: str, consumer: Consumer) -> None:
     _write(world, topic, 5)
     consumer.assign([TopicPartition(topic, 0, 2)])
-    found = [until(lambda: consumer.poll(0.2), lambda message: message is not None) for _ in range(3)]
+    found = [eventually(lambda: consumer.poll(0.2), lambda message: message is not None) for _ in range(3)]
     assert [message.value() for message in found if message] == [b"value 2", b"value 3", b"value 4"]
     assert found[0] is not None
     assert (found[0].key(), found[0].headers()) == (b"key", [("why", b"contract")])

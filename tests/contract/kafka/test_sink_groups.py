@@ -4,7 +4,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.contract.conftest import Shop, World
-from tests.support.doubles import until
+from tests.support.waiting import eventually
 
 LIMIT = 10
 
@@ -30,6 +30,6 @@ def test_a_running_sink_is_the_member_of_its_group_and_a_stopped_one_is_not(
         found = admin.describe_consumer_groups([group])[group].result(LIMIT)
         return found.state.name, [[one.topic for one in member.assignment.topic_partitions] for member in found.members]
 
-    until(described, lambda seen: seen == ("STABLE", [[running_sink["topics"]]]))
+    eventually(described, lambda seen: seen == ("STABLE", [[running_sink["topics"]]]))
     world.connect.call("PUT", f"/connectors/{running_sink['name']}/stop")
-    until(described, lambda seen: seen[0] in ("EMPTY", "DEAD") and seen[1] == [])
+    eventually(described, lambda seen: seen[0] in ("EMPTY", "DEAD") and seen[1] == [])

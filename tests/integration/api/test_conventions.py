@@ -8,6 +8,7 @@ import pytest
 from infra.local.doubles.connect_faults import Effect
 from tests.support.answers import invalid, refused
 from tests.support.sandbox import Sandbox
+from tests.support.waiting import eventually
 
 JSON = {"Content-Type": "application/json"}
 
@@ -259,7 +260,7 @@ def test_a_replay_while_the_first_still_runs_is_told_to_wait(sandbox: Sandbox) -
     running = threading.Thread(target=pause)
     running.start()
     try:
-        sandbox.until(lambda: fault.met, lambda met: met > 0)
+        eventually(lambda: fault.met, lambda met: met > 0)
         again = sandbox.admin.post(f"/pipelines/{pipeline['id']}/pause", headers=key)
         refused(again, 409, "REQUEST_IN_PROGRESS")
         assert int(again.headers["Retry-After"]) >= 1

@@ -8,6 +8,7 @@ from infra.local.doubles.connect_faults import Effect
 from infra.local.doubles.connect_plugins import JDBC, JDBC_SINK
 from tests.support.answers import NO_ID, invalid, is_moment, is_uuid, refused
 from tests.support.sandbox import TARGET, WRITER, WRITER_PASSWORD, Json, Sandbox
+from tests.support.waiting import eventually
 
 FIELDS = {
     "id", "destination_id", "pipeline_id", "name", "connector_name", "connect_cluster_id", "mappings", "configuration",
@@ -309,7 +310,7 @@ def test_a_sink_of_which_nothing_is_known_yet_says_so(sandbox: Sandbox) -> None:
 def test_a_failed_sink_is_not_shown_as_running(sandbox: Sandbox) -> None:
     delivery = sandbox.new_delivery()
     sandbox.doubles.connect_double.fail_task(delivery["connector_name"], "java.lang.RuntimeException: planted-text")
-    status = sandbox.until(
+    status = eventually(
         lambda: sandbox.admin.shown(f"/destinations/{delivery['destination_id']}/status"),
         lambda seen: seen["observed_state"] != "RUNNING",
     )

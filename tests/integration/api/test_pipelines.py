@@ -8,6 +8,7 @@ from infra.local.doubles.connect_faults import Effect
 from infra.local.doubles.connect_plugins import POSTGRES, POSTGRES_SOURCE
 from tests.support.answers import NO_ID, invalid, is_moment, is_uuid, refused
 from tests.support.sandbox import ROLE_PASSWORD, Json, Sandbox
+from tests.support.waiting import eventually
 
 FIELDS = {
     "id", "name", "source_id", "stream_cluster_id", "connect_cluster_id", "topic_prefix", "tables", "snapshot_mode",
@@ -245,13 +246,13 @@ def test_the_status_follows_connector_and_tasks_and_withholds_traces(sandbox: Sa
     assert (status["pipeline_id"], _states(status), status["reasons"]) == (pipeline["id"], ("RUNNING", "RUNNING"), [])
     trace = "PSQLException: FATAL: password authentication failed for user planted-name\n at planted.Frame(X.java:1)"
     sandbox.doubles.connect_double.fail_task(pipeline["connector_name"], trace)
-    failed = sandbox.until(lambda: sandbox.admin.shown(path), lambda seen: seen["observed_state"] != "RUNNING")
+    failed = eventually(lambda: sandbox.admin.shown(path), lambda seen: seen["observed_state"] != "RUNNING")
     assert _states(failed) == ("RUNNING", "DEGRADED")
     assert set(failed["tasks"][0]["hint"]) == {"event_type", "message"}
     assert failed["tasks"][0]["hint"]["event_type"] == "SOURCE_AUTH_FAILED"
     assert "planted" not in str(failed)
     sandbox.admin.made(f"/pipelines/{pipeline['id']}/restart-task?task=0", status=200)
-    sandbox.until(lambda: sandbox.admin.shown(path), lambda seen: seen["observed_state"] == "RUNNING")
+    eventually(lambda: sandbox.admin.shown(path), lambda seen: seen["observed_state"] == "RUNNING")
 
 
 def test_a_pipeline_whose_source_was_changed_says_so_and_takes_it_over_when_it_is_deployed_again(
@@ -283,7 +284,7 @@ def test_a_tick_refreshes_the_observed_state_of_lists(sandbox: Sandbox) -> None:
         pipeline["connector_name"], "java.lang.RuntimeException: x", restarts_in_vain=5
     )
     assert sandbox.fire("dispatch")["ticks"] > 0
-    seen = sandbox.until(
+    seen = eventually(
         lambda: next(one for one in sandbox.admin.shown("/pipelines") if one["id"] == pipeline["id"]),
         lambda one: one["observed_state"] in ("DEGRADED", "FAILED"),
     )

@@ -1,4 +1,3 @@
-import socket
 from collections.abc import Callable
 
 import pytest
@@ -6,6 +5,7 @@ import pytest
 from chalicelib.clients.connect import TRIES, AlreadyExists, Connect, OutcomeUnknown
 from chalicelib.errors import Invalid, NotFound, Rejected, Unavailable
 from chalicelib.kit.clock import Deadline
+from infra.local.ports import free_port
 from tests.support.connect_worker import CONFIG, NAME, SECRET, Reply, Worker, at, html, refusal, reset, silence, soon
 
 Write = Callable[[Connect, Deadline], object]
@@ -93,10 +93,7 @@ def test_what_connect_never_looked_at_changed_nothing(
 
 @writes
 def test_a_refused_connection_changed_nothing(write: str) -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
-    client = at(f"http://127.0.0.1:{port}")
+    client = at(f"http://127.0.0.1:{free_port()}")
     with pytest.raises(Unavailable):
         WRITES[write][2](client, soon())
     client.close()

@@ -13,6 +13,7 @@ from chalicelib.domain.credentials import Credentials
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
+from infra.local.ports import free_port
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 LOOPBACK = AddressPolicy(allow_loopback=True)
@@ -47,9 +48,7 @@ def brokers() -> Iterator[str]:
 
 @pytest.fixture
 def closed_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+    return free_port()
 
 
 def test_the_topics_are_read(brokers: str) -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from infra.local.doubles.connect import ConnectDouble
 from infra.local.doubles.connect_plugins import JDBC, POSTGRES_SOURCE
-from tests.support.doubles import ConnectView, SecretDesk, until
+from tests.support.doubles import ConnectView, SecretDesk
+from tests.support.waiting import eventually
 from tests.unit.infra.doubles.conftest import QUICK
 
 Config = dict[str, str]
@@ -42,7 +43,7 @@ def test_a_put_of_an_unchanged_configuration_is_counted_as_a_start(
     connect.reach("sink-1", "RUNNING", "RUNNING")
     assert double.starts("sink-1") == 1
     connect.call("PUT", "/connectors/sink-1/config", sink)
-    until(lambda: double.starts("sink-1"), lambda starts: starts == 2)
+    eventually(lambda: double.starts("sink-1"), lambda starts: starts == 2)
 
 
 def test_a_removed_plugin_is_neither_offered_nor_accepted(
@@ -72,7 +73,7 @@ def test_a_killed_worker_comes_back_with_what_it_had(double: ConnectDouble, conn
     double.boot()
     starting = connect.call("GET", "/connectors/sink-1")
     assert (starting.status_code, starting.headers["Content-Type"][:9]) == (404, "text/html")
-    until(lambda: connect.call("GET", "/health").status_code, lambda status: status == 200)
+    eventually(lambda: connect.call("GET", "/health").status_code, lambda status: status == 200)
     connect.reach("sink-1", "RUNNING", "RUNNING")
 
 

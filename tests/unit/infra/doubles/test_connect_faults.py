@@ -8,7 +8,8 @@ import pytest
 
 from infra.local.doubles.connect import ConnectDouble
 from infra.local.doubles.connect_faults import Effect
-from tests.support.doubles import ConnectView, until
+from tests.support.doubles import ConnectView
+from tests.support.waiting import eventually
 
 Config = dict[str, str]
 
@@ -27,7 +28,7 @@ def test_a_late_call_is_applied_after_its_reply_was_lost(
     double.plant(Effect.APPLY_LATE, "POST", "^/connectors$", delay_seconds=0.2)
     with pytest.raises(httpx.RemoteProtocolError):
         connect.create(sink)
-    until(double.names, lambda names: names == ["sink-1"])
+    eventually(double.names, lambda names: names == ["sink-1"])
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_a_hanging_call_ends_without_answer_when_it_is_released(
 
     caller = threading.Thread(target=call)
     caller.start()
-    until(lambda: fault.met, lambda met: met == 1)
+    eventually(lambda: fault.met, lambda met: met == 1)
     assert ended == []
     fault.release()
     caller.join()
@@ -143,7 +144,7 @@ def test_a_task_can_fail_again_after_restarts(double: ConnectDouble, connect: Co
     connect.reach("sink-1", "RUNNING", "RUNNING")
     double.fail_task("sink-1", "first", restarts_in_vain=1)
     connect.call("POST", "/connectors/sink-1/tasks/0/restart")
-    until(lambda: double.restarts_left_in_vain("sink-1"), lambda left: left == 0)
+    eventually(lambda: double.restarts_left_in_vain("sink-1"), lambda left: left == 0)
     connect.reach("sink-1", "RUNNING", "FAILED")
     connect.call("POST", "/connectors/sink-1/tasks/0/restart")
     connect.reach("sink-1", "RUNNING", "RUNNING")

@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from infra.local.doubles.kafka import MESSAGE_LIMIT, KafkaDouble
 from infra.local.doubles.kafka_codec import Request, UnreadableError, read
 from infra.local.doubles.kafka_state import BrokerState, Log
-from tests.support.doubles import until
+from tests.support.waiting import eventually
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_lag_can_be_made_without_records(double: KafkaDouble) -> None:
 
 def test_calls_are_counted_by_api(double: KafkaDouble, admin: AdminClient) -> None:
     admin.describe_cluster(request_timeout=10).result(10)
-    until(lambda: double.calls["metadata"], lambda count: count >= 1)
+    eventually(lambda: double.calls["metadata"], lambda count: count >= 1)
 
 
 @pytest.mark.parametrize("records", [b"short", bytes(100), struct.pack("!qiib", 0, 1000, 0, 2) + bytes(60)])
