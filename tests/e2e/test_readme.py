@@ -10,6 +10,7 @@ import pytest
 from chalicelib.settings import Settings
 from infra.local.ports import free_port
 from tests.support.local_run import ROOT, fresh_state, started, surroundings
+from tests.support.waiting import eventually
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SERVE, ALWAYS, ROWS = "serve", "", "rows"
@@ -59,13 +60,15 @@ def follow(stack: str, marks: tuple[str, ...]) -> str:
     serve = next(block.commands for block in BLOCKS if block.mark == SERVE)
     script = "\n".join(block.commands for block in BLOCKS if block.mark in marks)
     with fresh_state() as state:
-        lines = str(state / "run.env")
-        command = serve.replace(".headgate/run.env", lines).replace(
+        lines = state / "run.env"
+        command = serve.replace(".headgate/run.env", str(lines)).replace(
             "infra/run", f"infra/run --stack {stack} --port {free_port()}"
         )
         with started(["bash", "-c", command], state) as run:
             run.wait_for("^HEADGATE_READY$")
-            told = follow_along(script.replace(".headgate/run.env", lines), state)
+            # `tee` shows a line before it keeps it, and a test is quicker in the other terminal than a person.
+            eventually(lambda: "HEADGATE_READY" in lines.read_text(encoding="utf-8"))
+            told = follow_along(script.replace(".headgate/run.env", str(lines)), state)
             run.press_ctrl_c()
     return told
 
