@@ -113,8 +113,8 @@ def _until_equal(moved: Moved, keyed: tuple[Awkward, ...]) -> None:
             "made": moved.differing(MADE_SCHEMA, keyed),
             **({"health": moved.health()} if any(state != "RUNNING" for state in moved.health().values()) else {}),
         },
-        90,
-        wanted=lambda seen: not any(seen.values()),
+        lambda seen: not any(seen.values()),
+        seconds=90,
     )
 
 
@@ -145,6 +145,6 @@ def test_truncate_is_not_delivered_and_the_stream_goes_on(arrived: Moved) -> Non
     )
     eventually(
         lambda: arrived.target.content("shop", twin.name, twin.columns),
-        wanted=lambda rows: rows == sorted([*before, '(100,"after the truncate")']),
+        lambda rows: rows == sorted([*before, '(100,"after the truncate")']),
     )
     assert arrived.health()["auto"] == "RUNNING"

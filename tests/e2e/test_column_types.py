@@ -94,8 +94,8 @@ def types(headgate: RealHeadgate) -> Iterator[Types]:
             [name for name in counted if len(target.content(*name, ["id"])) < 6]
             or target.content(MADE, "derived", ["n"]) != ["(5)"]
         ),
-        60,
-        wanted=lambda missing: not missing,
+        lambda missing: not missing,
+        seconds=60,
     )
     yield Types(
         headgate=headgate, source=source, target=target, tables=tables, destination=destination, pipeline=pipeline,
@@ -191,8 +191,8 @@ def test_types_that_are_refused_would_really_have_stopped(types: Types) -> None:
         try:
             eventually(
                 lambda: {name: _task_states(types, name) for name in STOP_TABLES},
-                60,
-                wanted=lambda seen: all(states == ["FAILED"] for states in seen.values()),
+                lambda seen: all(states == ["FAILED"] for states in seen.values()),
+                seconds=60,
             )
         finally:
             for table in STOP_TABLES:

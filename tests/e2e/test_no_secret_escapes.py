@@ -109,4 +109,4 @@ def _answers(headgate: RealHeadgate) -> Iterator[Exhibit]:
 
 
 def _until_there(target: Any) -> None:
-    eventually(lambda: target.content("shop", "words", ["id", "word"]), wanted=lambda rows: rows == ["(1,one)"])
+    eventually(lambda: target.content("shop", "words", ["id", "word"]), lambda rows: rows == ["(1,one)"])

@@ -96,7 +96,7 @@ def test_failed_task_is_shown_with_a_hint_and_without_its_trace(running: Running
     headgate.tick()
     shown = eventually(
         lambda: headgate.get(f"/deliveries/{running.delivery['id']}"),
-        wanted=lambda delivery: delivery["observed_state"] in ("DEGRADED", "FAILED"),
+        lambda delivery: delivery["observed_state"] in ("DEGRADED", "FAILED"),
     )
     pipeline = headgate.get(f"/pipelines/{running.pipeline['id']}")
     # A config rightly names Java classes.

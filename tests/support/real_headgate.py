@@ -159,9 +159,7 @@ class RealHeadgate:
     def discover(self, source: Json) -> dict[str, Json]:
         """Discovers the source's tables: `schema.table` to table."""
         job = self.post(f"/sources/{source['id']}/discover")
-        done = eventually(
-            lambda: self.get(f"/jobs/{job['id']}"), wanted=lambda job: job["status"] in ("COMPLETED", "FAILED")
-        )
+        done = eventually(lambda: self.get(f"/jobs/{job['id']}"), lambda job: job["status"] in ("COMPLETED", "FAILED"))
         assert done["status"] == "COMPLETED", done
         tables = self.get(f"/sources/{source['id']}/tables")
         return {f"{table['schema_name']}.{table['table_name']}": table for table in tables}
@@ -227,7 +225,7 @@ class RealHeadgate:
 
     def until_records(self, topic: str, count: int) -> None:
         """Waits until so many records were written to the topic."""
-        eventually(lambda: self.records(topic), wanted=lambda seen: seen >= count)
+        eventually(lambda: self.records(topic), lambda seen: seen >= count)
 
     def records(self, topic: str) -> int:
         """How many records were ever written to the topic; 0 when there is no such topic."""
@@ -244,14 +242,14 @@ class RealHeadgate:
     def delete(self, path: str) -> None:
         """Deletes a resource, and waits until it is gone."""
         self.call("DELETE", path, expect=(204, 202))
-        eventually(lambda: self.client.get(path).status_code, wanted=lambda status: status == 404)
+        eventually(lambda: self.client.get(path).status_code, lambda status: status == 404)
 
     def delete_pipeline(self, pipeline: Json, place: Place) -> None:
         """Deletes a pipeline, and then its slot in the source: the server has room for a few only."""
         self.delete(f"/pipelines/{pipeline['id']}")
         slot = pipeline["options"]["slot_name"]
         query = f"FROM pg_replication_slots WHERE slot_name = '{slot}'"
-        eventually(lambda: place.run(f"SELECT 1 {query} AND active"), wanted=lambda rows: not rows)
+        eventually(lambda: place.run(f"SELECT 1 {query} AND active"), lambda rows: not rows)
         place.run(f"SELECT pg_drop_replication_slot(slot_name) {query}")
 
     # --- behind the scenes ------------------------------------------------------------------------------------------
@@ -275,7 +273,7 @@ class RealHeadgate:
     def connectors(self) -> dict[str, Json]:
         """What Connect itself says: name to `{"status": ..., "info": ...}`."""
         url = f"{self.stack.addresses.connect}/connectors?expand=status&expand=info"
-        answer = eventually(lambda: httpx.get(url, timeout=20), wanted=lambda got: got.status_code == 200)
+        answer = eventually(lambda: httpx.get(url, timeout=20), lambda got: got.status_code == 200)
         return dict(answer.json())
 
 

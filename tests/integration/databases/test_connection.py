@@ -5,7 +5,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 
 import pytest
@@ -154,8 +154,11 @@ def listener(behave: Callable[[socket.socket], None]) -> Iterator[tuple[int, lis
         server.shutdown(socket.SHUT_RDWR)
         server.close()
         for visitor in visitors:
-            visitor.close()
+            with suppress(OSError):
+                visitor.shutdown(socket.SHUT_RDWR)
         thread.join(5)
+        for visitor in visitors:
+            visitor.close()
 
 
 def strange(port: int, ssl_mode: SslMode = SslMode.DISABLE) -> DatabaseAddress:

@@ -20,6 +20,7 @@ from chalicelib.clients.databases.postgresql import PostgreSQL
 from chalicelib.domain.database import SslMode, TestResult
 from chalicelib.kit.clock import Deadline
 from tests.support.postgresql import HOST, RunningPostgreSQL
+from tests.support.tcp_gate import carry
 
 NAME = "database.example"
 
@@ -63,16 +64,6 @@ class Encrypted:
     certificate: str
 
 
-def pump(source: socket.socket, sink: socket.socket) -> None:
-    """Carries bytes one way until one end is gone."""
-    with contextlib.suppress(OSError):
-        while data := source.recv(65536):
-            sink.sendall(data)
-    for end in (source, sink):
-        with contextlib.suppress(OSError):
-            end.shutdown(socket.SHUT_RDWR)
-
-
 def serve_one(plain: socket.socket, context: ssl.SSLContext, port: int) -> None:
     """Answers libpq's request for TLS (eight bytes), and carries what is inside to the real server."""
     with contextlib.suppress(OSError), plain, socket.create_connection((HOST, port)) as server:
@@ -82,11 +73,8 @@ def serve_one(plain: socket.socket, context: ssl.SSLContext, port: int) -> None:
             plain.recv(8)
             plain.sendall(b"S")
             client = context.wrap_socket(plain, server_side=True)
-        back = threading.Thread(target=pump, args=(server, client), daemon=True)
-        back.start()
-        pump(client, server)
-        back.join(5)
-        client.close()
+        with client:
+            carry(client, server)
 
 
 @pytest.fixture(scope="module")
