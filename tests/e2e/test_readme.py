@@ -39,6 +39,15 @@ def test_every_block_of_commands_is_executed() -> None:
     assert [block.mark for block in BLOCKS].count(SERVE) == 1
 
 
+@pytest.mark.parametrize("asks", ["get /sources", "post /sources '{}'"])
+def test_what_asks_headgate_fails_where_it_gets_no_good_answer(asks: str) -> None:
+    functions = re.findall(r"^\w+\(\) \{ .* \}$", README, re.MULTILINE)
+    nobody = f"api=http://127.0.0.1:{free_port()} cookies=/dev/null"
+    script = "\n".join([nobody, *functions, f"until {asks}; do echo 'asked again'; break; done"])
+    with fresh_state() as state:
+        assert "asked again" in follow_along(script, state)
+
+
 @pytest.mark.thorough
 def test_the_first_pipeline_works_in_the_sandbox() -> None:
     told = follow("sandbox", (ALWAYS,))
