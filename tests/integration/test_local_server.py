@@ -4,7 +4,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPResponse
 from urllib.parse import urlsplit
 
 import pytest
@@ -229,8 +229,7 @@ def test_more_connections_than_there_is_room_for_are_turned_away_and_room_comes_
         held = []
         for _ in range(MAX_CONNECTIONS):
             client = connect(server)
-            client.sendall(f"GET /health HTTP/1.1\r\n{HEAD}\r\n".encode())
-            assert client.recv(65536).startswith(b"HTTP/1.1 200 ")
+            _ask_once(client)
             held.append(client)
         with connect(server) as late:
             assert envelope(_all(late)) == (429, "RATE_LIMITED")
@@ -239,6 +238,15 @@ def test_more_connections_than_there_is_room_for_are_turned_away_and_room_comes_
         _until_served(server)
     finally:
         server.stop()
+
+
+def _ask_once(client: socket.socket) -> None:
+    """One request and its whole answer: from then on the server knows the connection, and waits for the next."""
+    client.sendall(f"GET /health HTTP/1.1\r\n{HEAD}\r\n".encode())
+    answer = HTTPResponse(client)
+    answer.begin()
+    assert answer.status == 200
+    answer.read()
 
 
 def _until_served(server: ApiServer) -> None:
@@ -262,6 +270,7 @@ def test_a_stop_lets_a_running_request_end_and_waiting_connections_go() -> None:
     server = ApiServer(make_edge(routes).app, 0)
     server.start()
     with connect(server) as busy, connect(server) as waiting:
+        _ask_once(waiting)
         busy.sendall(f"GET /api/v1/slow HTTP/1.1\r\n{HEAD}\r\n".encode())
         assert begun.wait(20)
         stopping = threading.Thread(target=server.stop)
