@@ -80,10 +80,13 @@ class TaskRunner:
         self._plan(connector, self.delays.connector, lambda: self._restart_planned(connector, bool(chosen)))
 
     def restart_task(self, connector: Connector) -> None:
-        """Start the one task anew."""
+        """Start the one task anew, in the connector's target state: that of a paused one is paused again."""
         connector.generation += 1
-        self._release(connector)
-        self._plan(connector, self.delays.connector, lambda: self._launch(connector))
+        if connector.target == PAUSED:
+            self._plan(connector, self.delays.connector, lambda: self._show_tasks(connector, "PAUSED"))
+        else:
+            self._release(connector)
+            self._plan(connector, self.delays.connector, lambda: self._launch(connector))
 
     def end(self, connector: Connector) -> None:
         """The connector is gone: let go of what it holds."""

@@ -13,6 +13,7 @@ from tests.support.waiting import eventually
 
 LONGER_THAN_ANYBODY_ASKS = 4.0
 """Seconds in which the worker's secret provider has given up."""
+LONGER_THAN_A_TASK_TAKES_TO_START = 2.0
 
 
 @pytest.fixture
@@ -65,6 +66,20 @@ def test_a_stopped_connector_stays_stopped_when_it_is_restarted(shop: Shop, conn
 def test_a_task_can_be_restarted_by_itself(running: dict[str, str], connect: ConnectView) -> None:
     assert connect.call("POST", f"/connectors/{running['name']}/tasks/0/restart").status_code == 204
     connect.reach(running["name"], "RUNNING", "RUNNING")
+
+
+@pytest.mark.parametrize("path", ["restart?includeTasks=true", "tasks/0/restart"])
+def test_what_is_paused_is_paused_again_when_it_is_restarted(
+    running: dict[str, str], connect: ConnectView, path: str
+) -> None:
+    name = running["name"]
+    connect.call("PUT", f"/connectors/{name}/pause")
+    connect.reach(name, "PAUSED", "PAUSED")
+    assert connect.call("POST", f"/connectors/{name}/{path}").status_code in (202, 204)
+    time.sleep(LONGER_THAN_A_TASK_TAKES_TO_START)
+    connect.reach(name, "PAUSED", "PAUSED")
+    connect.call("PUT", f"/connectors/{name}/resume")
+    connect.reach(name, "RUNNING", "RUNNING")
 
 
 def test_an_unknown_task_is_404(running: dict[str, str], connect: ConnectView) -> None:
