@@ -43,6 +43,16 @@ class DeliveryOptions:
     batch_size: int = 500
     tasks_max: int = 1
 
+    @property
+    def upserts(self) -> bool:
+        """Whether rows are written by key."""
+        return self.write_mode is WriteMode.UPSERT
+
+    @property
+    def deletes(self) -> bool:
+        """Whether deletes arrive. They name rows by the key, and only an upserting sink is given one."""
+        return self.upserts and self.delete_enabled
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:

@@ -152,7 +152,7 @@ def _check_tables(
         yield _about(
             unknown, "TABLE_NOT_DISCOVERED", "A source table has not been discovered. Run discovery on the source."
         )
-    if options.write_mode is WriteMode.UPSERT:
+    if options.upserts:
         keyless = [index for index, table in ours if table is not None and not table.primary_key_columns]
         if keyless:
             yield _about(

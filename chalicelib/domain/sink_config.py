@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 
 from chalicelib.domain.connector_config import DEFAULT_JAVA_TLS, ERRORS, ConnectorConfig, converters
 from chalicelib.domain.database import DatabaseAddress, SslMode
-from chalicelib.domain.delivery import Delivery, DeliveryOptions, WriteMode
+from chalicelib.domain.delivery import Delivery, DeliveryOptions
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, owner_marker, quote_regex
@@ -110,11 +110,10 @@ def _target(delivery: Delivery) -> ConnectorConfig:
 
 
 def _writing(options: DeliveryOptions) -> ConnectorConfig:
-    upsert = options.write_mode is WriteMode.UPSERT
     return {
         "insert.mode": str(options.write_mode),
-        "primary.key.mode": "record_key" if upsert else "none",
-        "delete.enabled": "true" if upsert and options.delete_enabled else "false",
+        "primary.key.mode": "record_key" if options.upserts else "none",
+        "delete.enabled": "true" if options.deletes else "false",
         "schema.evolution": schema_evolution(options),
         "batch.size": str(options.batch_size),
         # Together well under the consumer's longest poll interval of five minutes.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain.column_types import auto_created_type_warning, without_modifiers
 from chalicelib.domain.database_facts import RawColumn, RelationKind, SchemaFacts, TargetFacts, TargetTable
-from chalicelib.domain.delivery import DeliveryOptions, Mapping, WriteMode
+from chalicelib.domain.delivery import DeliveryOptions, Mapping
 from chalicelib.domain.delivery_rules import DeliveryWarning
 from chalicelib.domain.readiness_check import named, quoted, quoted_table
 from chalicelib.domain.table import Column, IssueCode, Severity, SourceTable, TableIssue, TableName
@@ -50,15 +50,6 @@ class _Case:
         """The source's columns whose values arrive."""
         lost = {issue.column for issue in self.source.issues if issue.code is IssueCode.TYPE_NOT_CAPTURED}
         return tuple(column for column in self.source.columns if column.name not in lost)
-
-    @property
-    def upserts(self) -> bool:
-        return self.options.write_mode is WriteMode.UPSERT
-
-    @property
-    def deletes(self) -> bool:
-        """Deletes name rows by the key, and only an upserting sink is given one."""
-        return self.upserts and self.options.delete_enabled
 
 
 def judge_target(
@@ -153,9 +144,9 @@ def _not_a_table(table: TargetTable) -> str | None:
 def _privileges(case: _Case, table: TargetTable) -> str | None:
     needed = (
         ("INSERT", True, table.can_insert),
-        ("UPDATE", case.upserts, table.can_update),
-        ("DELETE", case.deletes, table.can_delete),
-        ("SELECT", case.upserts or case.deletes, table.can_select),
+        ("UPDATE", case.options.upserts, table.can_update),
+        ("DELETE", case.options.deletes, table.can_delete),
+        ("SELECT", case.options.upserts or case.options.deletes, table.can_select),
     )
     missing = [privilege for privilege, is_needed, granted in needed if is_needed and not granted]
     if not missing:
@@ -167,7 +158,7 @@ def _privileges(case: _Case, table: TargetTable) -> str | None:
 
 def _upsert_key(case: _Case, table: TargetTable) -> str | None:
     key = case.source.primary_key_columns
-    if not case.upserts or not key or any(set(unique) == set(key) for unique in table.unique_keys):
+    if not case.options.upserts or not key or any(set(unique) == set(key) for unique in table.unique_keys):
         return None
     columns = ", ".join(quoted(name) for name in key)
     return (

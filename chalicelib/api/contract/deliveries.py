@@ -1,5 +1,6 @@
 """Deliveries to databases."""
 
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field, StrictBool
@@ -91,7 +92,7 @@ class MappingOutput(Output):
 
 
 class ConfigurationOutput(Output):
-    """How rows are written."""
+    """How rows are really written: with write_mode insert no delete is, whatever was asked for."""
 
     write_mode: WriteMode
     delete_enabled: bool
@@ -99,6 +100,11 @@ class ConfigurationOutput(Output):
     auto_evolve: bool
     batch_size: int
     tasks_max: int
+
+    @classmethod
+    def of(cls, options: DeliveryOptions) -> "ConfigurationOutput":
+        """The options as they are shown."""
+        return cls.model_validate(replace(options, delete_enabled=options.deletes), from_attributes=True)
 
 
 class DeliveryOutput(Output):
@@ -139,7 +145,7 @@ class DeliveryOutput(Output):
             connector_name=delivery.connector_name,
             connect_cluster_id=delivery.connect_cluster_id,
             mappings=MappingOutput.all_of(delivery.mappings),
-            configuration=ConfigurationOutput.model_validate(delivery.options, from_attributes=True),
+            configuration=ConfigurationOutput.of(delivery.options),
             topics=list(delivery.topics),
             open_operation=OpenOperationOutput.of(delivery.open_operation),
             last_error=FailureOutput.of(delivery.last_error),

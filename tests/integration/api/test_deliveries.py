@@ -134,10 +134,10 @@ def test_a_table_without_a_key_is_not_upserted(sandbox: Sandbox) -> None:
             connection.execute("ALTER TABLE shop.lines REPLICA IDENTITY DEFAULT")
     for answer in _both(sandbox, sandbox.delivery_body(pipeline)):
         refused(answer, 422, "KEY_REQUIRED")
-    body = sandbox.delivery_body(pipeline, write_mode="insert")
+    body = sandbox.delivery_body(pipeline, write_mode="insert", delete_enabled=True)
     preview, deployed = _both(sandbox, body)
     assert preview.status_code == 200, preview.text
-    assert "INSERT_REPEATS" in {warning["code"] for warning in preview.json()["warnings"]}
+    assert {"INSERT_REPEATS", "DELETES_NOT_DELIVERED"} <= {warning["code"] for warning in preview.json()["warnings"]}
     assert deployed.json()["configuration"]["delete_enabled"] is False
     assert sandbox.admin.delete(f"/deliveries/{deployed.json()['id']}").status_code == 204
 
