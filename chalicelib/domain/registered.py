@@ -28,7 +28,9 @@ class Registered:
 class RegisteredSystem(Registered):
     """A system that data comes from or goes to."""
 
-    NOTHING_KNOWN: ClassVar[Mapping[str, Any]] = {"health": Health(), "last_tested_at": None, "last_test": None}
+    UNTRIED: ClassVar[Mapping[str, Any]] = {"health": Health(), "last_tested_at": None, "last_test": None}
+    """What its fields say before anybody tried to sign in as it says."""
+    NOTHING_KNOWN: ClassVar[Mapping[str, Any]] = UNTRIED
     """What its fields say before anybody looked at the place that its address names."""
 
     description: str | None
@@ -36,3 +38,9 @@ class RegisteredSystem(Registered):
     address: DatabaseAddress
     last_tested_at: datetime | None = None
     last_test: TestResult | None = None
+
+    def void_at(self, address: DatabaseAddress, credentials: Credentials) -> Mapping[str, Any]:
+        """What its fields say once it is reached there and so: less is known the more has changed."""
+        if address.place != self.address.place:
+            return self.NOTHING_KNOWN
+        return {} if (address, credentials) == (self.address, self.credentials) else self.UNTRIED

@@ -13,7 +13,7 @@ class Source(RegisteredSystem):
     """A source. `tables` and `cdc_ready_tables` are null until discovery has run for the current address."""
 
     NOTHING_KNOWN: ClassVar[Mapping[str, Any]] = {
-        **RegisteredSystem.NOTHING_KNOWN,
+        **RegisteredSystem.UNTRIED,
         "last_discovery_at": None,
         "tables": None,
         "cdc_ready_tables": None,

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from chalicelib.domain.access import Call
 from chalicelib.domain.column_types import table_issues, topic_collisions
 from chalicelib.domain.database import CheckStatus, TestCheck
 from chalicelib.domain.database_facts import RawTable
-from chalicelib.domain.health import HealthStatus
+from chalicelib.domain.health import Health, HealthStatus
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable
 from chalicelib.errors import Invalid, NotFound, TimedOut, Unavailable, WriteConflict
@@ -22,6 +23,7 @@ from chalicelib.stores.transaction import Transaction
 
 BOUND = 500
 _ATTEMPTS = 5
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +37,16 @@ class Discovery:
     clock: Clock
 
     def discover(self, call: Call, source_id: str) -> Mapping[str, Any]:
-        """Read the catalogue and store what capture needs to know. Raises Unavailable SOURCE_UNAVAILABLE."""
+        """Read the catalogue and store what capture needs to know. That is a look at the source as well.
+
+        Raises Unavailable SOURCE_UNAVAILABLE.
+        """
         source = self._source(source_id)
-        found, truncated = self._read(call, source)
+        try:
+            found, truncated = self._read(call, source)
+        except (Unavailable, TimedOut, Invalid) as error:
+            self._note(source, health=Health.unhealthy(self.clock(), error.code, error.message))
+            raise Unavailable(error.message, code="SOURCE_UNAVAILABLE") from error
         stored = self._judge(source, found)
         if self._source(source_id).address.place != source.address.place:
             raise Unavailable(
@@ -45,7 +54,9 @@ class Discovery:
             )
         self.tables.replace(source_id, stored)
         ready = sum(table.cdc_ready for table in stored)
-        self._note(source_id, last_discovery_at=self.clock(), tables=len(stored), cdc_ready_tables=ready)
+        now = self.clock()
+        known = {"last_discovery_at": now, "tables": len(stored), "cdc_ready_tables": ready}
+        self._note(source, known, health=Health.healthy(now))
         return {"tables": len(stored), "cdc_ready_tables": ready, "truncated": truncated, "bound": BOUND}
 
     def check_health(self, call: Call, source_id: str) -> Mapping[str, Any]:
@@ -53,7 +64,7 @@ class Discovery:
         source = self._source(source_id)
         result = self.probes.test_unsaved(call, source.address, self.outside.vault.open(source.credentials))
         health = health_after(result, now=self.clock())
-        self._note(source_id, health=health, last_test=result, last_tested_at=health.checked_at)
+        self._note(source, health=health, last_test=result, last_tested_at=health.checked_at)
         status = HealthStatus.HEALTHY if result.success else HealthStatus.UNHEALTHY
         return {"status": status.value, "checks": [_shown(check) for check in result.checks]}
 
@@ -66,10 +77,7 @@ class Discovery:
     def _read(self, call: Call, source: Source) -> tuple[tuple[RawTable, ...], bool]:
         database = self.outside.database(source.address.provider)
         secrets = self.outside.database_secrets(source.credentials)
-        try:
-            listing = database.list_tables(source.address, secrets, Deadline.after(call.deadline.left()), BOUND)
-        except (Unavailable, TimedOut, Invalid) as error:
-            raise Unavailable(error.message, code="SOURCE_UNAVAILABLE") from error
+        listing = database.list_tables(source.address, secrets, Deadline.after(call.deadline.left()), BOUND)
         return listing.tables, listing.truncated
 
     def _judge(self, source: Source, found: tuple[RawTable, ...]) -> list[SourceTable]:
@@ -91,12 +99,16 @@ class Discovery:
             for raw in found
         ]
 
-    def _note(self, source_id: str, **changes: Any) -> None:
-        """Write what was seen beside what people wrote meanwhile. `updated_at` stays theirs."""
+    def _note(self, looked_at: Source, known: Mapping[str, Any] = _NOTHING, **seen: Any) -> None:
+        """Write what was seen beside what people wrote meanwhile. `updated_at` stays theirs.
+
+        `seen` is left out when the source is signed in to otherwise by now: it is no longer about this one.
+        """
         for _ in range(_ATTEMPTS):
-            source = self._source(source_id)
+            source = self._source(looked_at.id)
+            void = looked_at.void_at(source.address, source.credentials)
             transaction = Transaction()
-            self.sources.save(transaction, replace(source, **changes))
+            self.sources.save(transaction, replace(source, **known, **({} if void else seen)))
             try:
                 transaction.commit()
                 return

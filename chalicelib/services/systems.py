@@ -61,13 +61,12 @@ class SystemService(Generic[S]):
         return self.rows.list(limit=limit, after=after)
 
     def update(self, call: Call, system_id: str, given: SystemInput) -> S:
-        """Replace everything but secrets that are left blank. At another place, what was known is void.
+        """Replace everything but secrets that are left blank. What was known of another place or account is void.
 
         Raises VersionMismatch, Conflict NAME_CONFLICT, and RESOURCE_IN_USE for one that stays while it is used.
         """
         before = self.rows.get(system_id)
         moved = before.address.place != given.address.place
-        void = before.NOTHING_KNOWN if moved else {}
         after = self.registry.update(
             call,
             self.rows,
@@ -78,7 +77,7 @@ class SystemService(Generic[S]):
                 version=before.version + 1,
                 updated_at=self.clock(),
                 **_fields(given),
-                **void,
+                **before.void_at(given.address, credentials),
             ),
             given.secrets,
             unused=moved and self.STAYS_WHILE_USED,

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from tests.support.answers import is_moment, is_uuid
-from tests.support.sandbox import Sandbox
+from tests.support.sandbox import ROLE_PASSWORD, Sandbox
 
 FIELDS = {
     "id", "kind", "status", "resource_type", "resource_id", "result", "error", "attempts", "correlation_id",
@@ -53,6 +53,20 @@ def test_a_database_that_is_down_is_a_completed_job_with_a_bad_result(sandbox: S
     assert (done["status"], done["error"], done["result"]["status"]) == ("COMPLETED", None, "UNHEALTHY")
     assert {check["status"] for check in done["result"]["checks"]} == {"failed", "skipped"}
     assert sandbox.admin.shown(f"/sources/{source['id']}")["status"] == "UNHEALTHY"
+
+
+def test_a_discovery_is_a_look_at_the_source(sandbox: Sandbox) -> None:
+    source = sandbox.admin.made("/sources", sandbox.source_body(credentials={"password": "wrong"}))
+    seen = []
+    for credentials in ({}, {"password": ROLE_PASSWORD}):
+        body = sandbox.source_body(name=source["name"], credentials=credentials)
+        sandbox.admin.put(f"/sources/{source['id']}", body)
+        sandbox.job_done(sandbox.admin.made(f"/sources/{source['id']}/discover", status=202))
+        seen.append(sandbox.admin.shown(f"/sources/{source['id']}"))
+    refused, read = seen
+    assert (refused["status"], refused["last_error"]["code"]) == ("UNHEALTHY", "AUTHENTICATION_FAILED")
+    assert (read["status"], read["last_error"], read["last_test"]) == ("HEALTHY", None, None)
+    assert is_moment(read["last_health_check_at"])
 
 
 @pytest.mark.parametrize("change", [{"port": 1}, {"username": "nobody"}, {"database_name": "nowhere"}])

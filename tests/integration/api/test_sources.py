@@ -120,6 +120,19 @@ def test_another_user_or_description_keeps_the_tables(sandbox: Sandbox) -> None:
     assert len(sandbox.admin.shown(f"/sources/{source['id']}/tables")) == 4
 
 
+@pytest.mark.parametrize(
+    "change", [{"config": {"username": "another"}}, {"credentials": {"password": "another"}}], ids=["user", "password"]
+)
+def test_nobody_knows_yet_whether_another_account_works(sandbox: Sandbox, change: Json) -> None:
+    source = sandbox.new_source()
+    assert sandbox.admin.made(f"/sources/{source['id']}/test", status=200)["success"]
+    body = sandbox.source_body(name=source["name"], credentials=change.get("credentials", {}))
+    body["config"] |= change.get("config", {})
+    after = sandbox.admin.put(f"/sources/{source['id']}", body).json()
+    assert (after["status"], after["last_test"], after["last_tested_at"]) == ("UNKNOWN", None, None)
+    assert after["tables"] == 4
+
+
 def test_a_source_in_use_is_not_deleted(sandbox: Sandbox) -> None:
     source = sandbox.new_source()
     pipeline = sandbox.new_pipeline(source_id=source["id"])
