@@ -15,6 +15,7 @@ from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page, slice_of
 from chalicelib.services.credentials import Secrets
 from chalicelib.services.outside import Outside
+from chalicelib.services.plugins import other_kafka
 from chalicelib.services.registry import Links, Registry, expect_version
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
 from chalicelib.stores.observations import Observations
@@ -148,12 +149,7 @@ class ConnectClusterService:
         except HeadgateError as error:
             return replace(cluster, health=Health.unhealthy(now, error.code, error.message))
         if stream.kafka_cluster_id and root.kafka_cluster_id and stream.kafka_cluster_id != root.kafka_cluster_id:
-            raise Invalid.at(
-                "body",
-                "stream_cluster_id",
-                type_="kafka_cluster_mismatch",
-                message="These workers run on another Kafka cluster than the stream cluster that you name.",
-            )
+            raise other_kafka()
         return replace(
             cluster,
             connect_version=root.version,

@@ -95,6 +95,7 @@ class DeliveryFamily:
             topics = kafka.topics(Deadline.after(call.deadline.left(_TOPICS_SECONDS)))
         finally:
             kafka.close()
+        self.plugins.require_same_kafka(call, stream, still_there(setting.connect_cluster))
         known = self.tables.find(pipeline.source_id, pipeline.capture.tables)
         verdict = check_mappings(pipeline, known, delivery.mappings, delivery.options, topics)
         verdict.require()

@@ -43,15 +43,16 @@ class PipelineFamily:
         return self.together.around(self.together.ties(resource))
 
     def check(self, call: Call, resource: Pipeline, setting: PipelineSetting, config: Mapping[str, str]) -> None:
-        """Source discovered, plug-in installed, source ready for exactly this, config accepted by Connect.
+        """Source discovered, plug-in installed, right Kafka, source ready for exactly this, config accepted by Connect.
 
-        Whether each table is there, the source itself is asked. Raises TABLE_NOT_DISCOVERED, PLUGIN_MISSING,
+        Whether each table is there, the source itself is asked. Raises TABLE_NOT_DISCOVERED, PLUGIN_MISSING, Invalid,
         SOURCE_NOT_READY, CONNECTOR_CONFIG_INVALID, and whatever reaching Connect raises.
         """
         source, cluster = still_there(setting.source), still_there(setting.connect_cluster)
         if source.tables is None:
             raise _undiscovered(range(len(resource.capture.tables)))
         self.plugins.require(call, cluster, config["connector.class"])
+        self.plugins.require_same_kafka(call, still_there(setting.stream_cluster), cluster)
         self._check_ready(call, source, resource)
         self.plugins.require_valid(call, cluster, resource.connector_name, config, source.credentials)
 

@@ -88,6 +88,7 @@ class PipelineService:
         config = build_source_config(pipeline, source)
         plugins = self.family.plugins
         plugins.require(call, cluster, config["connector.class"])
+        plugins.require_same_kafka(call, still_there(setting.stream_cluster), cluster)
         return PipelinePreview(
             connector_name=pipeline.connector_name,
             config=public_config(config),

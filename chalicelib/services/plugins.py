@@ -1,14 +1,19 @@
-"""What a Connect cluster says of a connector before it exists: is the plug-in there, is the config accepted."""
+"""What a Connect cluster says of a connector before it exists: is the plug-in there, is the config accepted, and are
+its workers on the Kafka that is meant.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.domain.access import Call
-from chalicelib.domain.cluster import ConnectCluster
+from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.credentials import Credentials
-from chalicelib.errors import Invalid
+from chalicelib.errors import Invalid, TimedOut, Unavailable
+from chalicelib.kit.clock import Deadline
 from chalicelib.services.outside import Outside
+
+BROKERS_SECONDS = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +30,20 @@ class Validation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginCheck:
-    """Asks Connect about plug-ins and configs."""
+    """Asks Connect about plug-ins, configs and its Kafka."""
 
     outside: Outside
+
+    def require_same_kafka(self, call: Call, stream: StreamCluster, cluster: ConnectCluster) -> None:
+        """Raise Invalid when the workers run on another Kafka than the stream cluster.
+
+        Registering compares them too, but whoever did not answer then is known later, or is asked here. Brokers that
+        only Connect can reach prove nothing.
+        """
+        workers = cluster.kafka_cluster_id or self.outside.connect(cluster).root(call.deadline).kafka_cluster_id
+        brokers = stream.kafka_cluster_id or self._brokers(call, stream)
+        if workers and brokers and workers != brokers:
+            raise other_kafka()
 
     def require(self, call: Call, cluster: ConnectCluster, class_name: str) -> None:
         """Raise PLUGIN_MISSING when the workers do not have the connector class."""
@@ -58,3 +74,22 @@ class PluginCheck:
                 code="CONNECTOR_CONFIG_INVALID",
                 details={"errors": list(verdict.errors)},
             )
+
+    def _brokers(self, call: Call, stream: StreamCluster) -> str | None:
+        kafka = self.outside.kafka(stream)
+        try:
+            return kafka.cluster_id(Deadline.after(call.deadline.left(BROKERS_SECONDS)))
+        except (Unavailable, TimedOut):
+            return None
+        finally:
+            kafka.close()
+
+
+def other_kafka() -> Invalid:
+    """The answer to workers and brokers that do not belong together."""
+    return Invalid.at(
+        "body",
+        "stream_cluster_id",
+        type_="kafka_cluster_mismatch",
+        message="The Connect workers run on another Kafka cluster than the stream cluster. Register them with theirs.",
+    )

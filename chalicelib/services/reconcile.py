@@ -5,6 +5,7 @@ and does nothing at all when Connect cannot be read.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -18,7 +19,7 @@ from chalicelib.domain.names import parse_connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, observe_again
 from chalicelib.domain.operation import MOST_DEFECTS, Operation, OperationStep
 from chalicelib.domain.reconciliation import Plan, annotated, changed, decide
-from chalicelib.errors import HeadgateError
+from chalicelib.errors import HeadgateError, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.services.lifecycle import LEASE, Lifecycle, Work
@@ -72,13 +73,24 @@ class Reconciler:
         cluster, view = self.observations.look(cluster_id, self.connects)
         if cluster is None:
             return
+        connect = self.outside.connect(cluster)
         try:
-            sight = self._look(cluster, self.outside.connect(cluster), view, deadline)
+            sight = self._look(cluster, connect, view, deadline)
         except HeadgateError as error:
             unread = replace(view, unreadable=error.message, observed_at=self.clock())
             self.observations.write(cluster_id, unread, changed=False)
             return
+        if cluster.connect_version is None:
+            self._recognise(cluster, connect, deadline)
         self._digest(cluster, view, sight, deadline)
+
+    def _recognise(self, cluster: ConnectCluster, connect: Connect, deadline: Deadline) -> None:
+        """Fill in what could not be learnt when it was registered. Who cannot tell now, or lost a race, tells later."""
+        with suppress(HeadgateError, WriteConflict):
+            root, transaction = connect.root(deadline), Transaction()
+            known = replace(cluster, connect_version=root.version, kafka_cluster_id=root.kafka_cluster_id)
+            self.connects.save(transaction, known)
+            transaction.commit()
 
     def _look(self, cluster: ConnectCluster, connect: Connect, view: ClusterView, deadline: Deadline) -> Sight:
         """One question to Connect. Configs are asked for now and then, when nothing that people want is on its way.

@@ -47,3 +47,19 @@ def test_a_look_that_is_newer_than_the_last_tick_counts(house: House) -> None:
     given = house.connect_input(house.connect.url)
     house.services.connect_clusters.update(house.call(), made.id, given)
     assert house.services.connect_clusters.get(made.id).health.status is HealthStatus.HEALTHY
+
+
+def test_a_tick_learns_what_workers_did_not_tell_when_they_were_registered(house: House) -> None:
+    house.connect.refuse()
+    try:
+        made = house.register_connect(house.connect.url)
+    finally:
+        house.connect.accept()
+    assert (made.connect_version, made.kafka_cluster_id) == (None, None)
+    house.tick(made)
+    known = house.services.connect_clusters.get(made.id)
+    assert (known.connect_version, known.kafka_cluster_id) == (
+        house.cluster.connect_version,
+        house.stream.kafka_cluster_id,
+    )
+    assert (known.version, known.updated_at) == (made.version, made.updated_at)
