@@ -73,8 +73,8 @@ class Reconciler:
         cluster, view = self.observations.look(cluster_id, self.connects)
         if cluster is None:
             return
-        connect = self.outside.connect(cluster)
         try:
+            connect = self.outside.connect(cluster)
             sight = self._look(cluster, connect, view, deadline)
         except HeadgateError as error:
             unread = replace(view, unreadable=error.message, observed_at=self.clock())
