@@ -1,7 +1,13 @@
 """Connect clusters are as whoever looked last has seen them."""
 
+from contextlib import nullcontext
+from dataclasses import replace
+
+import pytest
+
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.health import HealthStatus
+from chalicelib.errors import Invalid
 from tests.support.house import House, house, house_of_the_module
 
 __all__ = ["house", "house_of_the_module"]
@@ -63,3 +69,15 @@ def test_a_tick_learns_what_workers_did_not_tell_when_they_were_registered(house
         house.stream.kafka_cluster_id,
     )
     assert (known.version, known.updated_at) == (made.version, made.updated_at)
+
+
+@pytest.mark.parametrize("workers", [None, "another"])
+@pytest.mark.parametrize("brokers", [None, "another"])
+def test_whoever_was_away_when_it_was_registered_is_asked_which_kafka_it_is(
+    house: House, workers: str | None, brokers: str | None
+) -> None:
+    cluster = replace(house.cluster, kafka_cluster_id=workers)
+    stream = replace(house.stream, kafka_cluster_id=brokers)
+    refusal = nullcontext() if workers == brokers else pytest.raises(Invalid)
+    with refusal:
+        house.services.plugins.require_same_kafka(house.call(), stream, cluster)
