@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from chalicelib.domain.registered import Registered
+from chalicelib.errors import Invalid
 
 
 class SecurityProtocol(StrEnum):
@@ -73,3 +74,15 @@ class ConnectorPlugin:
     class_name: str
     type: str
     version: str | None
+
+
+def require_same_kafka(workers: str | None, brokers: str | None) -> None:
+    """Raise Invalid when both Kafka ids are known and differ: the workers do not run on these brokers."""
+    if workers and brokers and workers != brokers:
+        raise Invalid.at(
+            "body",
+            "stream_cluster_id",
+            type_="kafka_cluster_mismatch",
+            message="The Connect workers run on another Kafka cluster than the stream cluster. "
+            "Register them with theirs.",
+        )

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from chalicelib.domain.delivery import DeliveryOptions, WriteMode
+from chalicelib.domain.delivery import DeliveryOptions
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.pipeline import Converter, Pipeline
 from chalicelib.domain.readiness_check import named
@@ -182,7 +182,7 @@ def _topic_warnings(existing: frozenset[str] | None) -> Iterator[DeliveryWarning
 
 
 def _option_warnings(options: DeliveryOptions) -> Iterator[DeliveryWarning]:
-    insert = options.write_mode is WriteMode.INSERT
+    insert = not options.upserts
     for holds, code, message in (
         (
             options.auto_create and not options.auto_evolve,

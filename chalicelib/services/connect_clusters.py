@@ -6,7 +6,13 @@ from typing import Any
 
 from chalicelib.clients.connect import Connect
 from chalicelib.domain.access import Call
-from chalicelib.domain.cluster import ConnectCluster, ConnectorPlugin, SecretDelivery, StreamCluster
+from chalicelib.domain.cluster import (
+    ConnectCluster,
+    ConnectorPlugin,
+    SecretDelivery,
+    StreamCluster,
+    require_same_kafka,
+)
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.health import Health
 from chalicelib.errors import HeadgateError, Invalid
@@ -15,7 +21,6 @@ from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page, slice_of
 from chalicelib.services.credentials import Secrets
 from chalicelib.services.outside import Outside
-from chalicelib.services.plugins import other_kafka
 from chalicelib.services.registry import Links, Registry, expect_version
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
 from chalicelib.stores.observations import Observations
@@ -148,8 +153,7 @@ class ConnectClusterService:
             raise
         except HeadgateError as error:
             return replace(cluster, health=Health.unhealthy(now, error.code, error.message))
-        if stream.kafka_cluster_id and root.kafka_cluster_id and stream.kafka_cluster_id != root.kafka_cluster_id:
-            raise other_kafka()
+        require_same_kafka(root.kafka_cluster_id, stream.kafka_cluster_id)
         return replace(
             cluster,
             connect_version=root.version,

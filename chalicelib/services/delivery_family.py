@@ -1,6 +1,7 @@
 """Deliveries, as the operations on connectors see them."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -75,10 +76,11 @@ class DeliveryFamily:
         return self.together.around(self.together.ties(resource))
 
     def check(self, call: Call, resource: Delivery, setting: DeliverySetting, config: Mapping[str, str]) -> None:
-        """Topics, schema and keys, target, plug-in, config: what the preview shows, as errors.
+        """Topics, right Kafka, schema and keys, target, plug-in, config: what the preview shows, as errors.
 
-        Raises TOPIC_NOT_FOUND, TOPIC_NOT_IN_PIPELINE, KEY_REQUIRED, TYPE_UNSUPPORTED, TARGET_NOT_READY,
-        PLUGIN_MISSING, CONNECTOR_CONFIG_INVALID, and whatever reaching Kafka, Connect and the target raises.
+        Raises VALIDATION_FAILED for another Kafka, TOPIC_NOT_FOUND, TOPIC_NOT_IN_PIPELINE, KEY_REQUIRED,
+        TYPE_UNSUPPORTED, TARGET_NOT_READY, PLUGIN_MISSING, CONNECTOR_CONFIG_INVALID, and whatever reaching Kafka,
+        Connect and the target raises.
         """
         destination, cluster = still_there(setting.destination), still_there(setting.connect_cluster)
         self.plugins.require(call, cluster, config["connector.class"])
@@ -90,11 +92,8 @@ class DeliveryFamily:
         destination, pipeline = still_there(setting.destination), still_there(setting.pipeline)
         self.expect_examination(pipeline)
         stream = self.streams.get(pipeline.stream_cluster_id)
-        kafka = self.outside.kafka(stream)
-        try:
+        with closing(self.outside.kafka(stream)) as kafka:
             topics = kafka.topics(Deadline.after(call.deadline.left(_TOPICS_SECONDS)))
-        finally:
-            kafka.close()
         self.plugins.require_same_kafka(call, stream, still_there(setting.connect_cluster))
         known = self.tables.find(pipeline.source_id, pipeline.capture.tables)
         verdict = check_mappings(pipeline, known, delivery.mappings, delivery.options, topics)

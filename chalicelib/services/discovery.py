@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 from chalicelib.domain.access import Call
@@ -23,7 +22,6 @@ from chalicelib.stores.transaction import Transaction
 
 BOUND = 500
 _ATTEMPTS = 5
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +43,7 @@ class Discovery:
         try:
             found, truncated = self._read(call, source)
         except (Unavailable, TimedOut, Invalid) as error:
-            self._note(source, health=Health.unhealthy(self.clock(), error.code, error.message))
+            self._note(source, {"health": Health.unhealthy(self.clock(), error.code, error.message)})
             raise Unavailable(error.message, code="SOURCE_UNAVAILABLE") from error
         stored = self._judge(source, found)
         if self._source(source_id).address.place != source.address.place:
@@ -55,8 +53,8 @@ class Discovery:
         self.tables.replace(source_id, stored)
         ready = sum(table.cdc_ready for table in stored)
         now = self.clock()
-        known = {"last_discovery_at": now, "tables": len(stored), "cdc_ready_tables": ready}
-        self._note(source, known, health=Health.healthy(now))
+        seen = {"health": Health.healthy(now)}
+        self._note(source, seen, last_discovery_at=now, tables=len(stored), cdc_ready_tables=ready)
         return {"tables": len(stored), "cdc_ready_tables": ready, "truncated": truncated, "bound": BOUND}
 
     def check_health(self, call: Call, source_id: str) -> Mapping[str, Any]:
@@ -64,7 +62,7 @@ class Discovery:
         source = self._source(source_id)
         result = self.probes.test_unsaved(call, source.address, self.outside.vault.open(source.credentials))
         health = health_after(result, now=self.clock())
-        self._note(source, health=health, last_test=result, last_tested_at=health.checked_at)
+        self._note(source, {"health": health, "last_test": result, "last_tested_at": health.checked_at})
         status = HealthStatus.HEALTHY if result.success else HealthStatus.UNHEALTHY
         return {"status": status.value, "checks": [_shown(check) for check in result.checks]}
 
@@ -99,7 +97,7 @@ class Discovery:
             for raw in found
         ]
 
-    def _note(self, looked_at: Source, known: Mapping[str, Any] = _NOTHING, **seen: Any) -> None:
+    def _note(self, looked_at: Source, seen: Mapping[str, Any], **known: Any) -> None:
         """Write what was seen beside what people wrote meanwhile. `updated_at` stays theirs.
 
         `seen` is left out when the source is signed in to otherwise by now: it is no longer about this one.

@@ -45,8 +45,9 @@ class PipelineFamily:
     def check(self, call: Call, resource: Pipeline, setting: PipelineSetting, config: Mapping[str, str]) -> None:
         """Source discovered, plug-in installed, right Kafka, source ready for exactly this, config accepted by Connect.
 
-        Whether each table is there, the source itself is asked. Raises TABLE_NOT_DISCOVERED, PLUGIN_MISSING, Invalid,
-        SOURCE_NOT_READY, CONNECTOR_CONFIG_INVALID, and whatever reaching Connect raises.
+        Whether each table is there, the source itself is asked. Raises TABLE_NOT_DISCOVERED, PLUGIN_MISSING,
+        VALIDATION_FAILED for another Kafka, SOURCE_NOT_READY, CONNECTOR_CONFIG_INVALID, and whatever reaching Connect
+        raises.
         """
         source, cluster = still_there(setting.source), still_there(setting.connect_cluster)
         if source.tables is None:

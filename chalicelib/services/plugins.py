@@ -3,17 +3,18 @@ its workers on the Kafka that is meant.
 """
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.domain.access import Call
-from chalicelib.domain.cluster import ConnectCluster, StreamCluster
+from chalicelib.domain.cluster import ConnectCluster, StreamCluster, require_same_kafka
 from chalicelib.domain.credentials import Credentials
 from chalicelib.errors import Invalid, TimedOut, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.outside import Outside
 
-BROKERS_SECONDS = 4.0
+_BROKERS_SECONDS = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +43,7 @@ class PluginCheck:
         """
         workers = cluster.kafka_cluster_id or self.outside.connect(cluster).root(call.deadline).kafka_cluster_id
         brokers = stream.kafka_cluster_id or self._brokers(call, stream)
-        if workers and brokers and workers != brokers:
-            raise other_kafka()
+        require_same_kafka(workers, brokers)
 
     def require(self, call: Call, cluster: ConnectCluster, class_name: str) -> None:
         """Raise PLUGIN_MISSING when the workers do not have the connector class."""
@@ -76,20 +76,8 @@ class PluginCheck:
             )
 
     def _brokers(self, call: Call, stream: StreamCluster) -> str | None:
-        kafka = self.outside.kafka(stream)
         try:
-            return kafka.cluster_id(Deadline.after(call.deadline.left(BROKERS_SECONDS)))
+            with closing(self.outside.kafka(stream)) as kafka:
+                return kafka.cluster_id(Deadline.after(call.deadline.left(_BROKERS_SECONDS)))
         except (Unavailable, TimedOut):
             return None
-        finally:
-            kafka.close()
-
-
-def other_kafka() -> Invalid:
-    """The answer to workers and brokers that do not belong together."""
-    return Invalid.at(
-        "body",
-        "stream_cluster_id",
-        type_="kafka_cluster_mismatch",
-        message="The Connect workers run on another Kafka cluster than the stream cluster. Register them with theirs.",
-    )

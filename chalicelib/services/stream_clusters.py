@@ -1,6 +1,7 @@
 """Stream clusters: Kafka brokers, looked at once when they are registered or changed."""
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -113,11 +114,8 @@ class StreamClusterService:
         """The cluster with what one bounded look told about it. A forbidden address is an error, not a bad health."""
         now = self.clock()
         try:
-            kafka = self.make_kafka(cluster, password)
-            try:
+            with closing(self.make_kafka(cluster, password)) as kafka:
                 kafka_cluster_id = kafka.cluster_id(Deadline.after(call.deadline.left(LOOK_SECONDS)))
-            finally:
-                kafka.close()
         except Invalid:
             raise
         except HeadgateError as error:

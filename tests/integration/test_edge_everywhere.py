@@ -2,10 +2,8 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +22,7 @@ from tests.support.edge import (
     through_socket,
     through_test_client,
 )
+from tests.support.waiting import until_listening
 
 ROOT = Path(__file__).resolve().parents[2]
 WAYS = ("test client", "lambda event", "runner", "chalice local")
@@ -58,7 +57,7 @@ def chalice_local_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         command, cwd=project, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        _wait_for(port, process)
+        until_listening(port, process)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
@@ -76,16 +75,6 @@ def send(request: pytest.FixtureRequest) -> Send:
             return through_socket(request.getfixturevalue("runner_url"))
         case _:
             return through_socket(request.getfixturevalue("chalice_local_url"))
-
-
-def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + 60
-    while time.monotonic() < end and process.poll() is None:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise AssertionError(f"chalice local did not come up (exit code {process.poll()})")
 
 
 def code(seen: Seen) -> str:

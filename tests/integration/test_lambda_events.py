@@ -1,7 +1,6 @@
 """The deployed functions, called with the events of API Gateway, SQS and EventBridge, in a process of their own."""
 
 import json
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,7 +16,7 @@ from infra.local.layout import ROOT
 from infra.local.ports import free_port
 from tests.integration.lambda_home import PARAMETERS
 from tests.support.edge import lambda_event
-from tests.support.waiting import eventually
+from tests.support.waiting import until_listening
 
 POLICIES = {"APIHandler": "api_handler", "RunJob": "run_job", "RunTick": "run_tick", "Dispatch": "dispatch"}
 """Which policy each function has."""
@@ -341,17 +340,11 @@ def chalice_local() -> Iterator[str]:
         command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        eventually(lambda: _listens(port) or process.poll() is not None, seconds=90)
-        assert process.poll() is None
+        until_listening(port, process)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
         process.wait(20)
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_chalice_local_serves_the_api_wherever_its_stores_are(chalice_local: str) -> None:

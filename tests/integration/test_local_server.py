@@ -14,6 +14,7 @@ from chalicelib.api.router import Router
 from chalicelib.domain.access import Call, Permission
 from infra.local.server import MAX_CONNECTIONS, ApiServer
 from tests.support.edge import JSON_ADMIN, make_edge
+from tests.support.waiting import eventually
 
 HEAD = "Host: x\r\nx-test-role: Admin\r\nContent-Type: application/json\r\n"
 BODY = '{"name":"n"}'
@@ -250,11 +251,8 @@ def _ask_once(client: socket.socket) -> None:
 
 
 def _until_served(server: ApiServer) -> None:
-    for _ in range(200):
-        if b" 200 OK" in exchange(server, f"GET /health HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n"):
-            return
-        threading.Event().wait(0.05)
-    raise AssertionError("no room came back")
+    asked = f"GET /health HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n"
+    eventually(lambda: exchange(server, asked), lambda answer: b" 200 OK" in answer, seconds=10)
 
 
 def test_a_stop_lets_a_running_request_end_and_waiting_connections_go() -> None:

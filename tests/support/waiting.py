@@ -1,5 +1,7 @@
 """Waiting for what happens elsewhere: in another process, or on another thread."""
 
+import socket
+import subprocess
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -17,3 +19,16 @@ def eventually(look: Callable[[], T], wanted: Callable[[T], bool] = bool, *, sec
         assert time.monotonic() < end, f"not within {seconds} s; last seen: {str(seen)[:2000]}"
         time.sleep(POLL_SECONDS)
     return seen
+
+
+def until_listening(port: int, process: "subprocess.Popen[bytes]") -> None:
+    """Until something listens on that port of 127.0.0.1. AssertionError when the process that should has ended, or
+    takes too long.
+    """
+    eventually(lambda: process.poll() is not None or _listens(port), seconds=90)
+    assert process.poll() is None, f"it ended with {process.poll()}"
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0

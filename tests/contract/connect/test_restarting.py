@@ -14,6 +14,7 @@ from tests.support.waiting import eventually
 LONGER_THAN_ANYBODY_ASKS = 4.0
 """Seconds in which the worker's secret provider has given up."""
 LONGER_THAN_A_TASK_TAKES_TO_START = 2.0
+"""Seconds. Until then what was paused is still shown as paused, whatever becomes of it."""
 
 
 @pytest.fixture

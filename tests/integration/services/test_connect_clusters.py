@@ -8,6 +8,7 @@ import pytest
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.health import HealthStatus
 from chalicelib.errors import Invalid
+from infra.local.doubles.connect import VERSION
 from tests.support.house import House, house, house_of_the_module
 
 __all__ = ["house", "house_of_the_module"]
@@ -64,10 +65,7 @@ def test_a_tick_learns_what_workers_did_not_tell_when_they_were_registered(house
     assert (made.connect_version, made.kafka_cluster_id) == (None, None)
     house.tick(made)
     known = house.services.connect_clusters.get(made.id)
-    assert (known.connect_version, known.kafka_cluster_id) == (
-        house.cluster.connect_version,
-        house.stream.kafka_cluster_id,
-    )
+    assert (known.connect_version, known.kafka_cluster_id) == (VERSION, house.stream.kafka_cluster_id)
     assert (known.version, known.updated_at) == (made.version, made.updated_at)
 
 
