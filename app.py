@@ -5,9 +5,9 @@ from functools import partial
 from chalice.app import Chalice
 
 from chalicelib.api.boundary import Boundary
-from chalicelib.api.parts import boundary_parts
+from chalicelib.api.boundary_deps import boundary_parts
+from chalicelib.api.lazy_routes import Site, routes_of
 from chalicelib.api.router import Router, close
-from chalicelib.api.site import Site, routes_of
 from chalicelib.monitors.entry import monitors
 from chalicelib.wiring import services
 from chalicelib.workers.entry import workers

@@ -12,7 +12,7 @@ from chalicelib.stores.all_stores import Stores
 
 if TYPE_CHECKING:
     from chalicelib.clients.addresses import AddressPolicy
-    from chalicelib.clients.connect import Connect
+    from chalicelib.clients.connect.client import Connect
     from chalicelib.clients.kafka import Kafka
     from chalicelib.clients.queue import Queues
     from chalicelib.domain.cluster import StreamCluster
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from chalicelib.secrets.keys import KeyProvider
     from chalicelib.secrets.sealer import Sealer
     from chalicelib.services.audit import AuditTrail
+    from chalicelib.services.client_factory import Outside
     from chalicelib.services.credentials import CredentialVault
-    from chalicelib.services.outside import Outside
     from chalicelib.services.registry import Registry
 
 
@@ -91,9 +91,9 @@ class Foundations:
     @cached_property
     def outside(self) -> Outside:
         """The way to registered systems."""
-        from chalicelib.clients.databases.postgresql import PostgreSQL
+        from chalicelib.clients.databases.postgresql.client import PostgreSQL
         from chalicelib.domain.provider import DatabaseProvider
-        from chalicelib.services.outside import Outside
+        from chalicelib.services.client_factory import Outside
 
         return Outside(
             vault=self.credentials,
@@ -105,7 +105,7 @@ class Foundations:
         )
 
     def _connect(self, base_url: str, username: str | None, password: Secret | None) -> Connect:
-        from chalicelib.clients.connect import Connect
+        from chalicelib.clients.connect.client import Connect
 
         return Connect(base_url=base_url, username=username, password=password, check_host=self.policy, tls=self._tls)
 

@@ -17,18 +17,18 @@ from chalicelib.settings import settings
 
 if TYPE_CHECKING:
     from chalicelib.services.connect_clusters import ConnectClusterService
+    from chalicelib.services.connectors.delivery_connector import DeliveryFamily
+    from chalicelib.services.connectors.lifecycle import Lifecycle
+    from chalicelib.services.connectors.observations import Observing
+    from chalicelib.services.connectors.pipeline_connector import PipelineFamily
+    from chalicelib.services.connectors.tick import Reconciler
+    from chalicelib.services.connectors.validation import PluginCheck
+    from chalicelib.services.database_checks import Probes
     from chalicelib.services.deliveries import DeliveryService
-    from chalicelib.services.delivery_family import DeliveryFamily
     from chalicelib.services.destinations import DestinationService
     from chalicelib.services.discovery import Discovery
     from chalicelib.services.jobs import JobService
-    from chalicelib.services.lifecycle import Lifecycle
-    from chalicelib.services.observing import Observing
-    from chalicelib.services.pipeline_family import PipelineFamily
     from chalicelib.services.pipelines import PipelineService
-    from chalicelib.services.plugins import PluginCheck
-    from chalicelib.services.probes import Probes
-    from chalicelib.services.reconcile import Reconciler
     from chalicelib.services.sessions import SessionService
     from chalicelib.services.sources import SourceService
     from chalicelib.services.stream_clusters import StreamClusterService
@@ -51,7 +51,7 @@ class Services(Foundations):
     @cached_property
     def probes(self) -> Probes:
         """Looks at databases."""
-        from chalicelib.services.probes import Probes
+        from chalicelib.services.database_checks import Probes
 
         return Probes(outside=self.outside, audit=self.audit, clock=self.clock)
 
@@ -131,14 +131,14 @@ class Services(Foundations):
     @cached_property
     def plugins(self) -> PluginCheck:
         """Asks Connect about plug-ins and configs."""
-        from chalicelib.services.plugins import PluginCheck
+        from chalicelib.services.connectors.validation import PluginCheck
 
         return PluginCheck(outside=self.outside)
 
     @cached_property
     def pipeline_family(self) -> PipelineFamily:
         """Pipelines as operations see them."""
-        from chalicelib.services.pipeline_family import PipelineFamily
+        from chalicelib.services.connectors.pipeline_connector import PipelineFamily
 
         return PipelineFamily(
             rows=self.stores.pipelines,
@@ -155,7 +155,7 @@ class Services(Foundations):
     @cached_property
     def delivery_family(self) -> DeliveryFamily:
         """Deliveries as operations see them."""
-        from chalicelib.services.delivery_family import DeliveryFamily
+        from chalicelib.services.connectors.delivery_connector import DeliveryFamily
 
         return DeliveryFamily(
             rows=self.stores.deliveries,
@@ -175,7 +175,7 @@ class Services(Foundations):
     @cached_property
     def lifecycle(self) -> Lifecycle:
         """Operations on connectors."""
-        from chalicelib.services.lifecycle import Lifecycle
+        from chalicelib.services.connectors.lifecycle import Lifecycle
 
         return Lifecycle(
             operations=self.stores.operations,
@@ -189,7 +189,7 @@ class Services(Foundations):
     @cached_property
     def observing(self) -> Observing:
         """Observations beside resources."""
-        from chalicelib.services.observing import Observing
+        from chalicelib.services.connectors.observations import Observing
 
         return Observing(
             observations=self.stores.observations,
@@ -234,7 +234,7 @@ class Services(Foundations):
     @cached_property
     def reconciler(self) -> Reconciler:
         """Ticks."""
-        from chalicelib.services.reconcile import Reconciler
+        from chalicelib.services.connectors.tick import Reconciler
 
         return Reconciler(
             connects=self.stores.connects,

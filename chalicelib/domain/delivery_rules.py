@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from chalicelib.domain.delivery import DeliveryOptions
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.pipeline import Converter, Pipeline
-from chalicelib.domain.readiness_check import named
+from chalicelib.domain.providers.postgresql.readiness_check import named
 from chalicelib.domain.table import IssueCode, Severity, SourceTable, TableName
 from chalicelib.errors import Conflict, HeadgateError, Invalid
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chalicelib.clients.connect import Connect
+from chalicelib.clients.connect.client import Connect
 from chalicelib.domain.access import Call
 from chalicelib.domain.cluster import (
     ConnectCluster,
@@ -19,8 +19,8 @@ from chalicelib.errors import HeadgateError, Invalid
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page, slice_of
+from chalicelib.services.client_factory import Outside
 from chalicelib.services.credentials import Secrets
-from chalicelib.services.outside import Outside
 from chalicelib.services.registry import Links, Registry, expect_version
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
 from chalicelib.stores.observations import Observations

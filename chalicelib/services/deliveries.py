@@ -12,21 +12,21 @@ from chalicelib.domain.delivery_rules import DeliveryWarning
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.sink_config import build_sink_config
+from chalicelib.domain.providers.postgresql.sink_config import build_sink_config
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.jitter import jitter
 from chalicelib.kit.pages import Page
-from chalicelib.services.delivery_family import DeliveryFamily, draft_view, mappings_view, missing
-from chalicelib.services.lifecycle import Also, Lifecycle, Order
-from chalicelib.services.managed import needs_config, require_deployed, still_there, told
-from chalicelib.services.observing import Observing
-from chalicelib.services.plugins import Validation
+from chalicelib.services.connectors.delivery_connector import DeliveryFamily, draft_view, mappings_view, missing
+from chalicelib.services.connectors.lifecycle import Also, Lifecycle, Order
+from chalicelib.services.connectors.observations import Observing
+from chalicelib.services.connectors.owner import needs_config, require_deployed, still_there, told
+from chalicelib.services.connectors.validation import Validation
 from chalicelib.services.registry import expect_version
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.deliveries import Deliveries
+from chalicelib.stores.dependencies import DeliverySetting, PipelineSetting, Surroundings
 from chalicelib.stores.destinations import Destinations
-from chalicelib.stores.together import DeliverySetting, PipelineSetting, Surroundings
 from chalicelib.stores.transaction import Transaction
 
 BOUND = 500

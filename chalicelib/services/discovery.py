@@ -5,17 +5,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chalicelib.domain.access import Call
-from chalicelib.domain.column_types import table_issues, topic_collisions
 from chalicelib.domain.database import CheckStatus, TestCheck
-from chalicelib.domain.database_facts import RawTable
 from chalicelib.domain.health import Health, HealthStatus
+from chalicelib.domain.providers.postgresql.column_types import table_issues, topic_collisions
+from chalicelib.domain.providers.postgresql.facts import RawTable
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable
 from chalicelib.errors import Invalid, NotFound, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import id_from
-from chalicelib.services.outside import Outside
-from chalicelib.services.probes import Probes, health_after
+from chalicelib.services.client_factory import Outside
+from chalicelib.services.database_checks import Probes, health_after
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
 from chalicelib.stores.transaction import Transaction

@@ -11,23 +11,23 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Capture, Pipeline
-from chalicelib.domain.property_rules import check_properties
-from chalicelib.domain.readiness import Readiness
+from chalicelib.domain.providers.postgresql.properties import check_properties
+from chalicelib.domain.providers.postgresql.readiness import Readiness
+from chalicelib.domain.providers.postgresql.source_config import build_source_config
 from chalicelib.domain.source import Source
-from chalicelib.domain.source_config import build_source_config
 from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
-from chalicelib.services.lifecycle import Lifecycle, Order
-from chalicelib.services.managed import needs_config, require_deployed, still_there, told
-from chalicelib.services.observing import NO_VIEWS, Observing, Views
-from chalicelib.services.pipeline_family import PipelineFamily
-from chalicelib.services.plugins import Validation
+from chalicelib.services.connectors.lifecycle import Lifecycle, Order
+from chalicelib.services.connectors.observations import NO_VIEWS, Observing, Views
+from chalicelib.services.connectors.owner import needs_config, require_deployed, still_there, told
+from chalicelib.services.connectors.pipeline_connector import PipelineFamily
+from chalicelib.services.connectors.validation import Validation
 from chalicelib.services.registry import Registry, expect_version
 from chalicelib.stores.deliveries import Deliveries
+from chalicelib.stores.dependencies import PipelineSetting, Surroundings
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.sources import Sources
-from chalicelib.stores.together import PipelineSetting, Surroundings
 
 BOUND = 500
 OUTDATED = "Its source was changed since its connector was given a config. Deploy it again to give it the new one."

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.claims import Claims, Targets
     from chalicelib.stores.clusters import ConnectClusters, StreamClusters
     from chalicelib.stores.deliveries import Deliveries
+    from chalicelib.stores.dependencies import DeliverySetting, PipelineSetting, Surroundings
     from chalicelib.stores.destinations import Destinations
     from chalicelib.stores.idempotency import IdempotencyStore
     from chalicelib.stores.jobs import Jobs
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from chalicelib.stores.secrets import SealedSecrets
     from chalicelib.stores.source_tables import SourceTables
     from chalicelib.stores.sources import Sources
-    from chalicelib.stores.together import DeliverySetting, PipelineSetting, Surroundings
     from chalicelib.stores.users import Sessions, Users
 
 
@@ -142,14 +142,14 @@ class Stores:
     @cached_property
     def pipelines_among(self) -> Surroundings[Pipeline, PipelineSetting]:
         """Pipelines with what they stand among."""
-        from chalicelib.stores.together import pipelines_among
+        from chalicelib.stores.dependencies import pipelines_among
 
         return pipelines_among(self.pipelines, self.sources, self.streams, self.connects, self.observations)
 
     @cached_property
     def deliveries_among(self) -> Surroundings[Delivery, DeliverySetting]:
         """Deliveries with what they stand among."""
-        from chalicelib.stores.together import deliveries_among
+        from chalicelib.stores.dependencies import deliveries_among
 
         return deliveries_among(self.deliveries, self.destinations, self.pipelines, self.connects, self.observations)
 

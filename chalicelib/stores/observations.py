@@ -19,7 +19,7 @@ from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain.cluster import ConnectCluster
-from chalicelib.domain.cluster_view import ClusterView, Remembered
+from chalicelib.domain.reconcile.snapshot import ClusterView, Remembered
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import to_milliseconds
 from chalicelib.stores.clusters import ConnectClusters

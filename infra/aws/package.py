@@ -23,7 +23,7 @@ import yaml  # type: ignore[import-untyped]
 
 from infra.aws.template_checks import template_faults
 from infra.aws.zip_checks import SIZE_LIMIT, unzipped_size, zip_faults
-from infra.local.layout import HOME, ROOT, shown
+from infra.local.stack.layout import HOME, ROOT, shown
 
 STAGE = "production"
 OLDEST = (3, 12)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from infra.local.layout import ROOT
+from infra.local.stack.layout import ROOT
 
 POLICIES = ROOT / "infra" / "policies"
 

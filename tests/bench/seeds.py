@@ -8,9 +8,9 @@ from typing import Any
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
 
-from chalicelib.domain.cluster_view import Remembered, Wanted
 from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, Observation, ObservedState, TaskStatus
+from chalicelib.domain.reconcile.snapshot import Remembered, Wanted
 from chalicelib.kit.ids import id_from
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -86,8 +86,8 @@ def stage() -> Iterator[Stage]:
         server = ends.enter_context(running_postgresql())
         import app
         from chalicelib.wiring import services
-        from infra.local.server import ApiServer
-        from infra.local.setup import create_all
+        from infra.local.app.server import ApiServer
+        from infra.local.app.setup import create_all
 
         create_all({})
         api = ApiServer(app.app, 0)

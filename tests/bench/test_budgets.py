@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from infra.local.layout import ROOT
+from infra.local.stack.layout import ROOT
 
 pytestmark = pytest.mark.thorough
 

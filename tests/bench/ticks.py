@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 
-from chalicelib.domain.cluster_view import ClusterView
 from chalicelib.domain.connector_config import config_hash
+from chalicelib.domain.reconcile.snapshot import ClusterView
 from chalicelib.kit.clock import Deadline, utc_now
 from tests.bench.calls import World
 from tests.bench.meter import Metered, metered

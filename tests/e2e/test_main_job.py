@@ -7,11 +7,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from infra.local import demo
-from infra.local.addresses import StackAddresses
-from infra.local.demo_changes import COUNT
-from infra.local.demo_data import ROWS, TABLES
-from infra.local.ports import free_port
+from infra.local.app.addresses import StackAddresses
+from infra.local.demo import main_job
+from infra.local.demo.changes import COUNT
+from infra.local.demo.data import ROWS, TABLES
+from infra.local.process.ports import free_port
 from tests.support.local_run import ROOT, LocalRun, fresh_state, once, started
 
 READY = re.compile(r"judged for this pipeline: READY, (\d+) of \1 checks passed")
@@ -46,7 +46,9 @@ def test_in_the_sandbox_every_step_is_true_but_no_row_is_said_to_move() -> None:
 def test_the_demonstration_ends_with_one_when_a_step_is_not_true() -> None:
     nothing = f"127.0.0.1:{free_port()}"
     stack = StackAddresses(kafka=nothing, connect=f"http://{nothing}", postgres=f"postgresql://x:y@{nothing}/postgres")
-    assert demo.run(url=f"http://{nothing}", admin_email="a@b.c", admin_password="p", stack=stack, sandbox=True) == 1
+    assert (
+        main_job.run(url=f"http://{nothing}", admin_email="a@b.c", admin_password="p", stack=stack, sandbox=True) == 1
+    )
 
 
 @pytest.mark.real

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chalicelib.settings import Settings
-from infra.local.ports import free_port
+from infra.local.process.ports import free_port
 from tests.support.local_run import ROOT, fresh_state, started, surroundings
 from tests.support.waiting import eventually
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from infra.local import connect
-from infra.local.fetch import fetch_all
-from infra.local.folders import Folders
-from infra.local.ports import kept_ports
-from infra.local.processes import Server
-from infra.local.reaper import Reaper
+from infra.local.process.ports import kept_ports
+from infra.local.process.processes import Server
+from infra.local.process.reaper import Reaper
+from infra.local.stack import connect
+from infra.local.stack.fetch import fetch_all
+from infra.local.stack.folders import Folders
 from tests.support.real_headgate import Json, Place, RealHeadgate
 from tests.support.waiting import eventually
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.support.house import house, house_of_the_module
+from tests.support.in_process_app import house, house_of_the_module
 
 __all__ = ["house", "house_of_the_module"]
 

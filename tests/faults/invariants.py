@@ -8,7 +8,7 @@ from typing import Any
 from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.names import OWNER_KEY, parse_connector_name, unique_key
 from chalicelib.stores.claims import target_key
-from tests.support.house import House
+from tests.support.in_process_app import House
 
 Json = dict[str, Any]
 NAMED = ("source", "destination", "stream_cluster", "connect_cluster", "pipeline", "delivery")

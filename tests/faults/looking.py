@@ -3,7 +3,7 @@
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, owner_marker
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.ids import new_id
-from tests.support.house import House
+from tests.support.in_process_app import House
 
 WRITES = ("POST", "PUT", "DELETE")
 

@@ -7,7 +7,7 @@ from chalicelib.domain.database import SslMode
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
-from tests.support.house import House, changed
+from tests.support.in_process_app import House, changed
 
 Resource = Pipeline | Delivery
 Act = Callable[[], Resource | None]

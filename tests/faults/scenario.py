@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, Rejected, Unavailable
+from tests.faults.failure_modes import Aftermath, Kind
 from tests.faults.invariants import violations
 from tests.faults.operations import Ready, Scene
-from tests.faults.troubles import Aftermath, Kind
-from tests.support.gate import Call, Crash, Point, Trouble
-from tests.support.house import House, Kept
+from tests.support.call_interceptor import Call, Crash, Point, Trouble
+from tests.support.in_process_app import House, Kept
 
 Troubles = Sequence[tuple[Point, Kind]]
 JUMPS = (31, 10, 10, 10, 31, 10, 10, 95, 10, 600, 10, 10)

@@ -19,8 +19,8 @@ from infra.local.doubles.kafka import KafkaDouble
 from tests.faults.invariants import violations
 from tests.faults.operations import DEPLOY_DELIVERY, REMAP_DELIVERY, Scene
 from tests.faults.scenario import recover
-from tests.support.gate import Call, Point, Side
-from tests.support.house import House, changed
+from tests.support.call_interceptor import Call, Point, Side
+from tests.support.in_process_app import House, changed
 
 CROWD = 10
 

@@ -10,7 +10,7 @@ from infra.local.doubles.connect_faults import Effect
 from tests.faults.invariants import violations
 from tests.faults.looking import code_of, touches
 from tests.faults.scenario import recover
-from tests.support.house import House
+from tests.support.in_process_app import House
 
 CREATE = ("POST", "/connectors$")
 

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from tests.faults.failure_modes import KINDS, Kind
 from tests.faults.operations import SCENES, Scene
 from tests.faults.scenario import Stage, play
-from tests.faults.troubles import KINDS, Kind
-from tests.support.gate import Point, Side
-from tests.support.house import House, Kept
+from tests.support.call_interceptor import Point, Side
+from tests.support.in_process_app import House, Kept
 
 pytestmark = pytest.mark.thorough
 

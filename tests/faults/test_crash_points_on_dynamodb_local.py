@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from infra.local import dynamodb
-from infra.local.fetch import fetch_all
-from infra.local.folders import Folders
-from infra.local.ports import kept_ports
-from infra.local.processes import Server
-from infra.local.reaper import Reaper
+from infra.local.process.ports import kept_ports
+from infra.local.process.processes import Server
+from infra.local.process.reaper import Reaper
+from infra.local.stack import dynamodb
+from infra.local.stack.fetch import fetch_all
+from infra.local.stack.folders import Folders
+from tests.faults.failure_modes import CRASHES, STORE_TROUBLES
 from tests.faults.operations import DEPLOY_DELIVERY, DEPLOY_PIPELINE, Scene
 from tests.faults.scenario import Stage, play
-from tests.faults.troubles import CRASHES, STORE_TROUBLES
-from tests.support.gate import Gate
-from tests.support.house import House, house_on
+from tests.support.call_interceptor import Gate
+from tests.support.in_process_app import House, house_on
 from tests.support.tables import on_dynamodb_local
 
 pytestmark = pytest.mark.real

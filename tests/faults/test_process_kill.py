@@ -21,13 +21,13 @@ from typing import Any
 import httpx
 import pytest
 
-from infra.local import probes, real_stack
-from infra.local.first_admin import FirstAdmin
-from infra.local.layout import ROOT
-from infra.local.ports import kept_ports
-from infra.local.processes import Plan, Server
-from infra.local.reaper import Reaper
-from infra.local.surroundings import Keys, environment
+from infra.local.app.environment import Keys, environment
+from infra.local.app.first_admin import FirstAdmin
+from infra.local.process.ports import kept_ports
+from infra.local.process.processes import Plan, Server
+from infra.local.process.reaper import Reaper
+from infra.local.stack import probes, real_stack
+from infra.local.stack.layout import ROOT
 from tests.support.holding_proxy import HoldingProxy, Seen
 from tests.support.real_headgate import RealHeadgate
 from tests.support.waiting import eventually

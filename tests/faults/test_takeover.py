@@ -10,8 +10,8 @@ import pytest
 from chalicelib.domain.observation import DesiredState
 from tests.faults.invariants import violations
 from tests.faults.scenario import recover
-from tests.support.gate import Call, Point, Side
-from tests.support.house import House
+from tests.support.call_interceptor import Call, Point, Side
+from tests.support.in_process_app import House
 
 
 class HeldUp:

@@ -7,11 +7,11 @@ import httpx
 import pytest
 
 from chalicelib.domain.audit import Outcome
-from chalicelib.domain.drift import DRIFTED
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState
 from chalicelib.domain.operation import MOST_DEFECTS
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.restarts import MOST_RESTARTS
+from chalicelib.domain.reconcile.drift import DRIFTED
+from chalicelib.domain.reconcile.restarts import MOST_RESTARTS
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.connect_clusters import ConnectClusterInput
 from infra.local.doubles.connect_faults import Effect
@@ -19,8 +19,8 @@ from infra.local.doubles.connect_traces import secrets_trace
 from tests.faults.invariants import violations
 from tests.faults.looking import touches
 from tests.faults.scenario import recover
-from tests.support.gate import Call, Point, Side
-from tests.support.house import House
+from tests.support.call_interceptor import Call, Point, Side
+from tests.support.in_process_app import House
 
 NO_SECRETS = secrets_trace("Headgate gave no answer for secret 0: status 503")
 WRONG_PASSWORD = 'org.postgresql.util.PSQLException: FATAL: password authentication failed for user "x"'

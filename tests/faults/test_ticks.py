@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.clients.connect import Connect
+from chalicelib.clients.connect.client import Connect
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, owner_marker
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
@@ -12,7 +12,7 @@ from infra.local.doubles.connect_plugins import POSTGRES_SOURCE
 from tests.faults.invariants import violations
 from tests.faults.looking import a_stranger, code_of, touches
 from tests.faults.scenario import recover
-from tests.support.house import House
+from tests.support.in_process_app import House
 
 
 def test_a_tick_that_cannot_read_connect_says_so_and_does_nothing(house: House) -> None:

@@ -21,7 +21,7 @@ from chalice.local import LambdaContext
 from moto import mock_aws
 from moto.core.models import botocore_stubber
 
-from infra.local.layout import ROOT
+from infra.local.stack.layout import ROOT
 
 REGION = "eu-central-1"
 HANDLERS = {

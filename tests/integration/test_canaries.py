@@ -14,8 +14,8 @@ from urllib.parse import quote
 import pytest
 
 from infra.local.doubles.connect_faults import Effect
-from tests.support.cage import Cage, canary, start_cage
 from tests.support.leaks import Exhibit, Leak, leaks
+from tests.support.output_recorder import Cage, canary, start_cage
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.thorough

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from chalicelib.clients.addresses import AddressPolicy
-from chalicelib.clients.connect import AlreadyExists, Connect, OutcomeUnknown
+from chalicelib.clients.connect.client import AlreadyExists, Connect, OutcomeUnknown
 from chalicelib.clients.kafka import Kafka
 from chalicelib.domain.cluster import StreamCluster
 from chalicelib.domain.connector_config import config_hash

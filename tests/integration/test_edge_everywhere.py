@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.ports import free_port
-from infra.local.server import ApiServer
+from infra.local.app.server import ApiServer
+from infra.local.process.ports import free_port
 from tests.support.edge import (
     ADMIN,
     JSON_ADMIN,

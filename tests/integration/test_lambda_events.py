@@ -12,8 +12,8 @@ import pytest
 
 import app
 from infra.aws.permissions import allows, policy_of
-from infra.local.layout import ROOT
-from infra.local.ports import free_port
+from infra.local.process.ports import free_port
+from infra.local.stack.layout import ROOT
 from tests.integration.lambda_home import PARAMETERS
 from tests.support.edge import lambda_event
 from tests.support.waiting import until_listening

@@ -12,8 +12,8 @@ import boto3
 import pytest
 from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
 
-from infra.local.events import period_of
-from infra.local.runner import Runner
+from infra.local.app.events import period_of
+from infra.local.app.runner import Runner
 from tests.support.edge import make_edge
 
 WAIT = 20

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-import infra.local.server as server_module
+import infra.local.app.server as server_module
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Call, Permission
-from infra.local.server import MAX_CONNECTIONS, ApiServer
+from infra.local.app.server import MAX_CONNECTIONS, ApiServer
 from tests.support.edge import JSON_ADMIN, make_edge
 from tests.support.waiting import eventually
 

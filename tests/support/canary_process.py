@@ -15,7 +15,7 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
 from moto.sqs.models import SQSBackend
 
-from infra.local.runner import Runner
+from infra.local.app.runner import Runner
 from tests.support.orders import Orders, serve
 
 _sent: list[str] = []

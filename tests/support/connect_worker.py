@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from chalicelib.clients.addresses import AddressPolicy
-from chalicelib.clients.connect import Connect
+from chalicelib.clients.connect.client import Connect
 from chalicelib.kit.clock import Deadline
 
 SECRET = "hunter2-in-a-trace"

@@ -2,7 +2,7 @@
 
     python -m tests.support.headgate_process PORT
 
-Everything else comes from the environment (see `infra/local/surroundings.py`). Ends on SIGTERM.
+Everything else comes from the environment (see `infra/local/app/environment.py`). Ends on SIGTERM.
 """
 
 import os
@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 
-from infra.local.runner import Runner
+from infra.local.app.runner import Runner
 
 
 def main(port: int) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.local.ports import free_port
+from infra.local.process.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 300

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from infra.local.runner import Runner
+from infra.local.app.runner import Runner
 from tests.support.quick_moto import share_rows
 
 Orders = Mapping[str, Callable[[Runner, Mapping[str, str]], Any]]

@@ -14,19 +14,19 @@ import psycopg
 import pytest
 
 from chalicelib.clients.databases.contract import DatabaseSecrets
-from chalicelib.clients.databases.postgresql import PostgreSQL
+from chalicelib.clients.databases.postgresql.client import PostgreSQL
 from chalicelib.domain.database import DatabaseAddress, SslMode
-from chalicelib.domain.database_facts import ServerFacts
 from chalicelib.domain.provider import DatabaseProvider
-from chalicelib.domain.readiness import CapturePlan, Readiness, judge_readiness
+from chalicelib.domain.providers.postgresql.facts import ServerFacts
+from chalicelib.domain.providers.postgresql.readiness import CapturePlan, Readiness, judge_readiness
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline, utc_now
 from chalicelib.kit.masking import Secret
-from infra.local import postgres
-from infra.local.folders import Folders
-from infra.local.ports import kept_ports
-from infra.local.processes import Server
-from infra.local.reaper import Reaper
+from infra.local.process.ports import kept_ports
+from infra.local.process.processes import Server
+from infra.local.process.reaper import Reaper
+from infra.local.stack import postgres
+from infra.local.stack.folders import Folders
 from tests.support.waiting import eventually
 
 HOST = "127.0.0.1"

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from infra.local import real_stack
-from infra.local.ports import kept_ports
-from infra.local.real_stack import RealStack
+from infra.local.process.ports import kept_ports
+from infra.local.stack import real_stack
+from infra.local.stack.real_stack import RealStack
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,14 +19,14 @@ import psycopg
 import pytest
 from psycopg.sql import SQL, Identifier, Literal
 
-from infra.local import probes
-from infra.local.addresses import StackAddresses
-from infra.local.first_admin import FirstAdmin
-from infra.local.layout import ROOT
-from infra.local.processes import Plan, Server
-from infra.local.real_stack import RealStack
-from infra.local.reaper import Reaper
-from infra.local.surroundings import Keys, environment
+from infra.local.app.addresses import StackAddresses
+from infra.local.app.environment import Keys, environment
+from infra.local.app.first_admin import FirstAdmin
+from infra.local.process.processes import Plan, Server
+from infra.local.process.reaper import Reaper
+from infra.local.stack import probes
+from infra.local.stack.layout import ROOT
+from infra.local.stack.real_stack import RealStack
 from tests.support.real import RealStackInUse
 from tests.support.waiting import eventually
 

@@ -27,11 +27,11 @@ import httpx
 import pytest
 
 from infra.local import doubles
-from infra.local.addresses import StackAddresses
-from infra.local.first_admin import FirstAdmin
-from infra.local.layout import ROOT
-from infra.local.ports import kept_ports
-from infra.local.surroundings import Keys, environment
+from infra.local.app.addresses import StackAddresses
+from infra.local.app.environment import Keys, environment
+from infra.local.app.first_admin import FirstAdmin
+from infra.local.process.ports import kept_ports
+from infra.local.stack.layout import ROOT
 from tests.support.postgresql import RunningPostgreSQL, running_postgresql
 from tests.support.waiting import eventually
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from infra.local.runner import Runner
+from infra.local.app.runner import Runner
 from tests.support.orders import Orders, serve
 
 

@@ -26,7 +26,7 @@ from moto.dynamodb.models import dynamodb_backends
 from pynamodb.models import Model
 
 from chalicelib.stores.all_tables import ALL_TABLES
-from tests.support.gate import Gate, Side
+from tests.support.call_interceptor import Gate, Side
 from tests.support.quick_moto import row_copies, share_rows
 
 REGION = "eu-central-1"

@@ -1,6 +1,6 @@
 """The story that a connection test tells: which step went well, which failed, which was never reached."""
 
-from chalicelib.clients.databases.errors import DatabaseFailure, Step
+from chalicelib.clients.databases.postgresql.errors import DatabaseFailure, Step
 from chalicelib.domain.database import CheckStatus, TestCheck, TestResult
 
 _DONE = {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from chalicelib.domain.database import DatabaseAddress, TestResult
-from chalicelib.domain.database_facts import ServerFacts, TableListing, TargetFacts
+from chalicelib.domain.providers.postgresql.facts import ServerFacts, TableListing, TargetFacts
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret

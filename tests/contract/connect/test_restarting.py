@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from chalicelib.domain.classify import classify, is_general
+from chalicelib.domain.classify.classifier import classify, is_general
 from chalicelib.domain.names import ConnectorKind
 from tests.contract.conftest import Shop, World
 from tests.support.doubles import ConnectView

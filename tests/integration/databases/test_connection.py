@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
-from chalicelib.clients.databases.postgresql import PostgreSQL
+from chalicelib.clients.databases.postgresql.client import PostgreSQL
+from chalicelib.clients.databases.postgresql.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.database import CheckStatus, DatabaseAddress, SslMode, TestResult
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline

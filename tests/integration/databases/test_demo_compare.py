@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from infra.local.demo_changes import COUNT, make_changes
-from infra.local.demo_compare import snapshot
-from infra.local.demo_data import ROWS, TABLES, TARGET_SCHEMA, Database, make_source, make_target
-from infra.local.postgres import SUPERUSER
+from infra.local.demo.changes import COUNT, make_changes
+from infra.local.demo.compare import snapshot
+from infra.local.demo.data import ROWS, TABLES, TARGET_SCHEMA, Database, make_source, make_target
+from infra.local.stack.postgres import SUPERUSER
 from tests.support.postgresql import HOST, RunningPostgreSQL
 
 STAMP = "comparing"

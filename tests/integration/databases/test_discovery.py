@@ -2,9 +2,16 @@
 
 import pytest
 
-from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
-from chalicelib.domain.column_types import table_issues, topic_collisions
-from chalicelib.domain.database_facts import Generated, RawTable, RelationKind, ReplicaIdentity, TableListing, TypeKind
+from chalicelib.clients.databases.postgresql.errors import DatabaseFailure, FailureCode
+from chalicelib.domain.providers.postgresql.column_types import table_issues, topic_collisions
+from chalicelib.domain.providers.postgresql.facts import (
+    Generated,
+    RawTable,
+    RelationKind,
+    ReplicaIdentity,
+    TableListing,
+    TypeKind,
+)
 from chalicelib.domain.table import IssueCode, Severity, TableName
 from chalicelib.kit.clock import Deadline
 from tests.support.postgresql import ORDERS, Shop, client

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from chalicelib.clients.databases.postgresql import PostgreSQL
+from chalicelib.clients.databases.postgresql.client import PostgreSQL
 from chalicelib.domain.database import SslMode, TestResult
 from chalicelib.kit.clock import Deadline
 from tests.support.postgresql import HOST, RunningPostgreSQL

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 
-from chalicelib.domain.column_types import table_issues
-from chalicelib.domain.database_facts import TargetFacts
 from chalicelib.domain.delivery import DeliveryOptions, Mapping, WriteMode
+from chalicelib.domain.providers.postgresql.column_types import table_issues
+from chalicelib.domain.providers.postgresql.facts import TargetFacts
+from chalicelib.domain.providers.postgresql.target import TargetVerdict, judge_target
 from chalicelib.domain.table import SourceTable, TableName
-from chalicelib.domain.target import TargetVerdict, judge_target
 from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Deadline
 from tests.support.postgresql import ORDERS, Shop, client

@@ -6,8 +6,8 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.destination import Destination
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.claims import target_key
-from tests.support.gate import Side
-from tests.support.house import House, changed, house, house_of_the_module
+from tests.support.call_interceptor import Side
+from tests.support.in_process_app import House, changed, house, house_of_the_module
 
 __all__ = ["house", "house_of_the_module"]
 

@@ -9,7 +9,7 @@ from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.health import HealthStatus
 from chalicelib.errors import Invalid
 from infra.local.doubles.connect import VERSION
-from tests.support.house import House, house, house_of_the_module
+from tests.support.in_process_app import House, house, house_of_the_module
 
 __all__ = ["house", "house_of_the_module"]
 

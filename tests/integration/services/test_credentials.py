@@ -2,7 +2,7 @@
 
 from chalicelib.domain.source import Source
 from chalicelib.kit.masking import Secret
-from tests.support.house import House, changed
+from tests.support.in_process_app import House, changed
 
 
 def opened(house: House, source: Source) -> str:

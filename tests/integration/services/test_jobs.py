@@ -7,7 +7,7 @@ import pytest
 from chalicelib.domain.job import JobKind, JobStatus
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.jobs import LEASE, MAX_ATTEMPTS, JobService
-from tests.support.house import House
+from tests.support.in_process_app import House
 
 
 def _jobs(house: House, rung: list[str]) -> JobService:

@@ -9,7 +9,7 @@ from chalicelib.domain.user import UserStatus
 from chalicelib.errors import Unauthenticated
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.transaction import Transaction
-from tests.support.house import House
+from tests.support.in_process_app import House
 
 PASSWORD = Secret("correct horse battery staple")
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from chalicelib.stores.transaction import Transaction
-from tests.support.house import House
+from tests.support.in_process_app import House
 
 
 def test_a_deleted_source_leaves_no_tables_behind(house: House) -> None:

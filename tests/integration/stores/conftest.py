@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.gate import Gate
+from tests.support.call_interceptor import Gate
 from tests.support.tables import Tables, on_moto
 
 

@@ -12,7 +12,7 @@ from chalicelib.errors import NotFound, StoreUnavailable, WriteConflict
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.users import Users
 from tests.integration.stores.conftest import Room
-from tests.support.gate import Call, Point
+from tests.support.call_interceptor import Call, Point
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ from chalicelib.errors import Conflict, RequestInProgress, StoreUnavailable
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.idempotency import IdempotencyStore
 from tests.integration.stores.conftest import Room
-from tests.support.gate import Call, Point
+from tests.support.call_interceptor import Call, Point
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ANSWER = KeptAnswer(status=201, headers=(("Location", "/x"),), body='{"token": "planted"}')

@@ -7,16 +7,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from chalicelib.domain.cluster import ConnectCluster
-from chalicelib.domain.cluster_view import ClusterView, Remembered, Wanted
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.drift import Drift
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState
-from chalicelib.domain.restarts import Ailment, Restarts
+from chalicelib.domain.reconcile.drift import Drift
+from chalicelib.domain.reconcile.restarts import Ailment, Restarts
+from chalicelib.domain.reconcile.snapshot import ClusterView, Remembered, Wanted
 from chalicelib.kit.ids import id_from
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import ObservationRow, Observations
 from chalicelib.stores.transaction import Transaction
-from tests.support.gate import Gate
+from tests.support.call_interceptor import Gate
 from tests.support.tables import Tables, on_moto
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -14,7 +14,7 @@ from chalicelib.stores.rows import read_rows
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.users import UserRows, Users
 from tests.integration.stores.conftest import Room
-from tests.support.gate import Call, Point
+from tests.support.call_interceptor import Call, Point
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 HELD_BACK = {"headgate-users": {"ConsistentRead": True, "Keys": [{"id": {"S": "user-1"}}]}}

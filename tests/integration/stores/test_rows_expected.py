@@ -12,7 +12,7 @@ from chalicelib.stores.claims import ClaimRow, Targets
 from chalicelib.stores.rows import AT_MOST, expect, one_request, read_rows
 from chalicelib.stores.transaction import Transaction
 from tests.integration.stores.conftest import Room
-from tests.support.gate import Call, Point
+from tests.support.call_interceptor import Call, Point
 
 
 def claim(key: str, holder: str) -> None:

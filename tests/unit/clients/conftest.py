@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from chalicelib.clients.connect import Connect
+from chalicelib.clients.connect.client import Connect
 from tests.support.connect_worker import Worker, at
 
 

@@ -14,7 +14,7 @@ from chalicelib.domain.credentials import Credentials
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
-from infra.local.ports import free_port
+from infra.local.process.ports import free_port
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 LOOPBACK = AddressPolicy(allow_loopback=True)

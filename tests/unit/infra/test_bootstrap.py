@@ -3,7 +3,7 @@ import subprocess
 
 import pytest
 
-from infra.local.layout import ROOT
+from infra.local.stack.layout import ROOT
 
 TOOLS = ("bash", "find", "sort", "sed")
 WORKS = "#!/usr/bin/env bash\nexit 0\n"

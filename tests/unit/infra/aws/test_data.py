@@ -12,7 +12,7 @@ from pynamodb.models import Model
 from chalicelib.stores.all_tables import ALL_TABLES
 from chalicelib.wiring import JOBS, TICKS
 from infra.aws.template_checks import FUNCTIONS
-from infra.local.layout import ROOT
+from infra.local.stack.layout import ROOT
 
 TEXT = (ROOT / "infra" / "data.yaml").read_text()
 RESOURCES: dict[str, Any] = yaml.safe_load(TEXT)["Resources"]

@@ -18,7 +18,7 @@ from infra.aws.package import (
     require_python,
     stage_project,
 )
-from infra.local.layout import ROOT
+from infra.local.stack.layout import ROOT
 
 TOOLS = {"chalice", "pip", "setuptools", "wheel", "inquirer", "moto", "pytest", "tests", "infra"}
 

@@ -18,8 +18,8 @@ from chalicelib.stores.all_tables import ALL_TABLES
 from infra.aws.permissions import allows, permissions, policy_files, policy_of, wildcard_resources
 from tests.faults.looking import a_stranger
 from tests.integration.lambda_home import actions
-from tests.support.gate import Call, Crash, Point, Side
-from tests.support.house import House, house, house_of_the_module
+from tests.support.call_interceptor import Call, Crash, Point, Side
+from tests.support.in_process_app import House, house, house_of_the_module
 
 __all__ = ["house", "house_of_the_module"]
 Act = Callable[[House, str], object]

@@ -1,0 +1,297 @@
+"""The client of one Connect cluster's REST API. Answers are hostile and may carry secrets: only our own types leave.
+
+Facts about the API: Kafka Connect 4.3, "REST API" in its documentation, and the behaviour of real workers.
+"""
+
+import random
+import ssl
+import time
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from chalicelib.clients.connect.http import MEBIBYTE, READ_SECONDS, Answer, ConnectHttp, HostCheck, NoAnswer
+from chalicelib.clients.connect.outcomes import AlreadyExists, OutcomeUnknown, settle, unknown, unread, unreadable
+from chalicelib.clients.connect.parse import (
+    ConnectRoot,
+    FieldError,
+    read_config,
+    read_config_hashes,
+    read_field_errors,
+    read_plugins,
+    read_root,
+    read_status,
+    read_statuses,
+    read_topics,
+)
+from chalicelib.clients.connect.version import creates_stopped
+from chalicelib.domain.classify.classifier import classify, is_general
+from chalicelib.domain.cluster import ConnectorPlugin
+from chalicelib.domain.names import ConnectorKind
+from chalicelib.domain.observation import ConnectorStatus
+from chalicelib.errors import HeadgateError, Invalid, NotFound, Unavailable
+from chalicelib.kit.clock import Deadline
+from chalicelib.kit.masking import Secret
+
+__all__ = ["AlreadyExists", "Connect", "ConnectRoot", "FieldError", "OutcomeUnknown"]
+
+TRIES = 3
+VALIDATE_SECONDS = 15.0
+EXPANDED_LIST_BYTES = 64 * MEBIBYTE
+_PAUSE_SECONDS = (0.1, 0.4)
+
+
+class Connect:
+    """One Connect cluster. Every method takes the deadline that bounds it, retries and pauses included.
+
+    Reads raise `Unavailable` when Connect cannot be read. Writes raise `Unavailable` when nothing was changed,
+    `OutcomeUnknown` when that is not known, `NotFound` for a connector that is not there, `Invalid`
+    (`CONNECTOR_CONFIG_INVALID`) for a refused config and `Rejected` for any other definite no. All of them raise
+    `Invalid` (`URL_NOT_ALLOWED`) when the address leads where it may not.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        username: str | None = None,
+        password: Secret | None = None,
+        check_host: HostCheck,
+        tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._http = ConnectHttp(
+            base_url=base_url, username=username, password=password, check_host=check_host, tls=tls
+        )
+        self._sleep = sleep
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        self._http.close()
+
+    def root(self, deadline: Deadline) -> ConnectRoot:
+        """Version and Kafka cluster id of the worker that answers."""
+        return read_root(self._found(self._read("/", deadline)))
+
+    def plugins(self, deadline: Deadline) -> tuple[ConnectorPlugin, ...]:
+        """The connector plug-ins of the worker that answers."""
+        return read_plugins(self._found(self._read("/connector-plugins", deadline)))
+
+    def validate(self, class_name: str, config: Mapping[str, str], deadline: Deadline) -> tuple[FieldError, ...]:
+        """The fields that the plug-in refuses; none when all is well. `config` must hold `name`, or Connect misses it.
+
+        Takes up to 15 s, for the plug-in may try the database. Changes nothing.
+
+        Raises:
+            Invalid: `PLUGIN_MISSING`, the worker that answered has no such class.
+        """
+        path = f"/connector-plugins/{_quoted(class_name)}/config/validate"
+        body = {**config, "connector.class": class_name}
+        answer = self._exchange("PUT", path, deadline, body=body, seconds=VALIDATE_SECONDS)
+        if answer.status == 200:
+            return read_field_errors(answer.body)
+        if answer.refusal and all(plugin.class_name != class_name for plugin in self.plugins(deadline)):
+            raise Invalid("The Connect worker has no such plug-in. Install it on every worker.", code="PLUGIN_MISSING")
+        hint = classify(answer.message, ConnectorKind.SINK if "Sink" in class_name else ConnectorKind.SOURCE)
+        raise unreadable(answer) if is_general(hint) else Unavailable(hint.message)
+
+    def find_config(self, name: str, deadline: Deadline) -> dict[str, str] | None:
+        """The connector's config, with references in place of secrets; None when it does not exist."""
+        body = self._read(f"{_connector(name)}/config", deadline)
+        return None if body is None else read_config(body)
+
+    def find_status(self, name: str, deadline: Deadline) -> ConnectorStatus | None:
+        """The connector and its tasks; None when it does not exist. One just made has no status yet: UNASSIGNED."""
+        body = self._read(f"{_connector(name)}/status", deadline)
+        if body is not None:
+            return read_status(name, body)
+        if self.find_config(name, deadline) is None:
+            return None
+        return ConnectorStatus(name=name, state="UNASSIGNED", worker_id=None, tasks=())
+
+    def statuses(self, deadline: Deadline) -> dict[str, ConnectorStatus]:
+        """All connectors by name, in one request. It is the answering worker's view: absence here proves nothing."""
+        return read_statuses(
+            self._found(self._read("/connectors?expand=status", deadline, at_most=EXPANDED_LIST_BYTES))
+        )
+
+    def statuses_and_configs(self, deadline: Deadline) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
+        """The same, and for the connectors of our names the hashes of their configs, in one request.
+
+        Asked only once: an answer that is too large for us, or takes too long, is so the second time as well.
+        """
+        path = "/connectors?expand=status&expand=info"
+        body = self._found(self._read(path, deadline, at_most=EXPANDED_LIST_BYTES, tries=1))
+        return read_statuses(body), read_config_hashes(body)
+
+    def topics(self, name: str, deadline: Deadline) -> frozenset[str] | None:
+        """The topics that the connector has used; None when it does not exist or the worker does not keep track."""
+        answer = self._exchange("GET", f"{_connector(name)}/topics", deadline)
+        if answer.refusal in (403, 404):
+            return None
+        if answer.status != 200:
+            raise unreadable(answer)
+        return read_topics(name, answer.body)
+
+    def create_stopped(self, name: str, config: Mapping[str, str], deadline: Deadline) -> None:
+        """Make the connector without starting it. Connect before 3.7 cannot: it is made, and stopped at once.
+
+        Raises:
+            AlreadyExists: there is a connector of this name.
+        """
+        stopped = creates_stopped(self.root(deadline).version)
+        body: dict[str, Any] = {"name": name, "config": {**config, "name": name}}
+        if stopped:
+            body["initial_state"] = "STOPPED"
+        self._write(
+            "POST",
+            "/connectors",
+            deadline,
+            body=body,
+            keys=config,
+            after_409=lambda: self._refuse_existing(name, deadline),
+        )
+        if not stopped:
+            try:
+                self.stop(name, deadline)
+            except HeadgateError:
+                raise OutcomeUnknown("The connector was made, and whether it was stopped is unknown.") from None
+
+    def put_config(self, name: str, config: Mapping[str, str], deadline: Deadline) -> None:
+        """Replace the connector's config, which restarts it: compare before. Makes the connector when it is missing."""
+        body = {**config, "name": name}
+
+        def happened() -> bool:
+            return self.find_config(name, deadline) == body
+
+        self._write("PUT", f"{_connector(name)}/config", deadline, body=body, keys=config, after_409=happened)
+
+    def pause(self, name: str, deadline: Deadline) -> None:
+        """Ask the connector to pause; its tasks follow later."""
+        self._write("PUT", f"{_connector(name)}/pause", deadline)
+
+    def resume(self, name: str, deadline: Deadline) -> None:
+        """Ask the connector to run; its tasks follow later."""
+        self._write("PUT", f"{_connector(name)}/resume", deadline)
+
+    def stop(self, name: str, deadline: Deadline) -> None:
+        """Ask the connector to give up its tasks. Connect 3.5 and later."""
+        self._write("PUT", f"{_connector(name)}/stop", deadline)
+
+    def restart(self, name: str, deadline: Deadline) -> None:
+        """Restart the connector and all of its tasks."""
+        self._write("POST", f"{_connector(name)}/restart?includeTasks=true&onlyFailed=false", deadline)
+
+    def restart_failed(self, name: str, deadline: Deadline) -> None:
+        """Restart those parts of the connector, itself or its tasks, that have failed or have not come back since.
+
+        Connect counts what is RESTARTING among them.
+        """
+        self._write("POST", f"{_connector(name)}/restart?includeTasks=true&onlyFailed=true", deadline)
+
+    def restart_task(self, name: str, task: int, deadline: Deadline) -> None:
+        """Restart one task. A task that does not exist is `NotFound`."""
+        self._write("POST", f"{_connector(name)}/tasks/{int(task)}/restart", deadline)
+
+    def delete(self, name: str, deadline: Deadline) -> bool:
+        """Delete the connector; offsets and consumer group stay. False when it was not there."""
+        try:
+            self._write("DELETE", _connector(name), deadline)
+        except NotFound:
+            return False
+        return True
+
+    def _refuse_existing(self, name: str, deadline: Deadline) -> bool:
+        # 409 says "exists already" or "rebalancing, nothing done": only looking tells which, the text does not.
+        if self.find_config(name, deadline) is not None:
+            raise AlreadyExists("A connector of this name exists already.")
+        return False
+
+    def _write(
+        self,
+        method: str,
+        path: str,
+        deadline: Deadline,
+        *,
+        body: Mapping[str, Any] | None = None,
+        keys: Collection[str] = (),
+        after_409: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Send a change. It is sent again only after a 409, which a rebalancing worker says before it does anything;
+        `after_409` looks whether it has happened all the same.
+        """
+        for attempt in range(TRIES):
+            try:
+                answer = self._http.send(method, path, deadline=deadline, body=body)
+            except NoAnswer as lost:
+                raise unknown(late=lost.late) from None
+            except Unavailable:
+                if attempt == 0:
+                    raise  # Nothing was ever sent.
+                break
+            if answer.refusal != 409:
+                return settle(answer, keys)
+            try:
+                if after_409():
+                    return None
+            except Unavailable:
+                break
+            if attempt < TRIES - 1:
+                self._pause(deadline)
+            if deadline.passed:
+                break
+        raise unknown()
+
+    def _read(self, path: str, deadline: Deadline, at_most: int = MEBIBYTE, tries: int = TRIES) -> object | None:
+        """The body of a successful read; None when Connect itself says that there is no such thing."""
+        answer = self._exchange("GET", path, deadline, at_most=at_most, tries=tries)
+        if answer.status == 200 and answer.is_json:
+            return answer.body
+        if answer.refusal == 404:
+            return None
+        raise unreadable(answer)
+
+    def _exchange(
+        self,
+        method: str,
+        path: str,
+        deadline: Deadline,
+        *,
+        body: Mapping[str, Any] | None = None,
+        seconds: float = READ_SECONDS,
+        at_most: int = MEBIBYTE,
+        tries: int = TRIES,
+    ) -> Answer:
+        """Ask something that changes nothing; again while a rebalance (409, or 500 for a moment) or a lost answer
+        spoils it.
+        """
+        for attempt in range(tries):
+            last = attempt == tries - 1
+            try:
+                answer = self._http.send(method, path, deadline=deadline, body=body, seconds=seconds, at_most=at_most)
+            except NoAnswer as lost:
+                if lost.late or last:
+                    raise unread(late=lost.late) from None
+            else:
+                if last or answer.refusal not in (409, 500):
+                    return answer
+            self._pause(deadline)
+        raise unread()
+
+    def _pause(self, deadline: Deadline) -> None:
+        self._sleep(deadline.left(random.uniform(*_PAUSE_SECONDS)))  # noqa: S311 - jitter, not a secret
+
+    @staticmethod
+    def _found(body: object | None) -> object:
+        if body is None:
+            raise unread()
+        return body
+
+
+def _connector(name: str) -> str:
+    return f"/connectors/{_quoted(name)}"
+
+
+def _quoted(part: str) -> str:
+    """One segment of a path. A dot segment would be resolved away by whatever stands between us and Connect."""
+    return quote(part, safe="").replace(".", "%2E") if part in (".", "..") else quote(part, safe="")

@@ -1,0 +1,220 @@
+"""Connect's JSON into our own types. It is hostile: wrong shapes are one error of ours, foreign text stays here."""
+
+import re
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+
+from chalicelib.clients.connect.phrases import GENERAL, sentence_for
+from chalicelib.domain.classify.classifier import classify
+from chalicelib.domain.cluster import ConnectorPlugin
+from chalicelib.domain.connector_config import config_hash
+from chalicelib.domain.names import ConnectorKind, parse_connector_name
+from chalicelib.domain.observation import ConnectorStatus, Hint, TaskStatus
+from chalicelib.errors import Unavailable
+
+UNKNOWN_STATE = "UNKNOWN"
+MAX_TASKS = 1000
+MAX_PLUGINS = 1000
+MAX_FIELDS = 100
+MAX_MESSAGES = 10
+MAX_TOPICS = 10_000
+STATES = frozenset({"UNASSIGNED", "RUNNING", "PAUSED", "FAILED", "RESTARTING", "STOPPED"})
+_WORKER = re.compile(r"[A-Za-z0-9._:\[\]-]{1,255}\Z")
+_WORD = re.compile(r"[A-Za-z0-9._+-]{1,128}\Z")
+_CLASS = re.compile(r"[A-Za-z0-9._$]{1,256}\Z")
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}\Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectRoot:
+    """What the worker that answered says of itself. The Kafka cluster id is null when it says none."""
+
+    version: str
+    kafka_cluster_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldError:
+    """One config field that Connect refuses, and why, in our words."""
+
+    field: str
+    messages: tuple[str, ...]
+
+
+def read_root(body: object) -> ConnectRoot:
+    """`GET /`."""
+    answer = _object(body)
+    version, cluster = _word(answer.get("version")), _word(answer.get("kafka_cluster_id"))
+    if version is None:
+        raise _strange()
+    return ConnectRoot(version=version, kafka_cluster_id=cluster)
+
+
+def read_plugins(body: object) -> tuple[ConnectorPlugin, ...]:
+    """`GET /connector-plugins`, sorted by class and version; entries without a readable class are left out."""
+    found = []
+    for entry in _array(body)[:MAX_PLUGINS]:
+        plugin = _object(entry)
+        name, kind = plugin.get("class"), _word(plugin.get("type"))
+        if isinstance(name, str) and _CLASS.match(name) and kind:
+            found.append(ConnectorPlugin(class_name=name, type=kind, version=_word(plugin.get("version"))))
+    return tuple(sorted(found, key=lambda plugin: (plugin.class_name, plugin.version or "")))
+
+
+def read_config(body: object) -> dict[str, str]:
+    """`GET /connectors/NAME/config`: text to text. Null values are left out."""
+    config = _object(body)
+    if any(not isinstance(value, str) and value is not None for value in config.values()):
+        raise _strange()
+    return {key: value for key, value in config.items() if isinstance(value, str)}
+
+
+def read_status(name: str, body: object) -> ConnectorStatus:
+    """`GET /connectors/NAME/status`, or the `status` of an expanded list, under the name that was asked for."""
+    answer = _object(body)
+    kind = ConnectorKind.SINK if answer.get("type") == "sink" else ConnectorKind.SOURCE
+    connector = _object(answer.get("connector"))
+    tasks = _array(answer.get("tasks"))
+    if len(tasks) > MAX_TASKS:
+        raise _strange()
+    return ConnectorStatus(
+        name=name,
+        state=_state(connector),
+        worker_id=_worker(connector),
+        tasks=tuple([_task(entry, kind) for entry in tasks]),
+        hint=_hint(connector, kind),
+    )
+
+
+def read_statuses(body: object) -> dict[str, ConnectorStatus]:
+    """`GET /connectors?expand=status`. A connector whose entry cannot be read is reported in the state UNKNOWN: one bad
+    entry must neither hide the others nor look like absence.
+    """
+    statuses = {}
+    for name, entry in _object(body).items():
+        try:
+            statuses[name] = read_status(name, _object(entry).get("status"))
+        except Unavailable:
+            statuses[name] = ConnectorStatus(name=name, state=UNKNOWN_STATE, worker_id=None, tasks=())
+    return statuses
+
+
+def read_config_hashes(body: object) -> dict[str, str]:
+    """`GET /connectors?expand=info`: the hash of each config of a connector of our name; no config leaves this room.
+
+    A connector whose entry cannot be read is left out.
+    """
+    hashes = {}
+    for name, entry in _object(body).items():
+        if parse_connector_name(name):
+            with suppress(Unavailable):
+                hashes[name] = config_hash(read_config(_object(_object(entry).get("info")).get("config")))
+    return hashes
+
+
+def read_topics(name: str, body: object) -> frozenset[str]:
+    """`GET /connectors/NAME/topics`."""
+    listed = _array(_object(_object(body).get(name)).get("topics"))
+    if len(listed) > MAX_TOPICS:
+        raise _strange()
+    return frozenset(topic for topic in listed if isinstance(topic, str) and _TOPIC.match(topic))
+
+
+def read_field_errors(body: object) -> tuple[FieldError, ...]:
+    """`PUT /connector-plugins/CLASS/config/validate`: the fields with errors, texts replaced by sentences of ours."""
+    answer = _object(body)
+    errors = []
+    for entry in _array(answer.get("configs")):
+        value = _object(entry).get("value")
+        if not isinstance(value, dict) or not value.get("errors"):
+            continue
+        field = _word(value.get("name")) or "config"
+        errors.append(FieldError(field=field, messages=_sentences(field, _array(value.get("errors")))))
+    count = answer.get("error_count")
+    if not errors and isinstance(count, int) and count > 0:
+        errors.append(FieldError(field="config", messages=(GENERAL,)))
+    return tuple(errors[:MAX_FIELDS])
+
+
+def read_refusal(message: str, keys: Collection[str]) -> tuple[FieldError, ...]:
+    """The text of a 400 on create or update, one error a line. Only fields among the `keys` sent are named."""
+    lines = message.splitlines()[:MAX_FIELDS]
+    known: dict[str, list[str]] = {}
+    for line in lines:
+        field, sentence = sentence_for(_key_named(line, keys), line)
+        if field != "config" or sentence != GENERAL:
+            known.setdefault(field, []).append(sentence)
+    found = tuple(
+        FieldError(field=field, messages=tuple(dict.fromkeys(said))[:MAX_MESSAGES]) for field, said in known.items()
+    )
+    return found or (FieldError(field="config", messages=(GENERAL,)),)
+
+
+def _key_named(line: str, keys: Collection[str]) -> str:
+    named = (key for key in keys if f"'{key}'" in line or f'"{key}"' in line or f"configuration {key}:" in line)
+    return next(named, "config")
+
+
+def _sentences(field: str, texts: list[object]) -> tuple[str, ...]:
+    said = (sentence_for(field, text)[1] if isinstance(text, str) else GENERAL for text in texts[:MAX_MESSAGES])
+    return tuple(dict.fromkeys(said))
+
+
+def _task(entry: object, kind: ConnectorKind) -> TaskStatus:
+    task = _object(entry)
+    number = task.get("id")
+    if type(number) is not int or not 0 <= number < 100_000:
+        raise _strange()
+    hint = _hint(task, kind)
+    if hint is None:
+        return _plain_task(number, _state(task), _worker(task))
+    return TaskStatus(id=number, state=_state(task), worker_id=_worker(task), hint=hint)
+
+
+@lru_cache(maxsize=4096)
+def _plain_task(number: int, state: str, worker_id: str | None) -> TaskStatus:
+    """Most of thousands of connectors have one task each, and run it on one of a few workers."""
+    return TaskStatus(id=number, state=state, worker_id=worker_id)
+
+
+def _state(part: Mapping[str, object]) -> str:
+    state = part.get("state")
+    return state if isinstance(state, str) and state in STATES else UNKNOWN_STATE
+
+
+def _worker(part: Mapping[str, object]) -> str | None:
+    worker = part.get("worker_id")
+    return worker if isinstance(worker, str) and _is_worker(worker) else None
+
+
+@lru_cache(maxsize=256)
+def _is_worker(text: str) -> bool:
+    """A cluster has few workers, and each of thousands of connectors and tasks names one of them."""
+    return bool(_WORKER.match(text))
+
+
+def _hint(part: Mapping[str, object], kind: ConnectorKind) -> Hint | None:
+    trace = part.get("trace")
+    return classify(trace, kind) if isinstance(trace, str) and trace else None
+
+
+def _word(value: object) -> str | None:
+    return value if isinstance(value, str) and _WORD.match(value) else None
+
+
+def _object(value: object) -> dict[str, object]:
+    if isinstance(value, dict):
+        return value
+    raise _strange()
+
+
+def _array(value: object) -> list[object]:
+    if isinstance(value, list):
+        return value
+    raise _strange()
+
+
+def _strange() -> Unavailable:
+    return Unavailable("What answered at the Connect address does not speak as Kafka Connect does. Check the address.")

@@ -1,0 +1,172 @@
+"""From rows of PostgreSQL's catalogs to facts. The row shapes are those of `queries`."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from chalicelib.domain.providers.postgresql.facts import (
+    Generated,
+    Persistence,
+    PublicationFacts,
+    PublishedTable,
+    RawColumn,
+    RawTable,
+    RelationKind,
+    ReplicaIdentity,
+    RoleFacts,
+    SlotFacts,
+    TargetTable,
+    TypeFacts,
+    TypeKind,
+)
+from chalicelib.domain.table import TableName
+
+Row = tuple[Any, ...]
+
+_KINDS = {
+    "r": RelationKind.TABLE,
+    "p": RelationKind.PARTITIONED,
+    "v": RelationKind.VIEW,
+    "m": RelationKind.MATERIALIZED_VIEW,
+    "f": RelationKind.FOREIGN_TABLE,
+}
+_PERSISTENCE = {"p": Persistence.PERMANENT, "u": Persistence.UNLOGGED, "t": Persistence.TEMPORARY}
+_IDENTITIES = {
+    "d": ReplicaIdentity.DEFAULT,
+    "f": ReplicaIdentity.FULL,
+    "n": ReplicaIdentity.NOTHING,
+    "i": ReplicaIdentity.INDEX,
+}
+_TYPE_KINDS = {
+    "b": TypeKind.BASE,
+    "e": TypeKind.ENUM,
+    "c": TypeKind.COMPOSITE,
+    "r": TypeKind.RANGE,
+    "m": TypeKind.RANGE,
+}
+_GENERATED = {"s": Generated.STORED, "v": Generated.VIRTUAL}
+
+
+def names_of(tables: Iterable[TableName]) -> tuple[list[str], list[str]]:
+    """Schema names and table names, side by side, as queries take them."""
+    pairs = [(table.schema_name, table.table_name) for table in tables]
+    return [schema for schema, _ in pairs], [table for _, table in pairs]
+
+
+def role_facts(row: Row) -> RoleFacts:
+    """A row of `ROLE`."""
+    return RoleFacts(
+        name=row[0],
+        can_login=row[1],
+        superuser=row[2],
+        replication=row[3],
+        bypasses_row_security=row[4],
+        connection_limit=row[5],
+        connections_used=row[6],
+        database_connection_limit=row[7],
+        database_connections_used=row[8],
+        can_create_in_database=row[9],
+    )
+
+
+def slot_facts(row: Row) -> SlotFacts:
+    """A row of `SLOTS`."""
+    return SlotFacts(
+        name=row[0],
+        plugin=row[1],
+        database=row[2],
+        active=row[3],
+        wal_status=row[4],
+        safe_wal_size=row[5],
+        retained_bytes=row[6],
+    )
+
+
+def publication_facts(publications: Sequence[Row], published: Sequence[Row]) -> tuple[PublicationFacts, ...]:
+    """Rows of `PUBLICATIONS` with those of `PUBLISHED_TABLES`."""
+    members: dict[str, list[PublishedTable]] = defaultdict(list)
+    for publication, schema_name, table_name, row_filter, columns in published:
+        members[publication].append(
+            PublishedTable(
+                name=TableName(schema_name, table_name),
+                row_filter=row_filter,
+                columns=None if columns is None else tuple(columns),
+            )
+        )
+    return tuple(
+        PublicationFacts(
+            name=row[0],
+            all_tables=row[1],
+            inserts=row[2],
+            updates=row[3],
+            deletes=row[4],
+            truncates=row[5],
+            via_root=row[6],
+            owned=row[7],
+            table_count=row[8],
+            tables=tuple(members[row[0]]),
+        )
+        for row in publications
+    )
+
+
+def columns_by_table(rows: Iterable[Row]) -> dict[int, tuple[RawColumn, ...]]:
+    """Rows of `COLUMNS`, by the oid of their table."""
+    columns: dict[int, list[RawColumn]] = defaultdict(list)
+    for row in rows:
+        columns[row[0]].append(_column(row))
+    return {oid: tuple(found) for oid, found in columns.items()}
+
+
+def _column(row: Row) -> RawColumn:
+    return RawColumn(
+        name=row[1],
+        ordinal=row[2],
+        type=row[3],
+        base=TypeFacts(
+            name=row[4],
+            kind=_TYPE_KINDS.get(row[5], TypeKind.OTHER),
+            is_array=row[6],
+            dimensions=row[7],
+            is_domain=row[8],
+        ),
+        nullable=row[9],
+        has_default=row[10],
+        generated=_GENERATED.get(row[11]),
+        can_select=row[12],
+        writable=row[13],
+    )
+
+
+def raw_table(row: Row, columns: tuple[RawColumn, ...]) -> RawTable:
+    """A row of `DISCOVERED_TABLES` or `WANTED_TABLES`."""
+    return RawTable(
+        name=TableName(row[1], row[2]),
+        kind=_KINDS.get(row[3], RelationKind.OTHER),
+        is_partition=row[4],
+        persistence=_PERSISTENCE.get(row[5], Persistence.PERMANENT),
+        replica_identity=_IDENTITIES.get(row[6], ReplicaIdentity.DEFAULT),
+        schema_usage=row[7],
+        owned=row[8],
+        row_security_active=row[9],
+        primary_key_columns=tuple(row[10]),
+        identity_usable=row[11],
+        estimated_rows=row[12],
+        estimated_size_bytes=row[13],
+        raw_columns=columns,
+    )
+
+
+def target_table(row: Row, columns: tuple[RawColumn, ...], unique_keys: Sequence[Sequence[str]]) -> TargetTable:
+    """A row of `TARGET_TABLES`."""
+    return TargetTable(
+        name=TableName(row[1], row[2]),
+        kind=_KINDS.get(row[3], RelationKind.OTHER),
+        owned=row[4],
+        can_select=row[5],
+        can_insert=row[6],
+        can_update=row[7],
+        can_delete=row[8],
+        columns=columns,
+        unique_keys=tuple(tuple(key) for key in unique_keys),
+    )

@@ -1,0 +1,169 @@
+"""PostgreSQL, looked at from outside: what it is, what it holds, and what the role may do. Nothing is ever changed."""
+
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chalicelib.clients.databases import connection_test
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND, AddressPolicy, DatabaseSecrets
+from chalicelib.clients.databases.postgresql import catalog, queries
+from chalicelib.clients.databases.postgresql.errors import DatabaseFailure, FailureCode
+from chalicelib.domain.database import DatabaseAddress, TestResult
+from chalicelib.domain.providers.postgresql.facts import (
+    RawTable,
+    SchemaFacts,
+    ServerFacts,
+    TableListing,
+    TargetFacts,
+    TargetTable,
+)
+from chalicelib.domain.table import TableName
+from chalicelib.kit.clock import Deadline
+
+if TYPE_CHECKING:
+    from chalicelib.clients.databases.postgresql.session import Row, Session
+
+MOST_COLUMNS = 60_000
+MOST_SLOTS = 1_000
+MOST_PUBLICATIONS = 500
+MOST_PUBLISHED = 5_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class PostgreSQL:
+    """A Database. `policy` is asked about the host and each address behind its name, right before it is contacted.
+
+    `trusted_ca_file` is a PEM file to verify servers with where a connection brings no certificate of its own; null
+    means the system's.
+    """
+
+    policy: AddressPolicy
+    trusted_ca_file: str | None = None
+
+    def test(self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline) -> TestResult:
+        """Connects, signs in and reads. What fails is in the result; nothing is raised."""
+        began = time.monotonic()
+        try:
+            with self._reading(address, secrets, deadline) as session:
+                session.row(queries.READABLE)
+                version = str(session.row(queries.VERSION)[0])[:100]
+        except DatabaseFailure as failure:
+            return connection_test.failed(failure)
+        return connection_test.succeeded(version, round((time.monotonic() - began) * 1000))
+
+    def server_facts(
+        self, address: DatabaseAddress, secrets: DatabaseSecrets, tables: Sequence[TableName], deadline: Deadline
+    ) -> ServerFacts:
+        """Reads what readiness is judged by, for these tables. Raises DatabaseFailure."""
+        with self._reading(address, secrets, deadline) as session:
+            version, number, database, wal_level, in_recovery, slots, senders, used, kept = session.row(queries.SERVER)
+            return ServerFacts(
+                version=version,
+                version_number=number,
+                database=database,
+                wal_level=wal_level,
+                in_recovery=in_recovery,
+                max_slots=slots,
+                max_senders=senders,
+                senders_used=used,
+                max_slot_wal_keep_megabytes=kept,
+                role=catalog.role_facts(session.row(queries.ROLE)),
+                slots=tuple(map(catalog.slot_facts, session.rows(queries.SLOTS, [MOST_SLOTS], most=MOST_SLOTS))),
+                publications=catalog.publication_facts(
+                    session.rows(queries.PUBLICATIONS, [MOST_PUBLICATIONS], most=MOST_PUBLICATIONS),
+                    session.rows(
+                        queries.PUBLISHED_TABLES, [*catalog.names_of(tables), MOST_PUBLISHED], most=MOST_PUBLISHED
+                    ),
+                ),
+                tables=_wanted_tables(session, tables),
+            )
+
+    def list_tables(
+        self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline, bound: int = DISCOVERY_BOUND
+    ) -> TableListing:
+        """Reads the tables that can be captured, ordered by schema and name. Raises DatabaseFailure.
+
+        Left out are the system's schemas, temporary tables, views, foreign tables and partitions (their root stands for
+        them). `truncated` when there are more than `bound`, or more columns than are ever read.
+        """
+        with self._reading(address, secrets, deadline) as session:
+            rows = _discovered(session, bound)
+            kept, columns_cut = _with_columns(session, rows[:bound])
+            return TableListing(tuple(kept), truncated=len(rows) > bound or columns_cut)
+
+    def target_facts(
+        self, address: DatabaseAddress, secrets: DatabaseSecrets, targets: Sequence[TableName], deadline: Deadline
+    ) -> TargetFacts:
+        """Reads what a delivery into these tables would meet. Raises DatabaseFailure."""
+        schemas = sorted({target.schema_name for target in targets})
+        with self._reading(address, secrets, deadline) as session:
+            number, role, in_recovery, extensions = session.row(queries.TARGET_SERVER)
+            found = session.rows(queries.TARGET_SCHEMAS, [schemas, len(schemas)], most=len(schemas))
+            return TargetFacts(
+                version_number=number,
+                role=role,
+                in_recovery=in_recovery,
+                extensions=frozenset(extensions),
+                schemas=tuple(SchemaFacts(name=name, usage=usage, create=create) for name, usage, create in found),
+                tables=_target_tables(session, targets),
+            )
+
+    def _reading(
+        self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline
+    ) -> "AbstractContextManager[Session]":
+        # psycopg is slow to import: only functions that meet a database pay for it.
+        from chalicelib.clients.databases.postgresql import session
+
+        return session.reading(address, secrets, self.policy, self.trusted_ca_file, deadline)
+
+
+def _discovered(session: "Session", bound: int) -> "list[Row]":
+    """One row more than the bound, when there is one. Exact sizes, unless somebody holds a table just now."""
+    try:
+        with session.attempt():
+            return session.rows(queries.DISCOVERED_TABLES, [bound + 1], most=bound + 1)
+    except DatabaseFailure as failure:
+        if failure.failure_code is not FailureCode.TIMEOUT or session.deadline.passed:
+            raise
+    return session.rows(queries.DISCOVERED_TABLES_WITHOUT_LOCKS, [bound + 1], most=bound + 1)
+
+
+def _with_columns(session: "Session", rows: "Sequence[Row]") -> tuple[list[RawTable], bool]:
+    """The tables whose columns were all read, and whether some were not."""
+    found = _columns(session, [row[0] for row in rows])
+    complete = len(found) <= MOST_COLUMNS
+    # Columns come in the order of the tables: only the table that was being read is incomplete, and those after it.
+    cut_at = next((place for place, row in enumerate(rows) if row[0] == found[-1][0]), 0) if not complete else len(rows)
+    columns = catalog.columns_by_table(found)
+    return [catalog.raw_table(row, columns.get(row[0], ())) for row in rows[:cut_at]], not complete
+
+
+def _columns(session: "Session", oids: list[int]) -> "list[Row]":
+    parameters = {"tables": oids, "most": MOST_COLUMNS + 1}
+    return session.rows(queries.COLUMNS, parameters, most=MOST_COLUMNS + 1) if oids else []
+
+
+def _wanted_tables(session: "Session", tables: Sequence[TableName]) -> tuple[RawTable, ...]:
+    if not tables:
+        return ()
+    rows = session.rows(queries.WANTED_TABLES, [*catalog.names_of(tables), len(tables)], most=len(tables))
+    found, cut = _with_columns(session, rows)
+    if cut:
+        raise DatabaseFailure(FailureCode.RESULT_TOO_LARGE)
+    return tuple(found)
+
+
+def _target_tables(session: "Session", targets: Sequence[TableName]) -> tuple[TargetTable, ...]:
+    if not targets:
+        return ()
+    most = len(targets)
+    rows = session.rows(queries.TARGET_TABLES, [*catalog.names_of(targets), most], most=most)
+    oids = [row[0] for row in rows]
+    columns = catalog.columns_by_table(_columns(session, oids))
+    keys: dict[int, list[list[str]]] = defaultdict(list)
+    for oid, key in session.rows(queries.UNIQUE_KEYS, [oids, most * 20], most=most * 20):
+        keys[oid].append(key)
+    return tuple(catalog.target_table(row, columns.get(row[0], ()), keys[row[0]]) for row in rows)

@@ -1,0 +1,223 @@
+"""One short, read-only, bounded conversation with a PostgreSQL server. It imports psycopg: import it lazily."""
+
+import contextlib
+import ssl
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, LiteralString
+
+import psycopg
+from psycopg import capabilities, errors
+from psycopg.abc import RV, PQGen
+
+from chalicelib.clients.databases.contract import AddressPolicy, DatabaseSecrets
+from chalicelib.clients.databases.postgresql.errors import (
+    DatabaseFailure,
+    FailureCode,
+    Step,
+    failure_of_connecting,
+    failure_of_sqlstate,
+)
+from chalicelib.domain.database import DatabaseAddress, SslMode
+from chalicelib.errors import Invalid, Unavailable
+from chalicelib.kit.clock import Deadline
+
+APPLICATION_NAME = "headgate"
+STATEMENT_SECONDS = 8.0
+LOCK_SECONDS = 1.0
+MOST_BYTES = 32 * 1024 * 1024
+MOST_ADDRESSES = 4
+_CHUNK = 500
+_TRY_NEXT_ADDRESS = frozenset({FailureCode.CONNECTION_REFUSED, FailureCode.HOST_UNREACHABLE, FailureCode.TIMEOUT})
+_VERIFYING = frozenset({SslMode.VERIFY_CA, SslMode.VERIFY_FULL})
+
+Row = tuple[Any, ...]
+Parameters = Sequence[object] | Mapping[str, object]
+
+
+class BoundedConnection(psycopg.Connection[Row]):
+    """A connection whose every wait ends at the deadline, also when the server says nothing any more."""
+
+    deadline: Deadline | None = None
+
+    def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
+        """Waits as psycopg does, and no longer than the deadline allows."""
+        left = self.deadline.left() if self.deadline is not None else None
+        return super().wait(gen, interval, left if timeout is None or left is None else min(left, timeout))
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Reads inside one read-only transaction that is never committed."""
+
+    connection: BoundedConnection
+    deadline: Deadline
+
+    def rows(self, sql: LiteralString, parameters: Parameters = (), *, most: int) -> list[Row]:
+        """Up to `most` rows. Raises DatabaseFailure: `RESULT_TOO_LARGE` beyond that or beyond `MOST_BYTES`."""
+        read: list[Row] = []
+        size = 0
+        with _translated(self.deadline), self.connection.cursor() as cursor:
+            chunk = _CHUNK if capabilities.has_stream_chunked() else 1
+            for row in cursor.stream(sql, parameters or None, size=chunk):
+                read.append(row)
+                size += sum(len(value) if isinstance(value, str | list) else 8 for value in row)
+                if len(read) > most or size > MOST_BYTES:
+                    # Closed first: what else the server would send is not read, and no cancelling is waited for.
+                    self.connection.close()
+                    raise DatabaseFailure(FailureCode.RESULT_TOO_LARGE)
+        return read
+
+    def row(self, sql: LiteralString, parameters: Parameters = ()) -> Row:
+        """The only row."""
+        found = self.rows(sql, parameters, most=1)
+        if not found:
+            raise DatabaseFailure(FailureCode.READ_FAILED)
+        return found[0]
+
+    @contextlib.contextmanager
+    def attempt(self) -> Iterator[None]:
+        """A part whose failure leaves the rest of the transaction usable."""
+        with _translated(self.deadline), self.connection.transaction():
+            yield
+
+
+@contextlib.contextmanager
+def reading(
+    address: DatabaseAddress,
+    secrets: DatabaseSecrets,
+    policy: AddressPolicy,
+    trusted_ca_file: str | None,
+    deadline: Deadline,
+) -> Iterator[Session]:
+    """Connects, opens the transaction, and closes everything at the end. Raises DatabaseFailure."""
+    connection = _connected(address, secrets, policy, trusted_ca_file, deadline)
+    try:
+        session = Session(connection, deadline)
+        _prepare(session)
+        yield session
+    finally:
+        # Closing without a word rolls the transaction back and waits for nothing.
+        connection.close()
+
+
+def _prepare(session: Session) -> None:
+    connection = session.connection
+    with _translated(session.deadline):
+        connection.read_only = True
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        milliseconds = int(session.deadline.left(STATEMENT_SECONDS) * 1000) + 1
+        # With only the system's schema in the path no function or operator of somebody else's can be called by mistake,
+        # and types of users are always spelled with their schema.
+        connection.execute(
+            "SELECT set_config('search_path', 'pg_catalog', true), set_config('statement_timeout', %s, true),"
+            " set_config('lock_timeout', %s, true), set_config('idle_in_transaction_session_timeout', %s, true)",
+            (str(milliseconds), str(int(LOCK_SECONDS * 1000)), str(milliseconds)),
+        )
+
+
+def _connected(
+    address: DatabaseAddress,
+    secrets: DatabaseSecrets,
+    policy: AddressPolicy,
+    trusted_ca_file: str | None,
+    deadline: Deadline,
+) -> BoundedConnection:
+    """Tries the addresses of the host, one after the other, inside the smaller of the two time limits."""
+    limit = Deadline.after(deadline.left(address.connection_timeout_seconds))
+    addresses = _allowed_addresses(address.host, policy)
+    failure = DatabaseFailure(FailureCode.TIMEOUT)
+    with _trust(address, secrets, trusted_ca_file) as ca_file:
+        for number, ip_address in enumerate(addresses):
+            share = limit.left() / (len(addresses) - number)
+            if limit.passed:
+                break
+            try:
+                connection = _connect(address, secrets, ip_address, ca_file, share)
+            except DatabaseFailure as refusal:
+                failure = refusal
+                if refusal.failure_code not in _TRY_NEXT_ADDRESS:
+                    break
+            else:
+                connection.deadline = deadline
+                return connection
+    raise failure
+
+
+def _allowed_addresses(host: str, policy: AddressPolicy) -> Sequence[str]:
+    """What was checked is what is connected to: libpq is handed addresses and resolves nothing itself."""
+    try:
+        return tuple(policy(host))[:MOST_ADDRESSES]
+    except Invalid:
+        raise DatabaseFailure(FailureCode.URL_NOT_ALLOWED) from None
+    except Unavailable:
+        raise DatabaseFailure(FailureCode.HOST_NOT_FOUND) from None
+
+
+def _connect(
+    address: DatabaseAddress, secrets: DatabaseSecrets, ip_address: str, ca_file: str | None, seconds: float
+) -> BoundedConnection:
+    try:
+        return BoundedConnection.connect(
+            host=address.host,
+            hostaddr=ip_address,
+            port=address.port,
+            dbname=address.database_name,
+            user=address.username,
+            password=secrets.password.reveal(),
+            sslmode=address.ssl_mode.value,
+            sslrootcert=ca_file,
+            application_name=APPLICATION_NAME,
+            client_encoding="UTF8",
+            prepare_threshold=None,
+            # psycopg counts whole seconds and never less than two.
+            connect_timeout=max(1, int(seconds)),
+            # Nothing of the machine's own set-up may slip in.
+            passfile="",
+            service=None,
+            sslcert="",
+            sslkey="",
+            sslcrl="",
+            gssencmode="disable",
+            options="",
+            target_session_attrs="any",
+            keepalives_idle=10,
+            keepalives_interval=5,
+            keepalives_count=2,
+        )
+    except errors.ConnectionTimeout:
+        raise DatabaseFailure(FailureCode.TIMEOUT) from None
+    except psycopg.Error as refusal:
+        # The text may repeat what a hostile server sent: it is looked at here and forgotten.
+        raise failure_of_connecting(str(refusal), address.database_name) from None
+    except (UnicodeError, ValueError):
+        raise DatabaseFailure(FailureCode.NOT_A_DATABASE) from None
+
+
+@contextlib.contextmanager
+def _trust(address: DatabaseAddress, secrets: DatabaseSecrets, trusted_ca_file: str | None) -> Iterator[str | None]:
+    """The file of certificates to verify the server with; libpq takes no text. Gone when the connection stands."""
+    if address.ssl_mode not in _VERIFYING:
+        # libpq would verify against a certificate that it happens to find in the home directory.
+        yield ""
+    elif secrets.ca_certificate:
+        with tempfile.NamedTemporaryFile("w", suffix=".pem", encoding="utf-8") as file:
+            file.write(secrets.ca_certificate)
+            file.flush()
+            yield file.name
+    else:
+        yield trusted_ca_file or ssl.get_default_verify_paths().cafile or "system"
+
+
+@contextlib.contextmanager
+def _translated(deadline: Deadline) -> Iterator[None]:
+    """Turns psycopg's errors into ours, without their text."""
+    try:
+        yield
+    except psycopg.Error as error:
+        if deadline.passed:
+            raise DatabaseFailure(FailureCode.TIMEOUT, Step.READ) from None
+        raise failure_of_sqlstate(error.sqlstate) from None
+    except (UnicodeError, OverflowError):
+        raise DatabaseFailure(FailureCode.READ_FAILED) from None

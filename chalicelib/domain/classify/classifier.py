@@ -1,0 +1,111 @@
+"""From a connector's stack trace to an event kind of the specification (section 6) and a sentence of ours.
+
+A trace is foreign text that may carry rows and secrets: it is searched for known phrases and never quoted. The
+innermost cause decides, SQLSTATE before wording. What matches nothing becomes the role's general kind, never a guess.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from chalicelib.domain.classify.diagnoses import GENERAL, Rule
+from chalicelib.domain.classify.rules import RULES, SQLSTATES
+from chalicelib.domain.names import ConnectorKind
+from chalicelib.domain.observation import Hint
+
+MAX_CHARACTERS = 64 * 1024
+MAX_CAUSES = 32
+_HEAD = 16 * 1024
+_CAUSE = "caused by:"
+_FRAMES = ("at ", "... ", "suppressed:", "detail:", "where:", "statement:", "call getnextexception")
+_MAX_QUOTED_LINE = 8 * 1024
+
+
+def classify(trace: str, role: ConnectorKind) -> Hint:
+    """The event kind and our sentence for a trace of a source or a sink connector. Linear in at most 64 KiB of it."""
+    for cause in _innermost_first(trace):
+        text = _message_of(cause)
+        code, words = _by_sqlstate(text, role), _by_phrase(text, role)
+        if code and words and code[role][0] == words[role][0]:
+            code = words  # They agree on the kind, and the wording knows more.
+        if rule := code or words:
+            return Hint(event_type=rule[role][0], message=rule[role][1])
+    kind, sentence = GENERAL[role]
+    return Hint(event_type=kind, message=sentence)
+
+
+def is_general(hint: Hint) -> bool:
+    """Whether the classifier knew no better than the role's general kind."""
+    return (hint.event_type, hint.message) in GENERAL.values()
+
+
+def _innermost_first(trace: str) -> Iterator[str]:
+    """The causes of the trace, from the last, which Java prints innermost, to the first."""
+    if len(trace) > MAX_CHARACTERS:
+        # The wrapper stands at the start and the innermost cause at the end: keep both.
+        trace = trace[:_HEAD] + "\n" + trace[-(MAX_CHARACTERS - _HEAD) :]
+    return reversed(trace.casefold().split(_CAUSE)[-MAX_CAUSES:])
+
+
+def _message_of(cause: str) -> str:
+    """The message lines of one cause: without stack frames, without lines that carry rows, without quoted names."""
+    if "batch entry " in cause:
+        # The driver prints the whole statement with its values before this.
+        cause = cause.rpartition("was aborted")[2]
+    lines = (line.strip() for line in cause.splitlines())
+    return "\n".join(_unquoted(line) for line in lines if line and not line.startswith(_FRAMES))
+
+
+def _unquoted(line: str) -> str:
+    """The line with everything between double quotes, and between free-standing single quotes, left out.
+
+    Names and values stand there; a table called "permission denied for" must not decide anything.
+    """
+    line = line[:_MAX_QUOTED_LINE]
+    pieces = line.split('"')
+    if len(pieces) > 2:
+        line = '""'.join(pieces[::2])
+    opened = line.split("'")
+    if len(opened) < 3:
+        return line
+    kept, inside = [opened[0]], False
+    for before, after in pairwise(opened):
+        # An apostrophe inside a word ("couldn't") neither opens nor closes a quotation.
+        apostrophe = not inside and before[-1:].isalnum() and after[:1].isalnum()
+        inside = inside if apostrophe else not inside
+        if apostrophe or not inside:
+            kept.append("'" + after)
+    return "".join(kept)
+
+
+def _by_sqlstate(text: str, role: ConnectorKind) -> Rule | None:
+    for label in ("sqlstate", "sql state"):
+        for after in text.split(label)[1:]:
+            code = after.lstrip(" :=[(")[:5]
+            rule = SQLSTATES.get(code) or SQLSTATES.get(code[:2])
+            if rule and role in rule:
+                return rule
+    return None
+
+
+def _by_phrase(text: str, role: ConnectorKind) -> Rule | None:
+    return next(
+        (rule for rule, phrases in RULES if role in rule and any(_holds(text, phrase) for phrase in phrases)), None
+    )
+
+
+def _holds(text: str, phrase: str) -> bool:
+    """Whether the parts of the phrase (divided by an ellipsis) stand on one line of the text, in that order."""
+    parts = phrase.split("…")
+    if len(parts) == 1:
+        return phrase in text
+    return parts[0] in text and any(_in_order(line, parts) for line in text.splitlines())
+
+
+def _in_order(line: str, parts: list[str]) -> bool:
+    place = 0
+    for part in parts:
+        found = line.find(part, place)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True

@@ -1,0 +1,243 @@
+"""What readiness asks of the publication. What Debezium does with one is read from its version 3.6.
+
+`existing` (autocreate off): it must be there and is taken as it is. `filtered`: Debezium makes it when it is missing,
+leaves it alone when it lists exactly the captured tables, refuses one FOR ALL TABLES, and else replaces its list of
+tables, which drops row filters and column lists and keeps the kinds of change.
+"""
+
+from chalicelib.domain.pipeline import PublicationMode
+from chalicelib.domain.providers.postgresql.facts import PublicationFacts, RawTable, RelationKind, ServerFacts
+from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
+from chalicelib.domain.providers.postgresql.readiness_check import (
+    SHOWN_NAMES,
+    CapturePlan,
+    Check,
+    Finding,
+    failed,
+    for_plan,
+    named,
+    passed,
+    quoted,
+    quoted_table,
+    statements,
+    warned,
+)
+from chalicelib.domain.table import TableName
+
+
+def is_up_to_date(publication: PublicationFacts, plan: CapturePlan) -> bool:
+    """Whether it lists exactly the captured tables, so that Debezium leaves it as it is."""
+    return (
+        not publication.all_tables
+        and publication.table_count == len(plan.tables)
+        and all(publication.table(name) is not None for name in plan.tables)
+    )
+
+
+def is_rewritten(publication: PublicationFacts, plan: CapturePlan) -> bool:
+    """Whether Debezium will replace its list of tables."""
+    return plan.publication_mode is PublicationMode.FILTERED and not is_up_to_date(publication, plan)
+
+
+def publication_available(facts: ServerFacts, plan: CapturePlan) -> Finding:
+    """It exists where it must, and can be made where it may."""
+    publication, name = facts.publication(plan.publication_name), quoted(plan.publication_name)
+    if plan.publication_mode is PublicationMode.EXISTING:
+        if publication is None:
+            return failed("missing", "exists", f"{_create_publication(plan)};")
+        return passed("exists", "exists")
+    if publication is not None and publication.all_tables:
+        return failed(
+            "exists FOR ALL TABLES",
+            "missing, or for single tables",
+            f"Take it as it is (publication_mode existing), choose another name for yours, or DROP PUBLICATION {name};",
+        )
+    return passed("missing: it will be made" if publication is None else "exists", "missing, or for single tables")
+
+
+def publication_rights(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
+    """With `filtered`, the role may make the publication or change it, and owns the tables that it adds."""
+    if plan is None:
+        return _right_to_create(facts)
+    publication = facts.publication(plan.publication_name)
+    if plan.publication_mode is PublicationMode.EXISTING or (publication is not None and publication.all_tables):
+        # Nothing is made; or Debezium refuses whoever asks, and `publication_available` has said so.
+        return None
+    expected = "may make or change the publication"
+    stays = publication is not None and not is_rewritten(publication, plan)
+    lacking = [] if facts.role.superuser or stays else _lacking_rights(facts, plan, publication)
+    if not lacking:
+        return passed("sufficient", expected)
+    fixes = statements([fix for _, fix in lacking])
+    return failed(
+        named(what for what, _ in lacking),
+        expected,
+        f"{fixes}\nOr make the publication beforehand and choose publication_mode existing.",
+    )
+
+
+def _right_to_create(facts: ServerFacts) -> Finding:
+    expected = "may create one, or one is made beforehand"
+    if facts.role.superuser or facts.role.can_create_in_database:
+        return passed("may create one", expected)
+    return warned("may not create one", expected, f"{_grant_create(facts)} Or make the publication beforehand.")
+
+
+def _grant_create(facts: ServerFacts) -> str:
+    return f"GRANT CREATE ON DATABASE {quoted(facts.database)} TO {quoted(facts.role.name)};"
+
+
+def _create_publication(plan: CapturePlan) -> str:
+    tables = [quoted_table(name) for name in plan.tables]
+    more = f" -- and {len(tables) - SHOWN_NAMES} more" if len(tables) > SHOWN_NAMES else ""
+    return f"CREATE PUBLICATION {quoted(plan.publication_name)} FOR TABLE {', '.join(tables[:SHOWN_NAMES])}{more}"
+
+
+def _lacking_rights(
+    facts: ServerFacts, plan: CapturePlan, publication: PublicationFacts | None
+) -> list[tuple[str, str]]:
+    """What the role lacks, each with its fix."""
+    role, lacking = quoted(facts.role.name), []
+    if publication is None and not facts.role.can_create_in_database:
+        lacking.append(("no CREATE on the database", _grant_create(facts)))
+    if publication is not None and not publication.owned:
+        lacking.append(
+            ("not owner of the publication", f"ALTER PUBLICATION {quoted(publication.name)} OWNER TO {role};")
+        )
+    return lacking + [
+        (f"not owner of {table.name}", f"ALTER TABLE {quoted_table(table.name)} OWNER TO {role};")
+        for table in _captured(facts, plan)
+        if not table.owned
+    ]
+
+
+def publication_operations(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
+    """Every kind of change is published; Debezium never adds one to a publication that exists."""
+    publication = facts.publication(plan.publication_name)
+    if publication is None:
+        return None
+    kinds = {"insert": publication.inserts, "update": publication.updates, "delete": publication.deletes}
+    missing = [kind for kind, published in kinds.items() if not published]
+    everything = "insert, update, delete, truncate"
+    fix = f"ALTER PUBLICATION {quoted(publication.name)} SET (publish = '{everything}');"
+    published = named(kind for kind, is_published in kinds.items() if is_published) or "nothing"
+    return failed(published, "insert, update, delete", fix) if missing else passed(published, "insert, update, delete")
+
+
+def publication_tables(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
+    """A publication that is taken as it is has every captured table."""
+    publication = facts.publication(plan.publication_name)
+    if publication is None or plan.publication_mode is not PublicationMode.EXISTING:
+        return None
+    missing = [table.name for table in _captured(facts, plan) if publication.table(table.name) is None]
+    if not missing:
+        return passed("all published", "all captured tables")
+    fixes = [_add_table(publication, facts, name) for name in missing]
+    return failed(f"not published: {named(missing)}", "all captured tables", statements(fixes))
+
+
+def _add_table(publication: PublicationFacts, facts: ServerFacts, name: TableName) -> str:
+    table, publication_name = facts.table(name), quoted(publication.name)
+    if table is not None and table.kind is RelationKind.PARTITIONED and not publication.via_root:
+        return f"ALTER PUBLICATION {publication_name} SET (publish_via_partition_root = true);"
+    return f"ALTER PUBLICATION {publication_name} ADD TABLE {quoted_table(name)};"
+
+
+def publication_rows(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
+    """Nothing filters rows or columns out of what is published."""
+    publication = facts.publication(plan.publication_name)
+    if publication is None or is_rewritten(publication, plan):
+        return None
+    filtered = [table.name for table in publication.tables if table.name in plan.tables and table.row_filter]
+    cut = [table.name for table in _captured(facts, plan) if _hidden_columns(publication, table)]
+    if not filtered and not cut:
+        return passed("all rows and columns", "all rows and columns")
+    current = "; ".join(
+        text
+        for text in (filtered and f"rows filtered: {named(filtered)}", cut and f"columns left out: {named(cut)}")
+        if text
+    )
+    fixes = [
+        f"ALTER PUBLICATION {quoted(publication.name)} DROP TABLE {quoted_table(name)};\n"
+        f"ALTER PUBLICATION {quoted(publication.name)} ADD TABLE {quoted_table(name)};"
+        for name in dict.fromkeys([*filtered, *cut])
+    ]
+    return failed(current, "all rows and columns", statements(fixes))
+
+
+def _hidden_columns(publication: PublicationFacts, table: RawTable) -> list[str]:
+    published = publication.table(table.name)
+    if published is None or published.columns is None:
+        return []
+    return [c.name for c in table.raw_columns if c.generated is None and c.name not in published.columns]
+
+
+def partitioned_tables(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
+    """Changes of a partitioned table travel under its own name, not under those of its partitions."""
+    tables = [table.name for table in _captured(facts, plan) if table.kind is RelationKind.PARTITIONED]
+    if not tables:
+        return None
+    publication = facts.publication(plan.publication_name)
+    via_root = publication.via_root if publication is not None else plan.publishes_partition_root
+    expected = "changes published under the partitioned table"
+    if via_root or (publication is None and plan.publication_mode is PublicationMode.EXISTING):
+        return passed("as expected", expected)
+    fix = (
+        f"ALTER PUBLICATION {quoted(plan.publication_name)} SET (publish_via_partition_root = true);"
+        if publication is not None
+        else f"Make it beforehand: {_create_publication(plan)} WITH (publish_via_partition_root = true);"
+        f"\nOr leave the property {PARTITION_ROOT_PROPERTY} out of the pipeline."
+    )
+    return failed(f"published under their partitions: {named(tables)}", expected, fix)
+
+
+def _captured(facts: ServerFacts, plan: CapturePlan) -> list[RawTable]:
+    """Those that exist and can be published at all; the check of the tables names the others."""
+    found = [table for name in plan.tables if (table := facts.table(name)) is not None]
+    return [table for table in found if table.kind in (RelationKind.TABLE, RelationKind.PARTITIONED)]
+
+
+PUBLICATION_CHECKS: tuple[Check, ...] = (
+    Check(
+        key="publication",
+        name="Publication",
+        judge=for_plan(publication_available),
+        by_plan=True,
+        description="The publication exists, or can be made for exactly the captured tables.",
+    ),
+    Check(
+        key="publication_rights",
+        name="Rights for the publication",
+        judge=publication_rights,
+        by_plan=True,
+        description="A publication that the connector makes takes CREATE on the database and ownership of the tables.",
+    ),
+    Check(
+        key="publication_operations",
+        name="Published kinds of change",
+        judge=for_plan(publication_operations),
+        by_plan=True,
+        description="Inserts, updates and deletes are published. What is not is lost while the connector runs.",
+    ),
+    Check(
+        key="publication_tables",
+        name="Published tables",
+        judge=for_plan(publication_tables),
+        by_plan=True,
+        description="The publication has every captured table. Changes of others are lost after the snapshot.",
+    ),
+    Check(
+        key="publication_rows",
+        name="Published rows and columns",
+        judge=for_plan(publication_rows),
+        by_plan=True,
+        description="No row filter and no column list hides part of a captured table.",
+    ),
+    Check(
+        key="partitioned_tables",
+        name="Partitioned tables",
+        judge=for_plan(partitioned_tables),
+        by_plan=True,
+        description="Changes of a partitioned table are published under the name that is captured.",
+    ),
+)

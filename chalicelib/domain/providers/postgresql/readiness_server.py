@@ -1,0 +1,257 @@
+"""What readiness asks of the server and of the role."""
+
+from chalicelib.domain.pipeline import PublicationMode
+from chalicelib.domain.providers.postgresql.facts import UNLIMITED, ServerFacts, SlotFacts
+from chalicelib.domain.providers.postgresql.readiness_check import (
+    CapturePlan,
+    Check,
+    Finding,
+    failed,
+    for_plan,
+    for_server,
+    named,
+    passed,
+    quoted,
+    warned,
+)
+from chalicelib.domain.table import Severity
+
+LOGICAL_STANDBY_VERSION = 160000
+OLDEST_VERSION = 130000
+"""The oldest server that Debezium 3.6 is tested with."""
+
+NEEDED_CONNECTIONS = 2
+COMFORTABLE_CONNECTIONS = 4
+"""A capture holds one connection to read and one to stream, and opens more for moments (slot look-up, heartbeat)."""
+
+
+def own_slot(facts: ServerFacts, plan: CapturePlan | None) -> SlotFacts | None:
+    """The slot that the plan names, when it exists already."""
+    return facts.slot(plan.slot_name) if plan else None
+
+
+def runs_now(facts: ServerFacts, plan: CapturePlan | None) -> bool:
+    """Whether the plan's own connector streams at this moment, and so holds what it needs."""
+    slot = own_slot(facts, plan)
+    return plan is not None and plan.deployed and slot is not None and slot.active
+
+
+def server_version(facts: ServerFacts) -> Finding:
+    """Old servers lack what a capture needs."""
+    if facts.version_number < OLDEST_VERSION:
+        return warned(facts.version, "13 or newer", "Move the database to a supported version of PostgreSQL.")
+    return passed(facts.version, "13 or newer")
+
+
+def wal_level(facts: ServerFacts) -> Finding:
+    """Without logical, the log holds too little to tell rows from it."""
+    if facts.wal_level == "logical":
+        return passed("logical", "logical")
+    return failed(
+        facts.wal_level,
+        "logical",
+        "ALTER SYSTEM SET wal_level = 'logical'; then restart the server. "
+        "(Amazon RDS and Aurora: set rds.logical_replication = 1 in the parameter group and reboot.)",
+    )
+
+
+def primary_server(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
+    """A standby takes no publication, and before PostgreSQL 16 no logical slot either."""
+    if not facts.in_recovery:
+        return passed("primary", "primary")
+    existing = plan is None or plan.publication_mode is PublicationMode.EXISTING
+    if facts.version_number >= LOGICAL_STANDBY_VERSION and existing:
+        return warned(
+            "standby",
+            "primary",
+            "Register the primary; or keep the standby, with hot_standby_feedback on and a publication of the primary.",
+        )
+    return failed("standby", "primary", "Register the address of the primary server.")
+
+
+def replication_privilege(facts: ServerFacts) -> Finding:
+    """Only such a role may open a replication connection."""
+    role = facts.role
+    if role.superuser or role.replication:
+        return passed("granted", "granted")
+    return failed(
+        "missing",
+        "granted",
+        f"ALTER ROLE {quoted(role.name)} WITH REPLICATION; "
+        f"(Amazon RDS and Aurora: GRANT rds_replication TO {quoted(role.name)};)",
+    )
+
+
+def replication_slots(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
+    """A capture needs a slot: its own, or room for one more."""
+    used, current = len(facts.slots), f"{len(facts.slots)} of {facts.max_slots} in use"
+    if own_slot(facts, plan) is not None or used < facts.max_slots:
+        return passed(current, "one free")
+    fix = (
+        f"ALTER SYSTEM SET max_replication_slots = {facts.max_slots + 4}; then restart the server; "
+        "or drop a slot that nobody needs: SELECT pg_drop_replication_slot('NAME');"
+    )
+    # Without a plan the capture may mean a slot that is there; with none possible at all, it cannot.
+    return (
+        warned(current, "one free", fix) if plan is None and facts.max_slots > 0 else failed(current, "one free", fix)
+    )
+
+
+def wal_senders(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
+    """Streaming takes one of the server's senders."""
+    current = f"{facts.senders_used} of {facts.max_senders} in use"
+    if runs_now(facts, plan) or facts.senders_used < facts.max_senders:
+        return passed(current, "one free")
+    fix = f"ALTER SYSTEM SET max_wal_senders = {facts.max_senders + 4}; then restart the server."
+    return (
+        warned(current, "one free", fix) if plan is None and facts.max_senders > 0 else failed(current, "one free", fix)
+    )
+
+
+def connection_limit(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
+    """Limits of the role and of the database leave room for the capture's connections."""
+    role = facts.role
+    limits = (
+        (role.connection_limit, role.connections_used, f"ROLE {quoted(role.name)}"),
+        (role.database_connection_limit, role.database_connections_used, f"DATABASE {quoted(facts.database)}"),
+    )
+    free = [
+        (limit - used, f"ALTER {what} CONNECTION LIMIT {used + COMFORTABLE_CONNECTIONS};")
+        for limit, used, what in limits
+        if limit > UNLIMITED
+    ]
+    expected = f"at least {COMFORTABLE_CONNECTIONS} free"
+    # PostgreSQL does not hold superusers to these limits.
+    if role.superuser or not free:
+        return passed("unlimited", expected)
+    least, fix = min(free)
+    if runs_now(facts, plan) or least >= COMFORTABLE_CONNECTIONS:
+        return passed(f"{max(0, least)} free", expected)
+    judge = failed if least < NEEDED_CONNECTIONS else warned
+    return judge(f"{max(0, least)} free", expected, fix)
+
+
+def slot_usable(facts: ServerFacts, plan: CapturePlan) -> Finding:
+    """The slot's name is free, or the slot is one that this capture can take up."""
+    slot, expected = facts.slot(plan.slot_name), "free, or an idle pgoutput slot of this database"
+    another = "Choose another slot_name for the pipeline"
+    drop = f"SELECT pg_drop_replication_slot('{plan.slot_name}');"
+    if slot is None:
+        return passed("free", expected)
+    if slot.plugin is None:
+        return failed("a physical slot", expected, f"{another}.")
+    if slot.plugin != "pgoutput":
+        return failed(f"made for the plug-in {slot.plugin}", expected, f"{another}; or, when nobody needs it: {drop}")
+    if slot.database != facts.database:
+        return failed("belongs to another database", expected, f"{another}.")
+    if slot.active and not plan.deployed:
+        return failed("in use by another reader", expected, f"{another}, or stop the other reader of this slot.")
+    return passed("in use by this pipeline" if slot.active else "idle", expected)
+
+
+def slot_log_kept(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
+    """The log that slots still need is there."""
+    slots = [slot for slot in facts.slots if slot.database == facts.database]
+    if plan is not None:
+        slots = [slot for slot in slots if slot.name == plan.slot_name]
+    lost = [slot.name for slot in slots if slot.wal_status == "lost"]
+    if lost:
+        return failed(
+            f"lost: {named(lost)}",
+            "reserved",
+            f"Changes are gone for good. SELECT pg_drop_replication_slot('{lost[0]}'); then take a new snapshot.",
+        )
+    endangered = [slot.name for slot in slots if slot.wal_status == "unreserved"]
+    if endangered:
+        return warned(
+            f"about to be lost: {named(endangered)}",
+            "reserved",
+            "Let the reader catch up at once, or raise max_slot_wal_keep_size: a checkpoint may remove what it needs.",
+        )
+    return passed(named(sorted({slot.wal_status or "unknown" for slot in slots})) or "no slot yet", "reserved")
+
+
+def log_retention(facts: ServerFacts) -> Finding | None:
+    """How long a stopped capture may stay stopped."""
+    kept = facts.max_slot_wal_keep_megabytes
+    if kept is None:
+        return None
+    if kept == UNLIMITED:
+        return passed("unlimited", "unlimited, or more than the longest outage writes")
+    if kept < 1024:
+        return warned(
+            f"{kept} MB",
+            "unlimited, or more than the longest outage writes",
+            "ALTER SYSTEM SET max_slot_wal_keep_size = '10GB'; SELECT pg_reload_conf();",
+        )
+    return passed(f"{kept} MB", "unlimited, or more than the longest outage writes")
+
+
+SERVER_CHECKS: tuple[Check, ...] = (
+    Check(
+        key="server_version",
+        name="Server version",
+        judge=for_server(server_version),
+        severity=Severity.WARN,
+        description="The server is a version that Debezium supports.",
+    ),
+    Check(
+        key="wal_level",
+        name="Write-ahead log level",
+        judge=for_server(wal_level),
+        description="The write-ahead log holds enough to tell single rows from it.",
+    ),
+    Check(
+        key="primary_server",
+        name="Primary server",
+        judge=primary_server,
+        description="Slots and publications are made on a primary server.",
+    ),
+    Check(
+        key="replication_privilege",
+        name="Replication privilege",
+        judge=for_server(replication_privilege),
+        description="The role may open a replication connection.",
+    ),
+    Check(
+        key="replication_slots",
+        name="Free replication slot",
+        judge=replication_slots,
+        description="The server has room for the capture's replication slot.",
+    ),
+    Check(
+        key="wal_senders",
+        name="Free sender",
+        judge=wal_senders,
+        description="The server has a sender left to stream changes with.",
+    ),
+    Check(
+        key="connection_limit",
+        name="Connection limit",
+        judge=connection_limit,
+        description="Role and database allow the connections that a capture holds.",
+    ),
+    Check(
+        key="slot",
+        name="Replication slot",
+        judge=for_plan(slot_usable),
+        by_plan=True,
+        description="Nobody else holds the slot, and this capture can read it. One held elsewhere lets the snapshot "
+        "pass and loses every change after it.",
+    ),
+    Check(
+        key="slot_log",
+        name="Log behind the slot",
+        judge=slot_log_kept,
+        by_plan=True,
+        description="The server still has the log from which the slot continues.",
+    ),
+    Check(
+        key="log_retention",
+        name="Log kept for slots",
+        judge=for_server(log_retention),
+        severity=Severity.WARN,
+        description="A capture that stands still holds log back: with a bound it loses its place, without one "
+        "it can fill the disk.",
+    ),
+)

@@ -1,0 +1,266 @@
+"""What readiness asks of the tables that are to be captured."""
+
+from collections.abc import Callable, Iterable
+
+from chalicelib.domain.pipeline import PublicationMode
+from chalicelib.domain.providers.postgresql.column_types import (
+    CURSOR,
+    colliding_topics,
+    columns_differing_by_case,
+    table_issues,
+)
+from chalicelib.domain.providers.postgresql.facts import Persistence, RawTable, RelationKind, ServerFacts
+from chalicelib.domain.providers.postgresql.readiness_check import (
+    CapturePlan,
+    Check,
+    Finding,
+    Judge,
+    failed,
+    for_plan,
+    named,
+    passed,
+    quoted,
+    quoted_table,
+    statements,
+    warned,
+)
+from chalicelib.domain.table import IssueCode, Severity
+
+_CAPTURABLE = (RelationKind.TABLE, RelationKind.PARTITIONED)
+_TYPE_CODES = (IssueCode.TYPE_NOT_CAPTURED, IssueCode.TYPE_STOPS_TASK, IssueCode.TYPE_CHANGES_VALUE)
+
+
+def captured(facts: ServerFacts, plan: CapturePlan | None) -> tuple[RawTable, ...]:
+    """The tables to judge: those of the plan that exist; without a plan, whatever was read."""
+    return facts.tables if plan is None else tuple(t for name in plan.tables if (t := facts.table(name)) is not None)
+
+
+def tables_exist(facts: ServerFacts, plan: CapturePlan) -> Finding:
+    """Every chosen name is a table. A connector runs without a word when it is not."""
+    missing = [name for name in plan.tables if facts.table(name) is None]
+    other = [table for table in captured(facts, plan) if table.kind not in _CAPTURABLE]
+    if not missing and not other:
+        return passed(f"{len(plan.tables)} found", "all exist")
+    current = "; ".join(
+        text
+        for text in (
+            missing and f"missing: {named(missing)}",
+            other and f"not a table: {named(f'{t.name} ({t.kind})' for t in other)}",
+        )
+        if text
+    )
+    return failed(
+        current, "all exist", "Take these out of the pipeline, or discover the source again and choose existing tables."
+    )
+
+
+Fault = Callable[[RawTable], str | None]
+"""Gives None for a table that is well, else what is wrong with it in a few words (its name comes before them)."""
+
+
+def each_table(
+    fault: Fault, fix: Callable[[RawTable, ServerFacts], str], expected: str, *, only_warns: bool = False
+) -> Judge:
+    """A judge that looks at each captured table and names those with the fault, each with its fix."""
+
+    def judge(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
+        tables = captured(facts, plan)
+        if not tables:
+            return None
+        faults = [(table, found) for table in tables if (found := fault(table)) is not None]
+        if not faults:
+            return passed("all tables", expected)
+        current = named(f"{table.name}{f' ({found})' if found else ''}" for table, found in faults)
+        return (warned if only_warns else failed)(
+            current, expected, statements([fix(table, facts) for table, _ in faults])
+        )
+
+    return judge
+
+
+def _role(facts: ServerFacts) -> str:
+    return quoted(facts.role.name)
+
+
+def _no_usage(table: RawTable) -> str | None:
+    return None if table.schema_usage else ""
+
+
+def _unreadable(table: RawTable) -> str | None:
+    hidden = table.unreadable_columns
+    if not hidden:
+        return None
+    return "" if len(hidden) == len(table.raw_columns) else f"columns {named(hidden)}"
+
+
+def _unlogged(table: RawTable) -> str | None:
+    return None if table.persistence is Persistence.PERMANENT else str(table.persistence)
+
+
+def _by_case(table: RawTable) -> str | None:
+    names = columns_differing_by_case(table.raw_columns)
+    return f"columns {named(names)}" if names else None
+
+
+def _rename(table: RawTable, _facts: ServerFacts) -> str:
+    name = columns_differing_by_case(table.raw_columns)[-1]
+    return f"ALTER TABLE {quoted_table(table.name)} RENAME COLUMN {quoted(name)} TO {quoted(name.lower() + '_2')};"
+
+
+def _cursors(table: RawTable) -> str | None:
+    names = [column.name for column in table.raw_columns if column.base.name == CURSOR and not column.base.is_array]
+    return f"columns {named(names)}" if names else None
+
+
+def _no_key(table: RawTable) -> str | None:
+    return None if table.primary_key_columns else ""
+
+
+def _lossy_columns(table: RawTable) -> str | None:
+    columns = [i.column for i in table_issues(table) if i.code in _TYPE_CODES and i.severity is not Severity.INFO]
+    return f"columns {named(columns)}" if columns else None
+
+
+def replica_identity(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
+    """An update of a published table carries a key; without one, the *owners* of the table can update it no more."""
+    tables = [table for table in captured(facts, plan) if table.kind in _CAPTURABLE]
+    if not tables:
+        return None
+    faults = [table for table in tables if not table.identity_usable]
+    if not faults or not _publishes_old_rows(facts, plan):
+        return passed("all tables", "FULL, or DEFAULT with a primary key")
+    return failed(
+        named(f"{table.name} ({table.replica_identity})" for table in faults),
+        "FULL, or DEFAULT with a primary key",
+        statements([f"ALTER TABLE {quoted_table(table.name)} REPLICA IDENTITY FULL;" for table in faults])
+        + "\nOr give the table a primary key. Do it before the deploy: from the moment of publication on, "
+        "UPDATE and DELETE on these tables fail for everybody.",
+    )
+
+
+def _publishes_old_rows(facts: ServerFacts, plan: CapturePlan | None) -> bool:
+    """Whether updates or deletes are, or will be, published."""
+    publication = facts.publication(plan.publication_name) if plan is not None else None
+    if publication is None:
+        return plan is None or plan.publication_mode is PublicationMode.FILTERED
+    return publication.updates or publication.deletes
+
+
+def topic_names(_facts: ServerFacts, plan: CapturePlan) -> Finding:
+    """Two chosen tables never write to one topic."""
+    pairs = colliding_topics(plan.tables)
+    if not pairs:
+        return passed("all different", "all different")
+    return failed(
+        f"one topic for {named(sorted(pairs))}",
+        "all different",
+        "Capture these tables in pipelines with different topic_prefix: in a topic's name every character outside "
+        "A-Z, a-z, 0-9, '.', '_' and '-' becomes '_'.",
+    )
+
+
+def _grants(of: Callable[[RawTable], str]) -> Callable[[RawTable, ServerFacts], str]:
+    return lambda table, facts: f"GRANT {of(table)} TO {_role(facts)};"
+
+
+def _alters(what: str) -> Callable[[RawTable, ServerFacts], str]:
+    return lambda table, _facts: f"ALTER TABLE {quoted_table(table.name)} {what};"
+
+
+def _checks() -> Iterable[Check]:
+    yield Check(
+        key="tables",
+        name="Tables exist",
+        judge=for_plan(tables_exist),
+        by_plan=True,
+        description="Every captured table exists. The connector would run and send nothing for one that does not.",
+    )
+    yield Check(
+        key="schema_usage",
+        name="Use of the schemas",
+        by_plan=True,
+        judge=each_table(
+            _no_usage, _grants(lambda t: f"USAGE ON SCHEMA {quoted(t.name.schema_name)}"), "USAGE on every schema"
+        ),
+        description="The role may use the tables' schemas. Without it the connector runs and not one row arrives.",
+    )
+    yield Check(
+        key="select_privilege",
+        name="Read privilege",
+        by_plan=True,
+        judge=each_table(
+            _unreadable, _grants(lambda t: f"SELECT ON TABLE {quoted_table(t.name)}"), "SELECT on every column"
+        ),
+        description="The role may read every column. Without it the connector runs and not one row arrives.",
+    )
+    yield Check(
+        key="row_security",
+        name="Row level security",
+        by_plan=True,
+        judge=each_table(
+            lambda t: "" if t.row_security_active else None,
+            lambda _t, facts: f"ALTER ROLE {_role(facts)} BYPASSRLS;",
+            "does not apply to the role",
+        ),
+        description="No policy hides rows from the role. Rows would be missing and changes lost.",
+    )
+    yield Check(
+        key="logged_tables",
+        name="Logged tables",
+        by_plan=True,
+        judge=each_table(_unlogged, _alters("SET LOGGED"), "changes are written to the log"),
+        description="Changes of the tables reach the write-ahead log.",
+    )
+    yield Check(
+        key="replica_identity",
+        name="Replica identity",
+        judge=replica_identity,
+        by_plan=True,
+        description="Updates and deletes of published tables can say which row they mean. Where they cannot, "
+        "PostgreSQL refuses them, and the application that owns the table breaks.",
+    )
+    yield Check(
+        key="primary_key",
+        name="Primary keys",
+        by_plan=True,
+        severity=Severity.WARN,
+        judge=each_table(_no_key, _alters("ADD PRIMARY KEY (COLUMNS)"), "a primary key", only_warns=True),
+        description="Tables with a key can be delivered by replacing rows; others only by adding rows.",
+    )
+    yield Check(
+        key="column_names",
+        name="Column names",
+        by_plan=True,
+        judge=each_table(_by_case, _rename, "differ by more than case"),
+        description="No two columns of a table differ only by upper and lower case: the capture stops there.",
+    )
+    yield Check(
+        key="cursor_columns",
+        name="Columns of cursors",
+        by_plan=True,
+        judge=each_table(_cursors, lambda t, _facts: f"-- Leave {t.name} out of the pipeline", "none"),
+        description="No column holds names of cursors (refcursor). The capture would run and never get past its rows.",
+    )
+    yield Check(
+        key="topic_names",
+        name="Topic names",
+        judge=for_plan(topic_names),
+        by_plan=True,
+        description="Each captured table has a topic of its own.",
+    )
+    yield Check(
+        key="column_types",
+        name="Column types",
+        by_plan=True,
+        severity=Severity.WARN,
+        judge=each_table(
+            _lossy_columns,
+            lambda t, _facts: f"-- {t.name}: see the issues of this table; leave it out or accept the loss",
+            "arrive unchanged",
+            only_warns=True,
+        ),
+        description="Values of every column arrive as they are.",
+    )
+
+
+TABLE_CHECKS: tuple[Check, ...] = tuple(_checks())

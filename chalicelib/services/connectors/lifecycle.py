@@ -1,0 +1,398 @@
+"""Operations on connectors that survive a crash at any point.
+
+T1  one transaction: the operation's row, the resource's `open_operation`, audit "requested"
+E1  the effect on Kafka Connect (see `effects`); a created connector is STOPPED, so no row moves yet
+T2  one transaction: what the effect means for the resource, the operation settled, audit "success"
+E2  resume, after a deploy
+
+A definite failure of E1 or T2 is undone and settled as failed. When the outcome is unknown the operation stays open,
+and whoever holds its lease next rolls it forward from what is observed (`services/connectors/tick.py`).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any, Generic
+
+from chalicelib.clients.connect.client import OutcomeUnknown
+from chalicelib.domain.access import Actor, Call
+from chalicelib.domain.audit import Outcome
+from chalicelib.domain.connector_config import config_hash
+from chalicelib.domain.health import Failure
+from chalicelib.domain.observation import DesiredState, Observation, ObservedState, observe, unreadable
+from chalicelib.domain.operation import Operation, OperationKind, OperationStep
+from chalicelib.errors import Conflict, HeadgateError, StoreUnavailable, TimedOut, Unavailable, WriteConflict
+from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.ids import new_id
+from chalicelib.services.audit import AuditTrail, view
+from chalicelib.services.client_factory import Outside
+from chalicelib.services.connectors.actions import EFFECTS, REQUIRED_BEFORE, Effect, remove_ours
+from chalicelib.services.connectors.owner import Family, R, Setting, still_there
+from chalicelib.stores.observations import Observations
+from chalicelib.stores.operations import Operations
+from chalicelib.stores.transaction import Transaction
+
+LEASE = timedelta(seconds=30)
+"""Longer than a request may last, so that nobody takes over what is still being worked on."""
+
+_SETTLE_SECONDS = 6.0
+_COMPENSATION_SECONDS = 5.0
+_SETTLE_ATTEMPTS = 4
+
+DESIRED_AFTER: Mapping[OperationKind, DesiredState] = {
+    OperationKind.DEPLOY: DesiredState.RUNNING,
+    OperationKind.PAUSE: DesiredState.PAUSED,
+    OperationKind.RESUME: DesiredState.RUNNING,
+}
+"""What each operation makes people's wish; the others leave it."""
+
+_GIVES_A_CONFIG = (OperationKind.DEPLOY, OperationKind.UPDATE_CONFIG, OperationKind.UPDATE_MAPPINGS)
+
+Also = Callable[[Transaction, Operation], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order(Generic[R]):
+    """What somebody wants done to a resource. `draft` says that it has no row yet; `also` adds writes to T1."""
+
+    call: Call
+    family: Family[R]
+    resource: R
+    setting: Setting
+    kind: OperationKind
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    also: Also | None = None
+    draft: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work(Generic[R]):
+    """An operation that is being carried out. `first` says that nothing of it has reached Connect yet."""
+
+    call: Call
+    family: Family[R]
+    operation: Operation
+    resource: R
+    setting: Setting
+    first: bool
+
+    @property
+    def intended(self) -> R:
+        """The resource as it will be, as far as its config depends on it."""
+        return self.family.applied(self.operation, self.resource)
+
+    @property
+    def desired_after(self) -> DesiredState:
+        """What people wish once it is done."""
+        return DESIRED_AFTER.get(self.operation.kind, self.resource.desired_state)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lifecycle:
+    """Begins, carries out and settles operations."""
+
+    operations: Operations
+    observations: Observations
+    outside: Outside
+    audit: AuditTrail
+    clock: Clock
+    sleep: Callable[[float], None]
+
+    def execute(self, order: Order[R]) -> R | None:
+        """Begin an operation and carry it out. The result is the resource as it is then; None when it was deleted.
+
+        A resource with `open_operation` in the result says: the outcome is unknown and will be settled later.
+        Raises Conflict OPERATION_IN_PROGRESS when another operation holds the resource.
+        """
+        if order.resource.open_operation:
+            raise _busy()
+        operation = self._operation(order)
+        work = Work(
+            call=order.call,
+            family=order.family,
+            operation=operation,
+            resource=order.resource,
+            setting=order.setting,
+            first=True,
+        )
+        if require := REQUIRED_BEFORE.get(order.kind):
+            require(self._effect(work))
+        return self.carry_out(replace(work, resource=self._begin(order, operation)))
+
+    def carry_out(self, work: Work[R]) -> R | None:
+        """E1, T2, E2.
+
+        The resource comes back with its open operation when the outcome is unknown. Raises what the operation failed
+        of, once it is settled as failed.
+        """
+        try:
+            effect = self._effect(work)
+            self._affect(work, effect)
+            settled = self._settle(work, self._seen_before_settling(work, effect))
+        except (OutcomeUnknown, StoreUnavailable):
+            return work.resource
+        return self._let_run(work, settled, effect) if settled else None
+
+    def _operation(self, order: Order[R]) -> Operation:
+        now, resource, call = self.clock(), order.resource, order.call
+        return Operation(
+            id=new_id(),
+            kind=order.kind,
+            resource_type=order.family.rows.noun,
+            resource_id=resource.id,
+            connect_cluster_id=resource.connect_cluster_id,
+            connector_name=resource.connector_name,
+            config_hash=resource.config_hash,
+            actor_id=call.actor.id,
+            actor_email=call.actor.email,
+            actor_via=call.actor.via,
+            correlation_id=call.correlation_id,
+            step=OperationStep.REQUESTED,
+            lease_until=now + LEASE,
+            parameters=order.parameters,
+            created_at=now,
+        )
+
+    def _begin(self, order: Order[R], operation: Operation) -> R:
+        """T1; the resource, held by the operation."""
+        family, kind = order.family, order.kind
+        held = replace(order.resource, open_operation=operation.opened)
+        transaction = Transaction()
+        self.operations.put_new(transaction, operation)
+        if not order.draft:
+            held = family.rows.save(transaction, held)
+        if order.also:
+            order.also(transaction, operation)
+        self.observations.bump(transaction, held.connect_cluster_id)
+        self._audit(transaction, order.call, family, operation, held, Outcome.REQUESTED)
+        try:
+            transaction.commit()
+        except WriteConflict as conflict:
+            if conflict.label == f"{family.rows.noun}.changed":
+                raise self._why_changed(family, held, kind) from conflict
+            raise
+        return held
+
+    def _effect(self, work: Work[R]) -> Effect:
+        cluster, intended = still_there(work.setting.connect_cluster), work.intended
+
+        def config() -> Mapping[str, str]:
+            built, credentials = work.family.config(intended, work.setting)
+            return self.outside.for_connect(cluster, built, credentials)
+
+        operation = work.operation
+        return Effect(
+            connect=self.outside.connect(cluster),
+            name=operation.connector_name,
+            config=config,
+            check=lambda wanted: work.family.check(work.call, intended, work.setting, wanted),
+            task=operation.parameters.get("task"),
+            may_exist=work.resource.desired_state is not DesiredState.DRAFT
+            or operation.kind is not OperationKind.DELETE,
+            deadline=work.call.deadline,
+        )
+
+    def _affect(self, work: Work[R], effect: Effect) -> None:
+        """E1. Raises OutcomeUnknown or StoreUnavailable when the operation stays open, and whatever settled it."""
+        try:
+            EFFECTS[work.operation.kind](effect)
+        except (OutcomeUnknown, StoreUnavailable):
+            raise
+        except HeadgateError as error:
+            if isinstance(error, Unavailable | TimedOut) and not work.first:
+                # An earlier attempt may have been applied, and only what is observed can tell.
+                raise _still_open() from error
+            self._give_up(work, effect, error)
+            raise
+
+    def _seen_before_settling(self, work: Work[R], effect: Effect) -> Observation | None:
+        """What came of an effect that needs nothing after T2, so that T2 writes it down, too."""
+        match work.operation.kind:
+            case OperationKind.DELETE:
+                return None
+            case OperationKind.DEPLOY:
+                return Observation(
+                    state=ObservedState.STOPPED, observed_at=self.clock(), reasons=("It was just created.",)
+                )
+            case _:
+                return self._look(effect, work.desired_after)
+
+    def _settle(self, work: Work[R], seen: Observation | None) -> R | None:
+        """T2: what was done becomes what is known. A resource that was written meanwhile is read again."""
+        operation, family = work.operation, work.family
+        for _ in range(_SETTLE_ATTEMPTS):
+            try:
+                return self._commit_success(work, seen)
+            except WriteConflict:
+                stored = self.operations.get(operation.id)
+                if stored.step is OperationStep.SUCCEEDED:
+                    return family.subject(stored)
+                if stored.revision != operation.revision:
+                    raise _still_open() from None  # another worker has taken it over, and knows more by now
+                work = replace(work, resource=family.subject(operation) or work.resource)
+        raise _still_open()
+
+    def _commit_success(self, work: Work[R], seen: Observation | None) -> R | None:
+        transaction = Transaction()
+        result = self._apply(transaction, work, seen)
+        done = replace(work.operation, step=OperationStep.SUCCEEDED, finished_at=self.clock())
+        self.operations.save(transaction, done)
+        self.observations.bump(transaction, work.resource.connect_cluster_id)
+        self._audit(transaction, work.call, work.family, work.operation, work.resource, Outcome.SUCCESS, after=result)
+        transaction.commit()
+        return result
+
+    def _apply(self, transaction: Transaction, work: Work[R], seen: Observation | None) -> R | None:
+        family, resource, kind = work.family, work.resource, work.operation.kind
+        if kind is OperationKind.DELETE:
+            family.removed(transaction, resource, work.setting)
+            return None
+        given = kind in _GIVES_A_CONFIG
+        after = replace(
+            work.intended,
+            desired_state=work.desired_after,
+            observation=seen,
+            config_hash=config_hash(family.config(work.intended, work.setting)[0]) if given else resource.config_hash,
+            open_operation=None,
+            last_error=None,
+            version=resource.version + 1,
+            updated_at=self.clock(),
+        )
+        if kind is OperationKind.DEPLOY:
+            return family.created(transaction, after, work.operation)
+        family.changed(transaction, resource, after, work.setting)
+        return family.rows.save(transaction, after)
+
+    def _give_up(self, work: Work[R], effect: Effect, error: HeadgateError) -> None:
+        """Undo and settle as failed. Raises OutcomeUnknown or StoreUnavailable when that fails and it stays open."""
+        try:
+            if work.operation.kind is OperationKind.DEPLOY:
+                work = replace(work, operation=self._keep_hold(work.operation))
+                self._compensate(effect)
+            self.settle_failed(work, error)
+        except WriteConflict as lost:
+            raise _still_open() from lost
+
+    def _keep_hold(self, operation: Operation) -> Operation:
+        """Take the lease anew. WriteConflict when another worker has it: what that one made is not ours to undo."""
+        transaction = Transaction()
+        until = self.clock() + LEASE
+        held = self.operations.save(transaction, replace(operation, step=OperationStep.COMPENSATING, lease_until=until))
+        transaction.commit()
+        return held
+
+    def _compensate(self, effect: Effect) -> None:
+        try:
+            remove_ours(replace(effect, deadline=Deadline.after(_COMPENSATION_SECONDS)))
+        except OutcomeUnknown:
+            raise
+        except (Unavailable, TimedOut):
+            return  # what cannot be reached was not reached before; if it was, the reconciler finds a stranger
+
+    def settle_failed(self, work: Work[R], error: HeadgateError) -> None:
+        """Close the operation as failed. What stands beside it, others may write at any moment: then once more.
+
+        Raises WriteConflict when the operation is no longer ours.
+        """
+        for attempt in range(1, _SETTLE_ATTEMPTS + 1):
+            try:
+                self._commit_failure(work, error)
+            except WriteConflict as conflict:
+                if conflict.label == "operation.changed" or attempt == _SETTLE_ATTEMPTS:
+                    raise
+            else:
+                return
+
+    def _commit_failure(self, work: Work[R], error: HeadgateError) -> None:
+        """With its reason beside the resource and in the audit trail."""
+        now, family, resource = self.clock(), work.family, work.resource
+        ended: dict[str, Any] = {"error_code": error.code, "error_message": error.message, "finished_at": now}
+        transaction = Transaction()
+        self.operations.save(transaction, replace(work.operation, step=OperationStep.FAILED, **ended))
+        if stored := family.rows.find(resource.id):
+            failure = Failure(code=error.code, message=error.message, at=now)
+            family.rows.save(transaction, replace(stored, open_operation=None, last_error=failure))
+        family.abandoned(transaction, work.operation, resource, work.setting)
+        self.observations.bump(transaction, resource.connect_cluster_id)
+        self._audit(transaction, work.call, family, work.operation, resource, Outcome.FAILED, error=error)
+        transaction.commit()
+
+    def _let_run(self, work: Work[R], settled: R, effect: Effect) -> R:
+        """E2, and a short look at what came of it. Whatever goes wrong here is the tick's to finish."""
+        if work.operation.kind is not OperationKind.DEPLOY or settled.desired_state is not DesiredState.RUNNING:
+            return settled
+        try:
+            effect.connect.resume(effect.name, effect.deadline)
+            seen = self._look(effect, settled.desired_state)
+        except HeadgateError as error:
+            seen = unreadable(error.message, self.clock())
+        transaction = Transaction()
+        try:
+            noted = work.family.rows.save(transaction, replace(settled, observation=seen))
+            transaction.commit()
+        except (WriteConflict, StoreUnavailable):
+            return replace(settled, observation=seen)
+        return noted
+
+    def _look(self, effect: Effect, desired: DesiredState) -> Observation:
+        """Look until the connector is as desired or has failed, for a few seconds at the most."""
+        expected = ObservedState.PAUSED if desired is DesiredState.PAUSED else ObservedState.RUNNING
+        until = Deadline.after(effect.deadline.left(_SETTLE_SECONDS))
+        while True:
+            try:
+                seen = observe(effect.connect.find_status(effect.name, effect.deadline), now=self.clock())
+            except HeadgateError as error:
+                return unreadable(error.message, self.clock())
+            if seen.state in (expected, ObservedState.FAILED) or _has_failed_task(seen) or until.passed:
+                return seen
+            self.sleep(0.25)
+
+    def _audit(
+        self,
+        transaction: Transaction,
+        call: Call,
+        family: Family[R],
+        operation: Operation,
+        resource: R,
+        outcome: Outcome,
+        *,
+        after: R | None = None,
+        error: HeadgateError | None = None,
+    ) -> None:
+        actor = Actor(id=operation.actor_id, email=operation.actor_email, role=None, via=operation.actor_via)
+        told: Mapping[str, Any] | None = view(after) if after else None
+        if error:
+            told = {"error": {"code": error.code, "message": error.message}}
+        elif operation.kind is OperationKind.DELETE and outcome is Outcome.SUCCESS:
+            told = family.last_words(resource)
+        self.audit.record(
+            transaction,
+            replace(call, actor=actor, correlation_id=operation.correlation_id),
+            f"{family.rows.noun}.{operation.kind}",
+            resource.id,
+            outcome=outcome,
+            before=view(resource) if outcome is Outcome.SUCCESS else None,
+            after=told,
+            parent_id=family.parent_id(resource),
+        )
+
+    def _why_changed(self, family: Family[R], resource: R, kind: OperationKind) -> HeadgateError:
+        if kind is OperationKind.DELETE and family.rows.references(resource.id):
+            noun = family.rows.noun
+            return Conflict(f"This {noun} has deliveries. Delete them first.", code="RESOURCE_IN_USE")
+        return _busy()
+
+
+def _busy() -> Conflict:
+    return Conflict(
+        "Another operation on this is still open. Wait until it is settled and repeat.", code="OPERATION_IN_PROGRESS"
+    )
+
+
+def _still_open() -> OutcomeUnknown:
+    return OutcomeUnknown("It is not known yet what came of it. Headgate looks again and settles it.")
+
+
+def _has_failed_task(seen: Observation) -> bool:
+    """A failed task does not mend itself; every other way of being DEGRADED may just be on its way."""
+    return seen.connector is not None and any(task.state == "FAILED" for task in seen.connector.tasks)

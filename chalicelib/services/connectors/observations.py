@@ -1,0 +1,77 @@
+"""What is shown as observed: the newest of what an operation, a tick and a live look have seen, with its age."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from chalicelib.domain.access import Call
+from chalicelib.domain.cluster import ConnectCluster
+from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.observation import DesiredState, Observation, ObservedState, newer, observe, unreadable
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.reconcile.snapshot import ClusterView
+from chalicelib.errors import HeadgateError
+from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.services.client_factory import Outside
+from chalicelib.services.connectors.owner import R
+from chalicelib.stores.observations import Observations
+
+LIVE_SECONDS = 15.0
+
+Views = Mapping[str, ClusterView]
+"""What is known of Connect clusters, by id."""
+
+NO_VIEWS: Views = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observing:
+    """Puts observations beside resources."""
+
+    observations: Observations
+    outside: Outside
+    clock: Clock
+
+    def latest(self, resources: Sequence[R], known: Views = NO_VIEWS) -> tuple[R, ...]:
+        """The resources with the newest observation that is stored: one read for any number of them.
+
+        No read at all for drafts, and for what runs on clusters whose views the caller knows already.
+        """
+        unread = {one.connect_cluster_id for one in resources if not _draft(one)} - known.keys()
+        views = {**known, **self.observations.read(unread)}
+        return tuple(self._beside(one, views.get(one.connect_cluster_id)) for one in resources)
+
+    def now(self, call: Call, resource: R, cluster: ConnectCluster) -> R:
+        """The resource with an observation of its connector on the cluster, made now."""
+        if _draft(resource):
+            return replace(resource, observation=_not_deployed(self.clock()))
+        try:
+            deadline = Deadline.after(call.deadline.left(LIVE_SECONDS))
+            status = self.outside.connect(cluster).find_status(resource.connector_name, deadline)
+        except HeadgateError as error:
+            return replace(resource, observation=unreadable(error.message, self.clock()))
+        return replace(resource, observation=observe(status, now=self.clock()))
+
+    def _beside(self, resource: R, view: ClusterView | None) -> R:
+        if _draft(resource):
+            return replace(resource, observation=_not_deployed(resource.updated_at))
+        ticked = _ticked(view, resource.connector_name)
+        return replace(resource, observation=newer(resource.observation, ticked))
+
+
+def _draft(resource: Pipeline | Delivery) -> bool:
+    return resource.desired_state is DesiredState.DRAFT and resource.open_operation is None
+
+
+def _ticked(view: ClusterView | None, connector: str) -> Observation | None:
+    """What the last tick says about one connector."""
+    if view is None or view.observed_at is None:
+        return None
+    if view.unreadable:
+        return unreadable(view.unreadable, view.observed_at)
+    seen = view.remembered.observed.get(connector)
+    return replace(seen, observed_at=view.observed_at) if seen else None
+
+
+def _not_deployed(at: datetime) -> Observation:
+    return Observation(state=ObservedState.NOT_DEPLOYED, observed_at=at, reasons=("It has not been deployed.",))

@@ -1,0 +1,135 @@
+"""Pipelines, as the operations on connectors see them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from chalicelib.domain.access import Call
+from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.operation import Operation
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.providers.postgresql.source_config import build_source_config
+from chalicelib.domain.source import Source
+from chalicelib.errors import Invalid
+from chalicelib.services.connectors.owner import still_there
+from chalicelib.services.connectors.validation import PluginCheck
+from chalicelib.services.database_checks import Probes
+from chalicelib.services.registry import Links, Registry
+from chalicelib.stores.clusters import ConnectClusters, StreamClusters
+from chalicelib.stores.dependencies import PipelineSetting, Surroundings
+from chalicelib.stores.pipelines import Pipelines
+from chalicelib.stores.source_tables import SourceTables
+from chalicelib.stores.sources import Sources
+from chalicelib.stores.transaction import Transaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineFamily:
+    """A pipeline's source connector: its config, what must hold for it, what its operations mean for its row."""
+
+    rows: Pipelines
+    together: Surroundings[Pipeline, PipelineSetting]
+    sources: Sources
+    tables: SourceTables
+    streams: StreamClusters
+    connects: ConnectClusters
+    registry: Registry
+    probes: Probes
+    plugins: PluginCheck
+
+    def setting(self, resource: Pipeline) -> PipelineSetting:
+        """Its source and clusters."""
+        return self.together.around(self.together.ties(resource))
+
+    def check(self, call: Call, resource: Pipeline, setting: PipelineSetting, config: Mapping[str, str]) -> None:
+        """Source discovered, plug-in installed, right Kafka, source ready for exactly this, config accepted by Connect.
+
+        Whether each table is there, the source itself is asked. Raises TABLE_NOT_DISCOVERED, PLUGIN_MISSING,
+        VALIDATION_FAILED for another Kafka, SOURCE_NOT_READY, CONNECTOR_CONFIG_INVALID, and whatever reaching Connect
+        raises.
+        """
+        source, cluster = still_there(setting.source), still_there(setting.connect_cluster)
+        if source.tables is None:
+            raise _undiscovered(range(len(resource.capture.tables)))
+        self.plugins.require(call, cluster, config["connector.class"])
+        self.plugins.require_same_kafka(call, still_there(setting.stream_cluster), cluster)
+        self._check_ready(call, source, resource)
+        self.plugins.require_valid(call, cluster, resource.connector_name, config, source.credentials)
+
+    def check_discovered(self, pipeline: Pipeline) -> None:
+        """Every chosen table is one that discovery saw. Raises TABLE_NOT_DISCOVERED, naming those that are not."""
+        chosen = pipeline.capture.tables
+        known = self.tables.find(pipeline.source_id, chosen)
+        unknown = [position for position, table in enumerate(chosen) if table not in known]
+        if unknown:
+            raise _undiscovered(unknown)
+
+    def config(self, resource: Pipeline, setting: PipelineSetting) -> tuple[dict[str, str], Credentials]:
+        """The source connector's config, with references."""
+        source = still_there(setting.source)
+        return build_source_config(resource, source), source.credentials
+
+    def subject(self, operation: Operation) -> Pipeline | None:
+        """The pipeline as it is stored."""
+        return self.rows.find(operation.resource_id)
+
+    def applied(self, operation: Operation, resource: Pipeline) -> Pipeline:
+        """The pipeline itself: no operation changes what it captures."""
+        return resource
+
+    def created(self, transaction: Transaction, resource: Pipeline, operation: Operation) -> Pipeline:
+        """Its row says that it runs."""
+        return self.rows.save(transaction, resource)
+
+    def changed(self, transaction: Transaction, before: Pipeline, after: Pipeline, setting: PipelineSetting) -> None:
+        """Nothing beside the row."""
+
+    def abandoned(
+        self, transaction: Transaction, operation: Operation, resource: Pipeline, setting: PipelineSetting
+    ) -> None:
+        """Nothing was taken."""
+
+    def removed(self, transaction: Transaction, resource: Pipeline, setting: PipelineSetting) -> None:
+        """Row, name, slot and publication names, and the references to source and clusters go."""
+        self.rows.remove(transaction, resource)
+        self.registry.release_name(transaction, self.rows, resource)
+        self.registry.unlink(transaction, resource.id, self.links(resource))
+
+    def links(self, pipeline: Pipeline) -> Links:
+        """What a pipeline hangs on and what it holds."""
+        return Links(
+            references=[
+                (self.sources, pipeline.source_id),
+                (self.streams, pipeline.stream_cluster_id),
+                (self.connects, pipeline.connect_cluster_id),
+            ],
+            claims={key: key.partition("/")[0] for key in pipeline.claims},
+        )
+
+    def parent_id(self, resource: Pipeline) -> str | None:
+        """None: a pipeline's trail is its own."""
+        return None
+
+    def last_words(self, resource: Pipeline) -> Mapping[str, Any]:
+        """What stays in the source when the pipeline goes: its owners decide about it."""
+        return {"kept": {"slot_name": resource.slot_name, "publication_name": resource.publication_name}}
+
+    def _check_ready(self, call: Call, source: Source, pipeline: Pipeline) -> None:
+        deployed = pipeline.desired_state is not DesiredState.DRAFT
+        readiness = self.probes.readiness(call, source, pipeline, deployed=deployed)
+        failures = readiness.failures
+        if failures:
+            raise Invalid(
+                f"The source is not ready: {failures[0].name}. {failures[0].recommended_action}",
+                code="SOURCE_NOT_READY",
+                details={"checks": [asdict(check) for check in failures]},
+            )
+
+
+def _undiscovered(positions: Iterable[int]) -> Invalid:
+    return Invalid(
+        "Some tables are not among those that discovery saw. Run discovery, or correct their names.",
+        code="TABLE_NOT_DISCOVERED",
+        details=[{"location": ["body", "tables", at], "type": "not_discovered"} for at in positions],
+    )

@@ -1,0 +1,83 @@
+"""What a Connect cluster says of a connector before it exists: is the plug-in there, is the config accepted, and are
+its workers on the Kafka that is meant.
+"""
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.domain.access import Call
+from chalicelib.domain.cluster import ConnectCluster, StreamCluster, require_same_kafka
+from chalicelib.domain.credentials import Credentials
+from chalicelib.errors import Invalid, TimedOut, Unavailable
+from chalicelib.kit.clock import Deadline
+from chalicelib.services.client_factory import Outside
+
+_BROKERS_SECONDS = 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """Connect's verdict on a config, in our words."""
+
+    errors: tuple[Mapping[str, Any], ...]
+
+    @property
+    def error_count(self) -> int:
+        """How many fields are wrong."""
+        return len(self.errors)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginCheck:
+    """Asks Connect about plug-ins, configs and its Kafka."""
+
+    outside: Outside
+
+    def require_same_kafka(self, call: Call, stream: StreamCluster, cluster: ConnectCluster) -> None:
+        """Raise Invalid when the workers run on another Kafka than the stream cluster.
+
+        Registering compares them too, but whoever did not answer then is known later, or is asked here. Brokers that
+        only Connect can reach prove nothing.
+        """
+        workers = cluster.kafka_cluster_id or self.outside.connect(cluster).root(call.deadline).kafka_cluster_id
+        brokers = stream.kafka_cluster_id or self._brokers(call, stream)
+        require_same_kafka(workers, brokers)
+
+    def require(self, call: Call, cluster: ConnectCluster, class_name: str) -> None:
+        """Raise PLUGIN_MISSING when the workers do not have the connector class."""
+        installed = {plugin.class_name for plugin in self.outside.connect(cluster).plugins(call.deadline)}
+        if class_name not in installed:
+            raise Invalid(
+                f"The Connect cluster has no plug-in for {class_name}. Install it on every worker and restart them.",
+                code="PLUGIN_MISSING",
+                details={"connector_class": class_name},
+            )
+
+    def validate(
+        self, call: Call, cluster: ConnectCluster, name: str, config: Mapping[str, str], credentials: Credentials
+    ) -> Validation:
+        """What Connect has against the config of a connector of that name."""
+        sent = {**self.outside.for_connect(cluster, dict(config), credentials), "name": name}
+        errors = self.outside.connect(cluster).validate(config["connector.class"], sent, call.deadline)
+        return Validation(errors=tuple({"field": error.field, "messages": list(error.messages)} for error in errors))
+
+    def require_valid(
+        self, call: Call, cluster: ConnectCluster, name: str, config: Mapping[str, str], credentials: Credentials
+    ) -> None:
+        """Raise CONNECTOR_CONFIG_INVALID when Connect has anything against the config."""
+        verdict = self.validate(call, cluster, name, config, credentials)
+        if verdict.error_count:
+            raise Invalid(
+                "Kafka Connect refuses the connector's config. `details.errors` says which fields and why.",
+                code="CONNECTOR_CONFIG_INVALID",
+                details={"errors": list(verdict.errors)},
+            )
+
+    def _brokers(self, call: Call, stream: StreamCluster) -> str | None:
+        try:
+            with closing(self.outside.kafka(stream)) as kafka:
+                return kafka.cluster_id(Deadline.after(call.deadline.left(_BROKERS_SECONDS)))
+        except (Unavailable, TimedOut):
+            return None

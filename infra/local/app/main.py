@@ -1,0 +1,88 @@
+"""`infra/run`: starts a stack and Headgate on it, runs the demonstration, and serves until Ctrl-C.
+
+Standard output has the machine-readable lines first and the demonstration after them; all else is on standard error.
+Ends with 0; with 1 when a step of the demonstration was not true; with 2 when the run could not be set up; and with
+130, as shells do, when it was interrupted before it had served.
+"""
+
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from infra.local.app import arguments, serving
+from infra.local.app.arguments import Options
+from infra.local.app.errors import ServerFailed, SetupMissing
+from infra.local.app.progress import say
+from infra.local.app.serving import Serving
+from infra.local.process import interrupts
+from infra.local.process.ports import is_free
+from infra.local.process.processes import report_ended
+from infra.local.stack import java
+
+NO_SETUP, INTERRUPTED = 2, 130
+
+
+def main(words: Sequence[str]) -> int:
+    """The whole program; returns its exit status."""
+    options = arguments.parse(words)
+    status = INTERRUPTED
+    try:
+        with interrupts.awaited() as interrupted, ExitStack() as ends:
+            began = time.monotonic()
+            started = _start(options, ends)
+            say(f"ready after {time.monotonic() - began:.0f} s")
+            status = _demonstrate(started, once=options.once) if options.demo else 0
+            if not options.once:
+                _serve(started, interrupted)
+    except (SetupMissing, ServerFailed) as error:
+        say(str(error))
+        return NO_SETUP
+    return status
+
+
+def takes_sandbox(wanted: str, missing: str | None) -> tuple[bool, str]:
+    """Whether the sandbox is taken, and the reason in words; `missing` is what the real stack lacks here.
+
+    Raises SetupMissing when the real stack was asked for and cannot be had.
+    """
+    if wanted != "auto":
+        if wanted == "real" and missing:
+            raise SetupMissing(java.sentence(missing))
+        return wanted == "sandbox", f"{wanted}, as asked"
+    if missing:
+        return True, f"sandbox, since {missing}"
+    return False, f"real, since Java {java.OLDEST} or newer and Maven are here"
+
+
+def _start(options: Options, ends: ExitStack) -> Serving:
+    if not is_free(options.port):
+        raise SetupMissing(f"port {options.port} is in use by another program; choose another one with --port N.")
+    sandbox, reason = takes_sandbox(options.stack, java.missing())
+    say(f"stack: {reason}")
+    start = serving.on_sandbox if sandbox else serving.on_real_stack
+    return start(f"http://127.0.0.1:{options.port}", options.port, ends)
+
+
+def _demonstrate(started: Serving, *, once: bool) -> int:
+    from infra.local.demo import main_job
+
+    admin = started.admin
+    return main_job.run(
+        url=started.url,
+        admin_email=admin.email,
+        admin_password=admin.password,
+        stack=started.addresses,
+        sandbox=started.sandbox,
+        once=once,
+    )
+
+
+def _serve(started: Serving, interrupted: threading.Event) -> None:
+    say(f"serving at {started.url}, sign in as {started.admin.email}. Ctrl-C ends it.")
+    report_ended(started.servers, interrupted)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

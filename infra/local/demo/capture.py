@@ -1,0 +1,189 @@
+"""The first half of the main job: from a database to topics."""
+
+from infra.local.demo import topics as demo_topics
+from infra.local.demo.api import Json, wait_until
+from infra.local.demo.data import PUBLICATION, ROWS, TABLES, make_source, make_target
+from infra.local.demo.leftovers import ENVIRONMENT, remove_from_headgate, remove_from_servers
+from infra.local.demo.report import Step, counted, require
+from infra.local.demo.run import Run, states
+
+
+def sign_in(run: Run, email: str, password: str) -> None:
+    """As the first Admin."""
+    with run.report.step("Sign in") as step:
+        run.api.watch_for(password)
+        run.api.post("/auth/login", {"email": email, "password": password})
+        session = run.api.get("/session")
+        step.saw(f"{session['user']['email']} is signed in as {session['user']['role']}")
+
+
+def clear(run: Run, title: str = "Remove what former demonstrations left") -> None:
+    """Deletes it in Headgate and in the servers."""
+    with run.report.step(title) as step:
+        resources = remove_from_headgate(run.api)
+        things = remove_from_servers(run.stack.postgres, run.stack.kafka, topics=not run.sandbox)
+        said = f"{counted(resources, 'resource')} deleted through the API; {things} slots, databases, roles and topics"
+        step.saw(f"{said} dropped" if resources or things else "nothing was there")
+
+
+def make_databases(run: Run) -> None:
+    """By hand, as the owners of two databases would."""
+    with run.report.step("Make a source database and an empty target") as step:
+        run.source_database = make_source(run.stack.postgres, run.stamp)
+        run.target_database = make_target(run.stack.postgres, run.stamp)
+        run.api.watch_for(run.source_database.password, run.target_database.password)
+        step.saw(f"{ROWS:,} rows in {counted(len(TABLES), 'table')}")
+        step.also(", ".join(f"{table.label} ({table.count})" for table in TABLES))
+        step.also(f"{run.source_database.role} may replicate and read")
+        step.also(f"{run.target_database.role} owns one schema of the target")
+
+
+def register_source(run: Run) -> None:
+    """Registers and tests it."""
+    with run.report.step("Register the source and test it") as step:
+        database = run.source_database
+        body = {
+            "name": run.named("shop"),
+            "environment": ENVIRONMENT,
+            "provider": "postgresql",
+            "config": database.config,
+            "credentials": database.credentials,
+        }
+        run.source = run.api.post("/sources", body, status=[201])
+        shown = run.source["credentials"]
+        require(shown["configured"], expected="stored credentials", seen=shown)
+        tested = run.api.post(f"/sources/{run.source['id']}/test")
+        require(tested["success"], expected="a connection", seen=tested["checks"])
+        step.saw(f"connected to PostgreSQL {tested['server_version']}; the password is shown as {shown['mask']}")
+
+
+def discover(run: Run) -> None:
+    """A durable job over the queue."""
+    with run.report.step("Discover its tables") as step:
+        path = f"/sources/{run.source['id']}"
+        started = run.api.post(f"{path}/discover")
+        job = wait_until(
+            lambda: run.api.get(f"/jobs/{started['id']}"),
+            lambda one: one["status"] in ("COMPLETED", "FAILED"),
+            expected="a finished job",
+        )
+        require(job["status"] == "COMPLETED", expected="a COMPLETED job", seen=job)
+        tables = {(one["schema_name"], one["table_name"]): one for one in run.api.every(f"{path}/tables")}
+        for table in TABLES:
+            found = tables.get((table.schema, table.name))
+            require(
+                found is not None and found["cdc_ready"] and found["primary_key_columns"] == list(table.key),
+                expected=f"{table.label} ready for capture, with the key {', '.join(table.key)}",
+                seen=found,
+            )
+        hints = sum(len(one["cdc_issues"]) for one in tables.values())
+        step.saw(f"{counted(len(tables), 'table')}, all ready for capture, keys known")
+        step.also(f"{counted(hints, 'hint')} on values that would change, such as NaN in a double precision column")
+
+
+def judge_source(run: Run) -> None:
+    """Without a pipeline: the server, the role and the tables."""
+    with run.report.step("Judge whether the source is ready") as step:
+        step.saw(_readiness(run, step, "READY", "WARNING"))
+
+
+def register_clusters(run: Run) -> None:
+    """Uses those that a former run, or a person, registered for the same servers."""
+    with run.report.step("Register the Kafka and Connect clusters") as step:
+        known = [one for one in run.api.every("/stream/clusters") if one["bootstrap_servers"] == run.stack.kafka]
+        stream = {"name": run.named("Kafka"), "bootstrap_servers": run.stack.kafka}
+        run.stream = known[0] if known else run.api.post("/stream/clusters", stream, status=[201])
+        same = [
+            one
+            for one in run.api.every("/connect/clusters")
+            if one["base_url"] == run.stack.connect and one["stream_cluster_id"] == run.stream["id"]
+        ]
+        body = {"name": run.named("Connect"), "base_url": run.stack.connect, "stream_cluster_id": run.stream["id"]}
+        run.connect = same[0] if same else run.api.post("/connect/clusters", body, status=[201])
+        plugins = run.api.get(f"/connect/clusters/{run.connect['id']}/plugins")
+        require(bool(plugins), expected="installed plug-ins", seen=plugins)
+        how = "as registered before" if known and same else "registered"
+        step.saw(f"{how}; Connect {run.connect['connect_version']} with {counted(len(plugins), 'plug-in')}")
+
+
+def _pipeline_body(run: Run) -> Json:
+    return {
+        "name": run.named("pipeline"),
+        "source_id": run.source["id"],
+        "stream_cluster_id": run.stream["id"],
+        "connect_cluster_id": run.connect["id"],
+        "topic_prefix": f"{demo_topics.PREFIX}{run.stamp}",
+        "tables": [{"schema_name": table.schema, "table_name": table.name} for table in TABLES],
+        "options": {"publication_mode": "existing", "publication_name": PUBLICATION},
+    }
+
+
+def preview_pipeline(run: Run) -> None:
+    """What Connect would be told. Saves nothing."""
+    with run.report.step("Preview the pipeline") as step:
+        preview = run.api.post("/pipelines/preview", _pipeline_body(run))
+        require(preview["validation"]["error_count"] == 0, expected="a valid config", seen=preview["validation"])
+        stored = [one for one in run.api.every("/pipelines") if one["name"] == run.named("pipeline")]
+        require(not stored, expected="nothing stored by a preview", seen=stored)
+        password = preview["config"]["database.password"]
+        require(password.startswith("${headgate:"), expected="a reference as database.password", seen=password)
+        step.saw(f"a valid config of {len(preview['config'])} lines for {counted(len(preview['topics']), 'topic')}")
+        step.also(f"database.password = {password}")
+
+
+def create_pipeline(run: Run) -> None:
+    """Validated with Connect and stored as a draft."""
+    with run.report.step("Create it") as step:
+        run.pipeline = run.api.post("/pipelines", _pipeline_body(run), status=[201])
+        status = run.api.get(f"{run.pipeline_path}/status")
+        require(
+            (status["desired_state"], status["observed_state"]) == ("DRAFT", "NOT_DEPLOYED"),
+            expected="a draft that is not deployed",
+            seen=states(status),
+        )
+        step.saw(states(status))
+        verdict = _readiness(run, step, "READY", pipeline_id=run.pipeline["id"])
+        step.also(f"the source, judged for this pipeline: {verdict}")
+
+
+def deploy_pipeline(run: Run) -> None:
+    """Deploys it twice: the second time changes nothing."""
+    with run.report.step("Deploy it") as step:
+        run.api.post(f"{run.pipeline_path}/deploy")
+        run.settled(run.pipeline_path)
+        run.api.post(f"{run.pipeline_path}/deploy", status=[200])
+        status = run.observed(run.pipeline_path, "RUNNING")
+        step.saw(f"{states(status)}; a second deploy changed nothing")
+
+
+def fill_topics(run: Run) -> None:
+    """Asks the broker what it has."""
+    topics: list[str] = run.pipeline["topics"]
+    wanted = {topic: 0 if run.sandbox else table.count for topic, table in zip(topics, TABLES, strict=True)}
+    with run.report.step("Look into the topics") as step:
+        seen = wait_until(
+            lambda: demo_topics.records(run.stack.kafka, topics),
+            lambda found: all(found.get(topic, -1) >= count for topic, count in wanted.items()),
+            expected=f"topics with at least {wanted} records",
+        )
+        if run.sandbox:
+            step.saw(f"{counted(len(seen), 'topic')} made by the source connector's double; no records, by its nature")
+        else:
+            step.saw(f"{counted(sum(seen.values()), 'record')} in {counted(len(seen), 'topic')}")
+        for topic, count in seen.items():
+            step.also(f"{topic}: {count:,}")
+
+
+def _readiness(run: Run, step: Step, *accepted: str, **query: str) -> str:
+    """The verdict in words; what did not pass gets a line of its own. Raises Untrue when it is not accepted."""
+    verdict = run.api.get(f"/sources/{run.source['id']}/cdc-readiness", **query)
+    notable = [
+        f"{one['key']} {one['status']}: {one['current_value']} (expected: {one['expected_value']})"
+        for one in verdict["checks"]
+        if one["status"] != "pass"
+    ]
+    require(verdict["status"] in accepted, expected=" or ".join(accepted), seen=f"{verdict['status']}, {notable}")
+    for line in notable:
+        step.also(line)
+    passed = len(verdict["checks"]) - len(notable)
+    return f"{verdict['status']}, {passed} of {counted(len(verdict['checks']), 'check')} passed"

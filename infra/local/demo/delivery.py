@@ -1,0 +1,101 @@
+"""The second half of the main job: from topics to a target, and that it holds what the source holds."""
+
+import httpx
+
+from infra.local.demo.api import Json
+from infra.local.demo.changes import COUNT, make_changes
+from infra.local.demo.compare import wait_until_equal
+from infra.local.demo.data import TABLES, TARGET_SCHEMA
+from infra.local.demo.leftovers import ENVIRONMENT
+from infra.local.demo.report import Step, counted, require
+from infra.local.demo.run import Run, states
+
+
+def register_destination(run: Run) -> None:
+    """Tests the connection before anything is stored, and after."""
+    with run.report.step("Test and register the destination") as step:
+        database = run.target_database
+        connection = {"provider": "postgresql", "config": database.config, "credentials": database.credentials}
+        unsaved = run.api.post("/destinations/test-connection", connection)
+        require(unsaved["success"], expected="a connection", seen=unsaved["checks"])
+        body = {"name": run.named("lake"), "environment": ENVIRONMENT, **connection}
+        run.destination = run.api.post("/destinations", body, status=[201])
+        tested = run.api.post(f"/destinations/{run.destination['id']}/test")
+        require(tested["success"], expected="a connection", seen=tested["checks"])
+        step.saw(f"PostgreSQL {tested['server_version']} answered before and after it was stored")
+
+
+def _delivery_body(run: Run) -> Json:
+    topics = run.pipeline["topics"]
+    return {
+        "pipeline_id": run.pipeline["id"],
+        "name": run.named("delivery"),
+        "mappings": [
+            {"topic": topic, "schema_name": TARGET_SCHEMA, "table_name": table.name}
+            for topic, table in zip(topics, TABLES, strict=True)
+        ],
+    }
+
+
+def preview_delivery(run: Run) -> None:
+    """Topics, schema, keys, target, plug-in and config are checked. Saves nothing."""
+    with run.report.step("Preview the delivery") as step:
+        preview = run.api.post(f"/destinations/{run.destination['id']}/preview", _delivery_body(run))
+        require(preview["validation"]["error_count"] == 0, expected="a valid config", seen=preview["validation"])
+        password = preview["config"]["connection.password"]
+        require(password.startswith("${headgate:"), expected="a reference as connection.password", seen=password)
+        warnings = preview["warnings"]
+        step.saw(f"a valid config of {len(preview['config'])} lines, {counted(len(warnings), 'warning')}")
+        for warning in warnings:
+            step.also(f"{warning['code']}: {warning['message']}")
+
+
+def deploy_delivery(run: Run) -> None:
+    """Creates the sink connector and the delivery."""
+    with run.report.step("Deploy it") as step:
+        path = f"/destinations/{run.destination['id']}/deploy"
+        run.delivery = run.api.post(path, _delivery_body(run), status=[201, 202])
+        run.settled(run.delivery_path)
+        step.saw(states(run.observed(run.delivery_path, "RUNNING")))
+
+
+def compare_snapshot(run: Run) -> None:
+    """Every row that was there when the capture began."""
+    with run.report.step("Compare source and target") as step:
+        _compare(run, step)
+
+
+def change(run: Run) -> None:
+    """Changes of every awkward sort, while everything runs."""
+    with run.report.step(f"Make {COUNT} changes in the source, add a column, and compare again") as step:
+        made = make_changes(run.source_database)
+        require(made == COUNT, expected=f"{COUNT} changed rows", seen=made)
+        _compare(run, step)
+
+
+def show_config(run: Run) -> None:
+    """Asks Connect itself."""
+    with run.report.step("Look at the configs that Connect holds") as step:
+        texts = []
+        for noun, one in (("source", run.pipeline), ("sink", run.delivery)):
+            held = httpx.get(f"{run.stack.connect}/connectors/{one['connector_name']}/config", timeout=20)
+            require(held.status_code == 200, expected=f"the config of {one['connector_name']}", seen=held.status_code)
+            texts.append(held.text)
+            secret = {name: value for name, value in held.json().items() if name.endswith("password")}
+            require(
+                bool(secret) and all(value.startswith("${headgate:") for value in secret.values()),
+                expected="references in place of passwords",
+                seen=sorted(secret),
+            )
+            step.also(f"{noun} connector: {', '.join(f'{name} = {value}' for name, value in secret.items())}")
+        passwords = (run.source_database.password, run.target_database.password)
+        leaked = any(password in text for password in passwords for text in texts)
+        require(not leaked, expected="no password in any of them", seen="one")
+        step.saw("references only, no password in either")
+
+
+def _compare(run: Run, step: Step) -> None:
+    seen = wait_until_equal(run.source_database, run.target_database)
+    step.saw(f"{seen.rows:,} rows in the source, {seen.target_rows:,} in the target, equal in content")
+    for line in seen.per_table():
+        step.also(line)

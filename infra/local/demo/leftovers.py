@@ -1,0 +1,87 @@
+"""Removes what former demonstrations left: through the API what Headgate holds, by hand what is in the servers."""
+
+import time
+from typing import Any
+
+import psycopg
+from psycopg.sql import SQL, Identifier
+
+from infra.local.demo import topics as demo_topics
+from infra.local.demo.api import Api, Json, wait_until
+from infra.local.demo.data import PREFIX, connected
+
+ENVIRONMENT = "headgate demo"
+"""How sources and destinations of a demonstration are marked. Nothing else is ever removed."""
+
+
+def remove_from_headgate(api: Api) -> int:
+    """Deletes the demonstrations' deliveries, pipelines, destinations and sources; returns how many."""
+    sources = _marked(api, "/sources")
+    destinations = _marked(api, "/destinations")
+    pipelines = {one["id"]: one for one in api.every("/pipelines") if one["source_id"] in sources}
+    deliveries = [
+        one["id"]
+        for one in api.every("/deliveries")
+        if one["destination_id"] in destinations or one["pipeline_id"] in pipelines
+    ]
+    paths = [
+        *(f"/deliveries/{id_}" for id_ in deliveries),
+        *(f"/pipelines/{id_}" for id_ in pipelines),
+        *(f"/destinations/{id_}" for id_ in destinations),
+        *(f"/sources/{id_}" for id_ in sources),
+    ]
+    for path in paths:
+        delete(api, path)
+    return len(paths)
+
+
+def delete(api: Api, path: str) -> None:
+    """Deletes one resource, and waits until it is gone when Connect took its time."""
+    kind, _, id_ = path.rpartition("/")
+    if api.delete(path) is not None:
+        wait_until(
+            lambda: [one["id"] for one in api.every(kind)],
+            lambda ids: id_ not in ids,
+            expected=f"{path} to be gone",
+        )
+
+
+def remove_from_servers(superuser: str, kafka: str, *, topics: bool) -> int:
+    """Drops the demonstrations' slots, databases, roles and topics; returns how many things."""
+    with connected(superuser) as connection:
+        slots = _names(connection, "SELECT slot_name FROM pg_replication_slots WHERE database LIKE %s")
+        for slot in slots:
+            _drop_slot(connection, slot)
+        databases = _names(connection, "SELECT datname FROM pg_database WHERE datname LIKE %s")
+        for name in databases:
+            connection.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
+        roles = _names(connection, "SELECT rolname FROM pg_roles WHERE rolname LIKE %s")
+        for name in roles:
+            connection.execute(SQL("DROP ROLE {}").format(Identifier(name)))
+    dropped = len(slots) + len(databases) + len(roles)
+    return dropped + (demo_topics.delete_former(kafka) if topics else 0)
+
+
+def _marked(api: Api, path: str) -> dict[str, Json]:
+    return {one["id"]: one for one in api.every(path) if one["environment"] == ENVIRONMENT}
+
+
+def _names(connection: psycopg.Connection[Any], query: str) -> list[str]:
+    pattern = PREFIX.replace("_", r"\_") + "%"
+    return [name for (name,) in connection.execute(query.encode(), [pattern]).fetchall()]
+
+
+def _drop_slot(connection: psycopg.Connection[Any], name: str) -> None:
+    """The connector that used it is gone, but its connection may take a moment to end, so that is ended here."""
+    for _ in range(50):
+        connection.execute(
+            "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots "
+            "WHERE slot_name = %s AND active_pid IS NOT NULL",
+            [name],
+        )
+        try:
+            connection.execute("SELECT pg_drop_replication_slot(%s)", [name])
+        except psycopg.errors.ObjectInUse:
+            time.sleep(0.2)
+        else:
+            return

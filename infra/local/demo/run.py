@@ -1,0 +1,61 @@
+"""What the steps of one demonstration share."""
+
+from dataclasses import dataclass, field
+
+from infra.local.app.addresses import StackAddresses
+from infra.local.demo.api import Api, Json, wait_until
+from infra.local.demo.data import Database
+from infra.local.demo.report import Report
+
+
+@dataclass(kw_only=True)
+class Run:
+    """The demonstration under way. Each step fills in what it made; `stamp` tells this run from others."""
+
+    api: Api
+    report: Report
+    stack: StackAddresses
+    sandbox: bool
+    stamp: str
+    source_database: Database = field(init=False)
+    target_database: Database = field(init=False)
+    source: Json = None
+    stream: Json = None
+    connect: Json = None
+    pipeline: Json = None
+    destination: Json = None
+    delivery: Json = None
+
+    def named(self, noun: str) -> str:
+        """A name that no other run uses."""
+        return f"demo {noun} {self.stamp}"
+
+    @property
+    def pipeline_path(self) -> str:
+        """Where the pipeline is."""
+        return f"/pipelines/{self.pipeline['id']}"
+
+    @property
+    def delivery_path(self) -> str:
+        """Where the delivery is."""
+        return f"/deliveries/{self.delivery['id']}"
+
+    def settled(self, path: str) -> Json:
+        """The resource once no operation of it is open any more."""
+        return wait_until(
+            lambda: self.api.get(path), lambda one: one["open_operation"] is None, expected=f"{path} to be settled"
+        )
+
+    def observed(self, path: str, state: str) -> Json:
+        """The status once the observed state is that one."""
+        return wait_until(
+            lambda: self.api.get(f"{path}/status"),
+            lambda status: status["observed_state"] == state,
+            expected=f"{path} to be observed {state}",
+        )
+
+
+def states(status: Json) -> str:
+    """Both states and the tasks, in words."""
+    tasks = ", ".join(f"task {task['id']} {task['state']}" for task in status["tasks"]) or "no task"
+    return f"wanted {status['desired_state']}, observed {status['observed_state']} ({tasks})"

@@ -1,0 +1,63 @@
+"""Ports that a stack keeps: chosen once, written down, and used again.
+
+What a person registered in Headgate names these ports, so a restart must not move them.
+"""
+
+import json
+import random
+import socket
+from collections.abc import Container, Sequence
+from pathlib import Path
+
+from infra.local.app.errors import SetupMissing
+from infra.local.stack.layout import shown
+
+# Below the range from which Linux takes the ports of outgoing connections (32768 and up, ip_local_port_range):
+# a kept port must not be lost to a passing client between two runs.
+FIRST, LAST = 20000, 32000
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen on that port of 127.0.0.1 now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+def kept_ports(file: Path, names: Sequence[str]) -> dict[str, int]:
+    """One port per name, as `file` remembers them; names it does not know get a free one, and are added to it.
+
+    Raises SetupMissing when a remembered port is in use.
+    """
+    known: dict[str, int] = json.loads(file.read_text()) if file.exists() else {}
+    for name in names:
+        if name in known and not is_free(known[name]):
+            raise SetupMissing(
+                f"port {known[name]}, kept for {name} in {shown(file)}, is in use by another program. End that one; "
+                "or delete the file to have other ports chosen (what was registered then points to the old ones)."
+            )
+    chosen = {name: known[name] for name in names if name in known}
+    for name in names:
+        if name not in chosen:
+            chosen[name] = free_port({*known.values(), *chosen.values()})
+    _write(file, known | chosen)
+    return chosen
+
+
+def free_port(taken: Container[int] = ()) -> int:
+    """A port that is not among those taken, on which nothing listens now. Raises SetupMissing when none is found."""
+    for port in random.sample(range(FIRST, LAST), 500):
+        if port not in taken and is_free(port):
+            return port
+    raise SetupMissing(f"no free port was found between {FIRST} and {LAST} on 127.0.0.1.")
+
+
+def _write(file: Path, ports: dict[str, int]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    fresh = file.with_suffix(".new")
+    fresh.write_text(json.dumps(ports, indent=2, sort_keys=True) + "\n")
+    fresh.replace(file)

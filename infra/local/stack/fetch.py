@@ -1,0 +1,192 @@
+"""Fetches the programs of the real stack, once.
+
+Each part has a pom in `poms/`, with pinned versions, and a folder `PART-HASH` in the cache, where HASH is the pom's: a
+changed pom is fetched anew, and an unchanged one asks Maven nothing. Parts come one after the other, since Maven's
+local repository is not made for several writers at a time.
+"""
+
+import hashlib
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from infra.local.app.errors import SetupMissing
+from infra.local.app.progress import megabytes, say, ticking
+from infra.local.process.locks import held
+from infra.local.stack import java
+from infra.local.stack.layout import PLUGIN_PROJECT, POMS, cache_folder, shown
+
+# Maven's own words in batch mode: "[INFO] Downloaded from REPOSITORY: URL (1.2 MB at 3.4 MB/s)".
+_DOWNLOADED = re.compile(r"Downloaded from \S+ \S+ \(([\d.]+) (B|kB|MB|GB) at")
+_UNITS = {"B": 1, "kB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000}
+_ERROR_LINES = 15
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A pom's name, what it brings, roughly how much that is, and the Maven goal that puts it into one folder."""
+
+    name: str
+    brings: str
+    size: str
+    goal: Sequence[str] = ("dependency:copy-dependencies", "-DincludeScope=runtime")
+
+
+PARTS = (
+    Part(name="kafka", brings="Kafka broker", size="44 MB"),
+    Part(name="connect", brings="Kafka Connect", size="36 MB"),
+    Part(
+        name="debezium",
+        brings="Debezium's PostgreSQL source and JDBC sink",
+        size="87 MB",
+        goal=("dependency:unpack-dependencies", "-DincludeTypes=tar.gz"),
+    ),
+    Part(name="dynamodb", brings="DynamoDB Local", size="51 MB"),
+    Part(name="elasticmq", brings="ElasticMQ", size="37 MB"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Programs:
+    """Where each part lies; `plugins` are the folders on Connect's plug-in path."""
+
+    kafka: Path
+    connect: Path
+    dynamodb: Path
+    elasticmq: Path
+    plugins: tuple[Path, ...]
+
+
+@dataclass
+class Transfer:
+    """How much Maven has fetched so far, as its own lines tell."""
+
+    files: int = 0
+    size: float = 0.0
+    tail: list[str] = field(default_factory=list)
+
+    def read(self, lines: Iterable[str]) -> None:
+        """Follows Maven's output to its end."""
+        for line in lines:
+            self.note(line)
+
+    def note(self, line: str) -> None:
+        """Counts a finished transfer, and remembers the last lines for the case of a failure."""
+        found = _DOWNLOADED.search(line)
+        if found:
+            self.files += 1
+            self.size += float(found[1]) * _UNITS[found[2]]
+        elif "Downloading from" not in line:
+            self.tail = [*self.tail, line.rstrip()][-_ERROR_LINES:]
+
+    def __str__(self) -> str:
+        return f"{self.files} files, {megabytes(int(self.size))} so far"
+
+
+def fetch_all() -> Programs:
+    """Fetches what is missing, builds our own plug-in, and says where all of it lies. Raises SetupMissing."""
+    java.require()
+    cache = cache_folder()
+    with held(cache / "lock", busy="waiting for another run that is filling the same cache", wait=True):
+        folders = {part.name: fetch(part, cache) for part in PARTS}
+        plugin = build_plugin(PLUGIN_PROJECT, cache)
+    return Programs(
+        kafka=folders["kafka"],
+        connect=folders["connect"],
+        dynamodb=folders["dynamodb"],
+        elasticmq=folders["elasticmq"],
+        plugins=(folders["debezium"], plugin),
+    )
+
+
+def fetch(part: Part, cache: Path) -> Path:
+    """The part's folder in the cache, filled by Maven if it is not there yet."""
+    pom = POMS / f"{part.name}.xml"
+    folder = cache / f"{part.name}-{digest([pom])}"
+    if folder.is_dir():
+        return folder
+    say(f"fetching {part.brings} (about {part.size}), once, into {shown(folder)}")
+    return _fill(folder, part.brings, lambda work: _copy_dependencies(part, pom, work))
+
+
+def build_plugin(project: Path, cache: Path) -> Path:
+    """The folder with our secret provider for Connect, built from its sources when they changed."""
+    sources = sorted(path for path in (project / "src" / "main").rglob("*") if path.is_file())
+    folder = cache / f"plugin-{digest([project / 'pom.xml', *sources], below=project)}"
+    if folder.is_dir():
+        return folder
+    say("building the secret provider of Kafka Connect from infra/connect")
+    return _fill(folder, "the secret provider", lambda work: _package(project, work))
+
+
+def digest(files: Sequence[Path], below: Path | None = None) -> str:
+    """Twelve hex digits that change when a file, or (with `below`) its place, changes."""
+    whole = hashlib.sha256()
+    for file in files:
+        place = str(file.relative_to(below)) if below else ""
+        whole.update(f"{place}\0{file.stat().st_size}\0".encode() + file.read_bytes())
+    return whole.hexdigest()[:12]
+
+
+def _fill(folder: Path, what: str, work: Callable[[Path], None]) -> Path:
+    """Fills the folder beside its place and moves it there whole, so that an interrupted run leaves nothing half."""
+    began = time.monotonic()
+    unfinished = folder.with_name(folder.name + ".unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    work(unfinished)
+    unfinished.rename(folder)
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    say(f"{what}: {megabytes(size)} in {time.monotonic() - began:.1f} s")
+    return folder
+
+
+def _copy_dependencies(part: Part, pom: Path, into: Path) -> None:
+    # Maven writes markers beside the pom; a copy keeps the project's folder clean.
+    work = into.with_name(into.name + ".pom")
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    shutil.copy(pom, work / "pom.xml")
+    _maven(part.brings, "-f", str(work / "pom.xml"), *part.goal, f"-DoutputDirectory={into}")
+    shutil.rmtree(work)
+
+
+def _package(project: Path, into: Path) -> None:
+    """Builds in a copy: two runs, or a run and the plug-in's own tests, must not share a `target` folder."""
+    work = into.with_name(into.name + ".sources")
+    shutil.rmtree(work, ignore_errors=True)
+    shutil.copytree(project, work, ignore=shutil.ignore_patterns("target"))
+    _maven("the secret provider", "-f", str(work / "pom.xml"), "package", "-DskipTests")
+    jars = sorted((work / "target").glob("*.jar"))
+    if len(jars) != 1:
+        raise SetupMissing(f"the build of infra/connect left {len(jars)} jars where one was expected.")
+    (into / "headgate").mkdir()
+    shutil.copy(jars[0], into / "headgate")
+    shutil.rmtree(work)
+
+
+def _maven(what: str, *arguments: str) -> None:
+    transfer = Transfer()
+    command = subprocess.Popen(
+        ["mvn", "--batch-mode", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    with command as process:
+        try:
+            with ticking(lambda: f"{what}: {transfer}"):
+                transfer.read(process.stdout or ())
+                status = process.wait()
+        except BaseException:
+            process.terminate()
+            raise
+    if status != 0:
+        told = "\n".join(f"  | {line}" for line in transfer.tail)
+        raise SetupMissing(f"Maven (status {status}) could not provide {what}; is its repository reachable?\n{told}")

@@ -1,0 +1,58 @@
+"""The Java that the stack's servers run on."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from infra.local.app.errors import SetupMissing
+
+OLDEST = 17
+INSTALL = "Install both with `apt-get install openjdk-17-jdk-headless maven`, or run with `--stack sandbox`."
+
+
+def missing() -> str | None:
+    """Why the real stack cannot run on this machine, as the rest of a sentence; None when it can."""
+    for program, what in (("java", "Java"), ("javac", "the Java compiler"), ("mvn", "Maven")):
+        if shutil.which(program) is None:
+            return f"{what} ({program}) is not on the PATH"
+    version = _major_version()
+    if version is None:
+        return "`java -version` does not work"
+    return None if version >= OLDEST else f"Java {version} is older than {OLDEST}"
+
+
+def require() -> None:
+    """Raises SetupMissing when Java or Maven is missing."""
+    reason = missing()
+    if reason:
+        raise SetupMissing(sentence(reason))
+
+
+def sentence(reason: str) -> str:
+    """What a person reads who wants the real stack and cannot have it."""
+    return f"the real stack needs Java {OLDEST} or newer and Maven, but {reason}. {INSTALL}"
+
+
+def command(main: str, *arguments: str, classpath: Path, heap: str, options: Sequence[str] = ()) -> list[str]:
+    """The command line of a server: a small heap, and the quick compiler only, so that it starts fast."""
+    return [
+        *("java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true"),
+        *options,
+        *("-cp", f"{classpath}/*", main),
+        *arguments,
+    ]
+
+
+def _major_version() -> int | None:
+    try:
+        done = subprocess.run(["java", "-version"], capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(r'version "(?:1\.)?(\d+)', done.stderr + done.stdout)
+    return int(found[1]) if found and done.returncode == 0 else None
+
+
+if __name__ == "__main__":
+    print(missing() or "")

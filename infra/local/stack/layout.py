@@ -1,0 +1,28 @@
+"""Where a local run keeps what it fetched, what it remembers and what it logs."""
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+"""The project's root folder."""
+
+HOME = ROOT / ".headgate"
+"""Everything that local runs make. Ignored by git; may be deleted at any time."""
+
+POMS = Path(__file__).resolve().parent / "poms"
+PLUGIN_PROJECT = ROOT / "infra" / "connect"
+
+
+def cache_folder() -> Path:
+    """Where fetched programs lie; `HEADGATE_CACHE` lets several checkouts share one."""
+    return Path(os.environ.get("HEADGATE_CACHE") or HOME / "cache").absolute()
+
+
+def state_folder(stack: str) -> Path:
+    """What the stack of that name (`real` or `sandbox`) remembers between two runs; `HEADGATE_STATE` moves it."""
+    return Path(os.environ.get("HEADGATE_STATE") or HOME / "state").absolute() / stack
+
+
+def shown(path: Path) -> str:
+    """The path as a person in the project's root would type it, if it lies below the root."""
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)

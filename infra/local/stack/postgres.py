@@ -1,0 +1,104 @@
+"""PostgreSQL 18, ready for change data capture: logical WAL, slots and senders to spare, passwords by SCRAM."""
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+from infra.local.app.errors import ServerFailed
+from infra.local.process.processes import Plan
+from infra.local.stack.folders import Folders
+from infra.local.stack.kept_secrets import kept_secret, write_private
+from infra.local.stack.postgres_home import Home, prepare
+
+SUPERUSER = "postgres"
+
+_SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    # No socket: its folder would have to be writable, and its path can be too long for the kernel.
+    "unix_socket_directories": "",
+    "wal_level": "logical",
+    "max_replication_slots": "20",
+    "max_wal_senders": "20",
+    "max_connections": "200",
+    "shared_buffers": "64MB",
+    # A slot that nobody reads any more must not fill the disk.
+    "max_slot_wal_keep_size": "4GB",
+}
+
+
+def plan(folders: Folders, *, port: int) -> Plan:
+    """The server at 127.0.0.1:`port`, its data made if they are new. Raises SetupMissing or ServerFailed."""
+    home = prepare(folders.of("postgres"))
+    password = superuser_password(folders)
+    data = home.folder / "data"
+    _make(home, data, password)
+    settings = [word for key, value in _SETTINGS.items() for word in ("-c", f"{key}={value}")]
+    return Plan(
+        name="PostgreSQL",
+        command=[str(home.programs / "postgres"), "-D", str(data), "-p", str(port), *settings],
+        folder=home.folder,
+        log=folders.log("postgres"),
+        pid_file=folders.pid_file("postgres"),
+        ready=lambda: _answers(url(folders, port)),
+        user=home.account,
+        # SIGINT is its fast shutdown: clients are cut off, the data are left clean (postgres(1)).
+        politely=signal.SIGINT,
+    )
+
+
+def superuser_password(folders: Folders) -> str:
+    """The password of the superuser, random, kept with the state."""
+    return kept_secret(folders.state / "postgres-password")
+
+
+def url(folders: Folders, port: int) -> str:
+    """How the superuser connects."""
+    return f"postgresql://{SUPERUSER}:{superuser_password(folders)}@127.0.0.1:{port}/postgres"
+
+
+def _answers(address: str) -> bool:
+    import psycopg
+
+    try:
+        with psycopg.connect(address, connect_timeout=2) as connection:
+            return connection.execute("SELECT 1").fetchone() == (1,)
+    except psycopg.OperationalError:
+        return False
+
+
+def _make(home: Home, data: Path, password: str) -> None:
+    """Makes the data folder under another name and renames it, so that an interrupted run leaves nothing half."""
+    if data.exists():
+        return
+    unfinished = data.with_name("data.unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    password_file = home.folder / "new-password"
+    write_private(password_file, password)
+    account = pwd.getpwnam(home.account) if home.account else None
+    if account:
+        os.chown(password_file, account.pw_uid, account.pw_gid)
+    command = [
+        *(str(home.programs / "initdb"), "-D", str(unfinished), "-U", SUPERUSER, "-A", "scram-sha-256"),
+        *("--pwfile", str(password_file), "-E", "UTF8", "--locale=C", "--locale-provider=builtin"),
+        "--builtin-locale=C.UTF-8",
+    ]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=home.folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            user=account.pw_uid if account else None,
+            group=account.pw_gid if account else None,
+            extra_groups=[] if account else None,
+        )
+    finally:
+        password_file.unlink()
+    if done.returncode != 0:
+        raise ServerFailed(f"initdb failed: {done.stderr.strip()[-2000:]}")
+    unfinished.rename(data)

@@ -1,0 +1,164 @@
+"""The real stack: Kafka, Kafka Connect with Debezium, PostgreSQL, DynamoDB Local and ElasticMQ on 127.0.0.1.
+
+    python -m infra.local.stack.real_stack --state DIR [--headgate-url URL]
+
+starts it, prints the addresses, and ends it on Ctrl-C.
+"""
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from infra.local.app.addresses import StackAddresses
+from infra.local.app.errors import ServerFailed, SetupMissing
+from infra.local.app.progress import say
+from infra.local.process import interrupts
+from infra.local.process.locks import held
+from infra.local.process.ports import kept_ports
+from infra.local.process.processes import Plan, Server, end_leftover, report_ended
+from infra.local.process.reaper import Reaper
+from infra.local.stack import connect, dynamodb, elasticmq, kafka, postgres
+from infra.local.stack.fetch import Programs, fetch_all
+from infra.local.stack.folders import Folders
+from infra.local.stack.kept_secrets import kept_secret
+from infra.local.stack.layout import shown
+
+PORTS = ("kafka", "kafka_controller", "connect", "postgres", "dynamodb", "sqs")
+LEFTOVERS = {
+    "connect": signal.SIGTERM,
+    "kafka": signal.SIGTERM,
+    "dynamodb": signal.SIGTERM,
+    "sqs": signal.SIGTERM,
+    "postgres": signal.SIGINT,
+}
+"""What a killed run may have left behind, and how to ask it to end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealStack:
+    """A running stack. Each server can be stopped, killed and started again by itself."""
+
+    addresses: StackAddresses
+    kafka: Server
+    connect: Server
+    postgres: Server
+    dynamodb: Server
+    sqs: Server
+
+    @property
+    def servers(self) -> list[Server]:
+        """All of them."""
+        return [self.kafka, self.connect, self.postgres, self.dynamodb, self.sqs]
+
+    def stop(self) -> None:
+        """Ends all servers, Connect before the broker, so that it can still commit its offsets."""
+        self.connect.stop()
+        in_parallel([server.stop for server in (self.kafka, self.postgres, self.dynamodb, self.sqs)])
+
+
+@contextmanager
+def start(
+    state: Path, *, headgate_url: str, service_credential: str, connect_later: bool = False
+) -> Iterator[RealStack]:
+    """A running stack with its state in `state`, fetched first where needed; ended with the block.
+
+    With `connect_later` Connect is left to the caller's `stack.connect.start()`: connectors that it remembers ask
+    Headgate for their secrets at once, so Headgate should serve first. Raises SetupMissing or ServerFailed.
+    """
+    state = state.absolute()
+    folders = Folders(state)
+    busy = f"another run uses the stack in {shown(state)}; end it first."
+    with held(state / "lock", busy=busy, wait=False), ExitStack() as ends:
+        programs = fetch_all()
+        in_parallel([partial(end_leftover, folders.pid_file(name), how) for name, how in LEFTOVERS.items()])
+        ports = kept_ports(folders.ports, PORTS)
+        reaper = Reaper()
+        ends.callback(reaper.close)
+        stack = _stack(programs, folders, ports, reaper, headgate_url, service_credential)
+        ends.callback(stack.stop)
+        in_parallel([stack.dynamodb.start, stack.sqs.start, stack.postgres.start, _brokers(stack, connect_later)])
+        yield stack
+
+
+def in_parallel(steps: Sequence[Callable[[], object]]) -> None:
+    """Takes all steps at the same time; when all have ended, raises the first error among them."""
+    with ThreadPoolExecutor(max_workers=len(steps)) as pool:
+        for outcome in [pool.submit(step) for step in steps]:
+            outcome.result()
+
+
+def _brokers(stack: RealStack, connect_later: bool) -> Callable[[], None]:
+    def start_both() -> None:
+        stack.kafka.start()
+        if not connect_later:
+            stack.connect.start()
+
+    return start_both
+
+
+def _stack(
+    programs: Programs, folders: Folders, ports: dict[str, int], reaper: Reaper, headgate_url: str, credential: str
+) -> RealStack:
+    def server(plan: Plan) -> Server:
+        return Server(plan, reaper)
+
+    worker = connect.plan(
+        programs.connect,
+        programs.plugins,
+        folders,
+        port=ports["connect"],
+        kafka_port=ports["kafka"],
+        headgate_url=headgate_url,
+        service_credential=credential,
+    )
+    broker = kafka.plan(programs.kafka, folders, port=ports["kafka"], controller_port=ports["kafka_controller"])
+    return RealStack(
+        addresses=_addresses(folders, ports),
+        kafka=server(broker),
+        connect=server(worker),
+        postgres=server(postgres.plan(folders, port=ports["postgres"])),
+        dynamodb=server(dynamodb.plan(programs.dynamodb, folders, port=ports["dynamodb"])),
+        sqs=server(elasticmq.plan(programs.elasticmq, folders, port=ports["sqs"])),
+    )
+
+
+def _addresses(folders: Folders, ports: dict[str, int]) -> StackAddresses:
+    return StackAddresses(
+        kafka=f"127.0.0.1:{ports['kafka']}",
+        connect=f"http://127.0.0.1:{ports['connect']}",
+        postgres=postgres.url(folders, ports["postgres"]),
+        dynamodb=f"http://127.0.0.1:{ports['dynamodb']}",
+        sqs=f"http://127.0.0.1:{ports['sqs']}",
+    )
+
+
+def main() -> int:
+    """The command line; see the top of this file."""
+    parser = argparse.ArgumentParser(prog="python -m infra.local.stack.real_stack", description="Run the real stack.")
+    parser.add_argument("--state", type=Path, required=True, help="the folder that keeps the stack's state")
+    parser.add_argument("--headgate-url", default="http://127.0.0.1:8000", help="where Connect asks for secrets")
+    wanted = parser.parse_args()
+    credential = kept_secret(wanted.state / "service-credential")
+    try:
+        with (
+            interrupts.awaited() as interrupted,
+            start(wanted.state, headgate_url=wanted.headgate_url, service_credential=credential) as stack,
+        ):
+            for name, value in vars(stack.addresses).items():
+                print(f"{name}={value}")
+            print(f"service_credential={credential}", flush=True)
+            report_ended(stack.servers, interrupted)
+    except (SetupMissing, ServerFailed) as error:
+        say(str(error))
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

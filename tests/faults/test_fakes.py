@@ -1,0 +1,91 @@
+"""The database on paper says what a real PostgreSQL says through the real client, as far as anybody here looks."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.clients.databases.contract import Database
+from chalicelib.domain.providers.postgresql.facts import RawTable
+from chalicelib.domain.providers.postgresql.readiness import CapturePlan, ReadinessStatus, judge_readiness
+from chalicelib.domain.table import TableName
+from chalicelib.errors import Unavailable
+from chalicelib.kit.clock import Deadline, utc_now
+from tests.support.fakes import SCHEMA, TABLES, PaperDatabase
+from tests.support.postgresql import Shop, client, open_shop, running_postgresql
+
+NAMES = tuple(TableName(SCHEMA, table) for table in TABLES)
+TARGETS = (TableName("target", "orders"), TableName("target", "other"))
+PLAN = CapturePlan(tables=NAMES, slot_name="slot", publication_name="pub")
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[Shop]:
+    """A real database with what the paper one has."""
+    with running_postgresql() as server, open_shop(server) as opened:
+        for table in TABLES:
+            opened.run(
+                f"DROP TABLE IF EXISTS {SCHEMA}.{table}",
+                f"CREATE TABLE {SCHEMA}.{table} (id bigint PRIMARY KEY, note text)",
+                f"ALTER TABLE {SCHEMA}.{table} OWNER TO {{role}}",
+            )
+        opened.run("CREATE SCHEMA target AUTHORIZATION {role}")
+        yield opened
+
+
+@pytest.fixture(params=[PaperDatabase(), client()], ids=["paper", "real"])
+def database(request: pytest.FixtureRequest) -> Database:
+    """Both kinds."""
+    made: Database = request.param
+    return made
+
+
+def soon() -> Deadline:
+    return Deadline.after(15)
+
+
+def shape(table: RawTable) -> RawTable:
+    """A table without its statistics."""
+    return replace(table, estimated_rows=None, estimated_size_bytes=None)
+
+
+def test_its_tables_are_these(database: Database, shop: Shop) -> None:
+    paper = PaperDatabase().list_tables(shop.address, shop.secrets, soon())
+    found = database.list_tables(shop.address, shop.secrets, soon())
+    assert [shape(table) for table in found.tables] == [shape(table) for table in paper.tables]
+    assert not found.truncated
+
+
+def test_it_lists_no_more_than_it_is_asked_for(database: Database, shop: Shop) -> None:
+    found = database.list_tables(shop.address, shop.secrets, soon(), bound=1)
+    assert len(found.tables) == 1
+    assert found.truncated
+
+
+def test_it_is_ready_for_a_capture(database: Database, shop: Shop) -> None:
+    facts = database.server_facts(shop.address, shop.secrets, NAMES, soon())
+    assert {shape(table) for table in facts.tables} == {shape(table) for table in PaperDatabase()._tables()}
+    readiness = judge_readiness(facts, PLAN, utc_now())
+    assert readiness.failures == ()
+    assert readiness.status in (ReadinessStatus.READY, ReadinessStatus.WARNING)
+
+
+def test_its_target_schema_is_there_and_empty(database: Database, shop: Shop) -> None:
+    facts = database.target_facts(shop.address, shop.secrets, TARGETS, soon())
+    schema = facts.schema("target")
+    assert schema
+    assert (schema.usage, schema.create, facts.tables) == (True, True, ())
+
+
+def test_a_connection_test_succeeds(database: Database, shop: Shop) -> None:
+    found = database.test(shop.address, shop.secrets, soon())
+    paper = PaperDatabase().test(shop.address, shop.secrets, soon())
+    assert (found.success, found.checks) == (True, paper.checks)
+
+
+def test_one_that_is_down_is_unavailable(database: Database, shop: Shop) -> None:
+    down = replace(shop.address, port=1)
+    asked = PaperDatabase(reachable=False) if isinstance(database, PaperDatabase) else database
+    with pytest.raises(Unavailable) as failed:
+        asked.server_facts(down, shop.secrets, NAMES, soon())
+    assert failed.value.code == "CONNECTION_REFUSED"

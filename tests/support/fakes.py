@@ -1,0 +1,172 @@
+"""Things on paper: databases and connectors that nothing stands behind, for tests of what is above them.
+
+`PaperDatabase` is held to the real PostgreSQL client by `tests/faults/test_paper.py`. `PaperConnect` is the Connect
+double without databases and secrets: every connection test passes, and every task starts.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+from chalicelib.clients.databases.connection_test import succeeded
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND, DatabaseSecrets
+from chalicelib.clients.databases.postgresql.errors import DatabaseFailure, FailureCode
+from chalicelib.domain.database import DatabaseAddress, TestResult
+from chalicelib.domain.providers.postgresql.facts import (
+    RawColumn,
+    RawTable,
+    RoleFacts,
+    SchemaFacts,
+    ServerFacts,
+    TableListing,
+    TargetFacts,
+    TypeFacts,
+)
+from chalicelib.domain.table import TableName
+from chalicelib.kit.clock import Deadline
+from infra.local.doubles.connect import ConnectDouble
+from infra.local.doubles.connect_http import Routes
+from infra.local.doubles.connect_model import SHOWN, Connector, Part
+from infra.local.doubles.connect_plugins import Plugin, field_errors
+from infra.local.doubles.connect_postgres import Running
+from infra.local.doubles.connect_secrets import SecretReader
+from infra.local.doubles.connect_tasks import Broker, TaskRunner
+from infra.local.doubles.connect_timeline import Delays
+from infra.local.doubles.connect_worker import Worker
+
+TABLES = ("orders", "customers", "items")
+SCHEMA = "shop"
+NO_DELAYS = Delays(connector=0, task=0, deleted=0, unassigned=0, silent=0, not_ready=0)
+
+
+@dataclass
+class PaperDatabase:
+    """A `Database`: PostgreSQL in good order, with three tables in `shop` and room for targets in every schema."""
+
+    tables: Sequence[str] = TABLES
+    reachable: bool = True
+    bug: Exception | None = None
+    """What looking at it raises that no client should."""
+
+    def test(self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline) -> TestResult:
+        """Succeeds."""
+        return succeeded("18.4", 1)
+
+    def server_facts(
+        self, address: DatabaseAddress, secrets: DatabaseSecrets, tables: Sequence[TableName], deadline: Deadline
+    ) -> ServerFacts:
+        """Ready for a capture of those of the tables that exist."""
+        self._look()
+        return ServerFacts(
+            version="18.4",
+            version_number=180004,
+            database=address.database_name,
+            wal_level="logical",
+            role=RoleFacts(name=address.username),
+            tables=tuple(table for table in self._tables() if table.name in tables),
+        )
+
+    def list_tables(
+        self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline, bound: int = DISCOVERY_BOUND
+    ) -> TableListing:
+        """All tables."""
+        self._look()
+        return TableListing(tables=self._tables()[:bound], truncated=bound < len(self.tables))
+
+    def target_facts(
+        self, address: DatabaseAddress, secrets: DatabaseSecrets, targets: Sequence[TableName], deadline: Deadline
+    ) -> TargetFacts:
+        """Schemas that exist, and no table in them yet."""
+        self._look()
+        schemas = sorted({target.schema_name for target in targets})
+        return TargetFacts(
+            version_number=180004, role=address.username, schemas=tuple(SchemaFacts(name=name) for name in schemas)
+        )
+
+    def _look(self) -> None:
+        if self.bug:
+            raise self.bug
+        if not self.reachable:
+            raise DatabaseFailure(FailureCode.CONNECTION_REFUSED)
+
+    def _tables(self) -> tuple[RawTable, ...]:
+        return tuple(
+            RawTable(
+                name=TableName(SCHEMA, name),
+                raw_columns=(
+                    RawColumn(name="id", ordinal=1, type="bigint", base=TypeFacts(name="bigint"), nullable=False),
+                    RawColumn(name="note", ordinal=2, type="text", base=TypeFacts(name="text")),
+                ),
+                primary_key_columns=("id",),
+                owned=True,
+            )
+            for name in sorted(self.tables)
+        )
+
+
+class PaperConnect(ConnectDouble):
+    """The Connect double with nothing behind it. Changes follow their orders within milliseconds."""
+
+    def __init__(self, *, broker: Broker) -> None:
+        super().__init__(headgate_url="", service_credential="", broker=broker, delays=NO_DELAYS)
+        secrets = _NoSecrets(url="", credential="")
+        self._tasks = _PaperTasks(**{**_parts(self._tasks), "secrets": secrets})
+        self._worker = _PaperWorker(**{**_parts(self._worker), "secrets": secrets, "tasks": self._tasks})
+        self._routes = Routes(self._worker, self._routes._identity)
+
+    def make(self, connector: Connector) -> None:
+        """Put a connector back as it was. It shows no state before it has started: who waits for it, waits for that."""
+        connector.part = Part()
+        connector.changed()
+        with self._lock:
+            self._worker.connectors[connector.name] = connector
+            self._tasks.begin(connector)
+
+    def connector(self, name: str) -> Connector:
+        """A connector as the double has it. KeyError: no connector."""
+        with self._lock:
+            return self._worker.connectors[name]
+
+    def settle(self) -> None:
+        """Wait until every order has been followed."""
+        end = time.monotonic() + 10
+        while not all(self._followed(name) for name in self.names()):
+            assert time.monotonic() < end, {name: vars(self.connector(name)) for name in self.names()}
+            time.sleep(0.0005)
+
+    def _followed(self, name: str) -> bool:
+        with self._lock:
+            one = self._worker.connectors.get(name)
+            if one is None or one.preloaded:
+                return True
+            tasks = [task.state for task in one.tasks.values()]
+            wanted = {"STARTED": ["RUNNING"], "STOPPED": []}.get(one.target, ["PAUSED"] * len(tasks))
+            failed = "FAILED" in (one.part.state, *tasks) and "RESTARTING" not in (one.part.state, *tasks)
+            return failed or (one.part.state == SHOWN[one.target] and tasks == wanted)
+
+    def forget(self) -> None:
+        """No connector, no fault, no call: as new."""
+        self.faults.clear()
+        for name in self.names():
+            self.drop(name)
+        self._worker.ghosts.clear()
+        self.calls.clear()
+
+
+def _parts(made: TaskRunner | Worker) -> dict[str, object]:
+    return {one.name: getattr(made, one.name) for one in fields(made)}
+
+
+class _NoSecrets(SecretReader):
+    def resolve(self, config: Mapping[str, str]) -> dict[str, str]:
+        return dict(config)
+
+
+class _PaperTasks(TaskRunner):
+    def _started(self, connector: Connector, resolved: dict[str, str]) -> Running:
+        return Running(trace=connector.doomed.pop(0)) if connector.doomed else Running()
+
+
+class _PaperWorker(Worker):
+    def _errors(self, plugin: Plugin, resolved: Mapping[str, str]) -> dict[str, list[str]]:
+        return field_errors(plugin, resolved)

@@ -1,0 +1,395 @@
+"""A whole Headgate in this process, wired as in production, with time and the outside in a test's hands.
+
+    def test_something(house: House) -> None:
+        pipeline = house.services.pipelines.deploy(house.call(), house.pipeline().id)
+        house.tick()
+
+Real are: every service, store and client, the DynamoDB protocol (moto; DynamoDB Local where a test builds its own with
+`house_on`), HTTP to the Connect double, Kafka's protocol to the Kafka double. On paper are the databases (see `paper`).
+Time stands still until `house.clock.advance(seconds)`. The fixture `house` starts from empty tables each time.
+"""
+
+import base64
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Any, TypeVar
+from unittest.mock import patch
+
+import httpx
+import pytest
+
+from chalicelib.clients.connect.client import Connect
+from chalicelib.clients.kafka import Kafka
+from chalicelib.domain.access import Actor, Call, Role
+from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, SecretDelivery, SecurityProtocol, StreamCluster
+from chalicelib.domain.database import DatabaseAddress
+from chalicelib.domain.delivery import DeliveryOptions, Mapping
+from chalicelib.domain.destination import Destination
+from chalicelib.domain.pipeline import Capture, Pipeline
+from chalicelib.domain.provider import DatabaseProvider
+from chalicelib.domain.source import Source
+from chalicelib.domain.table import TableName
+from chalicelib.kit.clock import Deadline
+from chalicelib.kit.masking import Secret
+from chalicelib.services.audit import AuditTrail
+from chalicelib.services.client_factory import Outside
+from chalicelib.services.connect_clusters import ConnectClusterInput
+from chalicelib.services.connectors.lifecycle import Lifecycle
+from chalicelib.services.credentials import CredentialVault
+from chalicelib.services.deliveries import DeliveryInput
+from chalicelib.services.pipelines import PipelineInput
+from chalicelib.services.registry import Registry
+from chalicelib.services.stream_clusters import StreamClusterInput
+from chalicelib.services.systems import SystemInput
+from chalicelib.settings import Settings
+from chalicelib.stores.rows import one_request
+from chalicelib.wiring import Services
+from infra.local.doubles.connect_model import Connector
+from infra.local.doubles.kafka import KafkaDouble
+from tests.support.call_interceptor import Gate, Side
+from tests.support.fakes import SCHEMA, PaperConnect, PaperDatabase
+from tests.support.tables import Tables, on_moto
+
+T = TypeVar("T")
+ADMIN = Actor(id="3f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11", email="admin@example.com", role=Role.ADMIN, via="session")
+BEGIN = datetime(2026, 1, 31, 12, tzinfo=UTC)
+SETTINGS = Settings(
+    table_prefix="headgate-",
+    queue_prefix="headgate-",
+    admin_email=None,
+    admin_password=None,
+    master_key=Secret(base64.b64encode(bytes(range(32))).decode()),
+    kms_key_id=None,
+    service_credential=Secret("service"),
+    allow_loopback_targets=True,
+    allow_inline_secrets=False,
+    ca_bundle=None,
+    log_level="INFO",
+)
+
+
+@dataclass
+class VirtualClock:
+    """Time that passes only when it is told to."""
+
+    now: datetime = BEGIN
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += timedelta(seconds=seconds)
+
+
+class _KeptKafka(Kafka):
+    def close(self) -> None:
+        """Stay connected."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connections:
+    """Clients by address, kept from one "process" to the next: making them anew tells nothing and takes time."""
+
+    connect: dict[str, Connect] = field(default_factory=dict)
+    kafka: dict[str, Kafka] = field(default_factory=dict)
+
+    def close(self) -> None:
+        """End them all."""
+        for one in self.connect.values():
+            one.close()
+
+
+class HouseServices(Services):
+    """The services of one process, with a clock, databases and waiting of the test's."""
+
+    def __init__(self, clock: VirtualClock, database: PaperDatabase, kept: Connections) -> None:
+        super().__init__(SETTINGS)
+        self.clock = clock
+        self.audit = AuditTrail(rows=self.stores.audit, clock=clock)
+        self.credentials = CredentialVault(
+            rows=self.stores.secrets, envelope=self.envelope, audit=self.audit, clock=clock
+        )
+        self.registry = Registry(claims=self.stores.claims, vault=self.credentials, audit=self.audit)
+        self._database, self._kept = database, kept
+
+    @cached_property
+    def outside(self) -> Outside:
+        """The way out, to databases on paper."""
+        return Outside(
+            vault=self.credentials,
+            databases={DatabaseProvider.POSTGRESQL: self._database},
+            make_connect=self._connect,
+            make_kafka=self._kafka,
+        )
+
+    @cached_property
+    def lifecycle(self) -> Lifecycle:
+        """Operations, which look again without waiting."""
+        return replace(super().lifecycle, sleep=_blink)
+
+    def _kafka(self, cluster: StreamCluster, password: Secret | None) -> Kafka:
+        if cluster.bootstrap_servers not in self._kept.kafka:
+            self._kept.kafka[cluster.bootstrap_servers] = _KeptKafka(cluster, password, check_host=self.policy)
+        return self._kept.kafka[cluster.bootstrap_servers]
+
+    def _connect(self, base_url: str, username: str | None, password: Secret | None) -> Connect:
+        if base_url not in self._kept.connect:
+            self._kept.connect[base_url] = Connect(base_url=base_url, check_host=self.policy, sleep=_blink)
+        return self._kept.connect[base_url]
+
+
+def _blink(_seconds: float) -> None:
+    time.sleep(0.003)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """Everything that a house holds, for `House.restore`."""
+
+    tables: Any
+    connectors: tuple[Connector, ...]
+    now: datetime
+
+
+@dataclass(kw_only=True)
+class House:
+    """A Headgate and everything around it."""
+
+    tables: Tables
+    gate: Gate
+    connect: PaperConnect
+    kafka: KafkaDouble
+    clock: VirtualClock = field(default_factory=VirtualClock)
+    database: PaperDatabase = field(default_factory=PaperDatabase)
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    connections: Connections = field(default_factory=Connections)
+
+    def __post_init__(self) -> None:
+        self.services = self._new_process()
+
+    # processes and time
+
+    def restart(self) -> None:
+        """The process is gone and another one takes its place: whatever was only in memory is lost."""
+        self.services = self._new_process()
+
+    def keep(self) -> Kept:
+        """Everything as it is now."""
+        self.connect.settle()
+        connectors = tuple(deepcopy(self.connect.connector(name)) for name in self.connect.names())
+        return Kept(tables=self.tables.keep(), connectors=connectors, now=self.clock.now)
+
+    def restore(self, kept: Kept) -> None:
+        """Put everything back as it was, with a fresh process."""
+        self.connect.forget()
+        self.tables.restore(kept.tables)
+        self.clock.now = kept.now
+        for connector in kept.connectors:
+            self.connect.make(deepcopy(connector))
+        self.connect.settle()
+        self.restart()
+
+    def tick(self, cluster: ConnectCluster | None = None, *, after: float = 10) -> None:
+        """Let time pass, then one tick of the reconciler on the only Connect cluster, or on this one."""
+        self.clock.advance(after)
+        self.connect.settle()
+        one = cluster or self.cluster
+        self.services.reconciler.tick(one.id, Deadline.after(25))
+        self.connect.settle()
+
+    def call(self, *, key: str | None = None, if_match: int | None = None, seconds: float = 20) -> Call:
+        """A request of the Admin's. `key` is what an idempotency key becomes: the id of what is created."""
+        return Call(
+            actor=ADMIN,
+            correlation_id="test",
+            deadline=Deadline.after(seconds),
+            request_key=key,
+            if_match=if_match,
+        )
+
+    def ask(self, expecting: Callable[[], None], act: Callable[[], T]) -> T:
+        """What a request is: its rows are expected, one call reads them and who asks, then it acts."""
+        with one_request():
+            expecting()
+            self.services.stores.users.find("somebody")
+            return act()
+
+    # what people register
+
+    @property
+    def cluster(self) -> ConnectCluster:
+        """The Connect cluster, registered when it is first asked for."""
+        found = self.services.connect_clusters.list(limit=1, after=None).items
+        return found[0] if found else self.register_connect(self.connect.url)
+
+    def register_connect(self, url: str) -> ConnectCluster:
+        """Register Connect workers, on the only stream cluster."""
+        return self.services.connect_clusters.create(self.call(), self.connect_input(url))
+
+    def connect_input(self, url: str) -> ConnectClusterInput:
+        """What a person says about Connect workers there."""
+        return ConnectClusterInput(
+            name=f"connect {next(self.numbers)}",
+            base_url=url,
+            stream_cluster_id=self.stream.id,
+            username=None,
+            secret_delivery=SecretDelivery.CONFIG_PROVIDER,
+            secrets={},
+        )
+
+    @property
+    def stream(self) -> StreamCluster:
+        """The stream cluster, registered when it is first asked for."""
+        found = self.services.stream_clusters.list(limit=1, after=None).items
+        if found:
+            return found[0]
+        return self.services.stream_clusters.create(self.call(), self.stream_input(self.kafka.address))
+
+    def stream_input(self, address: str) -> StreamClusterInput:
+        """What a person says about a stream cluster there."""
+        return StreamClusterInput(
+            name="stream",
+            bootstrap_servers=address,
+            security_protocol=SecurityProtocol.PLAINTEXT,
+            sasl_mechanism=None,
+            username=None,
+            metrics_provider=MetricsProvider.NONE,
+            secrets={},
+        )
+
+    def source(self) -> Source:
+        """A source whose tables have been discovered."""
+        source = self.services.sources.create(self.call(), _system("source", next(self.numbers)))
+        self.services.discovery.discover(self.call(), source.id)
+        return self.services.sources.get(source.id)
+
+    def destination(self) -> Destination:
+        """A destination."""
+        return self.services.destinations.create(self.call(), _system("destination", next(self.numbers)))
+
+    def pipeline(self, source: Source | None = None) -> Pipeline:
+        """A draft that is ready to be deployed; it captures every table of the paper database."""
+        number = next(self.numbers)
+        given = PipelineInput(
+            name=f"pipeline {number}",
+            source_id=(source or self.source()).id,
+            stream_cluster_id=self.stream.id,
+            connect_cluster_id=self.cluster.id,
+            capture=Capture(
+                topic_prefix=f"p{number}", tables=tuple(TableName(SCHEMA, table) for table in self.database.tables)
+            ),
+        )
+        return self.services.pipelines.create(self.call(), given)
+
+    def deployed_pipeline(self) -> Pipeline:
+        """A pipeline that runs, its topics there."""
+        pipeline = self.services.pipelines.deploy(self.call(), self.pipeline().id)
+        for topic in pipeline.capture.topics:
+            self.kafka.state.create_topic(topic)
+        return pipeline
+
+    def delivery_input(self, pipeline: Pipeline, *tables: str) -> DeliveryInput:
+        """What a person says about a delivery of the pipeline's first topics to these target tables."""
+        mappings = tuple(
+            Mapping(topic=topic, schema_name="target", table_name=table)
+            for topic, table in zip(pipeline.capture.topics, tables or ("orders",), strict=False)
+        )
+        return DeliveryInput(
+            pipeline_id=pipeline.id,
+            name=f"delivery {next(self.numbers)}",
+            connect_cluster_id=None,
+            mappings=mappings,
+            options=DeliveryOptions(),
+        )
+
+    def _new_process(self) -> HouseServices:
+        return HouseServices(self.clock, self.database, self.connections)
+
+
+@contextmanager
+def house_on(tables: Tables, gate: Gate) -> Iterator[House]:
+    """A house over these tables."""
+    with ExitStack() as ends:
+        kafka = KafkaDouble().start()
+        ends.callback(kafka.stop)
+        connect = PaperConnect(broker=kafka.state)
+        connect.start()
+        ends.callback(connect.stop)
+        ends.enter_context(_through(gate))
+        house = House(tables=tables, gate=gate, connect=connect, kafka=kafka)
+        ends.callback(house.connections.close)
+        yield house
+
+
+@contextmanager
+def _through(gate: Gate) -> Iterator[None]:
+    """Let each HTTP request of a client pass the gate."""
+    send = httpx.HTTPTransport.handle_request
+
+    def through_gate(transport: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
+        what = f"{request.method} {request.url.path}"
+        validates = request.url.path.endswith("/validate")
+        writes = request.method != "GET" and not validates
+        return gate.passing(Side.CONNECT, what, writes=writes, call=lambda: send(transport, request))
+
+    with patch.object(httpx.HTTPTransport, "handle_request", through_gate):
+        yield
+
+
+def changed(system: Source | Destination, **changes: Any) -> SystemInput:
+    """What a person says who changes that of a source or destination, and keeps its secrets."""
+    given = SystemInput(
+        name=system.name,
+        description=system.description,
+        environment=system.environment,
+        address=system.address,
+        secrets={},
+    )
+    return replace(given, **changes)
+
+
+def _system(noun: str, number: int) -> SystemInput:
+    return SystemInput(
+        name=f"{noun} {number}",
+        description=None,
+        environment=None,
+        address=_address(number),
+        secrets={"password": Secret(f"{noun} password")},
+    )
+
+
+def _address(number: int) -> DatabaseAddress:
+    return DatabaseAddress(
+        provider=DatabaseProvider.POSTGRESQL,
+        host=f"database{number}.example.com",
+        port=5432,
+        database_name="shop",
+        username="headgate",
+    )
+
+
+@pytest.fixture(scope="module")
+def house_of_the_module() -> Iterator[tuple[House, Kept]]:
+    """One house for the tests of a module, and how it was when it was new.
+
+    Not for longer: moto is one for the whole process, and other modules start it themselves.
+    """
+    gate = Gate()
+    with on_moto(gate) as tables, house_on(tables, gate) as house:
+        yield house, house.keep()
+
+
+@pytest.fixture
+def house(house_of_the_module: tuple[House, Kept]) -> House:
+    """A house with empty tables and an empty Connect cluster."""
+    made, empty = house_of_the_module
+    made.restore(empty)
+    made.database.reachable, made.database.bug = True, None
+    return made

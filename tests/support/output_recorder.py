@@ -1,0 +1,165 @@
+"""A Headgate sandbox that is given random secrets, and that records all that comes out of it."""
+
+import base64
+import json
+import os
+import secrets
+import subprocess
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from infra.local import doubles
+from infra.local.app.addresses import StackAddresses
+from infra.local.app.environment import Keys, environment
+from infra.local.app.first_admin import FirstAdmin, Keeper
+from infra.local.process.ports import kept_ports
+from infra.local.stack.kept_secrets import kept_secret
+from infra.local.stack.layout import ROOT
+from tests.support.leaks import Exhibit
+from tests.support.postgresql import RunningPostgreSQL, running_postgresql
+
+Json = dict[str, Any]
+
+
+def canary(kind: str) -> str:
+    """A secret that nothing else is like, with characters that encodings change."""
+    return f'{kind[:1]}{secrets.token_urlsafe(12)}"/&é {secrets.token_urlsafe(12)}'
+
+
+@dataclass(kw_only=True)
+class Cage:
+    """A Headgate, the secrets that it was given, and everything that came out of it."""
+
+    url: str
+    process: "subprocess.Popen[str]"
+    log: Path
+    state: Path
+    doubles: doubles.Doubles
+    postgresql: RunningPostgreSQL
+    credential: str
+    secrets: dict[str, str]
+    exhibits: list[Exhibit] = field(default_factory=list)
+    ids: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def http(self) -> httpx.Client:
+        """A client that records every answer."""
+        return httpx.Client(base_url=self.url, timeout=60, trust_env=False, event_hooks={"response": [self._record]})
+
+    def call(self, method: str, path: str, body: Any = None, **more: Any) -> httpx.Response:
+        """One request, signed in as whoever has signed in."""
+        headers = {"X-Correlation-ID": "canary", **more.pop("headers", {})}
+        content = {"json": body} if body is not None else {}
+        where = path if path.startswith(("/internal", "/openapi", "/docs", "/health")) else "/api/v1" + path
+        return self.http.request(method, where, headers=headers, **content, **more)
+
+    def made(self, path: str, body: Any, status: int = 201) -> Json:
+        """What a request that must succeed answers."""
+        answer = self.call("POST", path, body)
+        assert answer.status_code == status, answer.text
+        return dict(answer.json())
+
+    def order(self, **order: str) -> Any:
+        """Tell the process something."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        assert answer, f"the process has ended: {self.log.read_text()[-3000:]}"
+        return json.loads(answer)["done"]
+
+    def everything(self) -> list[Exhibit]:
+        """All that has come out so far, and all that is stored."""
+        held = self.order(do="dump")
+        connect = self.doubles.connect_double
+        return [
+            *self.exhibits,
+            Exhibit("log", self.log.name, self.log.read_bytes()),
+            *(
+                Exhibit("table", name, json.dumps(row, ensure_ascii=False).encode())
+                for name, rows in held["tables"].items()
+                for row in rows
+            ),
+            *(Exhibit("queue", str(number), body.encode()) for number, body in enumerate(held["messages"])),
+            *(Exhibit("connector", name, json.dumps(connect.config_of(name)).encode()) for name in connect.names()),
+            *(
+                Exhibit("state folder", file.relative_to(self.state).as_posix(), file.read_bytes())
+                for file in sorted(self.state.rglob("*"))
+                if file.is_file() and file != self.log
+            ),
+        ]
+
+    def _record(self, answer: httpx.Response) -> None:
+        answer.read()
+        place = f"{answer.request.method} {answer.request.url.path}"
+        head = "\n".join(f"{name}: {value}" for name, value in answer.headers.multi_items())
+        self.exhibits += [
+            Exhibit("response headers", place, head.encode()),
+            Exhibit("response body", place, answer.content),
+        ]
+
+
+def start_cage(state: Path, ends: ExitStack) -> Cage:
+    """A running one with an Admin signed in; it ends with `ends`. What a local run keeps lies in `state`."""
+    credential = kept_secret(state / "service-credential")
+    master_key = kept_secret(state / "master-key", lambda: base64.b64encode(secrets.token_bytes(32)).decode())
+    admin = Keeper(state, master_key).first_admin({})
+    port = kept_ports(state / "ports.json", ["headgate"])["headgate"]
+    url, log = f"http://127.0.0.1:{port}", state / "headgate.log"
+    server = ends.enter_context(running_postgresql())
+    started = doubles.start(headgate_url=url, service_credential=credential)
+    ends.callback(started.stop)
+    addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres="")
+    keys = Keys(master_key=master_key, service_credential=credential)
+    process = ends.enter_context(_Process(port, environment(admin, keys, addresses), log))
+    built = Cage(
+        url=url, process=process, log=log, state=state, doubles=started, postgresql=server, credential=credential,
+        secrets={
+            "source password": canary("s"),
+            "destination password": canary("d"),
+            "CA certificate": canary("a"),
+            "Connect password": canary("c"),
+            "Kafka password": canary("k"),
+            "wrong password": canary("w"),
+            "admin password": admin.password,
+            "master key": master_key,
+            "service credential": credential,
+        },
+    )  # fmt: skip
+    ends.callback(built.http.close)
+    _sign_in(built, admin)
+    return built
+
+
+class _Process:
+    """The process with its orders; its log is a file."""
+
+    def __init__(self, port: int, variables: dict[str, str], log: Path) -> None:
+        command = [sys.executable, "-m", "tests.support.canary_process", str(port)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        with log.open("w") as errors:
+            self._process = subprocess.Popen(  # type: ignore[call-overload]
+                command, cwd=ROOT, env={**os.environ, **variables}, stderr=errors, **pipes
+            )
+        assert self._process.stdout.readline(), log.read_text()[-3000:]
+
+    def __enter__(self) -> "subprocess.Popen[str]":
+        return self._process
+
+    def __exit__(self, *_: object) -> None:
+        self._process.stdin.close()
+        self._process.wait(30)
+        self._process.stdout.close()
+
+
+def _sign_in(cage: Cage, admin: FirstAdmin) -> None:
+    answer = cage.call("POST", "/auth/login", {"email": admin.email, "password": admin.password})
+    assert answer.status_code == 200, answer.text
+    cage.secrets["session token"] = next(iter(cage.http.cookies.jar)).value.partition(".")[2]

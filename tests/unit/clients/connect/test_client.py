@@ -1,0 +1,189 @@
+import pytest
+
+from chalicelib.clients.connect.client import TRIES, Connect
+from chalicelib.domain.connector_config import config_hash
+from chalicelib.errors import TimedOut, Unavailable
+from tests.support.connect_worker import (
+    NAME,
+    READS,
+    SECRET,
+    Reply,
+    Worker,
+    html,
+    refusal,
+    reset,
+    silence,
+    soon,
+    status_body,
+)
+
+reads = pytest.mark.parametrize("read", READS)
+
+
+def test_the_root_tells_version_and_cluster(connect: Connect) -> None:
+    root = connect.root(soon())
+    assert (root.version, root.kafka_cluster_id) == ("4.3.1", "kafka-1")
+
+
+def test_plugins_are_listed_in_order(connect: Connect, worker: Worker) -> None:
+    worker.on(
+        "GET",
+        "/connector-plugins",
+        Reply(body=[{"class": "b.B", "type": "sink"}, {"class": "a.A", "type": "source", "version": "1.0"}]),
+    )
+    assert [(p.class_name, p.type, p.version) for p in connect.plugins(soon())] == [
+        ("a.A", "source", "1.0"),
+        ("b.B", "sink", None),
+    ]
+
+
+def test_a_config_is_read(connect: Connect, worker: Worker) -> None:
+    worker.on("GET", f"/connectors/{NAME}/config", Reply(body={"name": NAME, "a": "${headgate:x:password}", "b": None}))
+    assert connect.find_config(NAME, soon()) == {"name": NAME, "a": "${headgate:x:password}"}
+
+
+def test_a_status_is_read_and_its_traces_become_hints(connect: Connect, worker: Worker) -> None:
+    trace = f'org.postgresql.util.PSQLException: FATAL: password authentication failed for user "{SECRET}"'
+    worker.on("GET", f"/connectors/{NAME}/status", Reply(body=status_body("RUNNING", "FAILED", trace=trace)))
+    status = connect.find_status(NAME, soon())
+    assert status is not None
+    assert (status.state, status.worker_id, status.tasks[0].state) == ("RUNNING", "10.0.0.1:8083", "FAILED")
+    assert status.tasks[0].hint is not None
+    assert status.tasks[0].hint.event_type == "SOURCE_AUTH_FAILED"
+    assert SECRET not in repr(status)
+
+
+def test_a_trace_is_judged_by_the_connectors_role(connect: Connect, worker: Worker) -> None:
+    body = status_body("RUNNING", "FAILED", trace="java.net.ConnectException: Connection refused", type_="sink")
+    worker.on("GET", f"/connectors/{NAME}/status", Reply(body=body))
+    status = connect.find_status(NAME, soon())
+    assert status is not None
+    assert status.tasks[0].hint is not None
+    assert status.tasks[0].hint.event_type == "DESTINATION_CONNECTION_FAILED"
+
+
+def test_a_connector_that_was_just_made_has_no_status_yet(connect: Connect, worker: Worker) -> None:
+    worker.on("GET", f"/connectors/{NAME}/status", refusal(404, "No status found for connector"))
+    worker.on("GET", f"/connectors/{NAME}/config", Reply(body={"name": NAME}))
+    status = connect.find_status(NAME, soon())
+    assert status is not None
+    assert (status.state, status.tasks) == ("UNASSIGNED", ())
+
+
+def test_what_connect_says_is_not_there_is_not_there(connect: Connect, worker: Worker) -> None:
+    for path in ("status", "config", "topics"):
+        worker.on("GET", f"/connectors/{NAME}/{path}", refusal(404))
+    assert connect.find_status(NAME, soon()) is None
+    assert connect.find_config(NAME, soon()) is None
+    assert connect.topics(NAME, soon()) is None
+
+
+def test_all_statuses_come_in_one_request(connect: Connect, worker: Worker) -> None:
+    body = {"a": {"status": status_body("RUNNING", "RUNNING")}, "b": {"status": status_body("PAUSED")}}
+    worker.on("GET", "/connectors?expand=status", Reply(body=body))
+    statuses = connect.statuses(soon())
+    assert {name: status.state for name, status in statuses.items()} == {"a": "RUNNING", "b": "PAUSED"}
+    assert statuses["a"].name == "a"
+    assert len(worker.seen) == 1
+
+
+def test_of_configs_only_hashes_come_and_only_those_of_connectors_of_our_names(
+    connect: Connect, worker: Worker
+) -> None:
+    config = {"name": NAME, "database.password": "hunter2", "a": "b"}
+    status = status_body("RUNNING", "RUNNING")
+    body = {name: {"status": status, "info": {"name": name, "config": config}} for name in (NAME, "foreign")}
+    body["headgate-sink-" + "0" * 32] = {"status": status, "info": {"config": {"a": 1}}}
+    worker.on("GET", "/connectors?expand=status&expand=info", Reply(body=body))
+    statuses, hashes = connect.statuses_and_configs(soon())
+    assert statuses.keys() == body.keys()
+    assert hashes == {NAME: config_hash(config)}
+    assert len(worker.seen) == 1
+
+
+def test_configs_that_cannot_be_had_are_asked_for_only_once(connect: Connect, worker: Worker) -> None:
+    worker.on("GET", "/connectors?expand=status&expand=info", Reply(after=reset))
+    with pytest.raises(Unavailable):
+        connect.statuses_and_configs(soon())
+    assert len(worker.seen) == 1
+
+
+def test_the_topics_of_a_connector_are_read(connect: Connect, worker: Worker) -> None:
+    worker.on("GET", f"/connectors/{NAME}/topics", Reply(body={NAME: {"topics": ["p.s.t", "bad name", 7]}}))
+    assert connect.topics(NAME, soon()) == {"p.s.t"}
+
+
+def test_topics_that_are_not_kept_track_of_are_unknown(connect: Connect, worker: Worker) -> None:
+    worker.on("GET", f"/connectors/{NAME}/topics", refusal(403, "Topic tracking is disabled."))
+    assert connect.topics(NAME, soon()) is None
+
+
+@reads
+def test_an_html_404_is_not_ready_and_never_absent(connect: Connect, worker: Worker, read: str) -> None:
+    path, call = READS[read]
+    worker.on("GET", path, html(404))
+    with pytest.raises(Unavailable) as raised:
+        call(connect, soon())
+    assert raised.value.code == "CONNECT_UNAVAILABLE"
+
+
+@reads
+def test_a_worker_that_says_nothing_is_not_waited_for(connect: Connect, worker: Worker, read: str) -> None:
+    path, call = READS[read]
+    worker.on("GET", path, Reply(after=silence(worker)))
+    with pytest.raises(TimedOut):
+        call(connect, soon(0.2))
+    assert worker.count("GET", path) == 1
+
+
+@reads
+def test_a_redirect_is_not_followed(connect: Connect, worker: Worker, read: str) -> None:
+    path, call = READS[read]
+    worker.on("GET", path, Reply(302, "", headers={"Location": "/elsewhere"}))
+    with pytest.raises(Unavailable):
+        call(connect, soon())
+    assert worker.count("GET", "/elsewhere") == 0
+
+
+@reads
+@pytest.mark.parametrize("status", [401, 403])
+def test_refused_credentials_are_said_so(connect: Connect, worker: Worker, read: str, status: int) -> None:
+    path, call = READS[read]
+    worker.on("GET", path, html(status, "no"))
+    with pytest.raises(Unavailable) as raised:
+        call(connect, soon())
+    assert "password" in raised.value.message
+
+
+@reads
+@pytest.mark.parametrize("status", [409, 500])
+def test_a_read_is_repeated_while_the_workers_rebalance(
+    connect: Connect, worker: Worker, read: str, status: int
+) -> None:
+    path, call = READS[read]
+    good = {
+        "root": {"version": "4.3.1"},
+        "plugins": [],
+        "config": {},
+        "status": status_body(),
+        "statuses": {},
+        "topics": {NAME: {"topics": []}},
+    }
+    worker.on("GET", path, refusal(status), refusal(status), Reply(body=good[read]))
+    call(connect, soon())
+    assert worker.count("GET", path) == TRIES
+
+
+@reads
+def test_a_rebalance_without_end_is_unavailable(connect: Connect, worker: Worker, read: str) -> None:
+    path, call = READS[read]
+    worker.on("GET", path, refusal(500))
+    with pytest.raises(Unavailable) as raised:
+        call(connect, soon())
+    assert worker.count("GET", path) == TRIES
+    assert SECRET not in raised.value.message
+
+
+def test_a_read_whose_connection_breaks_is_repeated(connect: Connect, worker: Worker) -> None:
+    worker.on("GET", "/", Reply(after=reset), Reply(body={"version": "4.3.1"}))
+    assert connect.root(soon()).version == "4.3.1"

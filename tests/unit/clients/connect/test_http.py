@@ -1,0 +1,162 @@
+import base64
+import socket
+import threading
+from typing import Any
+
+import pytest
+
+from chalicelib.clients.addresses import AddressPolicy
+from chalicelib.clients.connect.client import Connect
+from chalicelib.clients.connect import http as connect_http
+from chalicelib.errors import Invalid, TimedOut, Unavailable
+from chalicelib.kit.masking import Secret
+from tests.support.connect_worker import READS, Reply, Worker, at, soon
+
+reads = pytest.mark.parametrize("read", READS)
+
+
+@reads
+def test_an_answer_over_the_limit_is_dropped(connect: Connect, worker: Worker, read: str, monkeypatch: Any) -> None:
+    path, call = READS[read]
+    worker.on("GET", path, Reply(body='{"a": "' + "x" * (connect_http.MEBIBYTE + 10) + '"}'))
+    if read == "statuses":
+        assert call(connect, soon())
+    else:
+        with pytest.raises(Unavailable):
+            call(connect, soon())
+
+
+def test_an_answer_that_unpacks_to_something_else_is_not_unpacked(connect: Connect, worker: Worker) -> None:
+    worker.on("GET", "/connectors?expand=status", Reply(body=b"\x1f\x8b", headers={"Content-Encoding": "gzip"}))
+    with pytest.raises(Unavailable):
+        connect.statuses(soon())
+    assert worker.headers[-1]["accept-encoding"] == "identity"
+
+
+def test_a_worker_that_drips_bytes_is_not_waited_for(worker: Worker) -> None:
+    released, to_the_end = worker.released, threading.Event()
+
+    def drip(connection: socket.socket) -> None:
+        for _ in range(400):
+            if released.wait(0.05):
+                return
+            try:
+                connection.sendall(b"H")
+            except OSError:
+                return
+        to_the_end.set()
+
+    worker.on("GET", "/", Reply(after=drip))
+    client = at(worker.url)
+    with pytest.raises(TimedOut):
+        client.root(soon(0.3))
+    assert not to_the_end.is_set()
+    client.close()
+
+
+def test_connections_are_kept(connect: Connect, worker: Worker) -> None:
+    for _ in range(5):
+        connect.root(soon())
+    assert len(worker.connections) == 1
+
+
+def test_user_name_and_password_travel_in_a_header_alone(worker: Worker) -> None:
+    client = at(worker.url, username="u", password=Secret("hunter2"))
+    client.root(soon())
+    client.close()
+    assert worker.headers[-1]["authorization"] == "Basic " + base64.b64encode(b"u:hunter2").decode()
+    assert "hunter2" not in repr(client.__dict__) + repr(worker.seen)
+
+
+def test_a_proxy_of_the_environment_is_not_used(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    client = at(worker.url)
+    assert client.root(soon()).version == "4.3.1"
+    client.close()
+
+
+@pytest.mark.parametrize("name", ["a/b", "a b", "a?b", "a#b", "ä", "..", ".", "a%2Fb"])
+def test_a_name_stays_one_segment_of_the_path(connect: Connect, worker: Worker, name: str) -> None:
+    with pytest.raises(Unavailable):
+        connect.find_config(name, soon())
+    (_, path) = worker.seen[-1]
+    assert path.isascii()
+    assert path.count("/") == 3
+    assert "?" not in path
+    assert path.split("/")[2] not in (".", "..")
+
+
+def test_a_base_path_is_kept(worker: Worker) -> None:
+    worker.on("GET", "/connect/", Reply(body={"version": "4.3.1"}))
+    client = at(worker.url + "/connect/")
+    assert client.root(soon()).version == "4.3.1"
+    client.close()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "connect:8083",
+        "ftp://connect",
+        "file:///etc/passwd",
+        "http://",
+        "http://u:p@connect",
+        "http://u@connect",
+        "http://connect?x=1",
+        "http://connect#x",
+        "http://connect:0",
+        "http://connect:99999",
+        "http://con nect",
+        "http://connect\n",
+        "http://connect\\@other",
+        "http://ä",
+        "http://[::1",
+    ],
+)
+def test_a_url_of_another_form_is_refused_at_once(url: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        at(url)
+    assert refused.value.code == "URL_NOT_ALLOWED"
+
+
+def test_an_address_that_is_not_allowed_is_never_dialled(worker: Worker) -> None:
+    client = at(worker.url, check_host=AddressPolicy())
+    with pytest.raises(Invalid) as refused:
+        client.root(soon())
+    client.close()
+    assert refused.value.code == "URL_NOT_ALLOWED"
+    assert worker.seen == []
+
+
+def test_the_address_that_was_checked_is_the_one_dialled(worker: Worker) -> None:
+    port = worker.url.rpartition(":")[2]
+    client = at(f"http://connect.example:{port}", check_host=lambda _: ("127.0.0.1",))
+    assert client.root(soon()).version == "4.3.1"
+    client.close()
+    assert worker.headers[-1]["host"] == f"connect.example:{port}"
+
+
+def test_the_next_address_is_tried_when_one_does_not_answer(worker: Worker) -> None:
+    port = worker.url.rpartition(":")[2]
+    client = at(f"http://connect.example:{port}", check_host=lambda _: ("127.0.0.2", "127.0.0.1"))
+    assert client.root(soon()).version == "4.3.1"
+    client.close()
+
+
+def test_a_name_that_does_not_resolve_is_unavailable() -> None:
+    client = at("http://connect.example", check_host=AddressPolicy(resolve=lambda _: []))
+    with pytest.raises(Unavailable):
+        client.root(soon())
+    client.close()
+
+
+def test_many_threads_may_share_a_client(connect: Connect) -> None:
+    versions: list[str] = []
+    threads = [threading.Thread(target=lambda: versions.append(connect.root(soon()).version)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert versions == ["4.3.1"] * 8

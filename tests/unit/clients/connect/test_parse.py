@@ -1,0 +1,85 @@
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from chalicelib.clients.connect.client import Connect, FieldError
+from chalicelib.errors import Unavailable
+from tests.support.connect_worker import (
+    CONFIG,
+    HOSTILE,
+    NAME,
+    READS,
+    SECRET,
+    VALIDATE,
+    Reply,
+    Worker,
+    soon,
+    status_body,
+    validated,
+)
+
+reads = pytest.mark.parametrize("read", READS)
+
+
+def validate(connect: Connect) -> tuple[FieldError, ...]:
+    return connect.validate("x.Source", {**CONFIG, "name": NAME}, soon())
+
+
+@reads
+@pytest.mark.parametrize("body", HOSTILE, ids=lambda body: repr(body)[:20])
+def test_a_hostile_answer_is_unavailable_or_empty_but_never_a_crash(
+    connect: Connect, worker: Worker, read: str, body: Any
+) -> None:
+    path, call = READS[read]
+    worker.on("GET", path, Reply(body=body))
+    worker.on("GET", f"/connectors/{NAME}/config", Reply(body=body))
+    found: object = None
+    with suppress(Unavailable):
+        found = call(connect, soon())
+    assert "text" not in repr(found)
+
+
+def test_foreign_words_in_a_status_are_not_relayed(connect: Connect, worker: Worker) -> None:
+    body = status_body(SECRET, SECRET)
+    body["connector"]["worker_id"] = f"{SECRET}\n<script>"
+    worker.on("GET", f"/connectors/{NAME}/status", Reply(body=body))
+    status = connect.find_status(NAME, soon())
+    assert status is not None
+    assert (status.state, status.worker_id) == ("UNKNOWN", None)
+    assert SECRET not in repr(status)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        None,
+        7,
+        {},
+        {"status": None},
+        {"status": {"connector": []}},
+        {"status": {"connector": {}, "tasks": [{"id": "0"}]}},
+        {"status": {"connector": {}, "tasks": [{"id": True}]}},
+        {"status": {"connector": {}, "tasks": [7]}},
+        {"status": {"connector": {}, "tasks": [{"id": 1}] * 5000}},
+    ],
+)
+def test_one_bad_entry_neither_hides_the_others_nor_looks_absent(connect: Connect, worker: Worker, bad: Any) -> None:
+    body = {"bad": bad, "good": {"status": status_body("RUNNING", "RUNNING")}}
+    worker.on("GET", "/connectors?expand=status", Reply(body=body))
+    assert {name: status.state for name, status in connect.statuses(soon()).items()} == {
+        "bad": "UNKNOWN",
+        "good": "RUNNING",
+    }
+
+
+@pytest.mark.parametrize("body", HOSTILE, ids=lambda body: repr(body)[:20])
+def test_a_hostile_verdict_is_unavailable_and_never_valid(connect: Connect, worker: Worker, body: Any) -> None:
+    worker.on("PUT", VALIDATE, Reply(body=body))
+    with pytest.raises(Unavailable):
+        validate(connect)
+
+
+def test_errors_that_stand_nowhere_are_still_errors(connect: Connect, worker: Worker) -> None:
+    worker.on("PUT", VALIDATE, validated(count=2))
+    assert validate(connect) == (FieldError(field="config", messages=("The connector refuses this value.",)),)

@@ -1,0 +1,29 @@
+import pytest
+
+from chalicelib.clients.connect.version import creates_stopped, kafka_version
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("4.3.1", (4, 3)),
+        ("3.7.0", (3, 7)),
+        ("3.10.0-SNAPSHOT", (3, 10)),
+        ("7.6.0-ccs", (3, 6)),
+        ("8.1.0-ce", (4, 1)),
+        ("3.5.0-ccs", (3, 5)),
+        ("unheard-of", None),
+        ("", None),
+        ("4", None),
+        ("99999.1", None),
+    ],
+)
+def test_a_version_is_told_in_kafkas_own_numbers(text: str, version: tuple[int, int] | None) -> None:
+    assert kafka_version(text) == version
+
+
+@pytest.mark.parametrize(
+    ("text", "does"), [("3.6.9", False), ("3.7.0", True), ("4.0.0", True), ("7.6.0-ccs", False), ("?", False)]
+)
+def test_making_a_connector_stopped_came_with_3_7(text: str, does: bool) -> None:
+    assert creates_stopped(text) is does

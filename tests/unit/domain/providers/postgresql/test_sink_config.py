@@ -1,0 +1,206 @@
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from chalicelib.domain.connector_config import JSON_CONVERTER
+from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.database import DatabaseAddress, SslMode
+from chalicelib.domain.delivery import Delivery, DeliveryOptions, Mapping, WriteMode
+from chalicelib.domain.destination import Destination
+from chalicelib.domain.provider import DatabaseProvider
+from chalicelib.domain.providers.postgresql.sink_config import build_sink_config, jdbc_url, schema_evolution
+from chalicelib.errors import Invalid
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+ADDRESS = DatabaseAddress(
+    provider=DatabaseProvider.POSTGRESQL, host="db.example", port=5433, database_name="dwh", username="writer"
+)
+ORDERS = Mapping(topic="shop.public.orders", schema_name="public", table_name="orders")
+
+
+def destination(address: DatabaseAddress = ADDRESS, fields: Iterable[str] = ("password",)) -> Destination:
+    return Destination(
+        id="d",
+        name="d",
+        description=None,
+        environment=None,
+        address=address,
+        credentials=Credentials(id="11111111-1111-4111-8111-111111111111", fields=dict.fromkeys(fields, 1)),
+        created_at=NOW,
+        updated_at=NOW,
+    )
+
+
+def delivery(*mappings: Mapping, **options: object) -> Delivery:
+    return Delivery(
+        id="33333333-3333-4333-8333-333333333333",
+        name="d",
+        destination_id="d",
+        pipeline_id="p",
+        connect_cluster_id="c",
+        mappings=mappings or (ORDERS,),
+        options=DeliveryOptions(**options),  # type: ignore[arg-type]
+        created_at=NOW,
+        updated_at=NOW,
+    )
+
+
+def routed(config: dict[str, str], topic: str) -> str:
+    """The topic's name after the chain of RegexRouters, by Java's rules for a whole match and for a replacement."""
+    for name in config["transforms"].split(","):
+        if re.fullmatch(config[f"transforms.{name}.regex"], topic):
+            replacement = config[f"transforms.{name}.replacement"]
+            assert not re.search(r"(?<!\\)(\\\\)*\$", replacement), "Java would read a group reference"
+            topic = re.sub(r"\\(.)", r"\1", replacement)
+    return topic
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("connector.class", "io.debezium.connector.jdbc.JdbcSinkConnector"),
+        ("tasks.max", "1"),
+        ("headgate.owner", "sink/33333333-3333-4333-8333-333333333333"),
+        ("topics", "shop.public.orders"),
+        ("connection.username", "writer"),
+        ("connection.password", "${headgate:11111111-1111-4111-8111-111111111111:password}"),
+        ("collection.name.format", '"public"."${topic}"'),
+        ("quote.identifiers", "true"),
+        ("insert.mode", "upsert"),
+        ("primary.key.mode", "record_key"),
+        ("delete.enabled", "true"),
+        ("schema.evolution", "basic"),
+        ("batch.size", "500"),
+        ("flush.max.retries", "5"),
+        ("transforms", "route0"),
+        ("transforms.route0.type", "org.apache.kafka.connect.transforms.RegexRouter"),
+        ("key.converter", JSON_CONVERTER),
+        ("key.converter.schemas.enable", "true"),
+        ("value.converter", JSON_CONVERTER),
+        ("value.converter.schemas.enable", "true"),
+        ("header.converter", JSON_CONVERTER),
+        ("errors.tolerance", "none"),
+        ("errors.log.include.messages", "false"),
+    ],
+)
+def test_a_plain_delivery_has_each_line_that_real_servers_needed(key: str, value: str) -> None:
+    assert build_sink_config(delivery(), destination())[key] == value
+
+
+def test_the_url_says_that_text_may_be_cast() -> None:
+    url = jdbc_url(ADDRESS)
+    assert url.startswith("jdbc:postgresql://db.example:5433/dwh?")
+    assert "stringtype=unspecified" in url
+    assert "sslmode=prefer" in url
+
+
+def test_inserting_needs_no_key_and_delivers_no_deletes() -> None:
+    config = build_sink_config(delivery(write_mode=WriteMode.INSERT, delete_enabled=True), destination())
+    assert (config["insert.mode"], config["primary.key.mode"], config["delete.enabled"]) == ("insert", "none", "false")
+
+
+def test_deletes_can_be_left_out() -> None:
+    assert build_sink_config(delivery(delete_enabled=False), destination())["delete.enabled"] == "false"
+
+
+@pytest.mark.parametrize(
+    ("create", "evolve", "evolution"),
+    [(True, True, "basic"), (True, False, "basic"), (False, True, "basic"), (False, False, "none")],
+)
+def test_the_sink_has_one_switch_for_making_and_altering(create: bool, evolve: bool, evolution: str) -> None:
+    assert schema_evolution(DeliveryOptions(auto_create=create, auto_evolve=evolve)) == evolution
+
+
+def test_tasks_and_batches_are_written_as_given() -> None:
+    config = build_sink_config(delivery(tasks_max=3, batch_size=50), destination())
+    assert (config["tasks.max"], config["batch.size"]) == ("3", "50")
+
+
+@pytest.mark.parametrize(
+    "table", ["orders", "Order Lines", "größe", "a$b", "$1", "a\\b", "${x:y}", "a'b", "a{b}", "100%"]
+)
+def test_each_topic_reaches_exactly_its_table(table: str) -> None:
+    other = Mapping(topic="shop.public.orders_2", schema_name="public", table_name="second")
+    config = build_sink_config(delivery(replace(ORDERS, table_name=table), other), destination())
+    assert routed(config, "shop.public.orders") == table
+    assert routed(config, "shop.public.orders_2") == "second"
+    assert routed(config, "shopxpublic.orders") == "shopxpublic.orders"
+
+
+def test_a_table_name_cannot_smuggle_in_a_secret_reference() -> None:
+    config = build_sink_config(delivery(replace(ORDERS, table_name="${headgate:x:password}")), destination())
+    references = [key for key, value in config.items() if re.search(r"\$\{[^}]*:[^}]*\}", value)]
+    assert references == ["connection.password"]
+
+
+def test_a_swap_of_two_names_does_not_chain() -> None:
+    one = Mapping(topic="p.s.a", schema_name="s", table_name="b")
+    other = Mapping(topic="p.s.b", schema_name="s", table_name="a")
+    config = build_sink_config(delivery(one, other), destination())
+    assert (routed(config, "p.s.a"), routed(config, "p.s.b")) == ("b", "a")
+    assert config["topics"] == "p.s.a,p.s.b"
+
+
+def test_two_target_schemas_are_refused() -> None:
+    with pytest.raises(Invalid) as refused:
+        build_sink_config(delivery(ORDERS, replace(ORDERS, topic="t", schema_name="other")), destination())
+    assert refused.value.details == [{"location": ["body", "mappings"], "type": "one_schema"}]
+
+
+@pytest.mark.parametrize(
+    ("host", "written"),
+    [
+        ("10.0.0.1", "10.0.0.1"),
+        ("::1", "[::1]"),
+        ("[2001:db8::1]", "[2001:db8::1]"),
+        ("db-1.example.", "db-1.example."),
+    ],
+)
+def test_a_host_is_written_as_a_url_has_it(host: str, written: str) -> None:
+    assert jdbc_url(replace(ADDRESS, host=host)).startswith(f"jdbc:postgresql://{written}:5433/")
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["", "a,b", "a:1,b", "a/b", "a?b", "a@b", "a b", "a\n", "a&b", "-a", "a#", "${x:y}", "a%2e", "ä", "a" * 300],
+)
+def test_a_host_that_is_more_than_a_host_is_refused(host: str) -> None:
+    with pytest.raises(Invalid):
+        jdbc_url(replace(ADDRESS, host=host))
+
+
+@pytest.mark.parametrize("port", [0, -1, 65536])
+def test_a_port_that_is_none_is_refused(port: int) -> None:
+    with pytest.raises(Invalid):
+        jdbc_url(replace(ADDRESS, port=port))
+
+
+def test_a_database_name_cannot_add_parameters() -> None:
+    url = jdbc_url(replace(ADDRESS, database_name="d?sslmode=disable&socketFactory=x/#"))
+    assert url.count("?") == 1
+    assert url.count("sslmode=") == 1
+    assert "socketFactory=" not in url
+
+
+@pytest.mark.parametrize("mode", list(SslMode))
+def test_the_url_carries_the_ssl_mode(mode: SslMode) -> None:
+    assert f"sslmode={mode.value}&" in jdbc_url(replace(ADDRESS, ssl_mode=mode)) + "&"
+
+
+def test_a_ca_certificate_that_cannot_be_delivered_is_refused() -> None:
+    verified = destination(replace(ADDRESS, ssl_mode=SslMode.VERIFY_FULL), ("password", "ca_certificate"))
+    with pytest.raises(Invalid) as refused:
+        build_sink_config(delivery(), verified)
+    assert refused.value.details == [{"location": ["body", "config", "ssl_mode"], "type": "ca_not_deliverable"}]
+
+
+def test_without_a_ca_certificate_the_workers_java_decides_whom_to_trust() -> None:
+    url = build_sink_config(delivery(), destination(replace(ADDRESS, ssl_mode=SslMode.VERIFY_FULL)))["connection.url"]
+    assert "sslfactory=org.postgresql.ssl.DefaultJavaSSLFactory" in url
+
+
+def test_no_reference_stands_inside_the_url() -> None:
+    assert "$" not in build_sink_config(delivery(), destination())["connection.url"]

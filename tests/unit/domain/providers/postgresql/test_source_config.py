@@ -1,0 +1,211 @@
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from chalicelib.domain.connector_config import JSON_CONVERTER
+from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.database import DatabaseAddress, SslMode
+from chalicelib.domain.pipeline import Capture, CaptureOptions, Converter, Pipeline, PublicationMode, SnapshotMode
+from chalicelib.domain.provider import DatabaseProvider
+from chalicelib.domain.providers.postgresql.source_config import (
+    MAX_MESSAGE_BYTES,
+    PROPERTY_ALLOW_LIST,
+    build_source_config,
+)
+from chalicelib.domain.source import Source
+from chalicelib.domain.table import TableName
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+ADDRESS = DatabaseAddress(
+    provider=DatabaseProvider.POSTGRESQL, host="db.example", port=5433, database_name="shop", username="cdc"
+)
+
+
+def source(address: DatabaseAddress = ADDRESS, fields: Iterable[str] = ("password",)) -> Source:
+    credentials = Credentials(id="11111111-1111-4111-8111-111111111111", fields=dict.fromkeys(fields, 1))
+    return Source(
+        id="s",
+        name="s",
+        description=None,
+        environment=None,
+        address=address,
+        credentials=credentials,
+        created_at=NOW,
+        updated_at=NOW,
+    )
+
+
+def pipeline(capture: Capture | None = None) -> Pipeline:
+    return Pipeline(
+        id="22222222-2222-4222-8222-222222222222",
+        name="p",
+        source_id="s",
+        stream_cluster_id="k",
+        connect_cluster_id="c",
+        capture=capture or Capture(topic_prefix="shop", tables=(TableName("public", "orders"),)),
+        created_at=NOW,
+        updated_at=NOW,
+    )
+
+
+def capture(**changes: object) -> Capture:
+    return replace(pipeline().capture, **changes)  # type: ignore[arg-type]
+
+
+def included(config: dict[str, str]) -> list[re.Pattern[str]]:
+    """The include list as Debezium reads it: split at commas that no backslash precedes, case ignored by default."""
+    return [re.compile(entry, re.IGNORECASE) for entry in re.split(r"(?<!\\),", config["table.include.list"])]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("connector.class", "io.debezium.connector.postgresql.PostgresConnector"),
+        ("tasks.max", "1"),
+        ("headgate.owner", "source/22222222-2222-4222-8222-222222222222"),
+        ("database.hostname", "db.example"),
+        ("database.port", "5433"),
+        ("database.user", "cdc"),
+        ("database.dbname", "shop"),
+        ("database.password", "${headgate:11111111-1111-4111-8111-111111111111:password}"),
+        ("database.sslmode", "prefer"),
+        ("connection.validation.timeout.ms", "5000"),
+        ("plugin.name", "pgoutput"),
+        ("slot.name", "headgate_slot_22222222222242228222222222222222"),
+        ("slot.drop.on.stop", "false"),
+        ("publication.name", "headgate_pub_22222222222242228222222222222222"),
+        ("publication.autocreate.mode", "filtered"),
+        ("topic.prefix", "shop"),
+        ("snapshot.mode", "initial"),
+        ("tombstones.on.delete", "true"),
+        ("heartbeat.interval.ms", "10000"),
+        ("decimal.handling.mode", "precise"),
+        ("post.processors", "reselector"),
+        ("reselector.type", "io.debezium.processors.reselect.ReselectColumnsPostProcessor"),
+        ("reselector.reselect.unavailable.values", "true"),
+        ("reselector.reselect.null.values", "false"),
+        ("key.converter", JSON_CONVERTER),
+        ("key.converter.schemas.enable", "true"),
+        ("value.converter", JSON_CONVERTER),
+        ("value.converter.schemas.enable", "true"),
+        ("header.converter", JSON_CONVERTER),
+        ("publish.via.partition.root", "true"),
+        ("topic.creation.default.partitions", "-1"),
+        ("topic.creation.default.replication.factor", "-1"),
+        ("topic.creation.default.max.message.bytes", str(MAX_MESSAGE_BYTES)),
+        ("producer.override.max.request.size", str(MAX_MESSAGE_BYTES)),
+        ("errors.tolerance", "none"),
+        ("errors.log.include.messages", "false"),
+    ],
+)
+def test_a_plain_pipeline_has_each_line_that_real_servers_needed(key: str, value: str) -> None:
+    assert build_source_config(pipeline(), source())[key] == value
+
+
+def test_nothing_but_text_goes_into_a_config() -> None:
+    config = build_source_config(pipeline(capture(options=CaptureOptions(max_batch_size=5))), source())
+    assert all(isinstance(value, str) for value in config.values())
+
+
+def test_bare_json_carries_no_schemas() -> None:
+    config = build_source_config(pipeline(capture(converter=Converter.JSON)), source())
+    assert config["key.converter.schemas.enable"] == config["value.converter.schemas.enable"] == "false"
+
+
+@pytest.mark.parametrize("mode", list(SnapshotMode))
+def test_the_snapshot_mode_is_debeziums_own_word(mode: SnapshotMode) -> None:
+    assert build_source_config(pipeline(capture(snapshot_mode=mode)), source())["snapshot.mode"] == mode.value
+
+
+def test_an_existing_publication_is_left_to_its_owner() -> None:
+    options = CaptureOptions(publication_mode=PublicationMode.EXISTING, publication_name="pub", slot_name="slot")
+    config = build_source_config(pipeline(capture(options=options)), source())
+    assert config["publication.autocreate.mode"] == "disabled"
+    assert (config["publication.name"], config["slot.name"]) == ("pub", "slot")
+
+
+def test_given_options_are_written_and_others_left_to_debezium() -> None:
+    options = CaptureOptions(
+        heartbeat_interval_ms=500, max_batch_size=10, max_queue_size=20, tombstones_on_delete=False
+    )
+    config = build_source_config(pipeline(capture(options=options)), source())
+    assert config["heartbeat.interval.ms"] == "500"
+    assert (config["max.batch.size"], config["max.queue.size"]) == ("10", "20")
+    assert config["tombstones.on.delete"] == "false"
+    assert "poll.interval.ms" not in config
+
+
+@pytest.mark.parametrize(
+    ("table", "look_alike"),
+    [
+        (TableName("public", "twin"), "public.Twin"),
+        (TableName("public", "a.b"), "public.axb"),
+        (TableName("pub.lic", "a"), "pubxlic.a"),
+        (TableName("public", "price$"), "public.price"),
+        (TableName("public", "Order Lines"), "public.OrderLines"),
+        (TableName("public", "a|b"), "public.a"),
+        (TableName("public", "größe"), "public.GRÖSSE"),
+        (TableName("public", "a(b)"), "public.ab"),
+    ],
+)
+def test_the_include_list_means_exactly_the_table(table: TableName, look_alike: str) -> None:
+    (pattern,) = included(build_source_config(pipeline(capture(tables=(table,))), source()))
+    assert pattern.fullmatch(str(table))
+    assert not pattern.fullmatch(look_alike)
+
+
+def test_a_comma_in_a_name_does_not_divide_the_list() -> None:
+    tables = (TableName("public", "a,b"), TableName("public", "c"))
+    config = build_source_config(pipeline(capture(tables=tables)), source())
+    assert config["table.include.list"].count(",") == 1
+    assert [bool(p.fullmatch("public.a,b")) for p in included(config)] == [True, False]
+
+
+def test_a_table_name_cannot_smuggle_in_a_secret_reference() -> None:
+    tables = (TableName("public", "${headgate:x:password}"),)
+    assert "${" not in build_source_config(pipeline(capture(tables=tables)), source())["table.include.list"]
+
+
+def test_properties_are_added() -> None:
+    config = build_source_config(pipeline(capture(properties={"snapshot.fetch.size": "10"})), source())
+    assert config["snapshot.fetch.size"] == "10"
+
+
+def test_properties_never_replace_a_line_of_ours() -> None:
+    config = build_source_config(pipeline(), source())
+    ours = {key: "theirs" for key in config if key not in PROPERTY_ALLOW_LIST}
+    changed = build_source_config(pipeline(capture(properties=ours)), source())
+    assert changed == config
+
+
+def test_properties_may_say_how_topics_are_made() -> None:
+    properties = {"topic.creation.default.partitions": "6"}
+    config = build_source_config(pipeline(capture(properties=properties)), source())
+    assert config["topic.creation.default.partitions"] == "6"
+
+
+@pytest.mark.parametrize("mode", [SslMode.VERIFY_CA, SslMode.VERIFY_FULL])
+def test_a_ca_certificate_travels_as_a_reference_and_not_as_a_file(mode: SslMode) -> None:
+    config = build_source_config(pipeline(), source(replace(ADDRESS, ssl_mode=mode), ("password", "ca_certificate")))
+    assert config["database.sslmode"] == mode.value
+    assert config["database.sslfactory"] == "org.postgresql.ssl.SingleCertValidatingFactory"
+    assert config["database.sslfactoryarg"] == "${headgate:11111111-1111-4111-8111-111111111111:ca_certificate}"
+    assert "database.sslrootcert" not in config
+
+
+def test_without_a_ca_certificate_the_workers_java_decides_whom_to_trust() -> None:
+    config = build_source_config(pipeline(), source(replace(ADDRESS, ssl_mode=SslMode.VERIFY_FULL)))
+    assert config["database.sslfactory"] == "org.postgresql.ssl.DefaultJavaSSLFactory"
+
+
+def test_a_mode_that_verifies_nothing_names_no_factory() -> None:
+    config = build_source_config(pipeline(), source(replace(ADDRESS, ssl_mode=SslMode.REQUIRE), ("ca_certificate",)))
+    assert "database.sslfactory" not in config
+
+
+def test_debezium_answers_before_we_stop_waiting() -> None:
+    config = build_source_config(pipeline(), source(replace(ADDRESS, connection_timeout_seconds=30)))
+    assert int(config["connection.validation.timeout.ms"]) < 8000

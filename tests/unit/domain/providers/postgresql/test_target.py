@@ -1,0 +1,181 @@
+"""The verdict on targets, judged from facts alone. What PostgreSQL itself does is in the integration tests."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from chalicelib.domain.delivery import DeliveryOptions, Mapping, WriteMode
+from chalicelib.domain.providers.postgresql.column_types import column_issue
+from chalicelib.domain.providers.postgresql.facts import (
+    RawColumn,
+    SchemaFacts,
+    TargetFacts,
+    TargetTable,
+    TypeFacts,
+    TypeKind,
+)
+from chalicelib.domain.providers.postgresql.target import TargetVerdict, judge_target
+from chalicelib.domain.table import SourceTable, TableName
+from chalicelib.errors import Invalid
+
+NOW = datetime(2026, 1, 31, tzinfo=UTC)
+COPY = TableName("copy", "orders")
+MAPPING = Mapping(topic="t.shop.orders", schema_name="copy", table_name="orders")
+
+
+def column(name: str, type_name: str, kind: TypeKind = TypeKind.BASE, *, nullable: bool = True) -> RawColumn:
+    """A column, of source or target."""
+    facts = TypeFacts(name=type_name.removesuffix("[]"), kind=kind, is_array=type_name.endswith("[]"))
+    return RawColumn(name=name, ordinal=1, type=type_name, base=facts, nullable=nullable)
+
+
+KEY = column("id", "bigint", nullable=False)
+
+
+def source(*columns: RawColumn) -> SourceTable:
+    """A discovered table with a key and these columns."""
+    issues = tuple(issue for raw in columns if (issue := column_issue(raw)) is not None)
+    return SourceTable(
+        id="t",
+        source_id="s",
+        schema_name="shop",
+        table_name="orders",
+        primary_key_columns=("id",),
+        columns=(KEY, *columns),
+        estimated_rows=None,
+        estimated_size_bytes=None,
+        replica_identity="DEFAULT",
+        issues=issues,
+        discovered_at=NOW,
+    )
+
+
+def target(*columns: RawColumn) -> TargetTable:
+    """A target table with a key and these columns."""
+    return TargetTable(name=COPY, columns=(KEY, *columns), unique_keys=(("id",),))
+
+
+EMPTY = TargetFacts(version_number=180004, role="sink", schemas=(SchemaFacts(name="copy"),))
+
+
+def verdict(of: SourceTable, into: TargetTable | None, **facts: object) -> TargetVerdict:
+    """The verdict on one mapping."""
+    found = replace(EMPTY, tables=(into,) if into else (), **facts)  # type: ignore[arg-type]
+    return judge_target([(MAPPING, of)], DeliveryOptions(), found)
+
+
+def codes(found: TargetVerdict) -> list[str]:
+    """Codes of the problems."""
+    return [problem.code for problem in found.problems]
+
+
+def test_standby_takes_no_delivery() -> None:
+    assert codes(verdict(source(), target(), in_recovery=True)) == ["TARGET_NOT_READY"]
+
+
+def test_type_that_stops_everywhere_is_a_problem_everywhere() -> None:
+    sums = column("sums", "numeric[]")
+    assert codes(verdict(source(sums), None)) == ["TYPE_UNSUPPORTED"]
+    assert codes(verdict(source(sums), target(sums))) == ["TYPE_UNSUPPORTED"]
+
+
+@pytest.mark.parametrize("awkward", [column("x", "bit(1)"), column("x", "shop.mood[]", TypeKind.ENUM)])
+def test_type_that_stops_in_a_made_table_may_be_created(awkward: RawColumn) -> None:
+    assert codes(verdict(source(awkward), None)) == []
+    assert codes(verdict(source(awkward), target(awkward))) == ["TYPE_UNSUPPORTED"]
+
+
+def test_point_needs_postgis() -> None:
+    place = column("place", "point")
+    assert codes(verdict(source(place), None)) == ["TYPE_UNSUPPORTED"]
+    assert codes(verdict(source(place), None, extensions=frozenset({"postgis"}))) == []
+
+
+def test_column_that_is_not_captured_is_not_missed_in_the_target() -> None:
+    shape = column("shape", "polygon")
+    into = replace(target(), owned=False)
+    assert codes(verdict(source(shape), into)) == []
+
+
+def test_column_that_is_not_captured_cannot_fill_a_required_one() -> None:
+    shape = column("shape", "polygon")
+    assert codes(verdict(source(shape), target(replace(shape, nullable=False)))) == ["TARGET_NOT_READY"]
+
+
+def test_null_that_the_target_refuses_is_a_warning() -> None:
+    found = verdict(source(column("note", "text")), target(column("note", "text", nullable=False)))
+    assert [warning.code for warning in found.warnings] == ["NULL_NOT_ACCEPTED"]
+    assert found.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("source_type", "target_type"),
+    [
+        ("integer", "bigint"),
+        ("text", "character varying"),
+        ("character varying(5)", "text"),
+        ("jsonb", "json"),
+        ("real", "double precision"),
+        ("shop.mood", "copy.mood"),
+        ("numeric(5,2)", "numeric"),
+    ],
+)
+def test_types_that_fit_need_no_word(source_type: str, target_type: str) -> None:
+    assert verdict(source(column("x", source_type)), target(column("x", target_type))).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("source_type", "target_type"),
+    [
+        ("bigint", "integer"),
+        ("text", "character varying(5)"),
+        ("text", "integer"),
+        ("timestamp with time zone", "date"),
+    ],
+)
+def test_types_that_may_not_fit_are_a_warning(source_type: str, target_type: str) -> None:
+    found = verdict(source(column("x", source_type)), target(column("x", target_type)))
+    assert [warning.code for warning in found.warnings] == ["TYPE_DIFFERS"]
+
+
+def test_type_of_their_own_is_warned_about_only_where_the_table_is_made() -> None:
+    mood = column("mood", "shop.mood", TypeKind.ENUM)
+    assert [warning.code for warning in verdict(source(mood), None).warnings] == ["AUTO_CREATE_CHANGES_TYPE"]
+    assert verdict(source(mood), target(mood)).warnings == ()
+
+
+@pytest.mark.parametrize("type_", ["jsonb", "character varying(20)", "numeric", "inet", "money"])
+def test_type_that_a_made_table_does_not_keep_is_warned_about_only_where_the_table_is_made(type_: str) -> None:
+    changed = column("x", type_)
+    (warning,) = verdict(source(changed), None).warnings
+    assert warning.code == "AUTO_CREATE_CHANGES_TYPE"
+    assert "x" in warning.message
+    assert verdict(source(changed), target(changed)).warnings == ()
+
+
+@pytest.mark.parametrize("type_", ["text", "numeric(10,2)", "integer", "timestamp with time zone", "uuid"])
+def test_type_that_a_made_table_keeps_is_no_warning(type_: str) -> None:
+    assert verdict(source(column("x", type_)), None).warnings == ()
+
+
+def test_problem_names_its_mappings_and_can_be_raised() -> None:
+    mappings = [(MAPPING, source()), (replace(MAPPING, schema_name="gone"), source())]
+    found = judge_target(mappings, DeliveryOptions(), EMPTY)
+    with pytest.raises(Invalid) as caught:
+        found.require()
+    assert caught.value.code == "TARGET_NOT_READY"
+    assert isinstance(caught.value.details, dict)
+    assert caught.value.details["mappings"] == [1]
+    assert "CREATE SCHEMA" in caught.value.message
+
+
+def test_verdict_without_problems_lets_pass() -> None:
+    verdict(source(), target()).require()
+
+
+def test_keyless_table_may_be_inserted_into_anything_that_takes_inserts() -> None:
+    keyless = replace(source(), primary_key_columns=())
+    into = replace(target(), unique_keys=(), can_update=False, can_delete=False, can_select=False)
+    options = DeliveryOptions(write_mode=WriteMode.INSERT)
+    assert judge_target([(MAPPING, keyless)], options, replace(EMPTY, tables=(into,))).problems == ()

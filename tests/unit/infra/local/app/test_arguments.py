@@ -1,0 +1,36 @@
+import pytest
+
+from infra.local.app.arguments import Options, parse
+
+
+def test_without_arguments_the_demonstration_runs_on_the_best_stack_and_the_service_stays_up():
+    assert parse([]) == Options(once=False, demo=True, port=8000, stack="auto")
+
+
+def test_every_option_of_the_contract_is_understood():
+    assert parse(["--once", "--port", "9001", "--stack", "real"]) == Options(
+        once=True, demo=True, port=9001, stack="real"
+    )
+    assert parse(["--no-demo", "--stack=sandbox"]) == Options(once=False, demo=False, port=8000, stack="sandbox")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--port", "0"], "not a port"),
+        (["--port", "65536"], "not a port"),
+        (["--port", "eight"], "not a port"),
+        (["--port", "٨٠"], "not a port"),
+        (["--stack", "cloud"], "invalid choice"),
+        (["--with", "mysql,minio"], "PostgreSQL only"),
+        (["--with", "minio"], "PostgreSQL only"),
+        (["--once", "--no-demo"], "does not go with"),
+        (["--on"], "unrecognized arguments"),
+        (["surplus"], "unrecognized arguments"),
+    ],
+)
+def test_what_makes_no_sense_ends_with_status_2_and_a_sentence(words, complaint, capsys):
+    with pytest.raises(SystemExit) as ended:
+        parse(words)
+    assert ended.value.code == 2
+    assert complaint in capsys.readouterr().err

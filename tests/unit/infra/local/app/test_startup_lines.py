@@ -1,0 +1,22 @@
+from infra.local.app.addresses import StackAddresses
+from infra.local.app.startup_lines import lines
+
+ADDRESSES = StackAddresses(
+    kafka="127.0.0.1:9092", connect="http://127.0.0.1:8083", postgres="postgresql://postgres:pw@127.0.0.1:5432/postgres"
+)
+
+
+def test_the_lines_stand_in_the_order_that_programs_rely_on():
+    assert lines("http://127.0.0.1:8000", "a@b.example", "secret", ADDRESSES) == [
+        "HEADGATE_URL=http://127.0.0.1:8000",
+        "HEADGATE_ADMIN_EMAIL=a@b.example",
+        "HEADGATE_ADMIN_PASSWORD=secret",
+        "HEADGATE_KAFKA=127.0.0.1:9092",
+        "HEADGATE_CONNECT=http://127.0.0.1:8083",
+        "HEADGATE_POSTGRES=postgresql://postgres:pw@127.0.0.1:5432/postgres",
+        "HEADGATE_READY",
+    ]
+
+
+def test_a_password_that_this_run_did_not_make_is_not_told():
+    assert not [line for line in lines("u", "e", None, ADDRESSES) if "PASSWORD" in line]
