@@ -5,8 +5,8 @@ from functools import partial
 from chalice.app import Chalice
 
 from chalicelib.api.boundary import Boundary
-from chalicelib.api.boundary_deps import boundary_parts
-from chalicelib.api.lazy_routes import Site, routes_of
+from chalicelib.api.boundary_deps import boundary_deps
+from chalicelib.api.lazy_routes import LazyRoutes, routes_of
 from chalicelib.api.router import Router, close
 from chalicelib.monitors.entry import monitors
 from chalicelib.wiring import services
@@ -14,7 +14,7 @@ from chalicelib.workers.entry import workers
 
 API = "/api/v1"
 VERSION = "1.0.0"
-SUBJECTS = {
+ROUTE_MODULES = {
     "access": ("auth", "session"),
     "sources": ("sources", "jobs"),
     "clusters": ("stream", "connect"),
@@ -43,9 +43,9 @@ def docs() -> Router:
 
 
 app = Chalice(app_name="headgate", configure_logs=False)
-boundary = Boundary(boundary_parts)
-site = Site(app, boundary)
-for module, segments in SUBJECTS.items():
+boundary = Boundary(boundary_deps)
+site = LazyRoutes(app, boundary)
+for module, segments in ROUTE_MODULES.items():
     site.declare(API, segments, partial(routes_of, module))
 site.declare("", ("internal",), partial(routes_of, "access", "internal_routes"))
 site.declare("", ("health", "ready"), health)

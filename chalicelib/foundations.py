@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from chalicelib.secrets.keys import KeyProvider
     from chalicelib.secrets.sealer import Sealer
     from chalicelib.services.audit import AuditTrail
-    from chalicelib.services.client_factory import Outside
+    from chalicelib.services.client_factory import ClientFactory
     from chalicelib.services.credentials import CredentialVault
     from chalicelib.services.registry import Registry
 
@@ -89,13 +89,13 @@ class Foundations:
         return Registry(claims=self.stores.claims, vault=self.credentials, audit=self.audit)
 
     @cached_property
-    def outside(self) -> Outside:
+    def clients(self) -> ClientFactory:
         """The way to registered systems."""
         from chalicelib.clients.databases.postgresql.client import PostgreSQL
         from chalicelib.domain.provider import DatabaseProvider
-        from chalicelib.services.client_factory import Outside
+        from chalicelib.services.client_factory import ClientFactory
 
-        return Outside(
+        return ClientFactory(
             vault=self.credentials,
             databases={
                 DatabaseProvider.POSTGRESQL: PostgreSQL(policy=self.policy, trusted_ca_file=self.settings.ca_bundle)

@@ -17,13 +17,13 @@ from chalicelib.settings import settings
 
 if TYPE_CHECKING:
     from chalicelib.services.connect_clusters import ConnectClusterService
-    from chalicelib.services.connectors.delivery_connector import DeliveryFamily
+    from chalicelib.services.connectors.delivery_connector import DeliveryConnector
     from chalicelib.services.connectors.lifecycle import Lifecycle
-    from chalicelib.services.connectors.observations import Observing
-    from chalicelib.services.connectors.pipeline_connector import PipelineFamily
+    from chalicelib.services.connectors.observations import ObservationReader
+    from chalicelib.services.connectors.pipeline_connector import PipelineConnector
     from chalicelib.services.connectors.tick import Reconciler
-    from chalicelib.services.connectors.validation import PluginCheck
-    from chalicelib.services.database_checks import Probes
+    from chalicelib.services.connectors.validation import ConnectorValidation
+    from chalicelib.services.database_checks import DatabaseChecks
     from chalicelib.services.deliveries import DeliveryService
     from chalicelib.services.destinations import DestinationService
     from chalicelib.services.discovery import Discovery
@@ -49,11 +49,11 @@ class Services(Foundations):
         )
 
     @cached_property
-    def probes(self) -> Probes:
+    def database_checks(self) -> DatabaseChecks:
         """Looks at databases."""
-        from chalicelib.services.database_checks import Probes
+        from chalicelib.services.database_checks import DatabaseChecks
 
-        return Probes(outside=self.outside, audit=self.audit, clock=self.clock)
+        return DatabaseChecks(clients=self.clients, audit=self.audit, clock=self.clock)
 
     @cached_property
     def sources(self) -> SourceService:
@@ -90,7 +90,7 @@ class Services(Foundations):
             streams=self.stores.streams,
             observations=self.stores.observations,
             registry=self.registry,
-            outside=self.outside,
+            clients=self.clients,
             make_connect=self._connect,
             allow_inline_secrets=self.settings.allow_inline_secrets,
             clock=self.clock,
@@ -104,8 +104,8 @@ class Services(Foundations):
         return Discovery(
             sources=self.stores.sources,
             tables=self.stores.tables,
-            outside=self.outside,
-            probes=self.probes,
+            clients=self.clients,
+            database_checks=self.database_checks,
             clock=self.clock,
         )
 
@@ -129,18 +129,18 @@ class Services(Foundations):
         )
 
     @cached_property
-    def plugins(self) -> PluginCheck:
+    def plugins(self) -> ConnectorValidation:
         """Asks Connect about plug-ins and configs."""
-        from chalicelib.services.connectors.validation import PluginCheck
+        from chalicelib.services.connectors.validation import ConnectorValidation
 
-        return PluginCheck(outside=self.outside)
+        return ConnectorValidation(clients=self.clients)
 
     @cached_property
-    def pipeline_family(self) -> PipelineFamily:
+    def pipeline_connector(self) -> PipelineConnector:
         """Pipelines as operations see them."""
-        from chalicelib.services.connectors.pipeline_connector import PipelineFamily
+        from chalicelib.services.connectors.pipeline_connector import PipelineConnector
 
-        return PipelineFamily(
+        return PipelineConnector(
             rows=self.stores.pipelines,
             together=self.stores.pipelines_among,
             sources=self.stores.sources,
@@ -148,16 +148,16 @@ class Services(Foundations):
             streams=self.stores.streams,
             connects=self.stores.connects,
             registry=self.registry,
-            probes=self.probes,
+            database_checks=self.database_checks,
             plugins=self.plugins,
         )
 
     @cached_property
-    def delivery_family(self) -> DeliveryFamily:
+    def delivery_connector(self) -> DeliveryConnector:
         """Deliveries as operations see them."""
-        from chalicelib.services.connectors.delivery_connector import DeliveryFamily
+        from chalicelib.services.connectors.delivery_connector import DeliveryConnector
 
-        return DeliveryFamily(
+        return DeliveryConnector(
             rows=self.stores.deliveries,
             together=self.stores.deliveries_among,
             destinations=self.stores.destinations,
@@ -167,8 +167,8 @@ class Services(Foundations):
             connects=self.stores.connects,
             claims=self.stores.claims,
             targets=self.stores.targets,
-            outside=self.outside,
-            probes=self.probes,
+            clients=self.clients,
+            database_checks=self.database_checks,
             plugins=self.plugins,
         )
 
@@ -180,20 +180,20 @@ class Services(Foundations):
         return Lifecycle(
             operations=self.stores.operations,
             observations=self.stores.observations,
-            outside=self.outside,
+            clients=self.clients,
             audit=self.audit,
             clock=self.clock,
             sleep=time.sleep,
         )
 
     @cached_property
-    def observing(self) -> Observing:
+    def observation_reader(self) -> ObservationReader:
         """Observations beside resources."""
-        from chalicelib.services.connectors.observations import Observing
+        from chalicelib.services.connectors.observations import ObservationReader
 
-        return Observing(
+        return ObservationReader(
             observations=self.stores.observations,
-            outside=self.outside,
+            clients=self.clients,
             clock=self.clock,
         )
 
@@ -207,10 +207,10 @@ class Services(Foundations):
             sources=self.stores.sources,
             together=self.stores.pipelines_among,
             deliveries=self.stores.deliveries,
-            family=self.pipeline_family,
+            owner=self.pipeline_connector,
             registry=self.registry,
             lifecycle=self.lifecycle,
-            observing=self.observing,
+            observation_reader=self.observation_reader,
             clock=self.clock,
         )
 
@@ -225,9 +225,9 @@ class Services(Foundations):
             pipelines_among=self.stores.pipelines_among,
             destinations=self.stores.destinations,
             connects=self.stores.connects,
-            family=self.delivery_family,
+            owner=self.delivery_connector,
             lifecycle=self.lifecycle,
-            observing=self.observing,
+            observation_reader=self.observation_reader,
             clock=self.clock,
         )
 
@@ -240,9 +240,9 @@ class Services(Foundations):
             connects=self.stores.connects,
             operations=self.stores.operations,
             observations=self.stores.observations,
-            families={"pipeline": self.pipeline_family, "delivery": self.delivery_family},
+            owners={"pipeline": self.pipeline_connector, "delivery": self.delivery_connector},
             lifecycle=self.lifecycle,
-            outside=self.outside,
+            clients=self.clients,
             clock=self.clock,
             ring=lambda cluster_id, delay: self.queues.send(TICKS, {"cluster_id": cluster_id}, delay_seconds=delay),
         )

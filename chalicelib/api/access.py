@@ -4,7 +4,7 @@ from chalicelib.api.authentication import clearing_cookie, cookie_of, session_co
 from chalicelib.api.contract.access import LoginBody, LoginOutput, SecretsOutput, SessionOutput, SessionUser
 from chalicelib.api.http import Answer, HttpRequest
 from chalicelib.api.router import Router
-from chalicelib.domain.access import Call, Permission
+from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.kit.masking import Secret
 from chalicelib.wiring import services
 
@@ -13,17 +13,17 @@ internal_routes = Router(tag="Internal")
 
 
 @routes.post("/auth/login", needs=Permission.PUBLIC)
-def login(call: Call, request: HttpRequest, body: LoginBody) -> Answer[LoginOutput]:
+def login(context: RequestContext, request: HttpRequest, body: LoginBody) -> Answer[LoginOutput]:
     """Sign in. The session's token is in the cookie."""
-    made = services().sessions.login(call, body.email, Secret(body.password.get_secret_value()))
+    made = services().sessions.login(context, body.email, Secret(body.password.get_secret_value()))
     shown = LoginOutput(user=SessionUser.of(made.user), expires_at=made.session.expires_at())
     return Answer(body=shown, status=200, cookies=(session_cookie(request, made),))
 
 
 @routes.post("/auth/logout", needs=Permission.SIGNED_IN)
-def logout(call: Call, request: HttpRequest) -> Answer[None]:
+def logout(context: RequestContext, request: HttpRequest) -> Answer[None]:
     """End the session."""
-    services().sessions.logout(call, cookie_of(request.headers))
+    services().sessions.logout(context, cookie_of(request.headers))
     return Answer(body=None, status=204, cookies=(clearing_cookie(request),))
 
 
@@ -40,7 +40,7 @@ def get_session(request: HttpRequest) -> SessionOutput:
 
 
 @internal_routes.get("/internal/secrets/{uuid}", needs=Permission.SERVICE, hidden=True)
-def read_secrets(call: Call, uuid: str) -> SecretsOutput:
+def read_secrets(context: RequestContext, uuid: str) -> SecretsOutput:
     """The secrets behind a reference, for Connect's secret provider. Each read is audited."""
-    secrets = services().credentials.hand_to_connect(call, uuid)
+    secrets = services().credentials.hand_to_connect(context, uuid)
     return SecretsOutput(data={name: secret.reveal() for name, secret in secrets.items()})

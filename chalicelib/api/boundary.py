@@ -18,7 +18,7 @@ from chalicelib.api import inputs
 from chalicelib.api.http import JSON, HttpRequest, HttpResponse
 from chalicelib.api.rendering import render, with_security_headers
 from chalicelib.api.route import Route
-from chalicelib.domain.access import Actor, Call, Permission, may
+from chalicelib.domain.access import Actor, Permission, RequestContext, may
 from chalicelib.errors import HeadgateError, NotPermitted
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import correlation_id
@@ -54,12 +54,12 @@ class Authenticator(Protocol):
 class Denials(Protocol):
     """Remembers that somebody was told no."""
 
-    def __call__(self, call: Call, route: Route) -> None:
+    def __call__(self, context: RequestContext, route: Route) -> None:
         """Audits the denial of the route to the call's actor."""
         ...
 
 
-class BoundaryParts(NamedTuple):
+class BoundaryDependencies(NamedTuple):
     """What the boundary works with. What only some requests need is asked for when one does."""
 
     authenticator: Authenticator
@@ -78,10 +78,10 @@ class Exchange(NamedTuple):
 
 
 class Boundary:
-    """Stands between HTTP and the handlers. `parts` is asked when a request first needs them: import is cheap."""
+    """Stands between HTTP and the handlers. `deps` is asked when a request first needs them: import is cheap."""
 
-    def __init__(self, parts: Callable[[], BoundaryParts]) -> None:
-        self._parts = parts
+    def __init__(self, deps: Callable[[], BoundaryDependencies]) -> None:
+        self._deps = deps
 
     def begin(self, request: HttpRequest) -> Exchange:
         """Names the request."""
@@ -116,42 +116,42 @@ class Boundary:
     def _answer(self, route: Route, exchange: Exchange) -> HttpResponse:
         request = exchange.request
         inputs.within_size(request)
-        call = Call(actor=self._actor(route, request), correlation_id=exchange.correlation_id)
-        self._permit(route, call)
+        context = RequestContext(actor=self._actor(route, request), correlation_id=exchange.correlation_id)
+        self._permit(route, context)
         values = inputs.path_values(route, request)
         request = inputs.with_route_path(request, values)
         if request.method in ("PUT", "PATCH", "DELETE"):
-            call = replace(call, if_match=inputs.if_match(request))
+            context = replace(context, if_match=inputs.if_match(request))
         key = inputs.idempotency_key(request)
         arguments = values | self._query(route, request)
         if route.request:
             arguments[route.request] = request
         if request.method == "GET":
-            return self._run(route, request, arguments, call)
+            return self._run(route, request, arguments, context)
         inputs.json_type(request)
         body = inputs.body_model(route, request)
         if route.body is not None:
             arguments["body"] = body.model
         run = partial(self._run, route, request, arguments)
-        return run(call) if key is None else self._once(call, request, key, body.canonical, run)
+        return run(context) if key is None else self._once(context, request, key, body.canonical, run)
 
     def _actor(self, route: Route, request: HttpRequest) -> Actor:
         if route.needs is Permission.PUBLIC:
             return ANONYMOUS
-        authenticator = self._parts().authenticator
+        authenticator = self._deps().authenticator
         if route.needs is Permission.SERVICE:
             authenticator.authenticate_service(request.headers)
             return SERVICE
         expect = partial(route.expects, request)
         return authenticator.authenticate(request.headers, request.source_address, request.method, expect)
 
-    def _permit(self, route: Route, call: Call) -> None:
+    def _permit(self, route: Route, context: RequestContext) -> None:
         if route.needs in (Permission.PUBLIC, Permission.SERVICE):
             return
-        if call.actor.role is not None and may(call.actor.role, route.needs):
+        if context.actor.role is not None and may(context.actor.role, route.needs):
             return
         try:
-            self._parts().denials(call, route)
+            self._deps().denials(context, route)
         except Exception as error:  # noqa: BLE001
             # The answer is no, whether or not it could be written down.
             get_logger().error("denial not audited", extra={"failure": failure(error)})
@@ -162,26 +162,33 @@ class Boundary:
         if query is None:
             return {}
         if getattr(query, "cursor", None) is not None:
-            parts = self._parts()
-            query = inputs.place_cursor(query, request, parts.signer(), parts.clock())
+            deps = self._deps()
+            query = inputs.place_cursor(query, request, deps.signer(), deps.clock())
         return {"query": query}
 
     def _once(
-        self, call: Call, request: HttpRequest, key: str, canonical: bytes, run: Callable[[Call], HttpResponse]
+        self,
+        context: RequestContext,
+        request: HttpRequest,
+        key: str,
+        canonical: bytes,
+        run: Callable[[RequestContext], HttpResponse],
     ) -> HttpResponse:
         from chalicelib.api.idempotency import Once
 
-        parts = self._parts()
-        once = Once(rows=parts.idempotency(), signer=parts.signer(), clock=parts.clock)
-        return once.run(call, request, key, canonical, run)
+        deps = self._deps()
+        once = Once(rows=deps.idempotency(), signer=deps.signer(), clock=deps.clock)
+        return once.run(context, request, key, canonical, run)
 
-    def _run(self, route: Route, request: HttpRequest, arguments: Mapping[str, Any], call: Call) -> HttpResponse:
-        given = {**arguments, route.call: call} if route.call else arguments
+    def _run(
+        self, route: Route, request: HttpRequest, arguments: Mapping[str, Any], context: RequestContext
+    ) -> HttpResponse:
+        given = {**arguments, route.context: context} if route.context else arguments
         return render(route, request, route.handler(**given), lambda key: self._sign(request, key))
 
     def _sign(self, request: HttpRequest, key: str) -> str:
-        parts = self._parts()
-        return parts.signer().sign(inputs.list_scope(request), key, parts.clock())
+        deps = self._deps()
+        return deps.signer().sign(inputs.list_scope(request), key, deps.clock())
 
 
 def _told(exchange: Exchange, error: Exception) -> dict[str, Any]:

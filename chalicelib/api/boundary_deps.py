@@ -1,17 +1,17 @@
 """What the boundary works with, put together from the wiring."""
 
 from chalicelib.api.authentication import SessionAuthenticator
-from chalicelib.api.boundary import BoundaryParts
+from chalicelib.api.boundary import BoundaryDependencies
 from chalicelib.api.route import Route
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.audit import Outcome
 from chalicelib.wiring import services
 
 
-def boundary_parts() -> BoundaryParts:
+def boundary_deps() -> BoundaryDependencies:
     """Built when the first request needs it."""
     wired = services()
-    return BoundaryParts(
+    return BoundaryDependencies(
         authenticator=SessionAuthenticator(
             sessions=lambda: wired.sessions, service_credential=wired.settings.service_credential
         ),
@@ -22,7 +22,7 @@ def boundary_parts() -> BoundaryParts:
     )
 
 
-def audit_denial(call: Call, route: Route) -> None:
+def audit_denial(context: RequestContext, route: Route) -> None:
     """Write down that somebody was told no."""
     asked = {"method": route.method, "path": route.path, "permission": route.needs}
-    services().audit.record_alone(call, "access.deny", None, outcome=Outcome.DENIED, after=asked)
+    services().audit.record_alone(context, "access.deny", None, outcome=Outcome.DENIED, after=asked)

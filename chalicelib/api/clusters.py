@@ -10,7 +10,7 @@ from chalicelib.api.contract.clusters import (
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.route import UuidPath, about
 from chalicelib.api.router import Router
-from chalicelib.domain.access import Call, Permission
+from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
@@ -30,9 +30,9 @@ def list_stream_clusters(query: ListQuery) -> Page[StreamClusterOutput]:
 
 
 @routes.post("/stream/clusters", needs=Permission.ADMINISTER, status=201)
-def create_stream_cluster(call: Call, body: StreamClusterBody) -> StreamClusterOutput:
+def create_stream_cluster(context: RequestContext, body: StreamClusterBody) -> StreamClusterOutput:
     """Register Kafka brokers and look at them once."""
-    return StreamClusterOutput.of(services().stream_clusters.create(call, body.given()))
+    return StreamClusterOutput.of(services().stream_clusters.create(context, body.given()))
 
 
 @routes.get("/stream/clusters/{uuid}", needs=Permission.READ)
@@ -42,15 +42,15 @@ def get_stream_cluster(uuid: UuidPath) -> StreamClusterOutput:
 
 
 @routes.put("/stream/clusters/{uuid}", needs=Permission.ADMINISTER)
-def update_stream_cluster(call: Call, uuid: UuidPath, body: StreamClusterBody) -> StreamClusterOutput:
+def update_stream_cluster(context: RequestContext, uuid: UuidPath, body: StreamClusterBody) -> StreamClusterOutput:
     """Replace a stream cluster and look again. A blank password keeps the stored one."""
-    return StreamClusterOutput.of(services().stream_clusters.update(call, uuid, body.given()))
+    return StreamClusterOutput.of(services().stream_clusters.update(context, uuid, body.given()))
 
 
 @routes.delete("/stream/clusters/{uuid}", needs=Permission.ADMINISTER)
-def delete_stream_cluster(call: Call, uuid: UuidPath) -> None:
+def delete_stream_cluster(context: RequestContext, uuid: UuidPath) -> None:
     """Forget a stream cluster that nothing uses."""
-    services().stream_clusters.delete(call, uuid)
+    services().stream_clusters.delete(context, uuid)
 
 
 @routes.get("/connect/clusters", needs=Permission.READ)
@@ -60,9 +60,9 @@ def list_connect_clusters(query: ListQuery) -> Page[ConnectClusterOutput]:
 
 
 @routes.post("/connect/clusters", needs=Permission.ADMINISTER, status=201)
-def create_connect_cluster(call: Call, body: ConnectClusterBody) -> ConnectClusterOutput:
+def create_connect_cluster(context: RequestContext, body: ConnectClusterBody) -> ConnectClusterOutput:
     """Register Kafka Connect workers and look at them once."""
-    return ConnectClusterOutput.of(services().connect_clusters.create(call, body.given()))
+    return ConnectClusterOutput.of(services().connect_clusters.create(context, body.given()))
 
 
 @routes.get("/connect/clusters/{uuid}", needs=Permission.READ)
@@ -72,19 +72,19 @@ def get_connect_cluster(uuid: UuidPath) -> ConnectClusterOutput:
 
 
 @routes.put("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)
-def update_connect_cluster(call: Call, uuid: UuidPath, body: ConnectClusterBody) -> ConnectClusterOutput:
+def update_connect_cluster(context: RequestContext, uuid: UuidPath, body: ConnectClusterBody) -> ConnectClusterOutput:
     """Replace a Connect cluster and look again. A blank password keeps the stored one."""
-    return ConnectClusterOutput.of(services().connect_clusters.update(call, uuid, body.given()))
+    return ConnectClusterOutput.of(services().connect_clusters.update(context, uuid, body.given()))
 
 
 @routes.delete("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)
-def delete_connect_cluster(call: Call, uuid: UuidPath) -> None:
+def delete_connect_cluster(context: RequestContext, uuid: UuidPath) -> None:
     """Forget a Connect cluster that nothing uses."""
-    services().connect_clusters.delete(call, uuid)
+    services().connect_clusters.delete(context, uuid)
 
 
 @routes.get("/connect/clusters/{uuid}/plugins", needs=Permission.READ)
-def list_plugins(call: Call, uuid: UuidPath, query: ListQuery) -> Page[PluginOutput]:
+def list_plugins(context: RequestContext, uuid: UuidPath, query: ListQuery) -> Page[PluginOutput]:
     """List the connector plug-ins that the answering worker has, by class."""
-    page = services().connect_clusters.plugins(call, uuid, limit=query.limit, after=query.after)
+    page = services().connect_clusters.plugins(context, uuid, limit=query.limit, after=query.after)
     return page.map(PluginOutput.of)

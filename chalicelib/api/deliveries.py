@@ -7,7 +7,7 @@ from chalicelib.api.http import Answer
 from chalicelib.api.pipelines import TaskQuery
 from chalicelib.api.route import UuidPath, about
 from chalicelib.api.router import Router
-from chalicelib.domain.access import Call, Permission
+from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.pages import Page
@@ -32,45 +32,45 @@ def get_delivery(uuid: UuidPath) -> DeliveryOutput:
 
 
 @routes.delete("/deliveries/{uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
-def delete_delivery(call: Call, uuid: UuidPath) -> Answer[DeliveryOutput | None]:
+def delete_delivery(context: RequestContext, uuid: UuidPath) -> Answer[DeliveryOutput | None]:
     """Delete the connector and the delivery. What was written stays in the target."""
-    return after_delete(services().deliveries.delete(call, uuid))
+    return after_delete(services().deliveries.delete(context, uuid))
 
 
 @routes.get("/deliveries/{uuid}/status", needs=Permission.READ)
-def delivery_status(call: Call, uuid: UuidPath) -> DeliveryStatusOutput:
+def delivery_status(context: RequestContext, uuid: UuidPath) -> DeliveryStatusOutput:
     """Look at the sink and every task now."""
-    return DeliveryStatusOutput.of(services().deliveries.status(call, uuid))
+    return DeliveryStatusOutput.of(services().deliveries.status(context, uuid))
 
 
 @routes.post("/deliveries/{uuid}/pause", needs=Permission.OPERATE, also=(202,))
-def pause_delivery(call: Call, uuid: UuidPath) -> Answer[DeliveryOutput]:
+def pause_delivery(context: RequestContext, uuid: UuidPath) -> Answer[DeliveryOutput]:
     """Pause the sink. Its offsets keep their place."""
-    return after(services().deliveries.steer(call, uuid, OperationKind.PAUSE))
+    return after(services().deliveries.control(context, uuid, OperationKind.PAUSE))
 
 
 @routes.post("/deliveries/{uuid}/resume", needs=Permission.OPERATE, also=(202,))
-def resume_delivery(call: Call, uuid: UuidPath) -> Answer[DeliveryOutput]:
+def resume_delivery(context: RequestContext, uuid: UuidPath) -> Answer[DeliveryOutput]:
     """Go on where it was paused."""
-    return after(services().deliveries.steer(call, uuid, OperationKind.RESUME))
+    return after(services().deliveries.control(context, uuid, OperationKind.RESUME))
 
 
 @routes.post("/deliveries/{uuid}/restart", needs=Permission.OPERATE, also=(202,))
-def restart_delivery(call: Call, uuid: UuidPath) -> Answer[DeliveryOutput]:
+def restart_delivery(context: RequestContext, uuid: UuidPath) -> Answer[DeliveryOutput]:
     """Restart the sink and all of its tasks."""
-    return after(services().deliveries.steer(call, uuid, OperationKind.RESTART))
+    return after(services().deliveries.control(context, uuid, OperationKind.RESTART))
 
 
 @routes.post("/deliveries/{uuid}/restart-task", needs=Permission.OPERATE, also=(202,))
-def restart_delivery_task(call: Call, uuid: UuidPath, query: TaskQuery) -> Answer[DeliveryOutput]:
+def restart_delivery_task(context: RequestContext, uuid: UuidPath, query: TaskQuery) -> Answer[DeliveryOutput]:
     """Restart one task."""
-    return after(services().deliveries.steer(call, uuid, OperationKind.RESTART_TASK, task=query.task))
+    return after(services().deliveries.control(context, uuid, OperationKind.RESTART_TASK, task=query.task))
 
 
 @routes.put("/deliveries/{uuid}/mappings", needs=Permission.WRITE, also=(202,))
-def update_delivery_mappings(call: Call, uuid: UuidPath, body: MappingsBody) -> Answer[DeliveryOutput]:
+def update_delivery_mappings(context: RequestContext, uuid: UuidPath, body: MappingsBody) -> Answer[DeliveryOutput]:
     """Write other tables from now on; the whole validation is repeated. Offsets are kept, nothing is backfilled."""
-    return after_mappings(services().deliveries.update_mappings(call, uuid, body.given()))
+    return after_mappings(services().deliveries.update_mappings(context, uuid, body.given()))
 
 
 def after(delivery: Delivery) -> Answer[DeliveryOutput]:

@@ -7,12 +7,12 @@ from chalicelib.api.contract.databases import ConnectionTestInput, TestOutput
 from chalicelib.api.contract.deliveries import (
     DeliveryBody,
     DeliveryMappingsOutput,
+    DeliveryOutcomeOutput,
+    DeliveryOutcomesOutput,
     DeliveryOutput,
     DeliveryPreviewOutput,
     DestinationStatusOutput,
     MappingsBody,
-    SteeredDeliveryOutput,
-    SteeredOutput,
 )
 from chalicelib.api.contract.destinations import DestinationBody, DestinationOutput
 from chalicelib.api.contract.lists import ListQuery
@@ -21,7 +21,7 @@ from chalicelib.api.http import Answer, HttpRequest
 from chalicelib.api.inputs import glimpse
 from chalicelib.api.route import TaskPath, UuidPath, about
 from chalicelib.api.router import Router
-from chalicelib.domain.access import Call, Permission
+from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.ids import is_uuid
 from chalicelib.kit.pages import Page
@@ -62,15 +62,15 @@ def list_destinations(query: ListQuery) -> Page[DestinationOutput]:
 
 
 @routes.post("/destinations", needs=Permission.WRITE, status=201)
-def create_destination(call: Call, body: DestinationBody) -> DestinationOutput:
+def create_destination(context: RequestContext, body: DestinationBody) -> DestinationOutput:
     """Register a destination. Claims no delivery and touches no server."""
-    return DestinationOutput.of(services().destinations.create(call, body.given()))
+    return DestinationOutput.of(services().destinations.create(context, body.given()))
 
 
 @routes.post("/destinations/test-connection", needs=Permission.WRITE)
-def test_connection(call: Call, body: ConnectionTestInput) -> TestOutput:
+def test_connection(context: RequestContext, body: ConnectionTestInput) -> TestOutput:
     """Test a connection without storing anything."""
-    return TestOutput.of(services().probes.test_unsaved(call, body.address(), body.secrets()))
+    return TestOutput.of(services().database_checks.test_unsaved(context, body.address(), body.secrets()))
 
 
 @routes.get("/destinations/{uuid}", needs=Permission.READ)
@@ -80,35 +80,35 @@ def get_destination(uuid: UuidPath) -> DestinationOutput:
 
 
 @routes.put("/destinations/{uuid}", needs=Permission.WRITE)
-def update_destination(call: Call, uuid: UuidPath, body: DestinationBody) -> DestinationOutput:
+def update_destination(context: RequestContext, uuid: UuidPath, body: DestinationBody) -> DestinationOutput:
     """Replace a destination. Blank secrets keep what is stored."""
-    return DestinationOutput.of(services().destinations.update(call, uuid, body.given()))
+    return DestinationOutput.of(services().destinations.update(context, uuid, body.given()))
 
 
 @routes.delete("/destinations/{uuid}", needs=Permission.ADMINISTER)
-def delete_destination(call: Call, uuid: UuidPath) -> None:
+def delete_destination(context: RequestContext, uuid: UuidPath) -> None:
     """Forget a destination without deliveries."""
-    services().destinations.delete(call, uuid)
+    services().destinations.delete(context, uuid)
 
 
 @routes.post("/destinations/{uuid}/test", needs=Permission.WRITE)
-def test_destination(call: Call, uuid: UuidPath) -> TestOutput:
+def test_destination(context: RequestContext, uuid: UuidPath) -> TestOutput:
     """Test the connection, bounded and read-only."""
-    return TestOutput.of(services().probes.test(call, services().stores.destinations, uuid))
+    return TestOutput.of(services().database_checks.test(context, services().stores.destinations, uuid))
 
 
 @routes.post("/destinations/{uuid}/preview", needs=Permission.WRITE)
-def preview_delivery(call: Call, uuid: UuidPath, body: DeliveryBody) -> DeliveryPreviewOutput:
+def preview_delivery(context: RequestContext, uuid: UuidPath, body: DeliveryBody) -> DeliveryPreviewOutput:
     """Check topics, schema, keys, target, plug-in and config. Saves nothing."""
-    return DeliveryPreviewOutput.of(services().deliveries.preview(call, uuid, body.delivery()))
+    return DeliveryPreviewOutput.of(services().deliveries.preview(context, uuid, body.delivery()))
 
 
 @routes.post(
     "/destinations/{uuid}/deploy", needs=Permission.OPERATE, status=201, also=(202,), location="/api/v1/deliveries/{id}"
 )
-def deploy_delivery(call: Call, uuid: UuidPath, body: DeliveryBody) -> Answer[DeliveryOutput]:
+def deploy_delivery(context: RequestContext, uuid: UuidPath, body: DeliveryBody) -> Answer[DeliveryOutput]:
     """Create the sink connector, then the delivery. 202 with `open_operation` when the outcome is not known yet."""
-    delivery = services().deliveries.deploy(call, uuid, body.delivery())
+    delivery = services().deliveries.deploy(context, uuid, body.delivery())
     return Answer(body=DeliveryOutput.of(delivery), status=202 if delivery.open_operation else 201)
 
 
@@ -120,54 +120,56 @@ def list_destination_mappings(uuid: UuidPath, query: ListQuery) -> Page[Delivery
 
 
 @routes.get("/destinations/{uuid}/status", needs=Permission.READ)
-def destination_status(call: Call, uuid: UuidPath) -> DestinationStatusOutput:
+def destination_status(context: RequestContext, uuid: UuidPath) -> DestinationStatusOutput:
     """Look at every sink of the destination now, each by itself."""
-    return DestinationStatusOutput.of(uuid, services().deliveries.status_of(call, uuid))
+    return DestinationStatusOutput.of(uuid, services().deliveries.status_of(context, uuid))
 
 
 @routes.post("/destinations/{uuid}/pause", needs=Permission.OPERATE)
-def pause_destination(call: Call, uuid: UuidPath, query: DeliveryQuery) -> SteeredOutput:
+def pause_destination(context: RequestContext, uuid: UuidPath, query: DeliveryQuery) -> DeliveryOutcomesOutput:
     """Pause one or all deliveries."""
-    return _steer(call, uuid, OperationKind.PAUSE, query)
+    return _steer(context, uuid, OperationKind.PAUSE, query)
 
 
 @routes.post("/destinations/{uuid}/resume", needs=Permission.OPERATE)
-def resume_destination(call: Call, uuid: UuidPath, query: DeliveryQuery) -> SteeredOutput:
+def resume_destination(context: RequestContext, uuid: UuidPath, query: DeliveryQuery) -> DeliveryOutcomesOutput:
     """Resume one or all deliveries."""
-    return _steer(call, uuid, OperationKind.RESUME, query)
+    return _steer(context, uuid, OperationKind.RESUME, query)
 
 
 @routes.post("/destinations/{uuid}/restart", needs=Permission.OPERATE)
-def restart_destination(call: Call, uuid: UuidPath, query: DeliveryQuery) -> SteeredOutput:
+def restart_destination(context: RequestContext, uuid: UuidPath, query: DeliveryQuery) -> DeliveryOutcomesOutput:
     """Restart one or all deliveries."""
-    return _steer(call, uuid, OperationKind.RESTART, query)
+    return _steer(context, uuid, OperationKind.RESTART, query)
 
 
 @routes.put("/destinations/{uuid}/deliveries/{delivery_uuid}/mappings", needs=Permission.WRITE, also=(202,))
 def update_destination_mappings(
-    call: Call, uuid: UuidPath, delivery_uuid: UuidPath, body: MappingsBody
+    context: RequestContext, uuid: UuidPath, delivery_uuid: UuidPath, body: MappingsBody
 ) -> Answer[DeliveryOutput]:
     """Write other tables from now on; the whole validation is repeated. Offsets are kept, nothing is backfilled."""
-    return after_mappings(services().deliveries.update_mappings(call, delivery_uuid, body.given(), of=uuid))
+    return after_mappings(services().deliveries.update_mappings(context, delivery_uuid, body.given(), of=uuid))
 
 
 @routes.delete("/destinations/{uuid}/deliveries/{delivery_uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
-def delete_destination_delivery(call: Call, uuid: UuidPath, delivery_uuid: UuidPath) -> Answer[DeliveryOutput | None]:
+def delete_destination_delivery(
+    context: RequestContext, uuid: UuidPath, delivery_uuid: UuidPath
+) -> Answer[DeliveryOutput | None]:
     """Delete the connector and the delivery. What was written stays in the target."""
-    return after_delete(services().deliveries.delete(call, delivery_uuid, of=uuid))
+    return after_delete(services().deliveries.delete(context, delivery_uuid, of=uuid))
 
 
 @routes.post(
     "/destinations/{uuid}/deliveries/{delivery_uuid}/tasks/{task_id}/restart", needs=Permission.OPERATE, also=(202,)
 )
 def restart_destination_task(
-    call: Call, uuid: UuidPath, delivery_uuid: UuidPath, task_id: TaskPath
+    context: RequestContext, uuid: UuidPath, delivery_uuid: UuidPath, task_id: TaskPath
 ) -> Answer[DeliveryOutput]:
     """Restart one task of a delivery."""
     kind = OperationKind.RESTART_TASK
-    return after(services().deliveries.steer(call, delivery_uuid, kind, of=uuid, task=task_id))
+    return after(services().deliveries.control(context, delivery_uuid, kind, of=uuid, task=task_id))
 
 
-def _steer(call: Call, uuid: str, kind: OperationKind, query: DeliveryQuery) -> SteeredOutput:
-    steered = services().deliveries.steer_of(call, uuid, kind, query.delivery_id)
-    return SteeredOutput(deliveries=[SteeredDeliveryOutput.of(one) for one in steered])
+def _steer(context: RequestContext, uuid: str, kind: OperationKind, query: DeliveryQuery) -> DeliveryOutcomesOutput:
+    steered = services().deliveries.control_all(context, uuid, kind, query.delivery_id)
+    return DeliveryOutcomesOutput(deliveries=[DeliveryOutcomeOutput.of(one) for one in steered])

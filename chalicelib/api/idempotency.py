@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from chalicelib import errors
 from chalicelib.api.errors import render, status_of
 from chalicelib.api.http import HttpRequest, HttpResponse
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.idempotency import LEASE_SECONDS, Claim, IdempotencyRows, KeptAnswer
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Clock
@@ -29,7 +29,7 @@ from chalicelib.kit.pages import Signer
 
 _PASSING_KINDS = (errors.Unauthenticated, errors.RateLimited, errors.RequestInProgress, errors.WriteConflict)
 _PASSING_CODES = frozenset({"OPERATION_IN_PROGRESS"})
-Run = Callable[[Call], HttpResponse]
+Run = Callable[[RequestContext], HttpResponse]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,21 +40,23 @@ class Once:
     signer: Signer
     clock: Clock
 
-    def run(self, call: Call, request: HttpRequest, key: str | None, canonical_body: bytes, run: Run) -> HttpResponse:
+    def run(
+        self, context: RequestContext, request: HttpRequest, key: str | None, canonical_body: bytes, run: Run
+    ) -> HttpResponse:
         """The answer of `run`, or the one that it gave before. Without a key it simply runs."""
         if key is None:
-            return run(call)
-        request_key = id_from(call.actor.id or call.actor.via, request.method, request.path, key)
+            return run(context)
+        request_key = id_from(context.actor.id or context.actor.via, request.method, request.path, key)
         claimed = self.rows.claim(request_key, self._digest(request, canonical_body), self.clock(), LEASE_SECONDS)
         if isinstance(claimed, KeptAnswer):
             return HttpResponse(status=claimed.status, body=claimed.body, headers=dict(claimed.headers))
-        return self._first(claimed, replace(call, request_key=request_key), run)
+        return self._first(claimed, replace(context, request_key=request_key), run)
 
-    def _first(self, claim: Claim, call: Call, run: Run) -> HttpResponse:
+    def _first(self, claim: Claim, context: RequestContext, run: Run) -> HttpResponse:
         try:
-            answer = run(call)
+            answer = run(context)
         except HeadgateError as error:
-            self._settle(claim, render(error) if _is_final(error) and call.actor.id is not None else None)
+            self._settle(claim, render(error) if _is_final(error) and context.actor.id is not None else None)
             raise
         except BaseException:
             self._settle(claim, None)

@@ -23,7 +23,7 @@ def routes_of(module: str, name: str = "routes") -> Router:
     return routes
 
 
-class Site:
+class LazyRoutes:
     """Every route with its whole path, in the order in which the subjects were declared."""
 
     def __init__(self, app: Any, boundary: Boundary) -> None:
@@ -80,7 +80,7 @@ class _Subject:
 class _Table(MutableMapping[str, Methods]):
     """Chalice's table of routes: to look up a path loads its subject, to walk through the table loads all."""
 
-    def __init__(self, entries: MutableMapping[str, Methods], site: Site) -> None:
+    def __init__(self, entries: MutableMapping[str, Methods], site: LazyRoutes) -> None:
         self._entries, self._site = entries, site
 
     def __getitem__(self, path: str) -> Methods:

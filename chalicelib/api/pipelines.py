@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from chalicelib.api.contract.common import Whole
+from chalicelib.api.contract.common import StrictInt
 from chalicelib.api.contract.deliveries import DeliveryOutput
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.pipelines import (
@@ -15,7 +15,7 @@ from chalicelib.api.contract.runtime import PipelineStatusOutput
 from chalicelib.api.http import Answer
 from chalicelib.api.route import UuidPath, about
 from chalicelib.api.router import Router
-from chalicelib.domain.access import Call, Permission
+from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
@@ -30,7 +30,7 @@ class TaskQuery(BaseModel):
     """Which task."""
 
     model_config = ConfigDict(extra="forbid")
-    task: Whole = Field(ge=0)
+    task: StrictInt = Field(ge=0)
 
 
 @routes.get("/pipelines", needs=Permission.READ)
@@ -40,15 +40,15 @@ def list_pipelines(query: ListQuery) -> Page[PipelineOutput]:
 
 
 @routes.post("/pipelines", needs=Permission.WRITE, status=201)
-def create_pipeline(call: Call, body: PipelineBody) -> PipelineOutput:
+def create_pipeline(context: RequestContext, body: PipelineBody) -> PipelineOutput:
     """Validate a pipeline against source and Connect, and store it as a draft. Deploys nothing."""
-    return PipelineOutput.of(services().pipelines.create(call, body.given()))
+    return PipelineOutput.of(services().pipelines.create(context, body.given()))
 
 
 @routes.post("/pipelines/preview", needs=Permission.WRITE)
-def preview_pipeline(call: Call, body: PipelineBody) -> PipelinePreviewOutput:
+def preview_pipeline(context: RequestContext, body: PipelineBody) -> PipelinePreviewOutput:
     """Generate and validate the connector config. Saves nothing, shows no secret."""
-    return PipelinePreviewOutput.of(services().pipelines.preview(call, body.given()))
+    return PipelinePreviewOutput.of(services().pipelines.preview(context, body.given()))
 
 
 @routes.get("/pipelines/{uuid}", needs=Permission.READ)
@@ -58,16 +58,16 @@ def get_pipeline(uuid: UuidPath) -> PipelineDetailOutput:
 
 
 @routes.delete("/pipelines/{uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
-def delete_pipeline(call: Call, uuid: UuidPath) -> Answer[PipelineOutput | None]:
+def delete_pipeline(context: RequestContext, uuid: UuidPath) -> Answer[PipelineOutput | None]:
     """Delete the connector and the pipeline. Slot and publication stay in the source."""
-    left = services().pipelines.delete(call, uuid)
+    left = services().pipelines.delete(context, uuid)
     return Answer(body=PipelineOutput.of(left) if left else None, status=202 if left else 204)
 
 
 @routes.get("/pipelines/{uuid}/status", needs=Permission.READ)
-def pipeline_status(call: Call, uuid: UuidPath) -> PipelineStatusOutput:
+def pipeline_status(context: RequestContext, uuid: UuidPath) -> PipelineStatusOutput:
     """Look at the connector and every task now."""
-    return PipelineStatusOutput.of(services().pipelines.status(call, uuid))
+    return PipelineStatusOutput.of(services().pipelines.status(context, uuid))
 
 
 @routes.get("/pipelines/{uuid}/destinations", needs=Permission.READ)
@@ -78,33 +78,33 @@ def list_pipeline_destinations(uuid: UuidPath, query: ListQuery) -> Page[Deliver
 
 
 @routes.post("/pipelines/{uuid}/deploy", needs=Permission.OPERATE, also=(202,))
-def deploy_pipeline(call: Call, uuid: UuidPath) -> Answer[PipelineOutput]:
+def deploy_pipeline(context: RequestContext, uuid: UuidPath) -> Answer[PipelineOutput]:
     """Create the connector and let it run. 202 with `open_operation` when the outcome is not known yet."""
-    return _after(services().pipelines.deploy(call, uuid))
+    return _after(services().pipelines.deploy(context, uuid))
 
 
 @routes.post("/pipelines/{uuid}/pause", needs=Permission.OPERATE, also=(202,))
-def pause_pipeline(call: Call, uuid: UuidPath) -> Answer[PipelineOutput]:
+def pause_pipeline(context: RequestContext, uuid: UuidPath) -> Answer[PipelineOutput]:
     """Pause the connector. The slot keeps its place in the source."""
-    return _after(services().pipelines.pause(call, uuid))
+    return _after(services().pipelines.pause(context, uuid))
 
 
 @routes.post("/pipelines/{uuid}/resume", needs=Permission.OPERATE, also=(202,))
-def resume_pipeline(call: Call, uuid: UuidPath) -> Answer[PipelineOutput]:
+def resume_pipeline(context: RequestContext, uuid: UuidPath) -> Answer[PipelineOutput]:
     """Go on where it was paused."""
-    return _after(services().pipelines.resume(call, uuid))
+    return _after(services().pipelines.resume(context, uuid))
 
 
 @routes.post("/pipelines/{uuid}/restart", needs=Permission.OPERATE, also=(202,))
-def restart_pipeline(call: Call, uuid: UuidPath) -> Answer[PipelineOutput]:
+def restart_pipeline(context: RequestContext, uuid: UuidPath) -> Answer[PipelineOutput]:
     """Restart the connector and all of its tasks."""
-    return _after(services().pipelines.restart(call, uuid))
+    return _after(services().pipelines.restart(context, uuid))
 
 
 @routes.post("/pipelines/{uuid}/restart-task", needs=Permission.OPERATE, also=(202,))
-def restart_pipeline_task(call: Call, uuid: UuidPath, query: TaskQuery) -> Answer[PipelineOutput]:
+def restart_pipeline_task(context: RequestContext, uuid: UuidPath, query: TaskQuery) -> Answer[PipelineOutput]:
     """Restart one task."""
-    return _after(services().pipelines.restart_task(call, uuid, query.task))
+    return _after(services().pipelines.restart_task(context, uuid, query.task))
 
 
 def _after(pipeline: Pipeline) -> Answer[PipelineOutput]:

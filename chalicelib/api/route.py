@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple, Protocol, Union, get_args, get_or
 from pydantic import BaseModel
 
 from chalicelib.api.http import NOTHING, Answer, HttpRequest, Reply
-from chalicelib.domain.access import Call, Permission
+from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.kit.ids import is_uuid
 from chalicelib.kit.pages import Page
 
@@ -81,7 +81,7 @@ class Route(NamedTuple):
     location: str | None = None
     hidden: bool = False
     any_query: bool = False
-    call: str | None = None
+    context: str | None = None
     request: str | None = None
     expects: Expecting = nothing
     body: Any = None
@@ -131,8 +131,8 @@ def _parameter(
             "variables": {**facts["variables"], name: rule},
             "numbers": frozenset(facts.get("numbers", frozenset()) | number),
         }
-    if hint is Call:
-        return {"call": name}
+    if hint is RequestContext:
+        return {"context": name}
     if hint is HttpRequest:
         return {"request": name}
     if name == "query" and isinstance(hint, type) and issubclass(hint, BaseModel):

@@ -13,7 +13,7 @@ from chalicelib.api.contract.sources import (
 )
 from chalicelib.api.route import UuidPath, about
 from chalicelib.api.router import Router
-from chalicelib.domain.access import Call, Permission
+from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.domain.job import JobKind
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
@@ -34,9 +34,9 @@ def list_sources(query: ListQuery) -> Page[SourceOutput]:
 
 
 @routes.post("/sources", needs=Permission.WRITE, status=201)
-def create_source(call: Call, body: SourceBody) -> SourceOutput:
+def create_source(context: RequestContext, body: SourceBody) -> SourceOutput:
     """Register a database for capture. Touches no server."""
-    return SourceOutput.of(services().sources.create(call, body.given()))
+    return SourceOutput.of(services().sources.create(context, body.given()))
 
 
 @routes.get("/sources/{uuid}", needs=Permission.READ)
@@ -46,33 +46,33 @@ def get_source(uuid: UuidPath) -> SourceOutput:
 
 
 @routes.put("/sources/{uuid}", needs=Permission.WRITE)
-def update_source(call: Call, uuid: UuidPath, body: SourceBody) -> SourceOutput:
+def update_source(context: RequestContext, uuid: UuidPath, body: SourceBody) -> SourceOutput:
     """Replace a source. Blank secrets keep what is stored."""
-    return SourceOutput.of(services().sources.update(call, uuid, body.given()))
+    return SourceOutput.of(services().sources.update(context, uuid, body.given()))
 
 
 @routes.delete("/sources/{uuid}", needs=Permission.ADMINISTER)
-def delete_source(call: Call, uuid: UuidPath) -> None:
+def delete_source(context: RequestContext, uuid: UuidPath) -> None:
     """Forget a source that no pipeline uses."""
-    services().sources.delete(call, uuid)
+    services().sources.delete(context, uuid)
 
 
 @routes.post("/sources/{uuid}/test", needs=Permission.WRITE)
-def test_source(call: Call, uuid: UuidPath) -> TestOutput:
+def test_source(context: RequestContext, uuid: UuidPath) -> TestOutput:
     """Test the connection, bounded and read-only."""
-    return TestOutput.of(services().probes.test(call, services().stores.sources, uuid))
+    return TestOutput.of(services().database_checks.test(context, services().stores.sources, uuid))
 
 
 @routes.post("/sources/{uuid}/discover", needs=Permission.OPERATE, status=202)
-def discover_source(call: Call, uuid: UuidPath) -> JobOutput:
+def discover_source(context: RequestContext, uuid: UuidPath) -> JobOutput:
     """Discover tables. Poll the job until it is COMPLETED or FAILED."""
-    return JobOutput.of(services().jobs.request(call, JobKind.DISCOVERY, uuid))
+    return JobOutput.of(services().jobs.request(context, JobKind.DISCOVERY, uuid))
 
 
 @routes.post("/sources/{uuid}/health", needs=Permission.OPERATE, status=202)
-def check_source_health(call: Call, uuid: UuidPath) -> JobOutput:
+def check_source_health(context: RequestContext, uuid: UuidPath) -> JobOutput:
     """Check the source's health. Poll the job until it is COMPLETED or FAILED."""
-    return JobOutput.of(services().jobs.request(call, JobKind.HEALTH, uuid))
+    return JobOutput.of(services().jobs.request(context, JobKind.HEALTH, uuid))
 
 
 @routes.get("/sources/{uuid}/tables", needs=Permission.READ)
@@ -83,9 +83,9 @@ def list_source_tables(uuid: UuidPath, query: TablesQuery) -> Page[SourceTableOu
 
 
 @routes.get("/sources/{uuid}/cdc-readiness", needs=Permission.READ)
-def source_readiness(call: Call, uuid: UuidPath, query: ReadinessQuery) -> ReadinessOutput:
+def source_readiness(context: RequestContext, uuid: UuidPath, query: ReadinessQuery) -> ReadinessOutput:
     """Judge whether capture will really work. Never changes the source."""
-    return ReadinessOutput.of(services().pipelines.readiness(call, uuid, query.pipeline_id))
+    return ReadinessOutput.of(services().pipelines.readiness(context, uuid, query.pipeline_id))
 
 
 @routes.get("/jobs/{uuid}", needs=Permission.READ)

@@ -70,7 +70,7 @@ class Kafka:
     def _metadata(self, deadline: Deadline) -> "ClusterMetadata":
         from confluent_kafka import KafkaException
 
-        seconds = deadline.left(ANSWER_SECONDS)
+        seconds = deadline.remaining(ANSWER_SECONDS)
         if seconds <= 0:
             raise _unavailable("No time was left to ask the brokers. Try again.")
         try:

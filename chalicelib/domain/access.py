@@ -57,7 +57,7 @@ SYSTEM = Actor(id=None, email=None, role=None, via="system")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class RequestContext:
     """What every service is told about the request that it serves.
 
     `request_key` is set when the client sent an `Idempotency-Key`: a UUID made from principal, route and key. A create

@@ -39,7 +39,7 @@ class RegisteredSystem(Registered):
     last_tested_at: datetime | None = None
     last_test: TestResult | None = None
 
-    def void_at(self, address: DatabaseAddress, credentials: Credentials) -> Mapping[str, Any]:
+    def invalidated_by(self, address: DatabaseAddress, credentials: Credentials) -> Mapping[str, Any]:
         """What its fields say once it is reached there and so: less is known the more has changed."""
         if address.place != self.address.place:
             return self.NOTHING_KNOWN

@@ -35,11 +35,11 @@ class Deadline:
         """The deadline that many seconds from now."""
         return cls(time.monotonic() + seconds)
 
-    def left(self, at_most: float = float("inf")) -> float:
+    def remaining(self, at_most: float = float("inf")) -> float:
         """Seconds that remain, never below 0 and never above `at_most`."""
         return max(0.0, min(at_most, self.at - time.monotonic()))
 
     @property
     def passed(self) -> bool:
         """Whether nothing is left."""
-        return self.left() <= 0
+        return self.remaining() <= 0

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.audit import AuditRecord, Outcome
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Clock, rfc3339
@@ -28,7 +28,7 @@ class AuditTrail:
     def record(  # noqa: PLR0913 - the fields of one record
         self,
         transaction: Transaction,
-        call: Call,
+        context: RequestContext,
         action: str,
         resource_id: str | None,
         *,
@@ -44,9 +44,9 @@ class AuditTrail:
             AuditRecord(
                 id=new_id(),
                 at=self.clock(),
-                actor_id=call.actor.id,
-                actor_email=call.actor.email,
-                actor_via=call.actor.via,
+                actor_id=context.actor.id,
+                actor_email=context.actor.email,
+                actor_via=context.actor.via,
                 action=action,
                 resource_type=action.partition(".")[0],
                 resource_id=resource_id,
@@ -54,15 +54,15 @@ class AuditTrail:
                 outcome=outcome,
                 before=before,
                 after=after,
-                correlation_id=call.correlation_id,
+                correlation_id=context.correlation_id,
                 meaningful=meaningful,
             ),
         )
 
-    def record_alone(self, call: Call, action: str, resource_id: str | None, **more: Any) -> None:
+    def record_alone(self, context: RequestContext, action: str, resource_id: str | None, **more: Any) -> None:
         """Write a record that belongs to no change: a denial, a look at a secret."""
         transaction = Transaction()
-        self.record(transaction, call, action, resource_id, **more)
+        self.record(transaction, context, action, resource_id, **more)
         transaction.commit()
 
     def list(

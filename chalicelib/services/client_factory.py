@@ -16,7 +16,7 @@ NO_SECRET = Secret("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outside:
+class ClientFactory:
     """Clients for registered systems. A Connect client is kept while its cluster's registration stays the same."""
 
     vault: CredentialVault

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chalicelib.clients.connect.client import Connect
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import (
     ConnectCluster,
     ConnectorPlugin,
@@ -19,7 +19,7 @@ from chalicelib.errors import HeadgateError, Invalid
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page, slice_of
-from chalicelib.services.client_factory import Outside
+from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.credentials import Secrets
 from chalicelib.services.registry import Links, Registry, expect_version
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
@@ -48,25 +48,25 @@ class ConnectClusterService:
     streams: StreamClusters
     observations: Observations
     registry: Registry
-    outside: Outside
+    clients: ClientFactory
     make_connect: Callable[[str, str | None, Secret | None], Connect]
     allow_inline_secrets: bool
     clock: Clock
 
-    def create(self, call: Call, given: ConnectClusterInput) -> ConnectCluster:
+    def create(self, context: RequestContext, given: ConnectClusterInput) -> ConnectCluster:
         """Register workers. What cannot be reached is registered all the same, as UNHEALTHY.
 
         Raises Invalid when inline secrets are not allowed here, when the stream cluster does not exist, or when the
         workers belong to another Kafka than the stream cluster that is named.
         """
         stream = self._stream(given)
-        cluster_id, now = call.fresh_id(), self.clock()
+        cluster_id, now = context.fresh_id(), self.clock()
         bare = ConnectCluster(
             id=cluster_id, credentials=Credentials(id=cluster_id), created_at=now, updated_at=now, **_fields(given)
         )
-        looked = self._look(call, bare, given.secrets.get("password"), stream)
+        looked = self._look(context, bare, given.secrets.get("password"), stream)
         return self.registry.create(
-            call,
+            context,
             self.rows,
             cluster_id,
             lambda credentials: replace(looked, credentials=credentials),
@@ -83,13 +83,13 @@ class ConnectClusterService:
         page = self.rows.list(limit=limit, after=after)
         return Page(items=self._as_seen(page.items), next_key=page.next_key)
 
-    def update(self, call: Call, cluster_id: str, given: ConnectClusterInput) -> ConnectCluster:
+    def update(self, context: RequestContext, cluster_id: str, given: ConnectClusterInput) -> ConnectCluster:
         """Replace everything but secrets that are left blank, and look again.
 
         Raises Invalid when it would move to another stream cluster: what runs there would be left behind.
         """
         before = self.rows.get(cluster_id)
-        expect_version(call, before.version)
+        expect_version(context, before.version)
         if given.stream_cluster_id != before.stream_cluster_id:
             raise Invalid.at(
                 "body",
@@ -102,19 +102,21 @@ class ConnectClusterService:
         changed = replace(before, version=before.version + 1, updated_at=self.clock(), **_fields(given))
         if changed.base_url != before.base_url:
             changed = replace(changed, connect_version=None, kafka_cluster_id=None)
-        looked = self._look(call, changed, password, stream)
+        looked = self._look(context, changed, password, stream)
         return self.registry.update(
-            call, self.rows, before, lambda credentials: replace(looked, credentials=credentials), given.secrets
+            context, self.rows, before, lambda credentials: replace(looked, credentials=credentials), given.secrets
         )
 
-    def delete(self, call: Call, cluster_id: str) -> None:
+    def delete(self, context: RequestContext, cluster_id: str) -> None:
         """Forget the cluster. Raises Conflict RESOURCE_IN_USE while pipelines or deliveries run there."""
         cluster = self.rows.get(cluster_id)
-        self.registry.delete(call, self.rows, cluster, links=self._links(cluster))
+        self.registry.delete(context, self.rows, cluster, links=self._links(cluster))
 
-    def plugins(self, call: Call, cluster_id: str, *, limit: int, after: str | None) -> Page[ConnectorPlugin]:
+    def plugins(
+        self, context: RequestContext, cluster_id: str, *, limit: int, after: str | None
+    ) -> Page[ConnectorPlugin]:
         """What the worker that answers has installed, by class."""
-        installed = self.outside.connect(self.rows.get(cluster_id)).plugins(call.deadline)
+        installed = self.clients.connect(self.rows.get(cluster_id)).plugins(context.deadline)
         return slice_of(sorted(installed, key=lambda plugin: plugin.class_name), limit=limit, after=after)
 
     def _as_seen(self, clusters: Sequence[ConnectCluster]) -> tuple[ConnectCluster, ...]:
@@ -142,12 +144,12 @@ class ConnectClusterService:
         return stream
 
     def _look(
-        self, call: Call, cluster: ConnectCluster, password: Secret | None, stream: StreamCluster
+        self, context: RequestContext, cluster: ConnectCluster, password: Secret | None, stream: StreamCluster
     ) -> ConnectCluster:
         now = self.clock()
         try:
             root = self.make_connect(cluster.base_url, cluster.username, password).root(
-                Deadline.after(call.deadline.left(LOOK_SECONDS))
+                Deadline.after(context.deadline.remaining(LOOK_SECONDS))
             )
         except Invalid:
             raise

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.credentials import Credentials, SealedCredentials
 from chalicelib.errors import NotFound
 from chalicelib.kit.bounded import Bounded
@@ -80,12 +80,12 @@ class CredentialVault:
             sealed = self._read[versions] = self.rows.get(credentials.id)
         return sealed
 
-    def hand_to_connect(self, call: Call, credentials_id: str) -> Mapping[str, Secret]:
+    def hand_to_connect(self, context: RequestContext, credentials_id: str) -> Mapping[str, Secret]:
         """The plain secrets for Connect's secret provider. Each read is audited before anything is handed out."""
         stored = self.rows.find(credentials_id) if is_uuid(credentials_id) else None
         if stored is None:
             raise NotFound("There are no credentials with this id.")
         self.audit.record_alone(
-            call, "secret.read", stored.resource_id, after={"fields": sorted(stored.sealed)}, meaningful=False
+            context, "secret.read", stored.resource_id, after={"fields": sorted(stored.sealed)}, meaningful=False
         )
         return self.envelope.open_all(stored)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from chalicelib.clients.databases.contract import DatabaseSecrets
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.database import CheckStatus, DatabaseAddress, TestCheck, TestResult
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.health import Health
@@ -24,7 +24,7 @@ from chalicelib.domain.table import TableName
 from chalicelib.errors import HeadgateError, Invalid, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.audit import AuditTrail
-from chalicelib.services.client_factory import Outside, as_database_secrets
+from chalicelib.services.client_factory import ClientFactory, as_database_secrets
 from chalicelib.services.credentials import Secrets
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.transaction import Transaction
@@ -36,27 +36,27 @@ S = TypeVar("S", bound=RegisteredSystem)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Probes:
+class DatabaseChecks:
     """Looks at databases through their clients. Nothing that it does changes a database."""
 
-    outside: Outside
+    clients: ClientFactory
     audit: AuditTrail
     clock: Clock
 
-    def test_unsaved(self, call: Call, address: DatabaseAddress, secrets: Secrets) -> TestResult:
+    def test_unsaved(self, context: RequestContext, address: DatabaseAddress, secrets: Secrets) -> TestResult:
         """Test a connection that is not registered. Stores nothing."""
-        return self._test(address, as_database_secrets(secrets), call.deadline)
+        return self._test(address, as_database_secrets(secrets), context.deadline)
 
-    def test(self, call: Call, rows: Documents[S], entity_id: str) -> TestResult:
+    def test(self, context: RequestContext, rows: Documents[S], entity_id: str) -> TestResult:
         """Test a registered connection and remember the outcome beside it. Raises NotFound."""
         entity = rows.get(entity_id)
-        result = self._test(entity.address, self.outside.database_secrets(entity.credentials), call.deadline)
+        result = self._test(entity.address, self.clients.database_secrets(entity.credentials), context.deadline)
         now = self.clock()
         tested = replace(entity, last_test=result, last_tested_at=now, health=health_after(result, now=now))
         transaction = Transaction()
         rows.save(transaction, tested)
         self.audit.record(
-            transaction, call, f"{rows.noun}.test", entity.id, after={"success": result.success}, meaningful=False
+            transaction, context, f"{rows.noun}.test", entity.id, after={"success": result.success}, meaningful=False
         )
         try:
             transaction.commit()
@@ -64,32 +64,36 @@ class Probes:
             return result  # somebody edited it meanwhile: what was tested is no longer what is registered
         return result
 
-    def readiness(self, call: Call, source: Source, pipeline: Pipeline | None, *, deployed: bool) -> Readiness:
+    def readiness(
+        self, context: RequestContext, source: Source, pipeline: Pipeline | None, *, deployed: bool
+    ) -> Readiness:
         """Judge whether capture will work: for a pipeline's own choices, or for the server as such."""
         plan = CapturePlan.of(pipeline, deployed=deployed) if pipeline else None
-        deadline = Deadline.after(call.deadline.left(LOOK_SECONDS))
-        database = self.outside.database(source.address.provider)
+        deadline = Deadline.after(context.deadline.remaining(LOOK_SECONDS))
+        database = self.clients.database(source.address.provider)
         try:
-            secrets = self.outside.database_secrets(source.credentials)
+            secrets = self.clients.database_secrets(source.credentials)
             facts = database.server_facts(source.address, secrets, plan.tables if plan else (), deadline)
         except (Unavailable, TimedOut, Invalid) as error:
             return unreachable_readiness(error, self.clock())
         return judge_readiness(facts, plan, self.clock())
 
-    def target_facts(self, call: Call, destination: Destination, targets: Sequence[TableName]) -> TargetFacts:
+    def target_facts(
+        self, context: RequestContext, destination: Destination, targets: Sequence[TableName]
+    ) -> TargetFacts:
         """What a destination says about the tables that are to be written. Raises DESTINATION_UNAVAILABLE."""
-        deadline = Deadline.after(call.deadline.left(LOOK_SECONDS))
-        secrets = self.outside.database_secrets(destination.credentials)
-        database = self.outside.database(destination.address.provider)
+        deadline = Deadline.after(context.deadline.remaining(LOOK_SECONDS))
+        secrets = self.clients.database_secrets(destination.credentials)
+        database = self.clients.database(destination.address.provider)
         try:
             return database.target_facts(destination.address, secrets, targets, deadline)
         except (Unavailable, TimedOut) as error:
             raise Unavailable(error.message, code="DESTINATION_UNAVAILABLE") from error
 
     def _test(self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline) -> TestResult:
-        bound = Deadline.after(deadline.left(LOOK_SECONDS))
+        bound = Deadline.after(deadline.remaining(LOOK_SECONDS))
         try:
-            return self.outside.database(address.provider).test(address, secrets, bound)
+            return self.clients.database(address.provider).test(address, secrets, bound)
         except HeadgateError as error:
             check = TestCheck(name="connect", status=CheckStatus.FAILED, code=error.code, message=error.message)
             return TestResult(success=False, checks=(check,), server_version=None, latency_ms=None)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import public_config
 from chalicelib.domain.delivery import Delivery, DeliveryOptions
 from chalicelib.domain.delivery import Mapping as TopicMapping
@@ -17,15 +17,15 @@ from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, WriteC
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.jitter import jitter
 from chalicelib.kit.pages import Page
-from chalicelib.services.connectors.delivery_connector import DeliveryFamily, draft_view, mappings_view, missing
-from chalicelib.services.connectors.lifecycle import Also, Lifecycle, Order
-from chalicelib.services.connectors.observations import Observing
-from chalicelib.services.connectors.owner import needs_config, require_deployed, still_there, told
+from chalicelib.services.connectors.delivery_connector import DeliveryConnector, draft_view, mappings_view, missing
+from chalicelib.services.connectors.lifecycle import Also, Lifecycle, OperationRequest
+from chalicelib.services.connectors.observations import ObservationReader
+from chalicelib.services.connectors.owner import needs_config, require_deployed, require_found, with_notice
 from chalicelib.services.connectors.validation import Validation
 from chalicelib.services.registry import expect_version
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.deliveries import Deliveries
-from chalicelib.stores.dependencies import DeliverySetting, PipelineSetting, Surroundings
+from chalicelib.stores.dependencies import DeliveryDependencies, DependencyLoader, PipelineDependencies
 from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.transaction import Transaction
 
@@ -66,7 +66,7 @@ class DeliveryPreview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SteeredDelivery:
+class DeliveryOutcome:
     """What became of one delivery when all of a destination were steered."""
 
     delivery: Delivery
@@ -78,46 +78,46 @@ class DeliveryService:
     """Everything that people do with deliveries, by themselves or through their destination."""
 
     rows: Deliveries
-    together: Surroundings[Delivery, DeliverySetting]
-    pipelines_among: Surroundings[Pipeline, PipelineSetting]
+    together: DependencyLoader[Delivery, DeliveryDependencies]
+    pipelines_among: DependencyLoader[Pipeline, PipelineDependencies]
     destinations: Destinations
     connects: ConnectClusters
-    family: DeliveryFamily
+    owner: DeliveryConnector
     lifecycle: Lifecycle
-    observing: Observing
+    observation_reader: ObservationReader
     clock: Clock
 
     def expect_draft(self, destination_id: str, given: DeliveryInput) -> None:
         """Say that this request is going to preview or deploy it. What we have not met is read when it is asked for."""
         self.together.expect_around((destination_id, given.pipeline_id, self._workers(given)))
-        self.family.expect_draft(destination_id, given.pipeline_id, given.mappings)
+        self.owner.expect_draft(destination_id, given.pipeline_id, given.mappings)
 
-    def preview(self, call: Call, destination_id: str, given: DeliveryInput) -> DeliveryPreview:
+    def preview(self, context: RequestContext, destination_id: str, given: DeliveryInput) -> DeliveryPreview:
         """Check topics, schema, keys, target, plug-in and config. Stores nothing, shows no secret."""
-        delivery, setting = self._draft(call, destination_id, given)
-        destination, cluster = still_there(setting.destination), still_there(setting.connect_cluster)
+        delivery, deps = self._draft(context, destination_id, given)
+        destination, cluster = require_found(deps.destination), require_found(deps.connect_cluster)
         config = build_sink_config(delivery, destination)
-        plugins = self.family.plugins
-        plugins.require(call, cluster, config["connector.class"])
-        warnings = self.family.examine(call, delivery, setting)
+        plugins = self.owner.plugins
+        plugins.require(context, cluster, config["connector.class"])
+        warnings = self.owner.examine(context, delivery, deps)
         # Never committed: only asks who writes there.
-        self.family.hold(Transaction(), delivery, setting, delivery.mappings)
+        self.owner.hold(Transaction(), delivery, deps, delivery.mappings)
         return DeliveryPreview(
             connector_name=delivery.connector_name,
             config=public_config(config),
             topics=delivery.topics,
-            validation=plugins.validate(call, cluster, delivery.connector_name, config, destination.credentials),
+            validation=plugins.validate(context, cluster, delivery.connector_name, config, destination.credentials),
             warnings=warnings,
         )
 
-    def deploy(self, call: Call, destination_id: str, given: DeliveryInput) -> Delivery:
+    def deploy(self, context: RequestContext, destination_id: str, given: DeliveryInput) -> Delivery:
         """Create the sink connector, then the delivery, and let it run. With `open_operation` it is not settled yet."""
-        if call.request_key and (stored := self.rows.find(call.request_key)):
-            return self.observing.latest([stored])[0]
+        if context.request_key and (stored := self.rows.find(context.request_key)):
+            return self.observation_reader.latest([stored])[0]
         for attempt in range(_BEGIN_ATTEMPTS):
-            delivery, setting = self._draft(call, destination_id, given)
+            delivery, deps = self._draft(context, destination_id, given)
             try:
-                return self._deploy(call, delivery, setting)
+                return self._deploy(context, delivery, deps)
             except WriteConflict as conflict:
                 if conflict.label not in _WORTH_ANOTHER_TRY or attempt == _BEGIN_ATTEMPTS - 1:
                     raise _begin_error(conflict.label) from conflict
@@ -126,134 +126,142 @@ class DeliveryService:
 
     def get(self, delivery_id: str) -> Delivery:
         """The delivery with its latest observation; raises NotFound."""
-        delivery, setting = self._read(delivery_id)
-        seen = self.observing.latest([delivery], {delivery.connect_cluster_id: setting.view})[0]
-        return told(self.family, seen, setting, OUTDATED)
+        delivery, deps = self._read(delivery_id)
+        seen = self.observation_reader.latest([delivery], {delivery.connect_cluster_id: deps.view})[0]
+        return with_notice(self.owner, seen, deps, OUTDATED)
 
     def list(self, *, limit: int, after: str | None) -> Page[Delivery]:
         """Deliveries, newest first."""
         page = self.rows.list(limit=limit, after=after)
-        return Page(items=self.observing.latest(page.items), next_key=page.next_key)
+        return Page(items=self.observation_reader.latest(page.items), next_key=page.next_key)
 
     def list_of(self, destination_id: str, *, limit: int = BOUND, after: str | None = None) -> Page[Delivery]:
         """A destination's deliveries, newest first; raises NotFound."""
         self.destinations.get(destination_id)
         page = self.rows.list_in("destination_id", destination_id, limit=limit, after=after)
-        return Page(items=self.observing.latest(page.items), next_key=page.next_key)
+        return Page(items=self.observation_reader.latest(page.items), next_key=page.next_key)
 
-    def status(self, call: Call, delivery_id: str) -> Delivery:
+    def status(self, context: RequestContext, delivery_id: str) -> Delivery:
         """The delivery with an observation made now."""
-        delivery, setting = self._read(delivery_id)
-        seen = self.observing.now(call, delivery, still_there(setting.connect_cluster))
-        return told(self.family, seen, setting, OUTDATED)
+        delivery, deps = self._read(delivery_id)
+        seen = self.observation_reader.now(context, delivery, require_found(deps.connect_cluster))
+        return with_notice(self.owner, seen, deps, OUTDATED)
 
-    def status_of(self, call: Call, destination_id: str) -> tuple[Delivery, ...]:
+    def status_of(self, context: RequestContext, destination_id: str) -> tuple[Delivery, ...]:
         """All of a destination's deliveries, each observed by itself now."""
         deliveries = self.list_of(destination_id).items
         clusters = {one: self.connects.get(one) for one in {delivery.connect_cluster_id for delivery in deliveries}}
-        return tuple(self.observing.now(call, one, clusters[one.connect_cluster_id]) for one in deliveries)
+        return tuple(self.observation_reader.now(context, one, clusters[one.connect_cluster_id]) for one in deliveries)
 
-    def steer(
-        self, call: Call, delivery_id: str, kind: OperationKind, *, of: str | None = None, **parameters: Any
+    def control(
+        self,
+        context: RequestContext,
+        delivery_id: str,
+        kind: OperationKind,
+        *,
+        of: str | None = None,
+        **parameters: Any,
     ) -> Delivery:
         """Pause, resume, restart, or restart one task (`task`). `of` names the destination that it must belong to."""
-        delivery, setting = self._read(delivery_id, of)
+        delivery, deps = self._read(delivery_id, of)
         require_deployed(delivery)
-        return self._execute(call, delivery, setting, kind, **parameters) or delivery
+        return self._execute(context, delivery, deps, kind, **parameters) or delivery
 
-    def steer_of(
-        self, call: Call, destination_id: str, kind: OperationKind, delivery_id: str | None
-    ) -> tuple[SteeredDelivery, ...]:
+    def control_all(
+        self, context: RequestContext, destination_id: str, kind: OperationKind, delivery_id: str | None
+    ) -> tuple[DeliveryOutcome, ...]:
         """Steer one or all of a destination's deliveries; one that fails does not stop the others."""
         if delivery_id is not None:
-            return (_steered(self.steer(call, delivery_id, kind, of=destination_id)),)
-        return tuple(self._steer_one(call, delivery, kind) for delivery in self.list_of(destination_id).items)
+            return (_steered(self.control(context, delivery_id, kind, of=destination_id)),)
+        return tuple(self._steer_one(context, delivery, kind) for delivery in self.list_of(destination_id).items)
 
     def update_mappings(
-        self, call: Call, delivery_id: str, mappings: tuple[TopicMapping, ...], *, of: str | None = None
+        self, context: RequestContext, delivery_id: str, mappings: tuple[TopicMapping, ...], *, of: str | None = None
     ) -> Delivery:
         """Write other tables from now on. Offsets are kept and nothing is filled in for the past.
 
         The same mappings again change nothing, unless the destination was changed since, or somebody has changed the
         connector's config: then the connector gets its config again.
         """
-        delivery, setting = self._read(delivery_id, of)
-        expect_version(call, delivery.version)
+        delivery, deps = self._read(delivery_id, of)
+        expect_version(context, delivery.version)
         same = mappings == delivery.mappings and not delivery.open_operation
-        if same and not needs_config(self.family, delivery, setting):
-            self.family.check(call, delivery, setting, self.family.config(delivery, setting)[0])
-            return self.observing.latest([delivery], {delivery.connect_cluster_id: setting.view})[0]
-        self.family.expect_examination(still_there(setting.pipeline))
+        if same and not needs_config(self.owner, delivery, deps):
+            self.owner.check(context, delivery, deps, self.owner.config(delivery, deps)[0])
+            return self.observation_reader.latest([delivery], {delivery.connect_cluster_id: deps.view})[0]
+        self.owner.expect_examination(require_found(deps.pipeline))
         both = (*delivery.mappings, *mappings)
         done = self._execute(
-            call,
+            context,
             delivery,
-            setting,
+            deps,
             OperationKind.UPDATE_MAPPINGS,
-            also=lambda transaction, _: self.family.hold(transaction, delivery, setting, both),
+            also=lambda transaction, _: self.owner.hold(transaction, delivery, deps, both),
             **mappings_view(mappings),
         )
         return done or delivery
 
-    def delete(self, call: Call, delivery_id: str, *, of: str | None = None) -> Delivery | None:
+    def delete(self, context: RequestContext, delivery_id: str, *, of: str | None = None) -> Delivery | None:
         """Delete the connector, then the delivery. What was written stays in the target. None when it is done."""
-        delivery, setting = self._read(delivery_id, of)
-        expect_version(call, delivery.version)
-        return self._execute(call, delivery, setting, OperationKind.DELETE)
+        delivery, deps = self._read(delivery_id, of)
+        expect_version(context, delivery.version)
+        return self._execute(context, delivery, deps, OperationKind.DELETE)
 
     def _execute(
         self,
-        call: Call,
+        context: RequestContext,
         delivery: Delivery,
-        setting: DeliverySetting,
+        deps: DeliveryDependencies,
         kind: OperationKind,
         *,
         also: Also | None = None,
         **parameters: Any,
     ) -> Delivery | None:
-        order = Order(
-            call=call,
-            family=self.family,
+        order = OperationRequest(
+            context=context,
+            owner=self.owner,
             resource=delivery,
-            setting=setting,
+            deps=deps,
             kind=kind,
             parameters=parameters,
             also=also,
         )
         return self.lifecycle.execute(order)
 
-    def _deploy(self, call: Call, delivery: Delivery, setting: DeliverySetting) -> Delivery:
+    def _deploy(self, context: RequestContext, delivery: Delivery, deps: DeliveryDependencies) -> Delivery:
         self.together.meet(delivery)
-        order = Order(
-            call=call,
-            family=self.family,
+        order = OperationRequest(
+            context=context,
+            owner=self.owner,
             resource=delivery,
-            setting=setting,
+            deps=deps,
             kind=OperationKind.DEPLOY,
             parameters=draft_view(delivery),
-            also=lambda transaction, operation: self.family.taken(transaction, delivery, setting, operation),
+            also=lambda transaction, operation: self.owner.taken(transaction, delivery, deps, operation),
             draft=True,
         )
         return self.lifecycle.execute(order) or delivery
 
-    def _steer_one(self, call: Call, delivery: Delivery, kind: OperationKind) -> SteeredDelivery:
+    def _steer_one(self, context: RequestContext, delivery: Delivery, kind: OperationKind) -> DeliveryOutcome:
         try:
-            steered = self.steer(call, delivery.id, kind)
+            steered = self.control(context, delivery.id, kind)
         except HeadgateError as error:
-            return SteeredDelivery(delivery=self._seen(call, delivery), error=error)
+            return DeliveryOutcome(delivery=self._seen(context, delivery), error=error)
         return _steered(steered)
 
-    def _seen(self, call: Call, delivery: Delivery) -> Delivery:
+    def _seen(self, context: RequestContext, delivery: Delivery) -> Delivery:
         """The delivery as it is now, if that can be told."""
         try:
-            return self.status(call, delivery.id)
+            return self.status(context, delivery.id)
         except HeadgateError:
             return delivery
 
-    def _draft(self, call: Call, destination_id: str, given: DeliveryInput) -> tuple[Delivery, DeliverySetting]:
-        setting = self._setting(destination_id, given)
-        pipeline, cluster = setting.pipeline, setting.connect_cluster
-        if setting.destination is None:
+    def _draft(
+        self, context: RequestContext, destination_id: str, given: DeliveryInput
+    ) -> tuple[Delivery, DeliveryDependencies]:
+        deps = self._setting(destination_id, given)
+        pipeline, cluster = deps.pipeline, deps.connect_cluster
+        if deps.destination is None:
             raise NotFound("There is no destination with this id.")
         if pipeline is None:
             raise missing("pipeline")
@@ -266,10 +274,10 @@ class DeliveryService:
                 type_="other_stream_cluster",
                 message="This Connect cluster belongs to another stream cluster than the pipeline's topics.",
             )
-        self.family.expect_examination(pipeline)
+        self.owner.expect_examination(pipeline)
         now = self.clock()
         delivery = Delivery(
-            id=call.fresh_id(),
+            id=context.fresh_id(),
             name=given.name,
             destination_id=destination_id,
             pipeline_id=given.pipeline_id,
@@ -281,49 +289,49 @@ class DeliveryService:
             created_at=now,
             updated_at=now,
         )
-        return delivery, setting
+        return delivery, deps
 
-    def _setting(self, destination_id: str, given: DeliveryInput) -> DeliverySetting:
+    def _setting(self, destination_id: str, given: DeliveryInput) -> DeliveryDependencies:
         """What the input names. Where it names no workers, they are its pipeline's."""
         workers = self._workers(given)
-        setting = self.together.around((destination_id, given.pipeline_id, workers))
-        if setting.pipeline:
-            self.pipelines_among.meet(setting.pipeline)
-        if workers or setting.pipeline is None:
-            return setting
-        return replace(setting, connect_cluster=self.connects.find(setting.pipeline.connect_cluster_id))
+        deps = self.together.around((destination_id, given.pipeline_id, workers))
+        if deps.pipeline:
+            self.pipelines_among.meet(deps.pipeline)
+        if workers or deps.pipeline is None:
+            return deps
+        return replace(deps, connect_cluster=self.connects.find(deps.pipeline.connect_cluster_id))
 
     def _workers(self, given: DeliveryInput) -> str:
         """The Connect cluster's id; empty when it is the pipeline's and this process has not met that."""
         beside = self.pipelines_among.known(given.pipeline_id)
         return given.connect_cluster_id or (beside[-1] if beside else "")
 
-    def _read(self, delivery_id: str, of: str | None = None) -> tuple[Delivery, DeliverySetting]:
+    def _read(self, delivery_id: str, of: str | None = None) -> tuple[Delivery, DeliveryDependencies]:
         """A delivery, of that destination if one is named, and what it stands among; raises NotFound."""
-        delivery, setting = self._stored_or_drafted(delivery_id)
+        delivery, deps = self._stored_or_drafted(delivery_id)
         if of not in (None, delivery.destination_id):
             raise NotFound("This destination has no delivery with this id.")
-        return delivery, setting
+        return delivery, deps
 
-    def _stored_or_drafted(self, delivery_id: str) -> tuple[Delivery, DeliverySetting]:
+    def _stored_or_drafted(self, delivery_id: str) -> tuple[Delivery, DeliveryDependencies]:
         try:
             return self.together.read(delivery_id)
         except NotFound:
             if drafted := self._drafted(delivery_id):
-                return drafted, self.family.setting(drafted)
+                return drafted, self.owner.deps(drafted)
             return self.together.read(delivery_id)  # its deploy may have been settled between these looks
 
     def _drafted(self, delivery_id: str) -> Delivery | None:
         """A delivery that has no row yet, because its deploy is still open."""
-        operation_id = self.family.being_deployed(delivery_id)
+        operation_id = self.owner.being_deployed(delivery_id)
         operation = self.lifecycle.operations.find(operation_id) if operation_id else None
-        if operation is None or operation.step.settled or (drafted := self.family.subject(operation)) is None:
+        if operation is None or operation.step.settled or (drafted := self.owner.load(operation)) is None:
             return None
         return replace(drafted, open_operation=operation.opened)
 
 
-def _steered(delivery: Delivery) -> SteeredDelivery:
-    return SteeredDelivery(delivery=delivery, error=_unsettled() if delivery.open_operation else None)
+def _steered(delivery: Delivery) -> DeliveryOutcome:
+    return DeliveryOutcome(delivery=delivery, error=_unsettled() if delivery.open_operation else None)
 
 
 def _unsettled() -> HeadgateError:

@@ -12,6 +12,6 @@ class DestinationService(SystemService[Destination]):
     """Create, read, change and delete destinations. One that deliveries write to stays where it is."""
 
     # Their connectors and their claims on target tables belong to the place where it is.
-    STAYS_WHILE_USED: ClassVar[bool] = True
+    ADDRESS_LOCKED: ClassVar[bool] = True
 
     kind: type[Destination] = Destination

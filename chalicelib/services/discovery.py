@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.database import CheckStatus, TestCheck
 from chalicelib.domain.health import Health, HealthStatus
 from chalicelib.domain.providers.postgresql.column_types import table_issues, topic_collisions
@@ -14,8 +14,8 @@ from chalicelib.domain.table import SourceTable
 from chalicelib.errors import Invalid, NotFound, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import id_from
-from chalicelib.services.client_factory import Outside
-from chalicelib.services.database_checks import Probes, health_after
+from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.database_checks import DatabaseChecks, health_after
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
 from chalicelib.stores.transaction import Transaction
@@ -30,18 +30,18 @@ class Discovery:
 
     sources: Sources
     tables: SourceTables
-    outside: Outside
-    probes: Probes
+    clients: ClientFactory
+    database_checks: DatabaseChecks
     clock: Clock
 
-    def discover(self, call: Call, source_id: str) -> Mapping[str, Any]:
+    def discover(self, context: RequestContext, source_id: str) -> Mapping[str, Any]:
         """Read the catalogue and store what capture needs to know. That is a look at the source as well.
 
         Raises Unavailable SOURCE_UNAVAILABLE.
         """
         source = self._source(source_id)
         try:
-            found, truncated = self._read(call, source)
+            found, truncated = self._read(context, source)
         except (Unavailable, TimedOut, Invalid) as error:
             self._note(source, {"health": Health.unhealthy(self.clock(), error.code, error.message)})
             raise Unavailable(error.message, code="SOURCE_UNAVAILABLE") from error
@@ -57,10 +57,10 @@ class Discovery:
         self._note(source, seen, last_discovery_at=now, tables=len(stored), cdc_ready_tables=ready)
         return {"tables": len(stored), "cdc_ready_tables": ready, "truncated": truncated, "bound": BOUND}
 
-    def check_health(self, call: Call, source_id: str) -> Mapping[str, Any]:
+    def check_health(self, context: RequestContext, source_id: str) -> Mapping[str, Any]:
         """Test the connection and remember what came of it. A database that is down is a result."""
         source = self._source(source_id)
-        result = self.probes.test_unsaved(call, source.address, self.outside.vault.open(source.credentials))
+        result = self.database_checks.test_unsaved(context, source.address, self.clients.vault.open(source.credentials))
         health = health_after(result, now=self.clock())
         self._note(source, {"health": health, "last_test": result, "last_tested_at": health.checked_at})
         status = HealthStatus.HEALTHY if result.success else HealthStatus.UNHEALTHY
@@ -72,10 +72,10 @@ class Discovery:
             raise NotFound("The source was deleted meanwhile.")
         return source
 
-    def _read(self, call: Call, source: Source) -> tuple[tuple[RawTable, ...], bool]:
-        database = self.outside.database(source.address.provider)
-        secrets = self.outside.database_secrets(source.credentials)
-        listing = database.list_tables(source.address, secrets, Deadline.after(call.deadline.left()), BOUND)
+    def _read(self, context: RequestContext, source: Source) -> tuple[tuple[RawTable, ...], bool]:
+        database = self.clients.database(source.address.provider)
+        secrets = self.clients.database_secrets(source.credentials)
+        listing = database.list_tables(source.address, secrets, Deadline.after(context.deadline.remaining()), BOUND)
         return listing.tables, listing.truncated
 
     def _judge(self, source: Source, found: tuple[RawTable, ...]) -> list[SourceTable]:
@@ -104,7 +104,7 @@ class Discovery:
         """
         for _ in range(_ATTEMPTS):
             source = self._source(looked_at.id)
-            void = looked_at.void_at(source.address, source.credentials)
+            void = looked_at.invalidated_by(source.address, source.credentials)
             transaction = Transaction()
             self.sources.save(transaction, replace(source, **known, **({} if void else seen)))
             try:

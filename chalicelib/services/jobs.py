@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from chalicelib.domain.access import SYSTEM, Actor, Call
+from chalicelib.domain.access import SYSTEM, Actor, RequestContext
 from chalicelib.domain.audit import Outcome
 from chalicelib.domain.job import Job, JobKind, JobStatus
 from chalicelib.errors import HeadgateError, WriteConflict
@@ -22,7 +22,7 @@ _NUDGE_AFTER = timedelta(seconds=10)
 _SWEPT = 100
 _VERBS = {JobKind.DISCOVERY: "discover", JobKind.HEALTH: "health"}
 
-Work = Callable[[Call, str], Mapping[str, Any]]
+JobHandler = Callable[[RequestContext, str], Mapping[str, Any]]
 """Does a job for a source id and gives the result to store. Raises HeadgateError to fail the job."""
 
 
@@ -34,22 +34,22 @@ class JobService:
     sources: Sources
     claims: Claims
     audit: AuditTrail
-    work: Mapping[JobKind, Work]
+    work: Mapping[JobKind, JobHandler]
     ring: Callable[[str], None]
     clock: Clock
 
-    def request(self, call: Call, kind: JobKind, source_id: str) -> Job:
+    def request(self, context: RequestContext, kind: JobKind, source_id: str) -> Job:
         """Accept a job; a second one of the same kind for the same source is the first while that is not over."""
         self.sources.get(source_id)
         job = Job(
-            id=call.fresh_id(),
+            id=context.fresh_id(),
             kind=kind,
             resource_type="source",
             resource_id=source_id,
-            actor_id=call.actor.id,
-            actor_email=call.actor.email,
-            actor_via=call.actor.via,
-            correlation_id=call.correlation_id,
+            actor_id=context.actor.id,
+            actor_email=context.actor.email,
+            actor_via=context.actor.via,
+            correlation_id=context.correlation_id,
             created_at=self.clock(),
         )
         transaction = Transaction()
@@ -59,7 +59,7 @@ class JobService:
         try:
             transaction.commit()
         except WriteConflict:
-            return self._already_open(call, job)
+            return self._already_open(context, job)
         self.ring(job.id)
         return job
 
@@ -102,9 +102,9 @@ class JobService:
         """The fields that end the job."""
         if job.attempts > MAX_ATTEMPTS:
             return _failed("JOB_ABANDONED", "It was begun several times and never ended. Request it again.")
-        call = Call(actor=SYSTEM, correlation_id=job.correlation_id, deadline=deadline)
+        context = RequestContext(actor=SYSTEM, correlation_id=job.correlation_id, deadline=deadline)
         try:
-            return {"status": JobStatus.COMPLETED, "result": self.work[job.kind](call, job.resource_id)}
+            return {"status": JobStatus.COMPLETED, "result": self.work[job.kind](context, job.resource_id)}
         except HeadgateError as error:
             return _failed(error.code, error.message)
 
@@ -121,12 +121,12 @@ class JobService:
 
     def _audit(self, transaction: Transaction, job: Job, outcome: Outcome) -> None:
         actor = Actor(id=job.actor_id, email=job.actor_email, role=None, via=job.actor_via)
-        call = Call(actor=actor, correlation_id=job.correlation_id)
+        context = RequestContext(actor=actor, correlation_id=job.correlation_id)
         told: dict[str, Any] = {"job_id": job.id}
         if job.error_code:
             told["error"] = {"code": job.error_code, "message": job.error_message}
         action = f"{job.resource_type}.{_VERBS[job.kind]}"
-        self.audit.record(transaction, call, action, job.resource_id, outcome=outcome, after=told, meaningful=False)
+        self.audit.record(transaction, context, action, job.resource_id, outcome=outcome, after=told, meaningful=False)
 
     def _save(self, job: Job) -> Job:
         transaction = Transaction()
@@ -134,11 +134,11 @@ class JobService:
         transaction.commit()
         return saved
 
-    def _already_open(self, call: Call, wanted: Job) -> Job:
+    def _already_open(self, context: RequestContext, wanted: Job) -> Job:
         """The open job that holds the claim; a claim whose job is just ending is tried once more."""
         holder = self.claims.find(_claim(wanted))
         found = self.rows.find(holder or wanted.id)
-        return found if found else self.request(call, wanted.kind, wanted.resource_id)
+        return found if found else self.request(context, wanted.kind, wanted.resource_id)
 
 
 def _claim(job: Job) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.connector_config import config_hash, public_config
 from chalicelib.domain.delivery import Delivery
@@ -18,14 +18,14 @@ from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
-from chalicelib.services.connectors.lifecycle import Lifecycle, Order
-from chalicelib.services.connectors.observations import NO_VIEWS, Observing, Views
-from chalicelib.services.connectors.owner import needs_config, require_deployed, still_there, told
-from chalicelib.services.connectors.pipeline_connector import PipelineFamily
+from chalicelib.services.connectors.lifecycle import Lifecycle, OperationRequest
+from chalicelib.services.connectors.observations import NO_VIEWS, ObservationReader, Views
+from chalicelib.services.connectors.owner import needs_config, require_deployed, require_found, with_notice
+from chalicelib.services.connectors.pipeline_connector import PipelineConnector
 from chalicelib.services.connectors.validation import Validation
 from chalicelib.services.registry import Registry, expect_version
 from chalicelib.stores.deliveries import Deliveries
-from chalicelib.stores.dependencies import PipelineSetting, Surroundings
+from chalicelib.stores.dependencies import DependencyLoader, PipelineDependencies
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.sources import Sources
 
@@ -72,66 +72,66 @@ class PipelineService:
 
     rows: Pipelines
     sources: Sources
-    together: Surroundings[Pipeline, PipelineSetting]
+    together: DependencyLoader[Pipeline, PipelineDependencies]
     deliveries: Deliveries
-    family: PipelineFamily
+    owner: PipelineConnector
     registry: Registry
     lifecycle: Lifecycle
-    observing: Observing
+    observation_reader: ObservationReader
     clock: Clock
 
-    def preview(self, call: Call, given: PipelineInput) -> PipelinePreview:
+    def preview(self, context: RequestContext, given: PipelineInput) -> PipelinePreview:
         """Generate and validate the config. Stores nothing, shows no secret."""
-        pipeline, setting = self._draft(call, given)
-        source, cluster = still_there(setting.source), still_there(setting.connect_cluster)
-        self.family.check_discovered(pipeline)
+        pipeline, deps = self._draft(context, given)
+        source, cluster = require_found(deps.source), require_found(deps.connect_cluster)
+        self.owner.check_discovered(pipeline)
         config = build_source_config(pipeline, source)
-        plugins = self.family.plugins
-        plugins.require(call, cluster, config["connector.class"])
-        plugins.require_same_kafka(call, still_there(setting.stream_cluster), cluster)
+        plugins = self.owner.plugins
+        plugins.require(context, cluster, config["connector.class"])
+        plugins.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
         return PipelinePreview(
             connector_name=pipeline.connector_name,
             config=public_config(config),
             topics=pipeline.capture.topics,
-            validation=plugins.validate(call, cluster, pipeline.connector_name, config, source.credentials),
+            validation=plugins.validate(context, cluster, pipeline.connector_name, config, source.credentials),
         )
 
-    def create(self, call: Call, given: PipelineInput) -> Pipeline:
+    def create(self, context: RequestContext, given: PipelineInput) -> Pipeline:
         """Validate against the source and Connect, and store a draft. Nothing is deployed."""
-        pipeline, setting = self._draft(call, given)
-        source = still_there(setting.source)
+        pipeline, deps = self._draft(context, given)
+        source = require_found(deps.source)
         config = build_source_config(pipeline, source)
-        if call.request_key and (stored := self.rows.find(pipeline.id)):
-            return self.observing.latest([stored])[0]
-        self.family.check_discovered(pipeline)
-        self.family.check(call, pipeline, setting, config)
+        if context.request_key and (stored := self.rows.find(pipeline.id)):
+            return self.observation_reader.latest([stored])[0]
+        self.owner.check_discovered(pipeline)
+        self.owner.check(context, pipeline, deps, config)
         pipeline = replace(pipeline, config_hash=config_hash(config), claims=_claims(pipeline, source))
         created = self.registry.create(
-            call, self.rows, pipeline.id, lambda _: pipeline, secrets={}, links=self.family.links(pipeline)
+            context, self.rows, pipeline.id, lambda _: pipeline, secrets={}, links=self.owner.links(pipeline)
         )
         self.together.meet(created)
-        return self.observing.latest([created])[0]
+        return self.observation_reader.latest([created])[0]
 
     def list(self, *, limit: int, after: str | None) -> Page[Pipeline]:
         """Pipelines, newest first, each with its latest observation."""
         page = self.rows.list(limit=limit, after=after)
-        return Page(items=self.observing.latest(page.items), next_key=page.next_key)
+        return Page(items=self.observation_reader.latest(page.items), next_key=page.next_key)
 
     def get(self, pipeline_id: str) -> Pipeline:
         """The pipeline with its latest observation; raises NotFound."""
-        return self.observing.latest([self.rows.get(pipeline_id)])[0]
+        return self.observation_reader.latest([self.rows.get(pipeline_id)])[0]
 
     def detail(self, pipeline_id: str) -> PipelineDetail:
         """The pipeline with source, clusters, config and deliveries; raises NotFound."""
-        stored, setting = self.together.read(pipeline_id)
-        views = {stored.connect_cluster_id: setting.view}
-        pipeline = told(self.family, self.observing.latest([stored], views)[0], setting, OUTDATED)
-        source, workers = still_there(setting.source), still_there(setting.connect_cluster)
+        stored, deps = self.together.read(pipeline_id)
+        views = {stored.connect_cluster_id: deps.view}
+        pipeline = with_notice(self.owner, self.observation_reader.latest([stored], views)[0], deps, OUTDATED)
+        source, workers = require_found(deps.source), require_found(deps.connect_cluster)
         return PipelineDetail(
             pipeline=pipeline,
             source=source,
-            stream_cluster=still_there(setting.stream_cluster),
-            connect_cluster=replace(workers, health=setting.view.health(workers.health)),
+            stream_cluster=require_found(deps.stream_cluster),
+            connect_cluster=replace(workers, health=deps.view.health(workers.health)),
             config=public_config(build_source_config(pipeline, source)),
             deliveries=self._deliveries(pipeline_id, limit=BOUND, after=None, views=views).items,
         )
@@ -141,82 +141,89 @@ class PipelineService:
         self.rows.get(pipeline_id)
         return self._deliveries(pipeline_id, limit=limit, after=after)
 
-    def status(self, call: Call, pipeline_id: str) -> Pipeline:
+    def status(self, context: RequestContext, pipeline_id: str) -> Pipeline:
         """The pipeline with an observation made now. `UNKNOWN`, with the reason, when Connect cannot be read."""
-        pipeline, setting = self.together.read(pipeline_id)
-        seen = self.observing.now(call, pipeline, still_there(setting.connect_cluster))
-        return told(self.family, seen, setting, OUTDATED)
+        pipeline, deps = self.together.read(pipeline_id)
+        seen = self.observation_reader.now(context, pipeline, require_found(deps.connect_cluster))
+        return with_notice(self.owner, seen, deps, OUTDATED)
 
-    def readiness(self, call: Call, source_id: str, pipeline_id: str | None) -> Readiness:
+    def readiness(self, context: RequestContext, source_id: str, pipeline_id: str | None) -> Readiness:
         """Whether a source is ready, for one of its pipelines or as such. Raises NotFound, REFERENCE_NOT_FOUND."""
         source = self.sources.get(source_id)
         pipeline = self.rows.find(pipeline_id) if pipeline_id else None
         if pipeline_id and (pipeline is None or pipeline.source_id != source_id):
             raise Invalid("This source has no pipeline with this id.", code="REFERENCE_NOT_FOUND")
         deployed = pipeline is not None and pipeline.desired_state is not DesiredState.DRAFT
-        return self.family.probes.readiness(call, source, pipeline, deployed=deployed)
+        return self.owner.database_checks.readiness(context, source, pipeline, deployed=deployed)
 
-    def deploy(self, call: Call, pipeline_id: str) -> Pipeline:
+    def deploy(self, context: RequestContext, pipeline_id: str) -> Pipeline:
         """Create its connector and let it run.
 
         Deploying what is deployed changes nothing, unless its source was changed since, or somebody has changed the
         connector's config: then the connector gets its config again, running or paused as it is.
         """
-        pipeline, setting = self.together.read(pipeline_id)
-        if needs_config(self.family, pipeline, setting):
-            return self._execute(call, pipeline, setting, OperationKind.UPDATE_CONFIG) or pipeline
+        pipeline, deps = self.together.read(pipeline_id)
+        if needs_config(self.owner, pipeline, deps):
+            return self._execute(context, pipeline, deps, OperationKind.UPDATE_CONFIG) or pipeline
         if pipeline.desired_state is not DesiredState.DRAFT and not pipeline.open_operation:
-            return self.observing.latest([pipeline], {pipeline.connect_cluster_id: setting.view})[0]
-        return self._execute(call, pipeline, setting, OperationKind.DEPLOY) or pipeline
+            return self.observation_reader.latest([pipeline], {pipeline.connect_cluster_id: deps.view})[0]
+        return self._execute(context, pipeline, deps, OperationKind.DEPLOY) or pipeline
 
-    def pause(self, call: Call, pipeline_id: str) -> Pipeline:
+    def pause(self, context: RequestContext, pipeline_id: str) -> Pipeline:
         """Stop reading from the source; the slot keeps its place."""
-        return self._steer(call, pipeline_id, OperationKind.PAUSE)
+        return self._steer(context, pipeline_id, OperationKind.PAUSE)
 
-    def resume(self, call: Call, pipeline_id: str) -> Pipeline:
+    def resume(self, context: RequestContext, pipeline_id: str) -> Pipeline:
         """Go on where it was paused."""
-        return self._steer(call, pipeline_id, OperationKind.RESUME)
+        return self._steer(context, pipeline_id, OperationKind.RESUME)
 
-    def restart(self, call: Call, pipeline_id: str) -> Pipeline:
+    def restart(self, context: RequestContext, pipeline_id: str) -> Pipeline:
         """Restart the connector and all of its tasks."""
-        return self._steer(call, pipeline_id, OperationKind.RESTART)
+        return self._steer(context, pipeline_id, OperationKind.RESTART)
 
-    def restart_task(self, call: Call, pipeline_id: str, task: int) -> Pipeline:
+    def restart_task(self, context: RequestContext, pipeline_id: str, task: int) -> Pipeline:
         """Restart one task. Raises NotFound when there is no such task."""
-        return self._steer(call, pipeline_id, OperationKind.RESTART_TASK, task=task)
+        return self._steer(context, pipeline_id, OperationKind.RESTART_TASK, task=task)
 
-    def delete(self, call: Call, pipeline_id: str) -> Pipeline | None:
+    def delete(self, context: RequestContext, pipeline_id: str) -> Pipeline | None:
         """Delete the connector, then the pipeline. Slot and publication stay in the source.
 
         None when it is done; the pipeline with its open operation when Connect did not say. Raises Conflict
         RESOURCE_IN_USE while it has deliveries.
         """
-        pipeline, setting = self.together.read(pipeline_id)
-        expect_version(call, pipeline.version)
-        return self._execute(call, pipeline, setting, OperationKind.DELETE)
+        pipeline, deps = self.together.read(pipeline_id)
+        expect_version(context, pipeline.version)
+        return self._execute(context, pipeline, deps, OperationKind.DELETE)
 
-    def _steer(self, call: Call, pipeline_id: str, kind: OperationKind, **parameters: Any) -> Pipeline:
-        pipeline, setting = self.together.read(pipeline_id)
+    def _steer(self, context: RequestContext, pipeline_id: str, kind: OperationKind, **parameters: Any) -> Pipeline:
+        pipeline, deps = self.together.read(pipeline_id)
         require_deployed(pipeline)
-        return self._execute(call, pipeline, setting, kind, **parameters) or pipeline
+        return self._execute(context, pipeline, deps, kind, **parameters) or pipeline
 
     def _execute(
-        self, call: Call, pipeline: Pipeline, setting: PipelineSetting, kind: OperationKind, **parameters: Any
+        self,
+        context: RequestContext,
+        pipeline: Pipeline,
+        deps: PipelineDependencies,
+        kind: OperationKind,
+        **parameters: Any,
     ) -> Pipeline | None:
         return self.lifecycle.execute(
-            Order(call=call, family=self.family, resource=pipeline, setting=setting, kind=kind, parameters=parameters)
+            OperationRequest(
+                context=context, owner=self.owner, resource=pipeline, deps=deps, kind=kind, parameters=parameters
+            )
         )
 
     def _deliveries(
         self, pipeline_id: str, *, limit: int, after: str | None, views: Views = NO_VIEWS
     ) -> Page[Delivery]:
         page = self.deliveries.list_in("pipeline_id", pipeline_id, limit=limit, after=after)
-        return Page(items=self.observing.latest(page.items, views), next_key=page.next_key)
+        return Page(items=self.observation_reader.latest(page.items, views), next_key=page.next_key)
 
-    def _draft(self, call: Call, given: PipelineInput) -> tuple[Pipeline, PipelineSetting]:
+    def _draft(self, context: RequestContext, given: PipelineInput) -> tuple[Pipeline, PipelineDependencies]:
         """The pipeline that the input describes, and what it refers to. Raises REFERENCE_NOT_FOUND, Invalid."""
-        setting = self.together.around((given.source_id, given.stream_cluster_id, given.connect_cluster_id))
-        source, stream, cluster = setting.source, setting.stream_cluster, setting.connect_cluster
+        deps = self.together.around((given.source_id, given.stream_cluster_id, given.connect_cluster_id))
+        source, stream, cluster = deps.source, deps.stream_cluster, deps.connect_cluster
         if source is None or stream is None or cluster is None:
             missing = "source" if source is None else "stream cluster" if stream is None else "Connect cluster"
             raise Invalid(f"The {missing} that this refers to does not exist.", code="REFERENCE_NOT_FOUND")
@@ -234,7 +241,7 @@ class PipelineService:
             )
         now = self.clock()
         pipeline = Pipeline(
-            id=call.fresh_id(),
+            id=context.fresh_id(),
             name=given.name,
             source_id=given.source_id,
             stream_cluster_id=given.stream_cluster_id,
@@ -243,7 +250,7 @@ class PipelineService:
             created_at=now,
             updated_at=now,
         )
-        return pipeline, setting
+        return pipeline, deps
 
 
 def _claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:

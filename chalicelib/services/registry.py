@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.names import unique_key
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, VersionMismatch, WriteConflict
@@ -54,7 +54,7 @@ class Registry:
 
     def create(
         self,
-        call: Call,
+        context: RequestContext,
         rows: Documents[N],
         resource_id: str,
         build: Callable[[Credentials], N],
@@ -75,18 +75,18 @@ class Registry:
             self.claims.take(transaction, key, entity.id, label=what)
         for referred, referred_id in links.references:
             referred.refer(transaction, referred_id, +1)
-        self.audit.record(transaction, call, f"{rows.noun}.create", entity.id, after=view(entity))
+        self.audit.record(transaction, context, f"{rows.noun}.create", entity.id, after=view(entity))
         try:
             transaction.commit()
         except WriteConflict as conflict:
-            if call.request_key == entity.id and (stored := rows.find(entity.id)):
+            if context.request_key == entity.id and (stored := rows.find(entity.id)):
                 return stored
             raise _create_error(rows, conflict.label) from conflict
         return entity
 
     def update(
         self,
-        call: Call,
+        context: RequestContext,
         rows: Documents[N],
         before: N,
         build: Callable[[Credentials], N],
@@ -98,36 +98,36 @@ class Registry:
 
         With `unused` nothing may point at it. Raises Conflict RESOURCE_IN_USE, NAME_CONFLICT, VersionMismatch.
         """
-        expect_version(call, before.version)
+        expect_version(context, before.version)
         transaction = Transaction()
         credentials = self.vault.rotate(transaction, rows.noun, before.id, before.credentials, secrets)  # type: ignore[attr-defined]
         after = rows.save(transaction, build(credentials), unused=unused)
         if _name_key(rows, before) != _name_key(rows, after):
             self.claims.release(transaction, _name_key(rows, before), before.id)
             self.claims.take(transaction, _name_key(rows, after), after.id, label="name")
-        self.audit.record(transaction, call, f"{rows.noun}.update", after.id, before=view(before), after=view(after))
+        self.audit.record(transaction, context, f"{rows.noun}.update", after.id, before=view(before), after=view(after))
         try:
             transaction.commit()
         except WriteConflict as conflict:
             if unused and rows.references(before.id):
                 raise in_use(rows.noun) from conflict
-            raise _update_error(call, rows, conflict.label) from conflict
+            raise _update_error(context, rows, conflict.label) from conflict
         return after
 
-    def delete(self, call: Call, rows: Documents[N], entity: N, *, links: Links = NO_LINKS) -> None:
+    def delete(self, context: RequestContext, rows: Documents[N], entity: N, *, links: Links = NO_LINKS) -> None:
         """Remove a thing that nothing points at. Raises Conflict RESOURCE_IN_USE, VersionMismatch."""
-        expect_version(call, entity.version)
+        expect_version(context, entity.version)
         transaction = Transaction()
         rows.remove(transaction, entity)
         self.claims.release(transaction, _name_key(rows, entity), entity.id)
         self.unlink(transaction, entity.id, links)
         if credentials := getattr(entity, "credentials", None):
             self.vault.remove(transaction, credentials)
-        self.audit.record(transaction, call, f"{rows.noun}.delete", entity.id, before=view(entity))
+        self.audit.record(transaction, context, f"{rows.noun}.delete", entity.id, before=view(entity))
         try:
             transaction.commit()
         except WriteConflict as conflict:
-            raise self._delete_error(call, rows, entity.id) from conflict
+            raise self._delete_error(context, rows, entity.id) from conflict
 
     def unlink(self, transaction: Transaction, entity_id: str, links: Links) -> None:
         """Give back what an entity hung on."""
@@ -140,18 +140,18 @@ class Registry:
         """Make the entity's name free again, for removals that have steps of their own."""
         self.claims.release(transaction, _name_key(rows, entity), entity.id)
 
-    def _delete_error(self, call: Call, rows: Documents[N], entity_id: str) -> HeadgateError:
+    def _delete_error(self, context: RequestContext, rows: Documents[N], entity_id: str) -> HeadgateError:
         stored = rows.find(entity_id)
         if stored is None:
             return NotFound(f"There is no {rows.noun} with this id.")
         if rows.references(entity_id):
             return in_use(rows.noun)
-        return _update_error(call, rows, f"{rows.noun}.changed")
+        return _update_error(context, rows, f"{rows.noun}.changed")
 
 
-def expect_version(call: Call, version: int) -> None:
+def expect_version(context: RequestContext, version: int) -> None:
     """Raise VersionMismatch when the client says that it saw another version."""
-    if call.if_match is not None and call.if_match != version:
+    if context.if_match is not None and context.if_match != version:
         raise VersionMismatch("It has changed since you read it. Read it again and repeat your change.")
 
 
@@ -175,8 +175,8 @@ def _create_error(rows: Documents[Any], label: str) -> HeadgateError:
     return Conflict(f"Another {rows.noun.replace('_', ' ')} uses this {label}.", code="NAME_CONFLICT")
 
 
-def _update_error(call: Call, rows: Documents[Any], label: str) -> HeadgateError:
+def _update_error(context: RequestContext, rows: Documents[Any], label: str) -> HeadgateError:
     if label == "name":
         return Conflict(f"Another {rows.noun.replace('_', ' ')} has this name.", code="NAME_CONFLICT")
     message = "It was changed by somebody else at the same moment. Read it again and repeat your change."
-    return VersionMismatch(message) if call.if_match is not None else Conflict(message)
+    return VersionMismatch(message) if context.if_match is not None else Conflict(message)

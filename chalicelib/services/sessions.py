@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import NamedTuple
 
-from chalicelib.domain.access import Actor, Call, Role
+from chalicelib.domain.access import Actor, RequestContext, Role
 from chalicelib.domain.audit import Outcome
 from chalicelib.domain.user import Session, User, UserStatus
 from chalicelib.errors import Unauthenticated, WriteConflict
@@ -60,31 +60,31 @@ class SessionService:
         except WriteConflict:
             return
 
-    def login(self, call: Call, email: str, password: Secret) -> SignedIn:
+    def login(self, context: RequestContext, email: str, password: Secret) -> SignedIn:
         """A new session. One error, at one cost, for unknown user, wrong password and disabled user."""
         user = self.users.find(self._user_id(email))
         right = verify_password(password, user.password_hash if user else None)
         if not right or user is None or user.status is not UserStatus.ACTIVE:
-            self.audit.record_alone(call, "session.login", user.id if user else None, outcome=Outcome.DENIED)
+            self.audit.record_alone(context, "session.login", user.id if user else None, outcome=Outcome.DENIED)
             raise Unauthenticated("Email or password is wrong.", code="INVALID_CREDENTIALS")
         now, token = self.clock(), new_token()
         session = Session(id=token_hash(token), user_id=user.id, created_at=now, last_seen_at=now)
         transaction = Transaction()
         self.sessions.put_new(transaction, session)
         seen = self.users.save(transaction, replace(user, last_login_at=now))
-        acting = replace(call, actor=_actor(user))
+        acting = replace(context, actor=_actor(user))
         self.audit.record(transaction, acting, "session.login", user.id, meaningful=False)
         try:
             transaction.commit()
         except WriteConflict:
-            return self.login(call, email, password)
+            return self.login(context, email, password)
         return SignedIn(user=seen, session=session, token=Secret(f"{user.id}.{token}"))
 
-    def logout(self, call: Call, cookie: str) -> None:
+    def logout(self, context: RequestContext, cookie: str) -> None:
         """End the session for good."""
         transaction = Transaction()
         self.sessions.end(transaction, token_hash(cookie.partition(".")[2]))
-        self.audit.record(transaction, call, "session.logout", call.actor.id, meaningful=False)
+        self.audit.record(transaction, context, "session.logout", context.actor.id, meaningful=False)
         transaction.commit()
 
     def signed_in(self, cookie: str) -> SignedIn:
@@ -117,5 +117,5 @@ def actor_of(signed_in: SignedIn) -> Actor:
     return _actor(signed_in.user)
 
 
-def _installation() -> Call:
-    return Call(actor=Actor(id=None, email=None, role=None, via="system"), correlation_id=new_id())
+def _installation() -> RequestContext:
+    return RequestContext(actor=Actor(id=None, email=None, role=None, via="system"), correlation_id=new_id())

@@ -37,7 +37,7 @@ class SourceService(SystemService[Source]):
     kind: type[Source] = Source
     tables: SourceTables
 
-    def left(self, system: Source) -> None:
+    def on_address_changed(self, system: Source) -> None:
         """The tables that were found there are no source's any more."""
         self.tables.replace(system.id, [])
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chalicelib.clients.kafka import Kafka
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import MetricsProvider, SaslMechanism, SecurityProtocol, StreamCluster
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.health import Health
@@ -43,16 +43,16 @@ class StreamClusterService:
     make_kafka: Callable[[StreamCluster, Secret | None], Kafka]
     clock: Clock
 
-    def create(self, call: Call, given: StreamClusterInput) -> StreamCluster:
+    def create(self, context: RequestContext, given: StreamClusterInput) -> StreamCluster:
         """Register brokers. What cannot be reached is registered all the same, as UNHEALTHY."""
-        cluster_id, now = call.fresh_id(), self.clock()
+        cluster_id, now = context.fresh_id(), self.clock()
 
         bare = StreamCluster(
             id=cluster_id, credentials=Credentials(id=cluster_id), created_at=now, updated_at=now, **_fields(given)
         )
-        looked = self._look(call, bare, given.secrets.get("password"))
+        looked = self._look(context, bare, given.secrets.get("password"))
         return self.registry.create(
-            call,
+            context,
             self.rows,
             cluster_id,
             lambda credentials: replace(looked, credentials=credentials),
@@ -67,21 +67,21 @@ class StreamClusterService:
         """Stream clusters, newest first."""
         return self.rows.list(limit=limit, after=after)
 
-    def update(self, call: Call, cluster_id: str, given: StreamClusterInput) -> StreamCluster:
+    def update(self, context: RequestContext, cluster_id: str, given: StreamClusterInput) -> StreamCluster:
         """Replace everything but secrets that are left blank, and look again.
 
         Raises Conflict RESOURCE_IN_USE when it would move to another Kafka cluster while something runs on it:
         connectors, topics and offsets would be left behind.
         """
         before = self.rows.get(cluster_id)
-        expect_version(call, before.version)
+        expect_version(context, before.version)
         password = given.secrets.get("password") or self.registry.vault.open(before.credentials).get("password")
         changed = replace(before, version=before.version + 1, updated_at=self.clock(), **_fields(given))
         if changed.bootstrap_servers != before.bootstrap_servers:
             changed = replace(changed, kafka_cluster_id=None)
-        looked = self._same_kafka(before, self._look(call, changed, password))
+        looked = self._same_kafka(before, self._look(context, changed, password))
         return self.registry.update(
-            call,
+            context,
             self.rows,
             before,
             lambda credentials: replace(looked, credentials=credentials),
@@ -90,10 +90,10 @@ class StreamClusterService:
             unused=before.kafka_cluster_id not in (None, looked.kafka_cluster_id),
         )
 
-    def delete(self, call: Call, cluster_id: str) -> None:
+    def delete(self, context: RequestContext, cluster_id: str) -> None:
         """Forget the cluster. Raises Conflict RESOURCE_IN_USE while something runs on it."""
         cluster = self.rows.get(cluster_id)
-        self.registry.delete(call, self.rows, cluster)
+        self.registry.delete(context, self.rows, cluster)
 
     def _same_kafka(self, before: StreamCluster, looked: StreamCluster) -> StreamCluster:
         """Refuses other brokers than those that what runs here was made for; it is still them that count while the
@@ -110,12 +110,12 @@ class StreamClusterService:
             code="RESOURCE_IN_USE",
         )
 
-    def _look(self, call: Call, cluster: StreamCluster, password: Secret | None) -> StreamCluster:
+    def _look(self, context: RequestContext, cluster: StreamCluster, password: Secret | None) -> StreamCluster:
         """The cluster with what one bounded look told about it. A forbidden address is an error, not a bad health."""
         now = self.clock()
         try:
             with closing(self.make_kafka(cluster, password)) as kafka:
-                kafka_cluster_id = kafka.cluster_id(Deadline.after(call.deadline.left(LOOK_SECONDS)))
+                kafka_cluster_id = kafka.cluster_id(Deadline.after(context.deadline.remaining(LOOK_SECONDS)))
         except Invalid:
             raise
         except HeadgateError as error:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.database import DatabaseAddress
 from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.kit.clock import Clock
@@ -31,7 +31,7 @@ class SystemInput:
 class SystemService(Generic[S]):
     """Create, read, change and delete the systems of one kind. Each kind adds its own rules for leaving a place."""
 
-    STAYS_WHILE_USED: ClassVar[bool] = False
+    ADDRESS_LOCKED: ClassVar[bool] = False
     """Whether what refers to a system keeps it from being pointed at another place."""
 
     kind: Callable[..., S]
@@ -39,11 +39,11 @@ class SystemService(Generic[S]):
     registry: Registry
     clock: Clock
 
-    def create(self, call: Call, given: SystemInput) -> S:
+    def create(self, context: RequestContext, given: SystemInput) -> S:
         """Register a system."""
-        now, system_id = self.clock(), call.fresh_id()
+        now, system_id = self.clock(), context.fresh_id()
         return self.registry.create(
-            call,
+            context,
             self.rows,
             system_id,
             lambda credentials: self.kind(
@@ -60,7 +60,7 @@ class SystemService(Generic[S]):
         """Those of this kind, newest first."""
         return self.rows.list(limit=limit, after=after)
 
-    def update(self, call: Call, system_id: str, given: SystemInput) -> S:
+    def update(self, context: RequestContext, system_id: str, given: SystemInput) -> S:
         """Replace everything but secrets that are left blank. What was known of another place or account is void.
 
         Raises VersionMismatch, Conflict NAME_CONFLICT, and RESOURCE_IN_USE for one that stays while it is used.
@@ -68,7 +68,7 @@ class SystemService(Generic[S]):
         before = self.rows.get(system_id)
         moved = before.address.place != given.address.place
         after = self.registry.update(
-            call,
+            context,
             self.rows,
             before,
             lambda credentials: replace(
@@ -77,22 +77,22 @@ class SystemService(Generic[S]):
                 version=before.version + 1,
                 updated_at=self.clock(),
                 **_fields(given),
-                **before.void_at(given.address, credentials),
+                **before.invalidated_by(given.address, credentials),
             ),
             given.secrets,
-            unused=moved and self.STAYS_WHILE_USED,
+            unused=moved and self.ADDRESS_LOCKED,
         )
         if moved:
-            self.left(before)
+            self.on_address_changed(before)
         return after
 
-    def delete(self, call: Call, system_id: str) -> None:
+    def delete(self, context: RequestContext, system_id: str) -> None:
         """Forget the system. Raises Conflict RESOURCE_IN_USE while something refers to it."""
         system = self.rows.get(system_id)
-        self.registry.delete(call, self.rows, system)
-        self.left(system)
+        self.registry.delete(context, self.rows, system)
+        self.on_address_changed(system)
 
-    def left(self, system: S) -> None:
+    def on_address_changed(self, system: S) -> None:
         """Remove what is stored beside the row about the place that it named. By itself nothing is."""
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.claims import Claims, Targets
     from chalicelib.stores.clusters import ConnectClusters, StreamClusters
     from chalicelib.stores.deliveries import Deliveries
-    from chalicelib.stores.dependencies import DeliverySetting, PipelineSetting, Surroundings
+    from chalicelib.stores.dependencies import DeliveryDependencies, DependencyLoader, PipelineDependencies
     from chalicelib.stores.destinations import Destinations
     from chalicelib.stores.idempotency import IdempotencyStore
     from chalicelib.stores.jobs import Jobs
@@ -140,14 +140,14 @@ class Stores:
         return Sources()
 
     @cached_property
-    def pipelines_among(self) -> Surroundings[Pipeline, PipelineSetting]:
+    def pipelines_among(self) -> DependencyLoader[Pipeline, PipelineDependencies]:
         """Pipelines with what they stand among."""
         from chalicelib.stores.dependencies import pipelines_among
 
         return pipelines_among(self.pipelines, self.sources, self.streams, self.connects, self.observations)
 
     @cached_property
-    def deliveries_among(self) -> Surroundings[Delivery, DeliverySetting]:
+    def deliveries_among(self) -> DependencyLoader[Delivery, DeliveryDependencies]:
         """Deliveries with what they stand among."""
         from chalicelib.stores.dependencies import deliveries_among
 

@@ -31,7 +31,7 @@ Ties = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class PipelineSetting:
+class PipelineDependencies:
     """What a pipeline stands among, each None when it does not exist; `view` is what was last seen of its workers."""
 
     source: Source | None
@@ -41,7 +41,7 @@ class PipelineSetting:
 
 
 @dataclass(frozen=True, slots=True)
-class DeliverySetting:
+class DeliveryDependencies:
     """What a delivery stands among, each None when it does not exist; `view` is what was last seen of its workers."""
 
     destination: Destination | None
@@ -51,7 +51,7 @@ class DeliverySetting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings(Generic[E, S]):
+class DependencyLoader(Generic[E, S]):
     """Reads one kind of entity with its setting.
 
     `ties` gives the ids, `others` are the stores of what these name, in their order, the Connect cluster last; `make`
@@ -107,14 +107,14 @@ class Surroundings(Generic[E, S]):
 
 def pipelines_among(
     pipelines: Pipelines, sources: Sources, streams: StreamClusters, connects: ConnectClusters, seen: Observations
-) -> Surroundings[Pipeline, PipelineSetting]:
+) -> DependencyLoader[Pipeline, PipelineDependencies]:
     """Pipelines with their source and clusters. Ties: source, stream cluster, Connect cluster."""
-    return Surroundings(
+    return DependencyLoader(
         rows=pipelines,
         ties=lambda one: (one.source_id, one.stream_cluster_id, one.connect_cluster_id),
         others=(sources, streams, connects),
         seen=seen,
-        make=PipelineSetting,
+        make=PipelineDependencies,
     )
 
 
@@ -124,12 +124,12 @@ def deliveries_among(
     pipelines: Pipelines,
     connects: ConnectClusters,
     seen: Observations,
-) -> Surroundings[Delivery, DeliverySetting]:
+) -> DependencyLoader[Delivery, DeliveryDependencies]:
     """Deliveries with their destination, pipeline and workers. Ties: destination, pipeline, Connect cluster."""
-    return Surroundings(
+    return DependencyLoader(
         rows=deliveries,
         ties=lambda one: (one.destination_id, one.pipeline_id, one.connect_cluster_id),
         others=(destinations, pipelines, connects),
         seen=seen,
-        make=DeliverySetting,
+        make=DeliveryDependencies,
     )

@@ -19,7 +19,7 @@ from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain.cluster import ConnectCluster
-from chalicelib.domain.reconcile.snapshot import ClusterView, Remembered
+from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import to_milliseconds
 from chalicelib.stores.clusters import ConnectClusters
@@ -55,7 +55,7 @@ class ObservationRow(Table):
 class Observations:
     """Snapshots by Connect cluster. A body that this process has read before is not read again."""
 
-    _bodies: dict[str, tuple[str, Remembered]] = field(default_factory=dict)
+    _bodies: dict[str, tuple[str, ClusterSnapshot]] = field(default_factory=dict)
 
     def look(self, cluster_id: str, clusters: ConnectClusters) -> tuple[ConnectCluster | None, ClusterView]:
         """What a tick begins with: a cluster's registration, and what is known of it. One call, of half the price.
@@ -75,7 +75,7 @@ class Observations:
         return self.views(_heads(cluster_ids))
 
     def heads(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
-        """When each cluster was last looked at, and whether it could be read; `remembered` may be left empty."""
+        """When each cluster was last looked at, and whether it could be read; `snapshot` may be left empty."""
         with store_errors():
             return {head.cluster_id: self._view(head) for head in _heads(cluster_ids)}
 
@@ -103,7 +103,7 @@ class Observations:
         transaction.update(row, [ObservationRow.epoch.add(1)], condition=None, label="epoch")
 
     def write(self, cluster_id: str, view: ClusterView, *, changed: bool) -> bool:
-        """Store what a tick saw; `changed` says that `remembered` is not what it was when the view was read.
+        """Store what a tick saw; `changed` says that `snapshot` is not what it was when the view was read.
 
         False when another tick has stored another body since: it was faster, it counts, and this look is dropped. That
         Connect could not be read is noted in any case.
@@ -113,7 +113,7 @@ class Observations:
             (ObservationRow.unreadable, view.unreadable),
             (ObservationRow.compared_at, view.compared_at),
         ]
-        parts = _packed(view.remembered) if changed else {}
+        parts = _packed(view.snapshot) if changed else {}
         if changed:
             digests = " ".join(parts)
             columns += [(ObservationRow.digests, digests), (ObservationRow.stamp, _short(digests))]
@@ -128,7 +128,7 @@ class Observations:
                 return False
             if changed:
                 self._write_parts(cluster_id, parts)
-                self._bodies[cluster_id] = (" ".join(parts), view.remembered)
+                self._bodies[cluster_id] = (" ".join(parts), view.snapshot)
         return True
 
     def _write_parts(self, cluster_id: str, parts: Mapping[str, bytes]) -> None:
@@ -147,7 +147,9 @@ class Observations:
             parts = sorted(found, key=lambda row: int(row.part.partition("/")[2]))
             digests = " ".join(row.digests or "" for row in parts)
             fits = digests == stale[cluster_id]
-            self._bodies[cluster_id] = (digests, _join([row.body for row in parts])) if fits else ("", Remembered())
+            self._bodies[cluster_id] = (
+                (digests, _join([row.body for row in parts])) if fits else ("", ClusterSnapshot())
+            )
 
     def _holds(self, head: ObservationRow) -> bool:
         return self._bodies.get(head.cluster_id, ("", None))[0] == head.digests
@@ -159,7 +161,7 @@ class Observations:
             unreadable=head.unreadable,
             compared_at=_moment(head.compared_at),
             body=head.stamp,
-            remembered=self._bodies[head.cluster_id][1] if self._holds(head) else Remembered(),
+            snapshot=self._bodies[head.cluster_id][1] if self._holds(head) else ClusterSnapshot(),
         )
 
 
@@ -179,7 +181,7 @@ def _moment(value: datetime | None) -> datetime | None:
     return to_milliseconds(value) if value else None
 
 
-def _split(whole: Remembered) -> list[Remembered]:
+def _split(whole: ClusterSnapshot) -> list[ClusterSnapshot]:
     """The parts: connectors by a hash of their names, what is not about connectors in the first."""
     number = 1
     while number * _CONNECTORS_PER_PART < max(len(whole.wanted), len(whole.observed)):
@@ -190,15 +192,15 @@ def _split(whole: Remembered) -> list[Remembered]:
     for column, entries in [*((name, getattr(whole, name)) for name in _BY_NAME), ("observed", undated)]:
         for name in sorted(entries):
             parts[zlib.crc32(name.encode()) % number].setdefault(column, {})[name] = entries[name]
-    return [Remembered(**part) for part in parts]
+    return [ClusterSnapshot(**part) for part in parts]
 
 
-_BY_NAME = [column.name for column in fields(Remembered) if column.name not in ("epoch", "unsettled", "observed")]
+_BY_NAME = [column.name for column in fields(ClusterSnapshot) if column.name not in ("epoch", "unsettled", "observed")]
 
 
-def _packed(whole: Remembered) -> dict[str, bytes]:
+def _packed(whole: ClusterSnapshot) -> dict[str, bytes]:
     """Digest -> text of each part, in order. The number stands in each digest: no two parts have the same."""
-    texts = [adapter(Remembered).dump_json(part) for part in _split(whole)]
+    texts = [adapter(ClusterSnapshot).dump_json(part) for part in _split(whole)]
     return {f"{number}.{_short(text)}": text for number, text in enumerate(texts)}
 
 
@@ -206,8 +208,8 @@ def _short(text: str | bytes) -> str:
     return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()[:10]
 
 
-def _join(bodies: Sequence[bytes]) -> Remembered:
-    parts: list[Remembered] = [adapter(Remembered).validate_json(zlib.decompress(body)) for body in bodies]
+def _join(bodies: Sequence[bytes]) -> ClusterSnapshot:
+    parts: list[ClusterSnapshot] = [adapter(ClusterSnapshot).validate_json(zlib.decompress(body)) for body in bodies]
     for column in (*_BY_NAME, "observed"):
         for other in parts[1:]:
             getattr(parts[0], column).update(getattr(other, column))

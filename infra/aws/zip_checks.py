@@ -129,8 +129,8 @@ def _distribution_faults(archive: ZipFile, names: set[str], lock: Path) -> Itera
         owned |= recorded
     yield from _missing("distributions", _versions(wanted), _versions(found))
     yield from _surplus("distributions that nothing asks for", _versions(found), _versions(wanted))
-    strangers = {name for name in names - owned if _is_code(name) and not _apart(name)}
-    yield from _surplus("code of no distribution", strangers, set())
+    orphans = {name for name in names - owned if _is_code(name) and not _apart(name)}
+    yield from _surplus("code of no distribution", orphans, set())
 
 
 def _recorded(archive: ZipFile, record: str) -> Iterator[str]:

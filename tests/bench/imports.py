@@ -64,7 +64,7 @@ def modules_loaded() -> frozenset[str]:
 def subjects() -> frozenset[str]:
     """Every module with routes or models of one subject."""
     files = (ROOT / "chalicelib/api/contract").glob("[a-z]*.py")
-    routes = {f"chalicelib.api.{name}" for name in import_module("app").SUBJECTS}
+    routes = {f"chalicelib.api.{name}" for name in import_module("app").ROUTE_MODULES}
     return frozenset(routes | {f"chalicelib.api.contract.{file.stem}" for file in files})
 
 

@@ -10,7 +10,7 @@ from moto.dynamodb.models import dynamodb_backends
 
 from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, Observation, ObservedState, TaskStatus
-from chalicelib.domain.reconcile.snapshot import Remembered, Wanted
+from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, Wanted
 from chalicelib.kit.ids import id_from
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -41,7 +41,7 @@ def connector_names(count: int) -> list[str]:
     return [connector_name(ConnectorKind.SOURCE, id_from("bench", "connector", str(number))) for number in range(count)]
 
 
-def remembered(config_hashes: Mapping[str, str], worker: str, *, epoch: int = 0) -> Remembered:
+def snapshot(config_hashes: Mapping[str, str], worker: str, *, epoch: int = 0) -> ClusterSnapshot:
     """What a quiet cluster's tick remembers when every connector (name -> hash of its config) runs as it should."""
     wanted, observed = {}, {}
     task = TaskStatus(id=0, state="RUNNING", worker_id=worker)
@@ -62,4 +62,4 @@ def remembered(config_hashes: Mapping[str, str], worker: str, *, epoch: int = 0)
                 tasks=(task,),
             ),
         )
-    return Remembered(epoch=epoch, wanted=wanted, observed=observed)
+    return ClusterSnapshot(epoch=epoch, wanted=wanted, observed=observed)

@@ -14,7 +14,7 @@ from chalicelib.domain.reconcile.snapshot import ClusterView
 from chalicelib.kit.clock import Deadline, utc_now
 from tests.bench.calls import World
 from tests.bench.meter import Metered, metered
-from tests.bench.seeds import connector_names, remembered
+from tests.bench.seeds import connector_names, snapshot
 
 REPEATS = 5
 CPU_BUDGET_MS = 80.0
@@ -94,8 +94,8 @@ def _remember(world: World, hashes: dict[str, str], worker: str) -> None:
     """Let the last tick have seen exactly what there is, and have compared it just now."""
     observations = world.stage.services.stores.observations
     view = observations.read([world.connect]).get(world.connect, ClusterView())
-    known = remembered(hashes, worker, epoch=view.epoch)
-    assert observations.write(world.connect, replace(view, compared_at=utc_now(), remembered=known), changed=True)
+    known = snapshot(hashes, worker, epoch=view.epoch)
+    assert observations.write(world.connect, replace(view, compared_at=utc_now(), snapshot=known), changed=True)
 
 
 def _compare_now(world: World) -> None:

@@ -116,7 +116,7 @@ def test_the_table_of_settings_is_that_of_the_code() -> None:
 
 
 def test_the_table_of_the_scripts_variables_names_all_that_they_read() -> None:
-    sources = [*(ROOT / "infra" / "local").glob("*.py"), ROOT / "infra" / "test"]
+    sources = [*(ROOT / "infra" / "local").rglob("*.py"), ROOT / "infra" / "test"]
     read = {
         name
         for source in sources

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from tests.support.in_process_app import house, house_of_the_module
+from tests.support.in_process_app import app, app_of_the_module
 
-__all__ = ["house", "house_of_the_module"]
+__all__ = ["app", "app_of_the_module"]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

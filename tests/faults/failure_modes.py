@@ -8,8 +8,8 @@ import httpx
 from botocore.exceptions import BotoCoreError, ReadTimeoutError
 
 from infra.local.doubles.connect_faults import Effect
-from tests.support.call_interceptor import Call, Crash, Point, Side, Trouble
-from tests.support.in_process_app import House
+from tests.support.call_interceptor import Crash, Point, RequestContext, Side, Trouble
+from tests.support.in_process_app import InProcessApp
 
 
 class StoreDown(BotoCoreError):
@@ -24,7 +24,7 @@ class Kind:
 
     name: str
     side: Side
-    meet: "Callable[[House, Point, Aftermath], Trouble | None]"
+    meet: "Callable[[InProcessApp, Point, Aftermath], Trouble | None]"
     writes_only: bool = False
 
     def concerns(self, point: Point) -> bool:
@@ -62,57 +62,57 @@ def from_(where: Point, trouble: Trouble) -> Trouble:
     return lambda point, call: trouble(point, call) if point.side is where.side and point.turn >= where.turn else call()
 
 
-def _crash_before(_point: Point, _call: Call) -> object:
+def _crash_before(_point: Point, _call: RequestContext) -> object:
     raise Crash
 
 
-def _crash_after(_point: Point, call: Call) -> object:
+def _crash_after(_point: Point, call: RequestContext) -> object:
     answer = call()
     if isinstance(answer, httpx.Response):
         answer.close()
     raise Crash
 
 
-def _store_down(_point: Point, _call: Call) -> object:
+def _store_down(_point: Point, _call: RequestContext) -> object:
     raise StoreDown
 
 
-def _store_silent(_point: Point, call: Call) -> object:
+def _store_silent(_point: Point, call: RequestContext) -> object:
     call()
     raise StoreDown
 
 
-def _reply_lost(_point: Point, call: Call) -> object:
+def _reply_lost(_point: Point, call: RequestContext) -> object:
     call()
     raise ReadTimeoutError(endpoint_url="dynamodb")
 
 
-def _refused(_point: Point, _call: Call) -> object:
+def _refused(_point: Point, _call: RequestContext) -> object:
     raise httpx.ConnectError("refused")
 
 
-def _plainly(trouble: Trouble) -> "Callable[[House, Point, Aftermath], Trouble]":
+def _plainly(trouble: Trouble) -> "Callable[[InProcessApp, Point, Aftermath], Trouble]":
     return lambda _house, point, _after: at(point, trouble)
 
 
-def _from_here(trouble: Trouble) -> "Callable[[House, Point, Aftermath], Trouble]":
+def _from_here(trouble: Trouble) -> "Callable[[InProcessApp, Point, Aftermath], Trouble]":
     return lambda _house, point, _after: from_(point, trouble)
 
 
-def _planted(effect: Effect, *, always: bool = False) -> "Callable[[House, Point, Aftermath], None]":
+def _planted(effect: Effect, *, always: bool = False) -> "Callable[[InProcessApp, Point, Aftermath], None]":
     """The double does it. `always`: also to each repetition by the client, which gives up after three."""
 
-    def meet(house: House, point: Point, _after: Aftermath) -> None:
-        house.connect.plant(effect, skip=point.turn, times=3 if always else 1)
+    def meet(app: InProcessApp, point: Point, _after: Aftermath) -> None:
+        app.connect.plant(effect, skip=point.turn, times=3 if always else 1)
 
     return meet
 
 
-def _on_its_way(*, last: bool = False) -> "Callable[[House, Point, Aftermath], Trouble]":
+def _on_its_way(*, last: bool = False) -> "Callable[[InProcessApp, Point, Aftermath], Trouble]":
     """No answer comes, and nothing has happened yet; it will. Connect may keep a request for 90 s."""
 
-    def meet(_house: House, point: Point, after: Aftermath) -> Trouble:
-        def swallow(_point: Point, call: Call) -> object:
+    def meet(_house: InProcessApp, point: Point, after: Aftermath) -> Trouble:
+        def swallow(_point: Point, call: RequestContext) -> object:
             context = contextvars.copy_context()
             queue = after.last if last else after.late
             queue.append(lambda: context.run(call).close())  # type: ignore[attr-defined]

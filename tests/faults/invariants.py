@@ -8,7 +8,7 @@ from typing import Any
 from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.names import OWNER_KEY, parse_connector_name, unique_key
 from chalicelib.stores.claims import target_key
-from tests.support.in_process_app import House
+from tests.support.in_process_app import InProcessApp
 
 Json = dict[str, Any]
 NAMED = ("source", "destination", "stream_cluster", "connect_cluster", "pipeline", "delivery")
@@ -38,14 +38,14 @@ REFERS_TO = {
 class World:
     """All rows by noun and id, and all connectors, as they are now."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
-        stored = {noun: house.tables.rows(table) for noun, table in TABLE_OF.items()}
+    def __init__(self, app: InProcessApp) -> None:
+        self.app = app
+        stored = {noun: app.tables.rows(table) for noun, table in TABLE_OF.items()}
         self.rows = {noun: {row["id"]: json.loads(row["body"]) for row in rows} for noun, rows in stored.items()}
         self.references = {noun: {row["id"]: int(row.get("references", 0)) for row in stored[noun]} for noun in stored}
-        self.audit = [json.loads(row["body"]) for row in house.tables.rows("audit")]
-        self.claims = {row["id"]: row for row in house.tables.rows("claims")}
-        self.connectors = {name: house.connect.connector(name) for name in house.connect.names()}
+        self.audit = [json.loads(row["body"]) for row in app.tables.rows("audit")]
+        self.claims = {row["id"]: row for row in app.tables.rows("claims")}
+        self.connectors = {name: app.connect.connector(name) for name in app.connect.names()}
 
     @property
     def managed(self) -> Iterator[tuple[str, Json]]:
@@ -55,9 +55,9 @@ class World:
                 yield noun, row
 
 
-def violations(house: House) -> list[str]:
+def violations(app: InProcessApp) -> list[str]:
     """Everything that is not as it must be; empty when all is well."""
-    world = World(house)
+    world = World(app)
     return [f"{rule.__name__}: {wrong}" for rule in RULES for wrong in rule(world)]
 
 
@@ -86,8 +86,8 @@ def each_wanted_connector_is_there(world: World) -> Iterator[str]:
 
     A config may be older than its source or destination, once those were changed.
     """
-    services = world.house.services
-    families: dict[str, Any] = {"pipeline": services.pipeline_family, "delivery": services.delivery_family}
+    services = world.app.services
+    owners: dict[str, Any] = {"pipeline": services.pipeline_connector, "delivery": services.delivery_connector}
     for noun, row in world.managed:
         if row["desired_state"] == "DRAFT":
             if noun == "delivery":
@@ -99,11 +99,11 @@ def each_wanted_connector_is_there(world: World) -> Iterator[str]:
             continue
         if connector.target not in RUNS[row["desired_state"]]:
             yield f"a {noun} is {connector.target} and should be {row['desired_state']}"
-        family = families[noun]
-        resource = family.rows.get(row["id"])
-        setting = family.setting(resource)
-        config, _ = family.config(resource, setting)
-        system = setting.source if noun == "pipeline" else setting.destination
+        owner = owners[noun]
+        resource = owner.rows.get(row["id"])
+        deps = owner.deps(resource)
+        config, _ = owner.config(resource, deps)
+        system = deps.source if noun == "pipeline" else deps.destination
         if config_hash(connector.config) != resource.config_hash:
             yield f"the connector of a {noun} has another config than its row says that it was given"
         if system.version == 1 and config_hash(config) != resource.config_hash:
@@ -154,7 +154,7 @@ def claims_are_held(world: World) -> Iterator[str]:
 
 def _targets(world: World) -> Iterator[tuple[tuple[str, str], str]]:
     for row in world.rows["delivery"].values():
-        address = world.house.services.destinations.get(row["destination_id"]).address
+        address = world.app.services.destinations.get(row["destination_id"]).address
         for mapping in row["mappings"]:
             yield (target_key(*address.place, mapping["schema_name"]), mapping["table_name"]), row["id"]
 

@@ -7,7 +7,7 @@ from chalicelib.domain.database import SslMode
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
-from tests.support.in_process_app import House, changed
+from tests.support.in_process_app import InProcessApp, changed
 
 Resource = Pipeline | Delivery
 Act = Callable[[], Resource | None]
@@ -31,160 +31,160 @@ class Scene:
     """One operation, and what has to be there before."""
 
     name: str
-    prepare: Callable[[House], Ready]
+    prepare: Callable[[InProcessApp], Ready]
 
     def __str__(self) -> str:
         return self.name
 
 
-def stored(house: House, resource_id: str) -> Resource | None:
+def stored(app: InProcessApp, resource_id: str) -> Resource | None:
     """The pipeline or delivery as it is stored."""
-    stores = house.services.stores
+    stores = app.services.stores
     return stores.pipelines.find(resource_id) or stores.deliveries.find(resource_id)
 
 
-def desires(house: House, resource_id: str, state: DesiredState) -> Callable[[], bool]:
+def desires(app: InProcessApp, resource_id: str, state: DesiredState) -> Callable[[], bool]:
     """Whether the resource is there and wants that."""
 
     def done() -> bool:
-        found = stored(house, resource_id)
+        found = stored(app, resource_id)
         return found is not None and found.desired_state is state
 
     return done
 
 
-def with_pipeline(house: House, pipeline_id: str, act: Act, done: Callable[[], bool]) -> Ready:
+def with_pipeline(app: InProcessApp, pipeline_id: str, act: Act, done: Callable[[], bool]) -> Ready:
     """An operation on a pipeline that was looked at before."""
     return Ready(
-        before=lambda: house.services.pipelines.detail(pipeline_id),
-        act=lambda: house.ask(lambda: house.services.stores.pipelines_among.expect(pipeline_id), act),
+        before=lambda: app.services.pipelines.detail(pipeline_id),
+        act=lambda: app.ask(lambda: app.services.stores.pipelines_among.expect(pipeline_id), act),
         done=done,
     )
 
 
-def with_delivery(house: House, act: Act, done: Callable[[], bool]) -> Ready:
+def with_delivery(app: InProcessApp, act: Act, done: Callable[[], bool]) -> Ready:
     """An operation on the delivery, looked at before."""
     return Ready(
-        before=lambda: house.services.deliveries.get(DELIVERY_ID),
-        act=lambda: house.ask(lambda: house.services.stores.deliveries_among.expect(DELIVERY_ID), act),
+        before=lambda: app.services.deliveries.get(DELIVERY_ID),
+        act=lambda: app.ask(lambda: app.services.stores.deliveries_among.expect(DELIVERY_ID), act),
         done=done,
     )
 
 
-def deploy_pipeline(house: House) -> Ready:
-    pipeline_id = house.pipeline().id
+def deploy_pipeline(app: InProcessApp) -> Ready:
+    pipeline_id = app.pipeline().id
     return with_pipeline(
-        house,
+        app,
         pipeline_id,
-        act=lambda: house.services.pipelines.deploy(house.call(), pipeline_id),
-        done=desires(house, pipeline_id, DesiredState.RUNNING),
+        act=lambda: app.services.pipelines.deploy(app.context(), pipeline_id),
+        done=desires(app, pipeline_id, DesiredState.RUNNING),
     )
 
 
-def pause_pipeline(house: House) -> Ready:
-    pipeline_id = house.deployed_pipeline().id
+def pause_pipeline(app: InProcessApp) -> Ready:
+    pipeline_id = app.deployed_pipeline().id
     return with_pipeline(
-        house,
+        app,
         pipeline_id,
-        act=lambda: house.services.pipelines.pause(house.call(), pipeline_id),
-        done=desires(house, pipeline_id, DesiredState.PAUSED),
+        act=lambda: app.services.pipelines.pause(app.context(), pipeline_id),
+        done=desires(app, pipeline_id, DesiredState.PAUSED),
     )
 
 
-def resume_pipeline(house: House) -> Ready:
-    pipeline_id = house.deployed_pipeline().id
-    house.services.pipelines.pause(house.call(), pipeline_id)
+def resume_pipeline(app: InProcessApp) -> Ready:
+    pipeline_id = app.deployed_pipeline().id
+    app.services.pipelines.pause(app.context(), pipeline_id)
     return with_pipeline(
-        house,
+        app,
         pipeline_id,
-        act=lambda: house.services.pipelines.resume(house.call(), pipeline_id),
-        done=desires(house, pipeline_id, DesiredState.RUNNING),
+        act=lambda: app.services.pipelines.resume(app.context(), pipeline_id),
+        done=desires(app, pipeline_id, DesiredState.RUNNING),
     )
 
 
-def restart_pipeline(house: House) -> Ready:
+def restart_pipeline(app: InProcessApp) -> Ready:
     """Done when it was started once more than by its deploy and by the putting back of the stage."""
-    pipeline = house.deployed_pipeline()
+    pipeline = app.deployed_pipeline()
     return with_pipeline(
-        house,
+        app,
         pipeline.id,
-        act=lambda: house.services.pipelines.restart(house.call(), pipeline.id),
-        done=lambda: house.connect.starts(pipeline.connector_name) > 2,
+        act=lambda: app.services.pipelines.restart(app.context(), pipeline.id),
+        done=lambda: app.connect.starts(pipeline.connector_name) > 2,
     )
 
 
-def redeploy_pipeline(house: House) -> Ready:
+def redeploy_pipeline(app: InProcessApp) -> Ready:
     """Its source has been changed since it was deployed."""
-    pipeline = house.deployed_pipeline()
-    source = house.services.sources.get(pipeline.source_id)
+    pipeline = app.deployed_pipeline()
+    source = app.services.sources.get(pipeline.source_id)
     given = changed(source, address=replace(source.address, ssl_mode=SslMode.DISABLE))
-    house.services.sources.update(house.call(), source.id, given)
-    held = house.connect.config_of
+    app.services.sources.update(app.context(), source.id, given)
+    held = app.connect.config_of
     return with_pipeline(
-        house,
+        app,
         pipeline.id,
-        act=lambda: house.services.pipelines.deploy(house.call(), pipeline.id),
+        act=lambda: app.services.pipelines.deploy(app.context(), pipeline.id),
         done=lambda: held(pipeline.connector_name)["database.sslmode"] == "disable",
     )
 
 
-def delete_pipeline(house: House) -> Ready:
-    pipeline_id = house.deployed_pipeline().id
+def delete_pipeline(app: InProcessApp) -> Ready:
+    pipeline_id = app.deployed_pipeline().id
     return with_pipeline(
-        house,
+        app,
         pipeline_id,
-        act=lambda: house.services.pipelines.delete(house.call(), pipeline_id),
-        done=lambda: stored(house, pipeline_id) is None,
+        act=lambda: app.services.pipelines.delete(app.context(), pipeline_id),
+        done=lambda: stored(app, pipeline_id) is None,
     )
 
 
-def deploy_delivery(house: House) -> Ready:
+def deploy_delivery(app: InProcessApp) -> Ready:
     """Always with the same idempotency key and the same body."""
-    pipeline, destination = house.deployed_pipeline(), house.destination()
-    given = house.delivery_input(pipeline, "orders", "customers")
+    pipeline, destination = app.deployed_pipeline(), app.destination()
+    given = app.delivery_input(pipeline, "orders", "customers")
     return Ready(
-        before=lambda: house.services.deliveries.preview(house.call(), destination.id, given),
-        act=lambda: house.ask(
-            lambda: house.services.deliveries.expect_draft(destination.id, given),
-            lambda: house.services.deliveries.deploy(house.call(key=DELIVERY_ID), destination.id, given),
+        before=lambda: app.services.deliveries.preview(app.context(), destination.id, given),
+        act=lambda: app.ask(
+            lambda: app.services.deliveries.expect_draft(destination.id, given),
+            lambda: app.services.deliveries.deploy(app.context(key=DELIVERY_ID), destination.id, given),
         ),
-        done=desires(house, DELIVERY_ID, DesiredState.RUNNING),
+        done=desires(app, DELIVERY_ID, DesiredState.RUNNING),
     )
 
 
-def a_delivery(house: House) -> Delivery:
+def a_delivery(app: InProcessApp) -> Delivery:
     """A delivery that runs."""
-    deploy_delivery(house).act()
-    return house.services.stores.deliveries.get(DELIVERY_ID)
+    deploy_delivery(app).act()
+    return app.services.stores.deliveries.get(DELIVERY_ID)
 
 
-def remap_delivery(house: House) -> Ready:
+def remap_delivery(app: InProcessApp) -> Ready:
     """One target table stays, the other is replaced."""
-    one, other = a_delivery(house).mappings
+    one, other = a_delivery(app).mappings
     wanted = (one, replace(other, table_name="clients"))
     return with_delivery(
-        house,
-        act=lambda: house.services.deliveries.update_mappings(house.call(), DELIVERY_ID, wanted),
-        done=lambda: house.services.stores.deliveries.get(DELIVERY_ID).mappings == wanted,
+        app,
+        act=lambda: app.services.deliveries.update_mappings(app.context(), DELIVERY_ID, wanted),
+        done=lambda: app.services.stores.deliveries.get(DELIVERY_ID).mappings == wanted,
     )
 
 
-def move_delivery(house: House) -> Ready:
+def move_delivery(app: InProcessApp) -> Ready:
     """Its tables are in another schema from then on."""
-    wanted = tuple(replace(mapping, schema_name="elsewhere") for mapping in a_delivery(house).mappings)
+    wanted = tuple(replace(mapping, schema_name="elsewhere") for mapping in a_delivery(app).mappings)
     return with_delivery(
-        house,
-        act=lambda: house.services.deliveries.update_mappings(house.call(), DELIVERY_ID, wanted),
-        done=lambda: house.services.stores.deliveries.get(DELIVERY_ID).mappings == wanted,
+        app,
+        act=lambda: app.services.deliveries.update_mappings(app.context(), DELIVERY_ID, wanted),
+        done=lambda: app.services.stores.deliveries.get(DELIVERY_ID).mappings == wanted,
     )
 
 
-def delete_delivery(house: House) -> Ready:
-    a_delivery(house)
+def delete_delivery(app: InProcessApp) -> Ready:
+    a_delivery(app)
     return with_delivery(
-        house,
-        act=lambda: house.services.deliveries.delete(house.call(), DELIVERY_ID),
-        done=lambda: stored(house, DELIVERY_ID) is None,
+        app,
+        act=lambda: app.services.deliveries.delete(app.context(), DELIVERY_ID),
+        done=lambda: stored(app, DELIVERY_ID) is None,
     )
 
 

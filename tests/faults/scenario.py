@@ -9,8 +9,8 @@ from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, Reject
 from tests.faults.failure_modes import Aftermath, Kind
 from tests.faults.invariants import violations
 from tests.faults.operations import Ready, Scene
-from tests.support.call_interceptor import Call, Crash, Point, Trouble
-from tests.support.in_process_app import House, Kept
+from tests.support.call_interceptor import Crash, Point, RequestContext, Trouble
+from tests.support.in_process_app import InProcessApp, Kept
 
 Troubles = Sequence[tuple[Point, Kind]]
 JUMPS = (31, 10, 10, 10, 31, 10, 10, 95, 10, 600, 10, 10)
@@ -29,48 +29,48 @@ class Stage:
     points: Sequence[Point]
 
     @classmethod
-    def set(cls, house: House, scene: Scene, empty: Kept) -> "Stage":
+    def set(cls, app: InProcessApp, scene: Scene, empty: Kept) -> "Stage":
         """Prepare the scene once, and learn its points from a run in which nothing goes wrong."""
-        house.restore(empty)
-        ready = scene.prepare(house)
-        house.tick()
-        house.tick()
-        kept = house.keep()
-        house.restore(kept)
+        app.restore(empty)
+        ready = scene.prepare(app)
+        app.tick()
+        app.tick()
+        kept = app.keep()
+        app.restore(kept)
         ready.before()
-        house.gate.watch()
+        app.gate.watch()
         ready.act()
-        points = house.gate.unwatch()
+        points = app.gate.unwatch()
         return cls(ready=ready, kept=kept, points=points)
 
-    def run(self, house: House, now: Troubles, later: Troubles = ()) -> list[str]:
+    def run(self, app: InProcessApp, now: Troubles, later: Troubles = ()) -> list[str]:
         """Play it with these troubles, and others in the first tick that follows; everything that was wrong.
 
         On a thread of its own: Python gets its stack in pieces, and where pytest's many frames happen to end near the
         end of a piece, each further call costs two system calls.
         """
         with ThreadPoolExecutor(1) as stage:
-            return stage.submit(self._run, house, now, later).result()
+            return stage.submit(self._run, app, now, later).result()
 
-    def _run(self, house: House, now: Troubles, later: Troubles) -> list[str]:
-        house.restore(self.kept)
+    def _run(self, app: InProcessApp, now: Troubles, later: Troubles) -> list[str]:
+        app.restore(self.kept)
         self.ready.before()
         after = Aftermath()
-        answer = troubled(house, now, after, self.ready.act)
-        house.connect.settle()
+        answer = troubled(app, now, after, self.ready.act)
+        app.connect.settle()
         wrong = list(self._untrue(answer))
         after.arrive()
         if later:
-            troubled(house, later, after, lambda: house.tick(after=31))
+            troubled(app, later, after, lambda: app.tick(after=31))
             after.arrive()
-        wrong += recover(house)
+        wrong += recover(app)
         if after.arrive_last():
-            wrong += recover(house)
+            wrong += recover(app)
         done = self.ready.done()
         if done and isinstance(answer, NOTHING_HAPPENED):
             wrong.append(f"it said {answer.code}, and did it all the same")
         if not wrong and not done:
-            wrong += self._again(house)
+            wrong += self._again(app)
         return wrong
 
     def _untrue(self, answer: object) -> Iterable[str]:
@@ -82,43 +82,43 @@ class Stage:
         if not self.ready.done():
             yield "it said that it was done, and it was not"
 
-    def _again(self, house: House) -> list[str]:
+    def _again(self, app: InProcessApp) -> list[str]:
         """Nothing stands in the way of a second attempt."""
         try:
             self.ready.act()
         except HeadgateError as error:
             return [f"a second attempt fails: {error.code} {error.message}"]
-        house.connect.settle()
-        wrong = violations(house)
+        app.connect.settle()
+        wrong = violations(app)
         if not self.ready.done():
             wrong.append("a second attempt has not done it")
         return wrong
 
 
-def play(house: House, stage: Stage, kind: Kind) -> tuple[int, dict[str, list[str]]]:
+def play(app: InProcessApp, stage: Stage, kind: Kind) -> tuple[int, dict[str, list[str]]]:
     """Let each point of the stage meet this trouble, once each: how many there are, and what was wrong at which."""
     points = [point for point in stage.points if kind.concerns(point)]
-    return len(points), {str(point): wrong for point in points if (wrong := stage.run(house, [(point, kind)]))}
+    return len(points), {str(point): wrong for point in points if (wrong := stage.run(app, [(point, kind)]))}
 
 
-def troubled(house: House, troubles: Troubles, after: Aftermath, act: Callable[[], object]) -> object:
+def troubled(app: InProcessApp, troubles: Troubles, after: Aftermath, act: Callable[[], object]) -> object:
     """What `act` gives while these troubles wait for its calls: a value, an error of ours, or a Crash."""
-    made = [kind.meet(house, point, after) for point, kind in troubles]
-    house.gate.watch(_together([trouble for trouble in made if trouble]))
+    made = [kind.meet(app, point, after) for point, kind in troubles]
+    app.gate.watch(_together([trouble for trouble in made if trouble]))
     try:
         return act()
     except HeadgateError as error:
         return error
     except Crash as crash:
-        house.restart()
+        app.restart()
         return crash
     finally:
-        house.gate.unwatch()
-        house.connect.faults.clear()
+        app.gate.unwatch()
+        app.connect.faults.clear()
 
 
 def _together(troubles: Sequence[Trouble]) -> Trouble:
-    def meet(point: Point, call: Call) -> object:
+    def meet(point: Point, call: RequestContext) -> object:
         for trouble in troubles:
             call = partial(trouble, point, call)
         return call()
@@ -126,12 +126,12 @@ def _together(troubles: Sequence[Trouble]) -> Trouble:
     return meet
 
 
-def recover(house: House) -> list[str]:
+def recover(app: InProcessApp) -> list[str]:
     """Let time pass and the reconciler tick until all is well; what is still wrong when patience ends."""
     wrong = ["not looked yet"]
     for seconds in JUMPS:
-        house.tick(after=seconds)
-        wrong = violations(house)
+        app.tick(after=seconds)
+        wrong = violations(app)
         if not wrong:
             break
     return wrong

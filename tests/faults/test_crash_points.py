@@ -9,7 +9,7 @@ from tests.faults.failure_modes import KINDS, Kind
 from tests.faults.operations import SCENES, Scene
 from tests.faults.scenario import Stage, play
 from tests.support.call_interceptor import Point, Side
-from tests.support.in_process_app import House, Kept
+from tests.support.in_process_app import InProcessApp, Kept
 
 pytestmark = pytest.mark.thorough
 
@@ -21,14 +21,14 @@ SetStage = Callable[[Scene], Stage]
 
 
 @pytest.fixture(scope="module")
-def set_stage(house_of_the_module: tuple[House, Kept]) -> SetStage:
+def set_stage(app_of_the_module: tuple[InProcessApp, Kept]) -> SetStage:
     """Stages by scene, each set once."""
-    house, empty = house_of_the_module
+    app, empty = app_of_the_module
     stages: dict[str, Stage] = {}
 
     def stage(scene: Scene) -> Stage:
         if scene.name not in stages:
-            stages[scene.name] = Stage.set(house, scene, empty)
+            stages[scene.name] = Stage.set(app, scene, empty)
         return stages[scene.name]
 
     return stage
@@ -37,9 +37,9 @@ def set_stage(house_of_the_module: tuple[House, Kept]) -> SetStage:
 @pytest.mark.parametrize("scene", SCENES, ids=str)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.side.value} {kind.name}")
 def test_one_call_goes_wrong(
-    house: House, set_stage: SetStage, scene: Scene, kind: Kind, record_property: Callable[[str, object], None]
+    app: InProcessApp, set_stage: SetStage, scene: Scene, kind: Kind, record_property: Callable[[str, object], None]
 ) -> None:
-    count, wrong = play(house, set_stage(scene), kind)
+    count, wrong = play(app, set_stage(scene), kind)
     record_property("scenarios", count)
     assert not wrong
 
@@ -59,7 +59,7 @@ def test_every_kind_of_call_is_among_the_points(
 
 @pytest.mark.parametrize("scene", SCENES, ids=str)
 def test_two_calls_go_wrong(
-    house: House, set_stage: SetStage, scene: Scene, record_property: Callable[[str, object], None]
+    app: InProcessApp, set_stage: SetStage, scene: Scene, record_property: Callable[[str, object], None]
 ) -> None:
     """The second one either later in the same request, or in the tick that takes over."""
     stage, chance = set_stage(scene), random.Random(f"{SEED} {scene}")
@@ -72,7 +72,7 @@ def test_two_calls_go_wrong(
             now.append(_any_trouble(chance, rest))
         else:
             later.append(_any_trouble(chance, TICK))
-        if found := stage.run(house, now, later):
+        if found := stage.run(app, now, later):
             wrong[str([f"{point} {kind.name}" for point, kind in [*now, *later]])] = found
     record_property("pairs", PAIRS_EACH)
     assert not wrong

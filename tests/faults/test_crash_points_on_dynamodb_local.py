@@ -16,14 +16,14 @@ from tests.faults.failure_modes import CRASHES, STORE_TROUBLES
 from tests.faults.operations import DEPLOY_DELIVERY, DEPLOY_PIPELINE, Scene
 from tests.faults.scenario import Stage, play
 from tests.support.call_interceptor import Gate
-from tests.support.in_process_app import House, house_on
+from tests.support.in_process_app import InProcessApp, house_on
 from tests.support.tables import on_dynamodb_local
 
 pytestmark = pytest.mark.real
 
 
 @pytest.fixture(scope="module")
-def local_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def local_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessApp]:
     """A house over a DynamoDB Local of its own."""
     state: Path = tmp_path_factory.mktemp("dynamodb")
     folders, gate = Folders(state), Gate()
@@ -39,7 +39,9 @@ def local_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 
 @pytest.mark.parametrize("scene", [DEPLOY_PIPELINE, DEPLOY_DELIVERY], ids=str)
-def test_one_call_goes_wrong(local_house: House, scene: Scene, record_property: Callable[[str, object], None]) -> None:
+def test_one_call_goes_wrong(
+    local_house: InProcessApp, scene: Scene, record_property: Callable[[str, object], None]
+) -> None:
     """Every crash and every trouble of the store, at every point."""
     stage = Stage.set(local_house, scene, local_house.keep())
     played = {kind: play(local_house, stage, kind) for kind in (*CRASHES, *STORE_TROUBLES)}

@@ -10,15 +10,15 @@ import pytest
 from chalicelib.domain.observation import DesiredState
 from tests.faults.invariants import violations
 from tests.faults.scenario import recover
-from tests.support.call_interceptor import Call, Point, Side
-from tests.support.in_process_app import House
+from tests.support.call_interceptor import Point, RequestContext, Side
+from tests.support.in_process_app import InProcessApp
 
 
 class HeldUp:
     """A request whose worker stops at the first call of a kind, until it is let go."""
 
-    def __init__(self, house: House, act: Callable[[], object], stops: Callable[[Point], bool]) -> None:
-        self._house, self._stops = house, stops
+    def __init__(self, app: InProcessApp, act: Callable[[], object], stops: Callable[[Point], bool]) -> None:
+        self._house, self._stops = app, stops
         self._reached, self._free = threading.Event(), threading.Event()
         self._failing = False
         self._pool = ThreadPoolExecutor(1)
@@ -40,7 +40,7 @@ class HeldUp:
         finally:
             self._house.gate.unwatch()
 
-    def _stop(self, point: Point, call: Call) -> object:
+    def _stop(self, point: Point, call: RequestContext) -> object:
         if self._stops(point) and not self._reached.is_set():
             self._reached.set()
             self._free.wait(20)
@@ -65,77 +65,77 @@ def commits_what_was_done() -> Callable[[Point], bool]:
     return second
 
 
-def test_a_late_worker_does_not_undo_what_another_has_finished(house: House) -> None:
-    pipeline = house.pipeline()
-    worker = HeldUp(house, lambda: house.services.pipelines.deploy(house.call(), pipeline.id), creates)
-    house.tick(after=31)
-    assert house.services.pipelines.get(pipeline.id).desired_state is DesiredState.RUNNING
+def test_a_late_worker_does_not_undo_what_another_has_finished(app: InProcessApp) -> None:
+    pipeline = app.pipeline()
+    worker = HeldUp(app, lambda: app.services.pipelines.deploy(app.context(), pipeline.id), creates)
+    app.tick(after=31)
+    assert app.services.pipelines.get(pipeline.id).desired_state is DesiredState.RUNNING
     answer = worker.let_go(failing=True)
     assert getattr(answer, "open_operation", None)
-    assert house.connect.names() == [pipeline.connector_name]
-    assert recover(house) == []
+    assert app.connect.names() == [pipeline.connector_name]
+    assert recover(app) == []
 
 
-def test_a_late_worker_adopts_the_connector_that_another_has_made(house: House) -> None:
-    pipeline = house.pipeline()
-    worker = HeldUp(house, lambda: house.services.pipelines.deploy(house.call(), pipeline.id), creates)
-    house.tick(after=31)
+def test_a_late_worker_adopts_the_connector_that_another_has_made(app: InProcessApp) -> None:
+    pipeline = app.pipeline()
+    worker = HeldUp(app, lambda: app.services.pipelines.deploy(app.context(), pipeline.id), creates)
+    app.tick(after=31)
     answer = worker.let_go()
     assert getattr(answer, "desired_state", None) is DesiredState.RUNNING
-    house.connect.settle()
-    assert violations(house) == []
+    app.connect.settle()
+    assert violations(app) == []
 
 
 @pytest.mark.parametrize("pauses", [False, True])
-def test_a_late_worker_leaves_what_was_settled_and_steered_meanwhile(house: House, pauses: bool) -> None:
-    pipeline = house.pipeline()
-    worker = HeldUp(house, lambda: house.services.pipelines.deploy(house.call(), pipeline.id), commits_what_was_done())
-    house.tick(after=31)
+def test_a_late_worker_leaves_what_was_settled_and_steered_meanwhile(app: InProcessApp, pauses: bool) -> None:
+    pipeline = app.pipeline()
+    worker = HeldUp(app, lambda: app.services.pipelines.deploy(app.context(), pipeline.id), commits_what_was_done())
+    app.tick(after=31)
     if pauses:
-        house.services.pipelines.pause(house.call(), pipeline.id)
+        app.services.pipelines.pause(app.context(), pipeline.id)
     worker.let_go()
-    house.connect.settle()
-    assert violations(house) == []
+    app.connect.settle()
+    assert violations(app) == []
     wanted = DesiredState.PAUSED if pauses else DesiredState.RUNNING
-    assert house.services.pipelines.get(pipeline.id).desired_state is wanted
+    assert app.services.pipelines.get(pipeline.id).desired_state is wanted
 
 
-def test_a_late_delete_of_what_is_gone_is_done(house: House) -> None:
-    pipeline = house.deployed_pipeline()
+def test_a_late_delete_of_what_is_gone_is_done(app: InProcessApp) -> None:
+    pipeline = app.deployed_pipeline()
     worker = HeldUp(
-        house,
-        lambda: house.services.pipelines.delete(house.call(), pipeline.id),
+        app,
+        lambda: app.services.pipelines.delete(app.context(), pipeline.id),
         lambda point: point.what[:6] == "DELETE",
     )
-    house.tick(after=31)
-    assert house.tables.rows("pipelines") == []
+    app.tick(after=31)
+    assert app.tables.rows("pipelines") == []
     assert worker.let_go() is None
-    assert violations(house) == []
+    assert violations(app) == []
 
 
-def test_mappings_are_settled_in_spite_of_many_other_changes_to_the_same_schema(house: House) -> None:
+def test_mappings_are_settled_in_spite_of_many_other_changes_to_the_same_schema(app: InProcessApp) -> None:
     """What Connect has accepted is never reported as failed because others were faster at the table of claims."""
-    pipeline, destination = house.deployed_pipeline(), house.destination()
-    given = house.delivery_input(pipeline, "orders")
-    delivery = house.services.deliveries.deploy(house.call(), destination.id, given)
-    others = iter(house.delivery_input(pipeline, f"other{number}") for number in range(99))
+    pipeline, destination = app.deployed_pipeline(), app.destination()
+    given = app.delivery_input(pipeline, "orders")
+    delivery = app.services.deliveries.deploy(app.context(), destination.id, given)
+    others = iter(app.delivery_input(pipeline, f"other{number}") for number in range(99))
     deploys = threading.local()
 
-    def somebody_is_faster(point: Point, call: Call) -> object:
+    def somebody_is_faster(point: Point, call: RequestContext) -> object:
         written = point.what == "TransactWriteItems" and point.number > 6
         if written and not getattr(deploys, "busy", False) and point.turn < 40:
             with ThreadPoolExecutor(1) as other:
                 other.submit(
-                    lambda: house.services.deliveries.deploy(house.call(), destination.id, next(others))
+                    lambda: app.services.deliveries.deploy(app.context(), destination.id, next(others))
                 ).result()
         return call()
 
     moved = (type(delivery.mappings[0])(topic=given.mappings[0].topic, schema_name="target", table_name="moved"),)
-    house.gate.watch(somebody_is_faster)
+    app.gate.watch(somebody_is_faster)
     try:
-        answer = house.services.deliveries.update_mappings(house.call(), delivery.id, moved)
+        answer = app.services.deliveries.update_mappings(app.context(), delivery.id, moved)
     finally:
-        house.gate.unwatch()
+        app.gate.unwatch()
     assert answer.open_operation
-    assert recover(house) == []
-    assert house.services.deliveries.get(delivery.id).mappings == moved
+    assert recover(app) == []
+    assert app.services.deliveries.get(delivery.id).mappings == moved

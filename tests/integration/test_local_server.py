@@ -11,7 +11,7 @@ import pytest
 
 import infra.local.app.server as server_module
 from chalicelib.api.router import Router
-from chalicelib.domain.access import Call, Permission
+from chalicelib.domain.access import Permission, RequestContext
 from infra.local.app.server import MAX_CONNECTIONS, ApiServer
 from tests.support.edge import JSON_ADMIN, make_edge
 from tests.support.waiting import eventually
@@ -259,7 +259,7 @@ def test_a_stop_lets_a_running_request_end_and_waiting_connections_go() -> None:
     routes, begun, may_end = Router(tag="Slow"), threading.Event(), threading.Event()
 
     @routes.get("/slow", needs=Permission.READ)
-    def slow(call: Call) -> list[int]:
+    def slow(call: RequestContext) -> list[int]:
         """Waits until it is told."""
         begun.set()
         may_end.wait(20)

@@ -37,8 +37,8 @@ class Point:
         return f"#{self.number} {self.side.value} {self.what}"
 
 
-Call = Callable[[], object]
-Trouble = Callable[[Point, Call], object]
+RequestContext = Callable[[], object]
+Trouble = Callable[[Point, RequestContext], object]
 """What is done in place of a call; it may make the call, before or after it does its harm."""
 
 

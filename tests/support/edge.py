@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from chalicelib import errors
 from chalicelib.api import events
-from chalicelib.api.boundary import Boundary, BoundaryParts, Denials
+from chalicelib.api.boundary import Boundary, BoundaryDependencies, Denials
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.docs import docs_routes
 from chalicelib.api.health import health_routes
@@ -25,7 +25,7 @@ from chalicelib.api.http import Answer, HttpRequest, Reply
 from chalicelib.api.openapi import Json, document
 from chalicelib.api.route import Route, TaskPath, UuidPath
 from chalicelib.api.router import Router, close
-from chalicelib.domain.access import Actor, Call, Permission, Role
+from chalicelib.domain.access import Actor, Permission, RequestContext, Role
 from chalicelib.domain.idempotency import Claim, KeptAnswer
 from chalicelib.kit.clock import utc_now
 from chalicelib.kit.ids import new_id
@@ -136,15 +136,15 @@ class Edge:
 
     app: Chalice
     rows: MemoryRows
-    denied: list[tuple[Call, Route]]
-    calls: list[Call]
+    denied: list[tuple[RequestContext, Route]]
+    calls: list[RequestContext]
     mounted: list[tuple[str, Route]]
 
 
 def make_edge(*extra: Router, denials: Denials | None = None) -> Edge:
     """A fresh app with the small routes below, `extra` routers beside them, and the service's own public routes."""
-    rows, denied, calls = MemoryRows(), list[tuple[Call, Route]](), list[Call]()
-    parts = BoundaryParts(
+    rows, denied, calls = MemoryRows(), list[tuple[RequestContext, Route]](), list[RequestContext]()
+    parts = BoundaryDependencies(
         authenticator=TestAuthenticator(),
         idempotency=lambda: rows,
         signer=lambda: Signer(key=b"k" * 32),
@@ -165,12 +165,12 @@ def make_edge(*extra: Router, denials: Denials | None = None) -> Edge:
     return Edge(app=app, rows=rows, denied=denied, calls=calls, mounted=mounted)
 
 
-def things(calls: list[Call]) -> Router:  # noqa: C901 - many small handlers, none with a branch too many
+def things(calls: list[RequestContext]) -> Router:  # noqa: C901 - many small handlers, none with a branch too many
     """Routes that show every kind of parameter and answer. Every call that reaches a handler is noted in `calls`."""
     routes = Router(tag="Things")
 
     @routes.post("/things", needs=Permission.WRITE, status=201)
-    def create_thing(call: Call, body: ThingInput) -> ThingOutput:
+    def create_thing(call: RequestContext, body: ThingInput) -> ThingOutput:
         """Make a thing."""
         calls.append(call)
         if body.name == "taken":
@@ -180,7 +180,7 @@ def things(calls: list[Call]) -> Router:  # noqa: C901 - many small handlers, no
         return ThingOutput(id=call.fresh_id(), name=body.name)
 
     @routes.get("/things", needs=Permission.READ)
-    def list_things(call: Call, query: ThingQuery) -> Page[ThingOutput]:
+    def list_things(call: RequestContext, query: ThingQuery) -> Page[ThingOutput]:
         """List things."""
         first = int(query.after or 0)
         shown = range(first, min(first + query.limit, 5))
@@ -193,30 +193,30 @@ def things(calls: list[Call]) -> Router:  # noqa: C901 - many small handlers, no
         return [ThingOutput(id="summary", name="summary")]
 
     @routes.get("/things/{uuid}", needs=Permission.READ)
-    def get_thing(call: Call, uuid: UuidPath) -> ThingOutput:
+    def get_thing(call: RequestContext, uuid: UuidPath) -> ThingOutput:
         """Read a thing."""
         if uuid != THING:
             raise errors.NotFound("No such thing.")
         return ThingOutput(id=uuid, name="ä thing")
 
     @routes.put("/things/{uuid}", needs=Permission.WRITE)
-    def change_thing(call: Call, uuid: UuidPath, body: ThingInput) -> ThingOutput:
+    def change_thing(call: RequestContext, uuid: UuidPath, body: ThingInput) -> ThingOutput:
         """Change a thing."""
         if call.if_match not in (None, 3):
             raise errors.VersionMismatch("Somebody changed it.")
         return ThingOutput(id=uuid, name=body.name, version=4)
 
     @routes.delete("/things/{uuid}", needs=Permission.ADMINISTER)
-    def delete_thing(call: Call, uuid: UuidPath) -> None:
+    def delete_thing(call: RequestContext, uuid: UuidPath) -> None:
         """Delete a thing."""
 
     @routes.post("/things/{uuid}/note", needs=Permission.OPERATE)
-    def note_thing(call: Call, uuid: UuidPath, body: NoteInput | None) -> ThingOutput:
+    def note_thing(call: RequestContext, uuid: UuidPath, body: NoteInput | None) -> ThingOutput:
         """A body that may be left out."""
         return ThingOutput(id=uuid, name=body.note if body else "nothing")
 
     @routes.post("/things/{uuid}/tasks/{task_id}/restart", needs=Permission.OPERATE, also=(202,))
-    def restart_task(call: Call, uuid: UuidPath, task_id: TaskPath) -> Answer[ThingOutput]:
+    def restart_task(call: RequestContext, uuid: UuidPath, task_id: TaskPath) -> Answer[ThingOutput]:
         """A status chosen at run time, with a cookie."""
         calls.append(call)
         body = ThingOutput(id=uuid, name=repr(task_id))
@@ -225,12 +225,12 @@ def things(calls: list[Call]) -> Router:  # noqa: C901 - many small handlers, no
     return routes
 
 
-def oddities(calls: list[Call]) -> Router:
+def oddities(calls: list[RequestContext]) -> Router:
     """Routes that answer text, are for somebody special, or fail."""
     routes = Router(tag="Oddities")
 
     @routes.get("/names/{name}", needs=Permission.READ)
-    def get_name(call: Call, name: str) -> Reply:
+    def get_name(call: RequestContext, name: str) -> Reply:
         """A name in the path, text in the answer."""
         return Reply(text=f"name={name}")
 
@@ -240,23 +240,23 @@ def oddities(calls: list[Call]) -> Router:
         return Reply(text=f"{request.headers.get('cookie', '-')} {request.source_address}")
 
     @routes.get("/machine", needs=Permission.SERVICE, hidden=True)
-    def machine(call: Call) -> Reply:
+    def machine(call: RequestContext) -> Reply:
         """For machines only."""
         return Reply(text=call.actor.via)
 
     @routes.post("/broken", needs=Permission.READ)
-    def broken(call: Call) -> None:
+    def broken(call: RequestContext) -> None:
         """Fails in a way that nobody foresaw, with a secret in the message."""
         calls.append(call)
         raise KeyError("hunter2")
 
     @routes.get("/busy", needs=Permission.READ)
-    def busy(call: Call) -> None:
+    def busy(call: RequestContext) -> None:
         """Too many."""
         raise errors.RateLimited("Later.", retry_after_seconds=7)
 
     @routes.post("/sealed", needs=Permission.READ)
-    def sealed(call: Call, body: Annotated[ThingInput, Field()]) -> ThingOutput:
+    def sealed(call: RequestContext, body: Annotated[ThingInput, Field()]) -> ThingOutput:
         """Answers what it must not: a type of its own making."""
         return Secret("hunter2")  # type: ignore[return-value]
 

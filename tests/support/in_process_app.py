@@ -1,12 +1,12 @@
 """A whole Headgate in this process, wired as in production, with time and the outside in a test's hands.
 
     def test_something(house: House) -> None:
-        pipeline = house.services.pipelines.deploy(house.call(), house.pipeline().id)
+        pipeline = house.services.pipelines.deploy(house.context(), house.pipeline().id)
         house.tick()
 
 Real are: every service, store and client, the DynamoDB protocol (moto; DynamoDB Local where a test builds its own with
 `house_on`), HTTP to the Connect double, Kafka's protocol to the Kafka double. On paper are the databases (see `paper`).
-Time stands still until `house.clock.advance(seconds)`. The fixture `house` starts from empty tables each time.
+Time stands still until `house.clock.advance(seconds)`. The fixture `app` starts from empty tables each time.
 """
 
 import base64
@@ -26,7 +26,7 @@ import pytest
 
 from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.kafka import Kafka
-from chalicelib.domain.access import Actor, Call, Role
+from chalicelib.domain.access import Actor, RequestContext, Role
 from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, SecretDelivery, SecurityProtocol, StreamCluster
 from chalicelib.domain.database import DatabaseAddress
 from chalicelib.domain.delivery import DeliveryOptions, Mapping
@@ -38,7 +38,7 @@ from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from chalicelib.services.audit import AuditTrail
-from chalicelib.services.client_factory import Outside
+from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connect_clusters import ConnectClusterInput
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.credentials import CredentialVault
@@ -120,9 +120,9 @@ class HouseServices(Services):
         self._database, self._kept = database, kept
 
     @cached_property
-    def outside(self) -> Outside:
+    def clients(self) -> ClientFactory:
         """The way out, to databases on paper."""
-        return Outside(
+        return ClientFactory(
             vault=self.credentials,
             databases={DatabaseProvider.POSTGRESQL: self._database},
             make_connect=self._connect,
@@ -159,7 +159,7 @@ class Kept:
 
 
 @dataclass(kw_only=True)
-class House:
+class InProcessApp:
     """A Headgate and everything around it."""
 
     tables: Tables
@@ -204,9 +204,9 @@ class House:
         self.services.reconciler.tick(one.id, Deadline.after(25))
         self.connect.settle()
 
-    def call(self, *, key: str | None = None, if_match: int | None = None, seconds: float = 20) -> Call:
+    def context(self, *, key: str | None = None, if_match: int | None = None, seconds: float = 20) -> RequestContext:
         """A request of the Admin's. `key` is what an idempotency key becomes: the id of what is created."""
-        return Call(
+        return RequestContext(
             actor=ADMIN,
             correlation_id="test",
             deadline=Deadline.after(seconds),
@@ -231,7 +231,7 @@ class House:
 
     def register_connect(self, url: str) -> ConnectCluster:
         """Register Connect workers, on the only stream cluster."""
-        return self.services.connect_clusters.create(self.call(), self.connect_input(url))
+        return self.services.connect_clusters.create(self.context(), self.connect_input(url))
 
     def connect_input(self, url: str) -> ConnectClusterInput:
         """What a person says about Connect workers there."""
@@ -250,7 +250,7 @@ class House:
         found = self.services.stream_clusters.list(limit=1, after=None).items
         if found:
             return found[0]
-        return self.services.stream_clusters.create(self.call(), self.stream_input(self.kafka.address))
+        return self.services.stream_clusters.create(self.context(), self.stream_input(self.kafka.address))
 
     def stream_input(self, address: str) -> StreamClusterInput:
         """What a person says about a stream cluster there."""
@@ -266,13 +266,13 @@ class House:
 
     def source(self) -> Source:
         """A source whose tables have been discovered."""
-        source = self.services.sources.create(self.call(), _system("source", next(self.numbers)))
-        self.services.discovery.discover(self.call(), source.id)
+        source = self.services.sources.create(self.context(), _system("source", next(self.numbers)))
+        self.services.discovery.discover(self.context(), source.id)
         return self.services.sources.get(source.id)
 
     def destination(self) -> Destination:
         """A destination."""
-        return self.services.destinations.create(self.call(), _system("destination", next(self.numbers)))
+        return self.services.destinations.create(self.context(), _system("destination", next(self.numbers)))
 
     def pipeline(self, source: Source | None = None) -> Pipeline:
         """A draft that is ready to be deployed; it captures every table of the paper database."""
@@ -286,11 +286,11 @@ class House:
                 topic_prefix=f"p{number}", tables=tuple(TableName(SCHEMA, table) for table in self.database.tables)
             ),
         )
-        return self.services.pipelines.create(self.call(), given)
+        return self.services.pipelines.create(self.context(), given)
 
     def deployed_pipeline(self) -> Pipeline:
         """A pipeline that runs, its topics there."""
-        pipeline = self.services.pipelines.deploy(self.call(), self.pipeline().id)
+        pipeline = self.services.pipelines.deploy(self.context(), self.pipeline().id)
         for topic in pipeline.capture.topics:
             self.kafka.state.create_topic(topic)
         return pipeline
@@ -314,7 +314,7 @@ class House:
 
 
 @contextmanager
-def house_on(tables: Tables, gate: Gate) -> Iterator[House]:
+def house_on(tables: Tables, gate: Gate) -> Iterator[InProcessApp]:
     """A house over these tables."""
     with ExitStack() as ends:
         kafka = KafkaDouble().start()
@@ -323,9 +323,9 @@ def house_on(tables: Tables, gate: Gate) -> Iterator[House]:
         connect.start()
         ends.callback(connect.stop)
         ends.enter_context(_through(gate))
-        house = House(tables=tables, gate=gate, connect=connect, kafka=kafka)
-        ends.callback(house.connections.close)
-        yield house
+        app = InProcessApp(tables=tables, gate=gate, connect=connect, kafka=kafka)
+        ends.callback(app.connections.close)
+        yield app
 
 
 @contextmanager
@@ -376,20 +376,20 @@ def _address(number: int) -> DatabaseAddress:
 
 
 @pytest.fixture(scope="module")
-def house_of_the_module() -> Iterator[tuple[House, Kept]]:
+def app_of_the_module() -> Iterator[tuple[InProcessApp, Kept]]:
     """One house for the tests of a module, and how it was when it was new.
 
     Not for longer: moto is one for the whole process, and other modules start it themselves.
     """
     gate = Gate()
-    with on_moto(gate) as tables, house_on(tables, gate) as house:
-        yield house, house.keep()
+    with on_moto(gate) as tables, house_on(tables, gate) as app:
+        yield app, app.keep()
 
 
 @pytest.fixture
-def house(house_of_the_module: tuple[House, Kept]) -> House:
+def app(app_of_the_module: tuple[InProcessApp, Kept]) -> InProcessApp:
     """A house with empty tables and an empty Connect cluster."""
-    made, empty = house_of_the_module
+    made, empty = app_of_the_module
     made.restore(empty)
     made.database.reachable, made.database.bug = True, None
     return made

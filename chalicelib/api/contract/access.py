@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from chalicelib.api.contract.common import Input, Moment, Output, SecretText
+from chalicelib.api.contract.common import Input, Output, SecretText, Timestamp
 from chalicelib.domain.access import GRANTS, Permission, Role
 from chalicelib.domain.user import User, UserStatus
 from chalicelib.services.sessions import SignedIn
@@ -39,7 +39,7 @@ class LoginOutput(Output):
     """A new session; its token is in the cookie."""
 
     user: SessionUser
-    expires_at: Moment
+    expires_at: Timestamp
 
 
 class SessionOutput(Output):
@@ -47,7 +47,7 @@ class SessionOutput(Output):
 
     user: SessionUser
     permissions: list[Permission]
-    expires_at: Moment
+    expires_at: Timestamp
     via: str = "session"
 
     @classmethod

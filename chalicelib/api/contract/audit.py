@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
-from chalicelib.api.contract.common import Moment, Output, Uuid, Whole
+from chalicelib.api.contract.common import Output, StrictInt, Timestamp, Uuid
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.domain.audit import AuditRecord, Outcome
 
@@ -12,7 +12,7 @@ from chalicelib.domain.audit import AuditRecord, Outcome
 class AuditQuery(ListQuery):
     """Which records."""
 
-    limit: Whole = Field(default=100, ge=1, le=500)
+    limit: StrictInt = Field(default=100, ge=1, le=500)
     resource_id: Uuid | None = None
     include_related: bool = Field(default=False, description="With resource_id: a destination's deliveries too.")
     meaningful: bool | None = Field(default=None, description="true leaves out routine observations and jobs.")
@@ -30,7 +30,7 @@ class AuditOutput(Output):
     """One record."""
 
     id: str
-    at: Moment
+    at: Timestamp
     actor: ActorOutput
     action: str
     resource_type: str

@@ -10,9 +10,9 @@ from chalicelib.api.contract.common import (
     FailureOutput,
     Input,
     Line,
-    Moment,
     Name,
     Output,
+    Timestamp,
     Uuid,
     secrets_of,
 )
@@ -108,11 +108,11 @@ class StreamClusterOutput(Output):
     metrics_provider: MetricsProvider
     status: HealthStatus
     last_error: FailureOutput | None
-    last_checked_at: Moment | None
+    last_checked_at: Timestamp | None
     kafka_cluster_id: str | None
     version: int
-    created_at: Moment
-    updated_at: Moment
+    created_at: Timestamp
+    updated_at: Timestamp
 
     @classmethod
     def of(cls, cluster: StreamCluster) -> "StreamClusterOutput":
@@ -163,12 +163,12 @@ class ConnectClusterOutput(Output):
     secret_delivery: SecretDelivery
     status: HealthStatus
     last_error: FailureOutput | None
-    last_checked_at: Moment | None
+    last_checked_at: Timestamp | None
     connect_version: str | None
     kafka_cluster_id: str | None
     version: int
-    created_at: Moment
-    updated_at: Moment
+    created_at: Timestamp
+    updated_at: Timestamp
 
     @classmethod
     def of(cls, cluster: ConnectCluster) -> "ConnectClusterOutput":

@@ -23,7 +23,7 @@ from chalicelib.domain.health import Failure
 from chalicelib.kit.clock import rfc3339
 from chalicelib.kit.masking import MASK, Secret
 
-Moment = Annotated[datetime, PlainSerializer(rfc3339, return_type=str)]
+Timestamp = Annotated[datetime, PlainSerializer(rfc3339, return_type=str)]
 """RFC 3339, UTC, milliseconds."""
 
 
@@ -54,7 +54,7 @@ def _plain_number(value: object) -> object:
 
 
 _DIGITS = re.compile(r"-?[0-9]+\Z")
-Whole = Annotated[int, BeforeValidator(_plain_number)]
+StrictInt = Annotated[int, BeforeValidator(_plain_number)]
 """A whole number, perhaps spelled as text."""
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(_readable)]
 """The name of a thing, unique in its kind whatever its case."""
@@ -102,7 +102,7 @@ class FailureOutput(Output):
 
     code: str
     message: str
-    at: Moment
+    at: Timestamp
 
     @classmethod
     def of(cls, failure: Failure | None) -> "FailureOutput | None":

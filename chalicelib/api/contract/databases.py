@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from chalicelib.api.contract.common import Input, NotYet, Output, SecretText, Whole, secrets_of
+from chalicelib.api.contract.common import Input, NotYet, Output, SecretText, StrictInt, secrets_of
 from chalicelib.api.contract.registered import PasswordCredentials
 from chalicelib.domain.database import CheckStatus, DatabaseAddress, SslMode, TestResult
 from chalicelib.domain.provider import DEFAULT_PORTS, DatabaseProvider
@@ -21,11 +21,11 @@ class DatabaseConfig(Input):
     """Where a database is and as whom to go there."""
 
     host: Host
-    port: Whole | None = Field(default=None, ge=1, le=65535, description="5432 for PostgreSQL when left out.")
+    port: StrictInt | None = Field(default=None, ge=1, le=65535, description="5432 for PostgreSQL when left out.")
     database_name: Identifier
     username: Identifier
     ssl_mode: SslMode = SslMode.PREFER
-    connection_timeout_seconds: Whole = Field(default=10, ge=1, le=30)
+    connection_timeout_seconds: StrictInt = Field(default=10, ge=1, le=30)
 
     def address(self, provider: DatabaseProvider) -> DatabaseAddress:
         """The address that the service works with."""

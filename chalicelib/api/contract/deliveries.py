@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field, StrictBool
 
-from chalicelib.api.contract.common import ErrorOutput, FailureOutput, Input, Moment, Name, Output, Uuid, Whole
+from chalicelib.api.contract.common import ErrorOutput, FailureOutput, Input, Name, Output, StrictInt, Timestamp, Uuid
 from chalicelib.api.contract.databases import Identifier
 from chalicelib.api.contract.runtime import (
     DeliveryStatusOutput,
@@ -16,7 +16,7 @@ from chalicelib.api.contract.runtime import (
 )
 from chalicelib.domain.delivery import Delivery, DeliveryOptions, Mapping, WriteMode
 from chalicelib.domain.observation import DesiredState, ObservedState
-from chalicelib.services.deliveries import DeliveryInput, DeliveryPreview, SteeredDelivery
+from chalicelib.services.deliveries import DeliveryInput, DeliveryOutcome, DeliveryPreview
 
 OFFSETS_NOTICE = (
     "Offsets are kept and nothing is backfilled: rows that were read before the change stay where they are."
@@ -56,8 +56,8 @@ class DeliveryBody(MappingsBody):
     delete_enabled: StrictBool | None = Field(default=None, description="Left out: true for upsert, false for insert.")
     auto_create: StrictBool = True
     auto_evolve: StrictBool = True
-    batch_size: Whole = Field(default=500, ge=1, le=10000)
-    tasks_max: Whole = Field(default=1, ge=1, le=64)
+    batch_size: StrictInt = Field(default=500, ge=1, le=10000)
+    tasks_max: StrictInt = Field(default=1, ge=1, le=64)
 
     def delivery(self) -> DeliveryInput:
         """What the service is told."""
@@ -121,7 +121,7 @@ class DeliveryOutput(Output):
     topics: list[str]
     desired_state: DesiredState
     observed_state: ObservedState
-    observed_at: Moment | None
+    observed_at: Timestamp | None
     reasons: list[str]
     tasks: list[TaskOutput]
     open_operation: OpenOperationOutput | None
@@ -129,8 +129,8 @@ class DeliveryOutput(Output):
     metrics: MetricsOutput
     notice: str | None = None
     version: int
-    created_at: Moment
-    updated_at: Moment
+    created_at: Timestamp
+    updated_at: Timestamp
 
     @classmethod
     def of(cls, delivery: Delivery, *, notice: str | None = None) -> "DeliveryOutput":
@@ -234,7 +234,7 @@ class DestinationStatusOutput(Output):
         )
 
 
-class SteeredDeliveryOutput(Output):
+class DeliveryOutcomeOutput(Output):
     """What became of one delivery."""
 
     id: str
@@ -243,7 +243,7 @@ class SteeredDeliveryOutput(Output):
     error: ErrorOutput | None
 
     @classmethod
-    def of(cls, steered: SteeredDelivery) -> "SteeredDeliveryOutput":
+    def of(cls, steered: DeliveryOutcome) -> "DeliveryOutcomeOutput":
         """The delivery after the attempt."""
         fields = status_fields(steered.delivery)
         failed = steered.error
@@ -255,10 +255,10 @@ class SteeredDeliveryOutput(Output):
         )
 
 
-class SteeredOutput(Output):
+class DeliveryOutcomesOutput(Output):
     """What became of each delivery of a destination."""
 
-    deliveries: list[SteeredDeliveryOutput]
+    deliveries: list[DeliveryOutcomeOutput]
 
 
 _WORST_FIRST = [

@@ -1,6 +1,6 @@
 """Destinations."""
 
-from chalicelib.api.contract.common import Moment
+from chalicelib.api.contract.common import Timestamp
 from chalicelib.api.contract.systems import LookOutput, SystemBody, SystemOutput, system_fields
 from chalicelib.domain.destination import Destination
 
@@ -14,8 +14,8 @@ class DestinationOutput(LookOutput, SystemOutput):
 
     deliveries: int
     version: int
-    created_at: Moment
-    updated_at: Moment
+    created_at: Timestamp
+    updated_at: Timestamp
 
     @classmethod
     def of(cls, destination: Destination) -> "DestinationOutput":

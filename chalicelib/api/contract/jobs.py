@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chalicelib.api.contract.common import ErrorOutput, Moment, Output
+from chalicelib.api.contract.common import ErrorOutput, Output, Timestamp
 from chalicelib.domain.job import Job, JobKind, JobStatus
 
 
@@ -18,9 +18,9 @@ class JobOutput(Output):
     error: ErrorOutput | None
     attempts: int
     correlation_id: str
-    created_at: Moment
-    started_at: Moment | None
-    finished_at: Moment | None
+    created_at: Timestamp
+    started_at: Timestamp | None
+    finished_at: Timestamp | None
 
     @classmethod
     def of(cls, job: Job) -> "JobOutput":

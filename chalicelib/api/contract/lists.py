@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from chalicelib.api.contract.common import Whole
+from chalicelib.api.contract.common import StrictInt
 
 LIST_LIMIT = 500
 
@@ -12,7 +12,7 @@ class ListQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    limit: Whole = Field(default=LIST_LIMIT, ge=1, le=LIST_LIMIT, description="How many entries at most.")
+    limit: StrictInt = Field(default=LIST_LIMIT, ge=1, le=LIST_LIMIT, description="How many entries at most.")
     cursor: str | None = Field(
         default=None,
         min_length=1,

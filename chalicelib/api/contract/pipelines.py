@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field, StrictBool, StringConstraints
 
 from chalicelib.api.contract.clusters import ConnectClusterOutput, StreamClusterOutput
-from chalicelib.api.contract.common import FailureOutput, Input, Moment, Name, Output, Uuid, Whole
+from chalicelib.api.contract.common import FailureOutput, Input, Name, Output, StrictInt, Timestamp, Uuid
 from chalicelib.api.contract.databases import Identifier
 from chalicelib.api.contract.deliveries import DeliveryOutput, ValidationOutput
 from chalicelib.api.contract.runtime import MetricsOutput, OpenOperationOutput, TaskOutput, status_fields
@@ -32,10 +32,10 @@ class TableBody(Input):
 class PipelineOptionsBody(Input):
     """Options of a capture. What is left out is Debezium's default."""
 
-    heartbeat_interval_ms: Whole | None = Field(default=None, ge=0, le=3_600_000)
-    max_batch_size: Whole | None = Field(default=None, ge=1, le=1_000_000)
-    max_queue_size: Whole | None = Field(default=None, ge=2, le=10_000_000)
-    poll_interval_ms: Whole | None = Field(default=None, ge=1, le=3_600_000)
+    heartbeat_interval_ms: StrictInt | None = Field(default=None, ge=0, le=3_600_000)
+    max_batch_size: StrictInt | None = Field(default=None, ge=1, le=1_000_000)
+    max_queue_size: StrictInt | None = Field(default=None, ge=2, le=10_000_000)
+    poll_interval_ms: StrictInt | None = Field(default=None, ge=1, le=3_600_000)
     tombstones_on_delete: StrictBool = True
     publication_mode: PublicationMode = PublicationMode.FILTERED
     publication_name: SlotName | None = None
@@ -112,7 +112,7 @@ class PipelineOutput(Output):
     connector_name: str
     desired_state: DesiredState
     observed_state: ObservedState
-    observed_at: Moment | None
+    observed_at: Timestamp | None
     reasons: list[str]
     tasks: list[TaskOutput]
     topics: list[str]
@@ -120,8 +120,8 @@ class PipelineOutput(Output):
     last_error: FailureOutput | None
     metrics: MetricsOutput
     version: int
-    created_at: Moment
-    updated_at: Moment
+    created_at: Timestamp
+    updated_at: Timestamp
 
     @classmethod
     def of(cls, pipeline: Pipeline) -> "PipelineOutput":

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chalicelib.api.contract.common import Moment, Output
+from chalicelib.api.contract.common import Output, Timestamp
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, Hint, Observation, ObservedState
 from chalicelib.domain.operation import OpenOperation, OperationKind, OperationStep
@@ -56,7 +56,7 @@ class OpenOperationOutput(Output):
     id: str
     kind: OperationKind
     step: OperationStep
-    started_at: Moment
+    started_at: Timestamp
 
     @classmethod
     def of(cls, operation: OpenOperation | None) -> "OpenOperationOutput | None":
@@ -79,7 +79,7 @@ class StatusOutput(Output):
 
     desired_state: DesiredState
     observed_state: ObservedState
-    observed_at: Moment | None
+    observed_at: Timestamp | None
     connector: ConnectorStateOutput | None
     tasks: list[TaskOutput]
     reasons: list[str]

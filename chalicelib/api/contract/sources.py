@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from chalicelib.api.contract.common import Input, Moment, Output, Uuid, Whole
+from chalicelib.api.contract.common import Input, Output, StrictInt, Timestamp, Uuid
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.systems import LookOutput, SystemBody, SystemOutput, system_fields
 from chalicelib.domain.providers.postgresql.readiness import CheckOutcome, Readiness, ReadinessStatus
@@ -28,12 +28,12 @@ class _OptionsOutput(SystemOutput):
 class SourceOutput(LookOutput, _OptionsOutput):
     """A registered source."""
 
-    last_discovery_at: Moment | None
+    last_discovery_at: Timestamp | None
     tables: int | None
     cdc_ready_tables: int | None
     version: int
-    created_at: Moment
-    updated_at: Moment
+    created_at: Timestamp
+    updated_at: Timestamp
 
     @classmethod
     def of(cls, source: Source) -> "SourceOutput":
@@ -108,7 +108,7 @@ class TablesQuery(ListQuery):
     schema_: str | None = Field(default=None, alias="schema", max_length=63, description="Exactly this schema.")
     cdc_ready: bool | None = None
     has_primary_key: bool | None = None
-    min_size: Whole | None = Field(default=None, ge=0, le=2**63 - 1, description="Bytes.")
+    min_size: StrictInt | None = Field(default=None, ge=0, le=2**63 - 1, description="Bytes.")
 
     def wanted(self) -> TableFilter:
         """What the service is told."""
@@ -144,7 +144,7 @@ class ReadinessOutput(Output):
     """Whether capture will really work."""
 
     status: ReadinessStatus
-    checked_at: Moment
+    checked_at: Timestamp
     checks: list[ReadinessCheckOutput]
 
     @classmethod

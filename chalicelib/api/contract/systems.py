@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from chalicelib.api.contract.common import CredentialsOutput, FailureOutput, Input, Line, Lines, Moment, Name, Output
+from chalicelib.api.contract.common import CredentialsOutput, FailureOutput, Input, Line, Lines, Name, Output, Timestamp
 from chalicelib.api.contract.databases import DatabaseConfig, DatabaseInput, LastTest
 from chalicelib.api.contract.registered import registered_fields
 from chalicelib.domain.health import HealthStatus
@@ -56,9 +56,9 @@ class LookOutput(Output):
 
     status: HealthStatus
     last_error: FailureOutput | None
-    last_tested_at: Moment | None
+    last_tested_at: Timestamp | None
     last_test: LastTest | None
-    last_health_check_at: Moment | None
+    last_health_check_at: Timestamp | None
 
 
 def system_fields(system: RegisteredSystem) -> dict[str, Any]:

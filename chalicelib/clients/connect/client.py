@@ -279,7 +279,7 @@ class Connect:
         raise unread()
 
     def _pause(self, deadline: Deadline) -> None:
-        self._sleep(deadline.left(random.uniform(*_PAUSE_SECONDS)))  # noqa: S311 - jitter, not a secret
+        self._sleep(deadline.remaining(random.uniform(*_PAUSE_SECONDS)))  # noqa: S311 - jitter, not a secret
 
     @staticmethod
     def _found(body: object | None) -> object:

@@ -126,9 +126,11 @@ class ConnectHttp:
 
         if deadline.passed:
             raise Unavailable("No time was left to ask Kafka Connect. Try again.")
-        token = _budget.set(Deadline.after(deadline.left(seconds + CONNECT_SECONDS)))
+        token = _budget.set(Deadline.after(deadline.remaining(seconds + CONNECT_SECONDS)))
         timeout = httpx.Timeout(
-            deadline.left(seconds), connect=deadline.left(CONNECT_SECONDS), pool=deadline.left(CONNECT_SECONDS)
+            deadline.remaining(seconds),
+            connect=deadline.remaining(CONNECT_SECONDS),
+            pool=deadline.remaining(CONNECT_SECONDS),
         )
         try:
             with self._open().stream(method, self._base_url + path, json=body, timeout=timeout) as response:
@@ -247,7 +249,7 @@ def _guarded_network(check_host: HostCheck) -> "httpcore.NetworkBackend":
 
 
 def _within_budget(timeout: float | None, late: type[Exception]) -> float:
-    left = _budget.get().left(READ_SECONDS if timeout is None else timeout)
+    left = _budget.get().remaining(READ_SECONDS if timeout is None else timeout)
     if left <= _NOTHING_LEFT:
         raise late()
     return left

@@ -7,7 +7,7 @@ innermost cause decides, SQLSTATE before wording. What matches nothing becomes t
 from collections.abc import Iterator
 from itertools import pairwise
 
-from chalicelib.domain.classify.diagnoses import GENERAL, Rule
+from chalicelib.domain.classify.diagnoses import GENERAL, Diagnosis
 from chalicelib.domain.classify.rules import RULES, SQLSTATES
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import Hint
@@ -77,7 +77,7 @@ def _unquoted(line: str) -> str:
     return "".join(kept)
 
 
-def _by_sqlstate(text: str, role: ConnectorKind) -> Rule | None:
+def _by_sqlstate(text: str, role: ConnectorKind) -> Diagnosis | None:
     for label in ("sqlstate", "sql state"):
         for after in text.split(label)[1:]:
             code = after.lstrip(" :=[(")[:5]
@@ -87,7 +87,7 @@ def _by_sqlstate(text: str, role: ConnectorKind) -> Rule | None:
     return None
 
 
-def _by_phrase(text: str, role: ConnectorKind) -> Rule | None:
+def _by_phrase(text: str, role: ConnectorKind) -> Diagnosis | None:
     return next(
         (rule for rule, phrases in RULES if role in rule and any(_holds(text, phrase) for phrase in phrases)), None
     )

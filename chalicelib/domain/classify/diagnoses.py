@@ -4,21 +4,21 @@ from collections.abc import Mapping
 
 from chalicelib.domain.names import ConnectorKind
 
-Rule = Mapping[ConnectorKind, tuple[str, str]]
+Diagnosis = Mapping[ConnectorKind, tuple[str, str]]
 """Role -> (event kind, our sentence). A role that is absent is one that the rule says nothing about."""
 
 _SOURCE, _SINK = ConnectorKind.SOURCE, ConnectorKind.SINK
 
 
-def _source(kind: str, sentence: str) -> Rule:
+def _source(kind: str, sentence: str) -> Diagnosis:
     return {_SOURCE: (kind, sentence)}
 
 
-def _sink(kind: str, sentence: str) -> Rule:
+def _sink(kind: str, sentence: str) -> Diagnosis:
     return {_SINK: (kind, sentence)}
 
 
-def _both(source_kind: str, sink_kind: str, sentence: str) -> Rule:
+def _both(source_kind: str, sink_kind: str, sentence: str) -> Diagnosis:
     """One sentence for both roles, with `{side}` for the database that is meant."""
     return {
         _SOURCE: (source_kind, sentence.format(side="source")),
@@ -26,7 +26,7 @@ def _both(source_kind: str, sink_kind: str, sentence: str) -> Rule:
     }
 
 
-GENERAL: Rule = {
+GENERAL: Diagnosis = {
     _SOURCE: ("CDC_CONNECTOR_FAILED", "The source connector failed. The Connect worker's log holds the details."),
     _SINK: ("DESTINATION_CONNECTOR_FAILED", "The sink connector failed. The Connect worker's log holds the details."),
 }
@@ -109,7 +109,7 @@ FILTERED_RIGHT = _source(
 LOCK_RIGHT = _source(
     "CDC_PERMISSION_ERROR", "The source's user may not lock tables for the snapshot. Grant it LOCK TABLES."
 )
-PERMISSION: Rule = {
+PERMISSION: Diagnosis = {
     _SOURCE: (
         "CDC_PERMISSION_ERROR",
         "The source's role lacks a privilege. Grant USAGE on the schema and SELECT on the tables; see readiness.",
@@ -174,7 +174,7 @@ CONNECTION = _both(
     "DESTINATION_CONNECTION_FAILED",
     "The Connect worker cannot reach the {side}, or lost it. Check host, port, firewall and whether the server runs.",
 )
-TABLE_GONE: Rule = {
+TABLE_GONE: Diagnosis = {
     _SOURCE: (
         "CDC_CONNECTOR_FAILED",
         "A captured table or column does not exist on the source any more. Run discovery again.",
@@ -259,7 +259,7 @@ ROW_TOO_LARGE = _source(
     "CDC_CONNECTOR_FAILED",
     "A row is larger than a Kafka message may be. Raise the topic's and the producer's size limits.",
 )
-BROKER: Rule = {
+BROKER: Diagnosis = {
     _SOURCE: ("CDC_CONNECTOR_FAILED", "The Connect worker could not write to Kafka. Check the brokers and the topics."),
     _SINK: (
         "DESTINATION_CONNECTOR_FAILED",

@@ -7,48 +7,51 @@ Sources: the PostgreSQL and MySQL manuals' error lists, Debezium 3.6 and Kafka C
 
 from collections.abc import Mapping
 
-from chalicelib.domain.classify import diagnoses as means
-from chalicelib.domain.classify.diagnoses import Rule
+from chalicelib.domain.classify import diagnoses
+from chalicelib.domain.classify.diagnoses import Diagnosis
 
-SQLSTATES: Mapping[str, Rule] = {
-    "08": means.CONNECTION,
-    "22": means.VALUE,
-    "23502": means.CONSTRAINT,
-    "23503": means.CONSTRAINT,
-    "23505": means.DUPLICATE,
-    "23514": means.CONSTRAINT,
-    "23p01": means.CONSTRAINT,
-    "25006": means.READ_ONLY,
-    "28p01": means.AUTH,
-    "3d000": means.NO_DATABASE,
-    "40001": means.DEADLOCK,
-    "40p01": means.DEADLOCK,
-    "42501": means.PERMISSION,
-    "42703": means.TABLE_GONE,
-    "42704": {**means.SLOT_GONE, **means.NO_TARGET_TYPE},
-    "42804": means.TYPE_MISMATCH,
-    "42p01": means.TABLE_GONE,
-    "42p10": means.NO_KEY,
-    "42s02": means.TABLE_GONE,
-    "42s22": means.TABLE_GONE,
-    "53100": means.DISK_FULL,
-    "55006": means.SLOT_BUSY,
-    "57p01": means.GOING_DOWN,
-    "57p03": means.GOING_DOWN,
-    "58p01": means.WAL_GONE,
+SQLSTATES: Mapping[str, Diagnosis] = {
+    "08": diagnoses.CONNECTION,
+    "22": diagnoses.VALUE,
+    "23502": diagnoses.CONSTRAINT,
+    "23503": diagnoses.CONSTRAINT,
+    "23505": diagnoses.DUPLICATE,
+    "23514": diagnoses.CONSTRAINT,
+    "23p01": diagnoses.CONSTRAINT,
+    "25006": diagnoses.READ_ONLY,
+    "28p01": diagnoses.AUTH,
+    "3d000": diagnoses.NO_DATABASE,
+    "40001": diagnoses.DEADLOCK,
+    "40p01": diagnoses.DEADLOCK,
+    "42501": diagnoses.PERMISSION,
+    "42703": diagnoses.TABLE_GONE,
+    "42704": {**diagnoses.SLOT_GONE, **diagnoses.NO_TARGET_TYPE},
+    "42804": diagnoses.TYPE_MISMATCH,
+    "42p01": diagnoses.TABLE_GONE,
+    "42p10": diagnoses.NO_KEY,
+    "42s02": diagnoses.TABLE_GONE,
+    "42s22": diagnoses.TABLE_GONE,
+    "53100": diagnoses.DISK_FULL,
+    "55006": diagnoses.SLOT_BUSY,
+    "57p01": diagnoses.GOING_DOWN,
+    "57p03": diagnoses.GOING_DOWN,
+    "58p01": diagnoses.WAL_GONE,
 }
 """SQLSTATE, whole or its class (two characters), in lower case. Codes with several meanings are left to the wording."""
 
-RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
+RULES: tuple[tuple[Diagnosis, tuple[str, ...]], ...] = (
     # Headgate's own secret provider.
-    (means.SECRET, ("headgate gave no answer for secret", "headgate refused this worker", "headgate has no secret")),
     (
-        means.SECRET,
+        diagnoses.SECRET,
+        ("headgate gave no answer for secret", "headgate refused this worker", "headgate has no secret"),
+    ),
+    (
+        diagnoses.SECRET,
         ("was answered for secret", "the answer for secret", "headgate secret provider", "headgate reference"),
     ),
     # The binary log, before the write-ahead log, because one phrase is shared.
     (
-        means.BINLOG_GONE,
+        diagnoses.BINLOG_GONE,
         (
             "could not find first log file name in binary log index",
             "purged required binary logs",
@@ -57,27 +60,27 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
             "binlog file…not found",
         ),
     ),
-    (means.BINLOG_SERVER_ID, ("same server_uuid/server_id",)),
-    ({**means.BINLOG_PACKET, **means.VALUE}, ("max_allowed_packet",)),
-    (means.BINLOG_GONE, ("error code: 1236",)),
+    (diagnoses.BINLOG_SERVER_ID, ("same server_uuid/server_id",)),
+    ({**diagnoses.BINLOG_PACKET, **diagnoses.VALUE}, ("max_allowed_packet",)),
+    (diagnoses.BINLOG_GONE, ("error code: 1236",)),
     (
-        means.BINLOG_FORMAT,
+        diagnoses.BINLOG_FORMAT,
         (
             "not configured to use a row binlog_format",
             "full binlog_row_image",
             "statement or mixed based replication format",
         ),
     ),
-    (means.BINLOG_HISTORY, ("history topic is missing", "fully or partially missing", "history topic…missing")),
-    (means.BINLOG_SCHEMA, ("schema isn't known to this connector", "internal schema size")),
-    (means.BINLOG_OFF, ("not configured to use binary log", "binary logging is not enabled", "error code: 1373")),
+    (diagnoses.BINLOG_HISTORY, ("history topic is missing", "fully or partially missing", "history topic…missing")),
+    (diagnoses.BINLOG_SCHEMA, ("schema isn't known to this connector", "internal schema size")),
+    (diagnoses.BINLOG_OFF, ("not configured to use binary log", "binary logging is not enabled", "error code: 1373")),
     # Replication slots and publications.
-    (means.SLOT_BUSY, ("is active for pid",)),
-    (means.SLOT_EXISTS, ('replication slot "" already exists',)),
-    (means.SLOTS_FULL, ("all replication slots are in use", "increase max_replication_slots")),
-    (means.SLOT_GONE, ('replication slot "" does not exist', '"" was not created in this database')),
+    (diagnoses.SLOT_BUSY, ("is active for pid",)),
+    (diagnoses.SLOT_EXISTS, ('replication slot "" already exists',)),
+    (diagnoses.SLOTS_FULL, ("all replication slots are in use", "increase max_replication_slots")),
+    (diagnoses.SLOT_GONE, ('replication slot "" does not exist', '"" was not created in this database')),
     (
-        means.SLOT_LOST,
+        diagnoses.SLOT_LOST,
         (
             "can no longer get changes from replication slot",
             "can no longer access replication slot",
@@ -87,7 +90,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        means.PUBLICATION,
+        diagnoses.PUBLICATION,
         (
             'publication "" does not exist',
             "publication autocreation is disabled",
@@ -97,7 +100,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     ),
     # Permissions, before the general slot phrases that wrap them.
     (
-        means.REPLICATION_RIGHT,
+        diagnoses.REPLICATION_RIGHT,
         (
             "permission denied to start wal sender",
             "permission denied to use replication slots",
@@ -108,7 +111,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        means.FILTERED_RIGHT,
+        diagnoses.FILTERED_RIGHT,
         (
             "unable to create filtered publication",
             "permission denied to create publication",
@@ -118,9 +121,9 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
             "must be owner of publication",
         ),
     ),
-    (means.LOCK_RIGHT, ("' privilege required to obtain a consistent snapshot",)),
+    (diagnoses.LOCK_RIGHT, ("' privilege required to obtain a consistent snapshot",)),
     (
-        means.PERMISSION,
+        diagnoses.PERMISSION,
         (
             "permission denied for ",
             "must be owner of ",
@@ -131,7 +134,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     ),
     # The write-ahead log.
     (
-        means.WAL_LEVEL,
+        diagnoses.WAL_LEVEL,
         (
             "logical decoding requires wal_level",
             'logical decoding requires "" >=',
@@ -140,7 +143,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        means.WAL_GONE,
+        diagnoses.WAL_GONE,
         (
             "requested wal segment…has already been removed",
             "has been removed from the database write-ahead log",
@@ -148,9 +151,9 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
             "but this is no longer available on the server",
         ),
     ),
-    (means.WAL_SENDERS, ("max_wal_senders", "number of requested standby connections exceeds")),
+    (diagnoses.WAL_SENDERS, ("max_wal_senders", "number of requested standby connections exceeds")),
     (
-        means.WAL_STANDBY,
+        diagnoses.WAL_STANDBY,
         (
             "logical decoding cannot be used while in recovery",
             "logical decoding on standby requires",
@@ -158,10 +161,10 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
             "create the replication slot from the writer node",
         ),
     ),
-    (means.WAL_DECODING, ("reorderbuffer spill file", "invalid memory alloc request size")),
+    (diagnoses.WAL_DECODING, ("reorderbuffer spill file", "invalid memory alloc request size")),
     # Who may come in.
     (
-        means.AUTH,
+        diagnoses.AUTH,
         (
             "password authentication failed",
             "access denied for user",
@@ -171,16 +174,16 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
             'role "" is not permitted to log in',
         ),
     ),
-    (means.AUTH_HOST, ("no pg_hba.conf entry", "pg_hba.conf rejects connection")),
-    (means.AUTH_TLS, ("require_secure_transport",)),
+    (diagnoses.AUTH_HOST, ("no pg_hba.conf entry", "pg_hba.conf rejects connection")),
+    (diagnoses.AUTH_TLS, ("require_secure_transport",)),
     (
-        means.ACCESS_KEY,
+        diagnoses.ACCESS_KEY,
         ("invalidaccesskeyid", "signaturedoesnotmatch", "expiredtoken", "error code: accessdenied", "status code: 403"),
     ),
     # Whether the server is there.
-    (means.TOO_MANY, ("too many clients", "too many connections", "remaining connection slots are reserved")),
+    (diagnoses.TOO_MANY, ("too many clients", "too many connections", "remaining connection slots are reserved")),
     (
-        means.GOING_DOWN,
+        diagnoses.GOING_DOWN,
         (
             "terminating connection due to",
             "the database system is starting up",
@@ -190,9 +193,9 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
             "server shutdown in progress",
         ),
     ),
-    (means.NO_DATABASE, ('database "" does not exist', "unknown database '")),
+    (diagnoses.NO_DATABASE, ('database "" does not exist', "unknown database '")),
     (
-        means.TLS,
+        diagnoses.TLS,
         (
             "pkix path",
             "certpathvalidatorexception",
@@ -202,15 +205,15 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
             "could not open ssl root certificate",
         ),
     ),
-    (means.HOST_NAME, ("unknownhostexception", "unresolvedaddressexception", "name or service not known")),
+    (diagnoses.HOST_NAME, ("unknownhostexception", "unresolvedaddressexception", "name or service not known")),
     # What the destination's schema says.
-    (means.NO_DEFAULT, ("not optional but has no default",)),
+    (diagnoses.NO_DEFAULT, ("not optional but has no default",)),
     (
-        means.NO_EVOLUTION,
+        diagnoses.NO_EVOLUTION,
         ("schema evolution is disabled", "failed to find column", "cannot create table"),
     ),
     (
-        means.TABLE_GONE,
+        diagnoses.TABLE_GONE,
         (
             'relation "" does not exist',
             'column "" does not exist',
@@ -220,26 +223,26 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
             "unknown column '",
         ),
     ),
-    (means.TARGET_MISSING, ("could not find table", "failed to find table")),
-    (means.NO_TARGET_TYPE, ('type "" does not exist',)),
+    (diagnoses.TARGET_MISSING, ("could not find table", "failed to find table")),
+    (diagnoses.NO_TARGET_TYPE, ('type "" does not exist',)),
     (
-        means.TYPE_MISMATCH,
+        diagnoses.TYPE_MISMATCH,
         ("is of type…but expression is of type", "cannot be cast automatically", "invalid input syntax for"),
     ),
     (
-        means.NO_KEY,
+        diagnoses.NO_KEY,
         ("no key fields defined", "no unique or exclusion constraint matching", "primary key mode", "primary.key.mode"),
     ),
-    (means.NO_SCHEMA, ("null schema", "schemas.enable requires")),
+    (diagnoses.NO_SCHEMA, ("null schema", "schemas.enable requires")),
     (
-        means.WRONG_FORMAT,
+        diagnoses.WRONG_FORMAT,
         ("unknown magic byte", "converting byte[] to kafka connect data failed", "unrecognized token"),
     ),
-    (means.BAD_TARGET_NAME, ("unexpected input",)),
+    (diagnoses.BAD_TARGET_NAME, ("unexpected input",)),
     # What happens to rows.
-    (means.DUPLICATE, ("duplicate key value violates", "duplicate entry '")),
+    (diagnoses.DUPLICATE, ("duplicate key value violates", "duplicate entry '")),
     (
-        means.CONSTRAINT,
+        diagnoses.CONSTRAINT,
         (
             "violates not-null constraint",
             "violates check constraint",
@@ -250,7 +253,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        means.VALUE,
+        diagnoses.VALUE,
         (
             "value too long for type",
             "data too long for column",
@@ -261,20 +264,20 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        means.DEADLOCK,
+        diagnoses.DEADLOCK,
         ("deadlock detected", "deadlock found", "could not serialize access", "lock wait timeout exceeded"),
     ),
-    (means.READ_ONLY, ("read-only transaction", "read-only mode", "--read-only option")),
-    (means.BUCKET, ("nosuchbucket", "the specified bucket does not exist")),
-    (means.SLOW_DOWN, ("slowdown", "please reduce your request rate")),
+    (diagnoses.READ_ONLY, ("read-only transaction", "read-only mode", "--read-only option")),
+    (diagnoses.BUCKET, ("nosuchbucket", "the specified bucket does not exist")),
+    (diagnoses.SLOW_DOWN, ("slowdown", "please reduce your request rate")),
     # What befalls the worker itself.
-    (means.DISK_FULL, ("no space left on device", "disk full")),
-    (means.MEMORY, ("outofmemoryerror", "java heap space")),
-    (means.ROW_TOO_LARGE, ("recordtoolargeexception", "larger than…max.request.size", "message was too large")),
-    (means.SNAPSHOT_CUT, ("previously stopped while taking a snapshot",)),
-    (means.COLUMN_TWICE, ("multiple entries with same key", "duplicate column name", "field names must be unique")),
+    (diagnoses.DISK_FULL, ("no space left on device", "disk full")),
+    (diagnoses.MEMORY, ("outofmemoryerror", "java heap space")),
+    (diagnoses.ROW_TOO_LARGE, ("recordtoolargeexception", "larger than…max.request.size", "message was too large")),
+    (diagnoses.SNAPSHOT_CUT, ("previously stopped while taking a snapshot",)),
+    (diagnoses.COLUMN_TWICE, ("multiple entries with same key", "duplicate column name", "field names must be unique")),
     (
-        means.BROKER,
+        diagnoses.BROKER,
         (
             "not present in metadata after",
             "failed to update metadata",
@@ -284,7 +287,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     ),
     # The network comes late: other messages wrap it.
     (
-        means.CONNECTION,
+        diagnoses.CONNECTION,
         (
             "connection refused",
             "connection to…refused",
@@ -309,15 +312,15 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
         ),
     ),
     # All that Hibernate says when the JDBC sink could not connect at its start, for whatever reason.
-    (means.NO_SINK_CONNECTION, ("unable to determine dialect without jdbc metadata",)),
+    (diagnoses.NO_SINK_CONNECTION, ("unable to determine dialect without jdbc metadata",)),
     (
-        means.SLOT_FAILED,
+        diagnoses.SLOT_FAILED,
         (
             "creation of replication slot failed",
             "unable to obtain valid replication slot",
             "failed to start replication stream",
         ),
     ),
-    (means.RETRIES, ("exceeded max retries",)),
+    (diagnoses.RETRIES, ("exceeded max retries",)),
 )
 """What is meant, and phrases that say so, searched from top to bottom; the first that holds for the role decides."""

@@ -8,7 +8,7 @@ from chalicelib.domain.names import parse_connector_name
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState
 from chalicelib.domain.reconcile.drift import DRIFTED, Drift, drifted
 from chalicelib.domain.reconcile.restarts import Restarts, chosen, look_again, told, tried
-from chalicelib.domain.reconcile.snapshot import Remembered, Wanted
+from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, Wanted
 
 QUARANTINE_AFTER = timedelta(seconds=90)
 """How long a connector of our name that nobody wants is only watched. Longer than any lease of an operation."""
@@ -16,7 +16,7 @@ QUARANTINE_AFTER = timedelta(seconds=90)
 DELETE_AFTER = timedelta(minutes=10)
 """How long it then stays stopped before it is deleted."""
 
-_MISPLACED: Mapping[DesiredState, frozenset[ObservedState]] = {
+_WRONG_STATE: Mapping[DesiredState, frozenset[ObservedState]] = {
     DesiredState.RUNNING: frozenset({ObservedState.STOPPED, ObservedState.PAUSED}),
     DesiredState.PAUSED: frozenset(
         {ObservedState.RUNNING, ObservedState.DEGRADED, ObservedState.FAILED, ObservedState.STOPPED}
@@ -37,8 +37,8 @@ class Plan:
     stop: tuple[str, ...]
     delete: tuple[str, ...]
     missing: Mapping[str, datetime]
-    misplaced: Mapping[str, datetime]
-    strangers: Mapping[str, datetime]
+    wrong_state: Mapping[str, datetime]
+    orphans: Mapping[str, datetime]
     restarts: Mapping[str, Restarts]
     drifted: Mapping[str, Drift]
 
@@ -56,7 +56,7 @@ def most_deletions(connectors: int) -> int:
 def decide(
     wanted: Mapping[str, Wanted],
     seen: Mapping[str, Observation],
-    before: Remembered,
+    before: ClusterSnapshot,
     *,
     busy: Set[str],
     now: datetime,
@@ -70,19 +70,19 @@ def decide(
     """
     idle = {name: one for name, one in wanted.items() if name not in busy}
     missing = _since(before.missing, (name for name in idle if name not in seen), now)
-    misplaced = _since(
-        before.misplaced,
-        (name for name, one in idle.items() if name in seen and seen[name].state in _MISPLACED[one.desired_state]),
+    wrong_state = _since(
+        before.wrong_state,
+        (name for name, one in idle.items() if name in seen and seen[name].state in _WRONG_STATE[one.desired_state]),
         now,
     )
-    strangers = _since(
-        before.strangers,
+    orphans = _since(
+        before.orphans,
         (name for name in seen if name not in wanted and name not in busy and parse_connector_name(name)),
         now,
     )
     restarts = _restarts(idle, seen, before.restarts, now)
     restart = chosen(before.restarts, restarts, now)
-    again = [name for name in misplaced if name in before.misplaced]
+    again = [name for name in wrong_state if name in before.wrong_state]
     return Plan(
         create=tuple(name for name in missing if name in before.missing),
         resume=tuple(name for name in again if wanted[name].desired_state is DesiredState.RUNNING),
@@ -90,15 +90,15 @@ def decide(
         restart=restart,
         stop=tuple(
             name
-            for name, since in strangers.items()
+            for name, since in orphans.items()
             if now - since >= QUARANTINE_AFTER and seen[name].state is not ObservedState.STOPPED
         ),
-        delete=tuple(name for name, since in strangers.items() if now - since >= DELETE_AFTER)[
+        delete=tuple(name for name, since in orphans.items() if now - since >= DELETE_AFTER)[
             : most_deletions(len(seen))
         ],
         missing=missing,
-        misplaced=misplaced,
-        strangers=strangers,
+        wrong_state=wrong_state,
+        orphans=orphans,
         restarts={name: tried(one, now) if name in restart else one for name, one in restarts.items()},
         drifted=drifted(before.drifted, wanted, held),
     )

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from chalicelib.domain.classify import diagnoses as means
-from chalicelib.domain.classify.diagnoses import Rule
+from chalicelib.domain.classify import diagnoses
+from chalicelib.domain.classify.diagnoses import Diagnosis
 from chalicelib.domain.observation import ConnectorStatus, Hint, Observation, ObservedState, TaskStatus
 from chalicelib.kit.clock import rfc3339
 
@@ -28,30 +28,30 @@ STUCK_AFTER = timedelta(minutes=1)
 
 RESTARTED_PER_TICK = 20
 
-MENDABLE: tuple[Rule, ...] = (
+MENDABLE: tuple[Diagnosis, ...] = (
     # The secrets of Headgate out of reach.
-    means.SECRET,
+    diagnoses.SECRET,
     # The other side out of reach, going, coming, or full: it comes back by itself, or somebody brings it back.
-    means.CONNECTION,
-    means.NO_SINK_CONNECTION,
-    means.HOST_NAME,
-    means.GOING_DOWN,
-    means.TOO_MANY,
-    means.READ_ONLY,
-    means.DISK_FULL,
+    diagnoses.CONNECTION,
+    diagnoses.NO_SINK_CONNECTION,
+    diagnoses.HOST_NAME,
+    diagnoses.GOING_DOWN,
+    diagnoses.TOO_MANY,
+    diagnoses.READ_ONLY,
+    diagnoses.DISK_FULL,
     # What another process holds for a while.
-    means.SLOT_BUSY,
-    means.WAL_SENDERS,
-    means.WAL_DECODING,
+    diagnoses.SLOT_BUSY,
+    diagnoses.WAL_SENDERS,
+    diagnoses.WAL_DECODING,
     # Writes that may be repeated.
-    means.DEADLOCK,
-    means.SLOW_DOWN,
-    means.RETRIES,
+    diagnoses.DEADLOCK,
+    diagnoses.SLOW_DOWN,
+    diagnoses.RETRIES,
     # The worker and its brokers.
-    means.MEMORY,
-    means.BROKER,
+    diagnoses.MEMORY,
+    diagnoses.BROKER,
     # What nobody knows. It may be any of these.
-    means.GENERAL,
+    diagnoses.GENERAL,
 )
 """What a restart can mend. Everything else (a refused password, a missing right, table or slot, a type that the target
 lacks, a row that does not fit) fails again at once, and a wrong password that is tried again and again locks accounts.

@@ -21,10 +21,10 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered:
+class ClusterSnapshot:
     """The part that is written only when it changes. Keys are connector names.
 
-    `epoch` is the epoch at which `wanted` was read; `missing`, `misplaced` and `strangers` map what looked wrong to
+    `epoch` is the epoch at which `wanted` was read; `missing`, `wrong_state` and `orphans` map what looked wrong to
     when it was first seen so: nothing is done about a thing that was seen only once. `restarts` holds what was tried
     for connectors that failed, `drifted` those whose config is not the one that was given.
     """
@@ -34,8 +34,8 @@ class Remembered:
     wanted: Mapping[str, Wanted] = field(default_factory=dict)
     observed: Mapping[str, Observation] = field(default_factory=dict)
     missing: Mapping[str, datetime] = field(default_factory=dict)
-    misplaced: Mapping[str, datetime] = field(default_factory=dict)
-    strangers: Mapping[str, datetime] = field(default_factory=dict)
+    wrong_state: Mapping[str, datetime] = field(default_factory=dict)
+    orphans: Mapping[str, datetime] = field(default_factory=dict)
     restarts: Mapping[str, Restarts] = field(default_factory=dict)
     drifted: Mapping[str, Drift] = field(default_factory=dict)
 
@@ -44,7 +44,7 @@ class Remembered:
 class ClusterView:
     """A cluster as the last tick left it. `unreadable` says why Connect could not be read, when it could not.
 
-    `compared_at` is when configs were last compared, `body` which stored body `remembered` is: what is written next
+    `compared_at` is when configs were last compared, `body` which stored body `snapshot` is: what is written next
     counts only if that one is still stored.
     """
 
@@ -53,12 +53,12 @@ class ClusterView:
     unreadable: str | None = None
     compared_at: datetime | None = None
     body: str | None = None
-    remembered: Remembered = field(default_factory=Remembered)
+    snapshot: ClusterSnapshot = field(default_factory=ClusterSnapshot)
 
     @property
     def settled(self) -> bool:
-        """Whether nothing that people want has changed since `remembered` was written, and nothing was under way."""
-        return self.epoch == self.remembered.epoch and not self.remembered.unsettled
+        """Whether nothing that people want has changed since `snapshot` was written, and nothing was under way."""
+        return self.epoch == self.snapshot.epoch and not self.snapshot.unsettled
 
     def health(self, looked: Health) -> Health:
         """How the cluster is: what the last tick saw, or what a look of the API told, if that was later."""

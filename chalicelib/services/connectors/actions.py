@@ -13,7 +13,7 @@ Config = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class ConnectorAction:
     """Everything that an effect on the connector `name` needs.
 
     `config` builds what the connector should have, and is asked only by effects that need it: one that cannot be built
@@ -30,94 +30,94 @@ class Effect:
     task: int | None = None
 
 
-def deploy(effect: Effect) -> None:
+def deploy(action: ConnectorAction) -> None:
     """Create the connector STOPPED, or take over the one that an earlier attempt of ours has left."""
-    config = effect.config()
-    if adopt(effect, config):
+    config = action.config()
+    if adopt(action, config):
         return
-    effect.check(config)
+    action.check(config)
     try:
-        effect.connect.create_stopped(effect.name, config, effect.deadline)
+        action.connect.create_stopped(action.name, config, action.deadline)
     except (AlreadyExists, OutcomeUnknown) as unclear:
-        _see_what_came_of_it(effect, config, unclear)
+        _see_what_came_of_it(action, config, unclear)
 
 
-def _see_what_came_of_it(effect: Effect, config: Config, unclear: HeadgateError) -> None:
+def _see_what_came_of_it(action: ConnectorAction, config: Config, unclear: HeadgateError) -> None:
     try:
-        if adopt(effect, config):
+        if adopt(action, config):
             return
     except (Unavailable, TimedOut) as silence:
         unclear = silence
     raise OutcomeUnknown("Kafka Connect did not say whether it created the connector.") from unclear
 
 
-def adopt(effect: Effect, config: Config) -> bool:
+def adopt(action: ConnectorAction, config: Config) -> bool:
     """Whether a connector of this name is ours and now has the config. Raises CONNECTOR_NAME_CONFLICT if not ours."""
-    held = find_ours(effect)
+    held = find_ours(action)
     if held is None:
         return False
     if not same(held, config):
-        effect.connect.put_config(effect.name, config, effect.deadline)
+        action.connect.put_config(action.name, config, action.deadline)
     return True
 
 
-def update(effect: Effect) -> None:
+def update(action: ConnectorAction) -> None:
     """Give the connector another config, if it has not got it yet: each write of a config restarts a connector."""
-    held, config = _require_ours(effect), effect.config()
+    held, config = _require_ours(action), action.config()
     if not same(held, config):
-        effect.check(config)
-        effect.connect.put_config(effect.name, config, effect.deadline)
+        action.check(config)
+        action.connect.put_config(action.name, config, action.deadline)
 
 
-def pause(effect: Effect) -> None:
+def pause(action: ConnectorAction) -> None:
     """Pause the connector."""
-    _order(effect, effect.connect.pause)
+    _order(action, action.connect.pause)
 
 
-def resume(effect: Effect) -> None:
+def resume(action: ConnectorAction) -> None:
     """Resume the connector."""
-    _order(effect, effect.connect.resume)
+    _order(action, action.connect.resume)
 
 
-def restart(effect: Effect) -> None:
+def restart(action: ConnectorAction) -> None:
     """Restart the connector with all of its tasks."""
-    _order(effect, effect.connect.restart)
+    _order(action, action.connect.restart)
 
 
-def restart_task(effect: Effect) -> None:
+def restart_task(action: ConnectorAction) -> None:
     """Restart one task."""
-    require_task(effect)
-    if effect.task is not None:
-        effect.connect.restart_task(effect.name, effect.task, effect.deadline)
+    require_task(action)
+    if action.task is not None:
+        action.connect.restart_task(action.name, action.task, action.deadline)
 
 
-def require_task(effect: Effect) -> None:
+def require_task(action: ConnectorAction) -> None:
     """Raise NotFound when the connector has no such task."""
-    _require_ours(effect)
-    status = effect.connect.find_status(effect.name, effect.deadline)
+    _require_ours(action)
+    status = action.connect.find_status(action.name, action.deadline)
     if status is None:
         raise _missing()
-    if effect.task is None or effect.task not in {task.id for task in status.tasks}:
+    if action.task is None or action.task not in {task.id for task in status.tasks}:
         raise NotFound("The connector has no task with this number.")
 
 
-def delete(effect: Effect) -> None:
+def delete(action: ConnectorAction) -> None:
     """Delete the connector if it is there and ours. One of the same name that is not ours is left alone."""
-    if effect.may_exist:
-        remove_ours(effect)
+    if action.may_exist:
+        remove_ours(action)
 
 
-def remove_ours(effect: Effect) -> None:
+def remove_ours(action: ConnectorAction) -> None:
     """Delete the connector if it carries our marker."""
-    held = effect.connect.find_config(effect.name, effect.deadline)
-    if held is not None and ours(effect.name, held):
-        effect.connect.delete(effect.name, effect.deadline)
+    held = action.connect.find_config(action.name, action.deadline)
+    if held is not None and ours(action.name, held):
+        action.connect.delete(action.name, action.deadline)
 
 
-def find_ours(effect: Effect) -> Config | None:
+def find_ours(action: ConnectorAction) -> Config | None:
     """The config that Connect holds, or None. Raises CONNECTOR_NAME_CONFLICT when the connector is not ours."""
-    held = effect.connect.find_config(effect.name, effect.deadline)
-    if held is not None and not ours(effect.name, held):
+    held = action.connect.find_config(action.name, action.deadline)
+    if held is not None and not ours(action.name, held):
         raise Conflict(
             "A connector of this name exists in Kafka Connect and was not made by Headgate. Nothing was changed.",
             code="CONNECTOR_NAME_CONFLICT",
@@ -136,16 +136,16 @@ def same(held: Config, wanted: Config) -> bool:
     return {**held, "name": ""} == {**wanted, "name": ""}
 
 
-def _order(effect: Effect, act: Callable[[str, Deadline], None]) -> None:
-    _require_ours(effect)
+def _order(action: ConnectorAction, act: Callable[[str, Deadline], None]) -> None:
+    _require_ours(action)
     try:
-        act(effect.name, effect.deadline)
+        act(action.name, action.deadline)
     except NotFound:
         raise _missing() from None
 
 
-def _require_ours(effect: Effect) -> Config:
-    held = find_ours(effect)
+def _require_ours(action: ConnectorAction) -> Config:
+    held = find_ours(action)
     if held is None:
         raise _missing()
     return held
@@ -157,7 +157,7 @@ def _missing() -> Conflict:
     )
 
 
-EFFECTS: Mapping[OperationKind, Callable[[Effect], None]] = {
+ACTIONS: Mapping[OperationKind, Callable[[ConnectorAction], None]] = {
     OperationKind.DEPLOY: deploy,
     OperationKind.PAUSE: pause,
     OperationKind.RESUME: resume,
@@ -168,5 +168,5 @@ EFFECTS: Mapping[OperationKind, Callable[[Effect], None]] = {
     OperationKind.DELETE: delete,
 }
 
-REQUIRED_BEFORE: Mapping[OperationKind, Callable[[Effect], None]] = {OperationKind.RESTART_TASK: require_task}
+REQUIRED_BEFORE: Mapping[OperationKind, Callable[[ConnectorAction], None]] = {OperationKind.RESTART_TASK: require_task}
 """What is asked of Connect before an operation is begun at all: a typing error should leave nothing behind."""

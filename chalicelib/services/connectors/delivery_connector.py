@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.delivery import Mapping as TopicMapping
@@ -20,14 +20,14 @@ from chalicelib.domain.providers.postgresql.target import judge_target
 from chalicelib.errors import Conflict, Invalid
 from chalicelib.kit.bounded import Bounded
 from chalicelib.kit.clock import Deadline
-from chalicelib.services.client_factory import Outside
-from chalicelib.services.connectors.owner import still_there
-from chalicelib.services.connectors.validation import PluginCheck
-from chalicelib.services.database_checks import Probes
+from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.connectors.owner import require_found
+from chalicelib.services.connectors.validation import ConnectorValidation
+from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.stores.claims import Claims, Targets, target_key, with_tables
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
 from chalicelib.stores.deliveries import Deliveries
-from chalicelib.stores.dependencies import DeliverySetting, Surroundings
+from chalicelib.stores.dependencies import DeliveryDependencies, DependencyLoader
 from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.rows import Key, expect
@@ -40,11 +40,11 @@ _TOPICS_SECONDS = 6.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryFamily:
+class DeliveryConnector:
     """A delivery's sink connector: its config, what must hold for it, what its operations mean for its row."""
 
     rows: Deliveries
-    together: Surroundings[Delivery, DeliverySetting]
+    together: DependencyLoader[Delivery, DeliveryDependencies]
     destinations: Destinations
     pipelines: Pipelines
     tables: SourceTables
@@ -52,9 +52,9 @@ class DeliveryFamily:
     connects: ConnectClusters
     claims: Claims
     targets: Targets
-    outside: Outside
-    probes: Probes
-    plugins: PluginCheck
+    clients: ClientFactory
+    database_checks: DatabaseChecks
+    plugins: ConnectorValidation
     _examined: Bounded[str, tuple[Key, ...]] = field(default_factory=lambda: Bounded(1000))
     _places: Bounded[str, tuple[object, ...]] = field(default_factory=lambda: Bounded(1000))
     """What `examine` last read for a pipeline, and where a destination last was: by id, for guesses."""
@@ -71,53 +71,59 @@ class DeliveryFamily:
         keys = self._examined[pipeline.id] = (self.streams.key(pipeline.stream_cluster_id), *tables)
         expect(*keys)
 
-    def setting(self, resource: Delivery) -> DeliverySetting:
+    def deps(self, resource: Delivery) -> DeliveryDependencies:
         """Its destination, pipeline and workers."""
         return self.together.around(self.together.ties(resource))
 
-    def check(self, call: Call, resource: Delivery, setting: DeliverySetting, config: Mapping[str, str]) -> None:
+    def check(
+        self, context: RequestContext, resource: Delivery, deps: DeliveryDependencies, config: Mapping[str, str]
+    ) -> None:
         """Topics, right Kafka, schema and keys, target, plug-in, config: what the preview shows, as errors.
 
         Raises VALIDATION_FAILED for another Kafka, TOPIC_NOT_FOUND, TOPIC_NOT_IN_PIPELINE, KEY_REQUIRED,
         TYPE_UNSUPPORTED, TARGET_NOT_READY, PLUGIN_MISSING, CONNECTOR_CONFIG_INVALID, and whatever reaching Kafka,
         Connect and the target raises.
         """
-        destination, cluster = still_there(setting.destination), still_there(setting.connect_cluster)
-        self.plugins.require(call, cluster, config["connector.class"])
-        self.examine(call, resource, setting)
-        self.plugins.require_valid(call, cluster, resource.connector_name, config, destination.credentials)
+        destination, cluster = require_found(deps.destination), require_found(deps.connect_cluster)
+        self.plugins.require(context, cluster, config["connector.class"])
+        self.examine(context, resource, deps)
+        self.plugins.require_valid(context, cluster, resource.connector_name, config, destination.credentials)
 
-    def examine(self, call: Call, delivery: Delivery, setting: DeliverySetting) -> tuple[DeliveryWarning, ...]:
+    def examine(
+        self, context: RequestContext, delivery: Delivery, deps: DeliveryDependencies
+    ) -> tuple[DeliveryWarning, ...]:
         """Look at topics, discovered tables and target; raise what forbids it, return what is worth saying."""
-        destination, pipeline = still_there(setting.destination), still_there(setting.pipeline)
+        destination, pipeline = require_found(deps.destination), require_found(deps.pipeline)
         self.expect_examination(pipeline)
         stream = self.streams.get(pipeline.stream_cluster_id)
-        with closing(self.outside.kafka(stream)) as kafka:
-            topics = kafka.topics(Deadline.after(call.deadline.left(_TOPICS_SECONDS)))
-        self.plugins.require_same_kafka(call, stream, still_there(setting.connect_cluster))
+        with closing(self.clients.kafka(stream)) as kafka:
+            topics = kafka.topics(Deadline.after(context.deadline.remaining(_TOPICS_SECONDS)))
+        self.plugins.require_same_kafka(context, stream, require_found(deps.connect_cluster))
         known = self.tables.find(pipeline.source_id, pipeline.capture.tables)
         verdict = check_mappings(pipeline, known, delivery.mappings, delivery.options, topics)
         verdict.require()
-        facts = self.probes.target_facts(call, destination, [mapping.target for mapping in delivery.mappings])
+        facts = self.database_checks.target_facts(
+            context, destination, [mapping.target for mapping in delivery.mappings]
+        )
         by_topic = {pipeline.capture.topic(table.name): table for table in known.values()}
         mapped = [(mapping, by_topic[mapping.topic]) for mapping in delivery.mappings]
         target = judge_target(mapped, delivery.options, facts)
         target.require()
         return (*verdict.warnings, *target.warnings)
 
-    def config(self, resource: Delivery, setting: DeliverySetting) -> tuple[dict[str, str], Credentials]:
+    def config(self, resource: Delivery, deps: DeliveryDependencies) -> tuple[dict[str, str], Credentials]:
         """The sink connector's config, with references."""
-        destination = still_there(setting.destination)
+        destination = require_found(deps.destination)
         return build_sink_config(resource, destination), destination.credentials
 
-    def subject(self, operation: Operation) -> Delivery | None:
+    def load(self, operation: Operation) -> Delivery | None:
         """The delivery as it is stored, or as the deploy that is making it has drafted it."""
         stored = self.rows.find(operation.resource_id)
         if stored is None and operation.kind is OperationKind.DEPLOY and not operation.step.settled:
             return _DRAFT.validate_python(operation.parameters["delivery"])
         return stored
 
-    def applied(self, operation: Operation, resource: Delivery) -> Delivery:
+    def with_pending_change(self, operation: Operation, resource: Delivery) -> Delivery:
         """The delivery with the operation's new mappings."""
         if operation.kind is not OperationKind.UPDATE_MAPPINGS:
             return resource
@@ -129,31 +135,31 @@ class DeliveryFamily:
         self.claims.release(transaction, _draft_key(resource.id), operation.id)
         return resource
 
-    def changed(self, transaction: Transaction, before: Delivery, after: Delivery, setting: DeliverySetting) -> None:
+    def changed(self, transaction: Transaction, before: Delivery, after: Delivery, deps: DeliveryDependencies) -> None:
         """Tables that are no longer written are free again."""
         if before.mappings != after.mappings:
-            self.hold(transaction, before, setting, after.mappings)
+            self.hold(transaction, before, deps, after.mappings)
 
-    def abandoned(
-        self, transaction: Transaction, operation: Operation, resource: Delivery, setting: DeliverySetting
+    def on_failed(
+        self, transaction: Transaction, operation: Operation, resource: Delivery, deps: DeliveryDependencies
     ) -> None:
         """A deploy that came to nothing gives back everything; new mappings that were refused are let go."""
         if operation.kind is OperationKind.DEPLOY:
             self.claims.release(transaction, _draft_key(resource.id), operation.id)
-            self._let_go(transaction, resource, setting)
+            self._let_go(transaction, resource, deps)
         elif operation.kind is OperationKind.UPDATE_MAPPINGS:
-            self.hold(transaction, self.applied(operation, resource), setting, resource.mappings)
+            self.hold(transaction, self.with_pending_change(operation, resource), deps, resource.mappings)
 
-    def removed(self, transaction: Transaction, resource: Delivery, setting: DeliverySetting) -> None:
+    def removed(self, transaction: Transaction, resource: Delivery, deps: DeliveryDependencies) -> None:
         """The association goes; what was written stays in the target."""
         self.rows.remove(transaction, resource)
-        self._let_go(transaction, resource, setting)
+        self._let_go(transaction, resource, deps)
 
     def parent_id(self, resource: Delivery) -> str | None:
         """Its destination."""
         return resource.destination_id
 
-    def last_words(self, resource: Delivery) -> Mapping[str, Any]:
+    def deletion_details(self, resource: Delivery) -> Mapping[str, Any]:
         """The target's data outlives the delivery."""
         return {"kept": {"tables": [str(mapping.target) for mapping in resource.mappings]}}
 
@@ -162,26 +168,26 @@ class DeliveryFamily:
         return self.claims.find(_draft_key(delivery_id))
 
     def taken(
-        self, transaction: Transaction, delivery: Delivery, setting: DeliverySetting, operation: Operation
+        self, transaction: Transaction, delivery: Delivery, deps: DeliveryDependencies, operation: Operation
     ) -> None:
         """What a deploy takes before anything outside is touched: its id and name, target tables, its references."""
         self.claims.take(transaction, _draft_key(delivery.id), operation.id, label="draft")
         self.claims.take(transaction, name_key(delivery), delivery.id, label="name")
-        self.hold(transaction, delivery, setting, delivery.mappings)
+        self.hold(transaction, delivery, deps, delivery.mappings)
         self.pipelines.refer(transaction, delivery.pipeline_id, +1)
         # The claims and the config are those of the place where the destination was when it was read.
-        revision = still_there(setting.destination).revision
+        revision = require_found(deps.destination).revision
         self.destinations.refer(transaction, delivery.destination_id, +1, revision=revision)
         self.connects.refer(transaction, delivery.connect_cluster_id, +1)
 
     def hold(
-        self, transaction: Transaction, delivery: Delivery, setting: DeliverySetting, mappings: Sequence[TopicMapping]
+        self, transaction: Transaction, delivery: Delivery, deps: DeliveryDependencies, mappings: Sequence[TopicMapping]
     ) -> None:
         """Hold exactly these target tables, in the schemas of these and of the delivery's own mappings.
 
         Raises Conflict TARGET_TABLE_CONFLICT when another delivery writes one.
         """
-        place = self._places[delivery.destination_id] = still_there(setting.destination).address.place
+        place = self._places[delivery.destination_id] = require_found(deps.destination).address.place
         keys = {one.schema_name: target_key(*place, one.schema_name) for one in (*delivery.mappings, *mappings)}
         expect(*map(self.targets.key, keys.values()))
         for schema, key in keys.items():
@@ -197,9 +203,9 @@ class DeliveryFamily:
             )
         self.targets.replace(transaction, key, with_tables(holders, wanted, delivery_id), expected_version=version)
 
-    def _let_go(self, transaction: Transaction, delivery: Delivery, setting: DeliverySetting) -> None:
+    def _let_go(self, transaction: Transaction, delivery: Delivery, deps: DeliveryDependencies) -> None:
         self.claims.release(transaction, name_key(delivery), delivery.id)
-        self.hold(transaction, delivery, setting, ())
+        self.hold(transaction, delivery, deps, ())
         self.pipelines.refer(transaction, delivery.pipeline_id, -1)
         self.destinations.refer(transaction, delivery.destination_id, -1)
         self.connects.refer(transaction, delivery.connect_cluster_id, -1)

@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import Any, Generic
 
 from chalicelib.clients.connect.client import OutcomeUnknown
-from chalicelib.domain.access import Actor, Call
+from chalicelib.domain.access import Actor, RequestContext
 from chalicelib.domain.audit import Outcome
 from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.health import Failure
@@ -25,9 +25,9 @@ from chalicelib.errors import Conflict, HeadgateError, StoreUnavailable, TimedOu
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.services.audit import AuditTrail, view
-from chalicelib.services.client_factory import Outside
-from chalicelib.services.connectors.actions import EFFECTS, REQUIRED_BEFORE, Effect, remove_ours
-from chalicelib.services.connectors.owner import Family, R, Setting, still_there
+from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.connectors.actions import ACTIONS, REQUIRED_BEFORE, ConnectorAction, remove_ours
+from chalicelib.services.connectors.owner import ConnectorDependencies, ConnectorOwner, R, require_found
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
 from chalicelib.stores.transaction import Transaction
@@ -52,13 +52,13 @@ Also = Callable[[Transaction, Operation], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order(Generic[R]):
+class OperationRequest(Generic[R]):
     """What somebody wants done to a resource. `draft` says that it has no row yet; `also` adds writes to T1."""
 
-    call: Call
-    family: Family[R]
+    context: RequestContext
+    owner: ConnectorOwner[R]
     resource: R
-    setting: Setting
+    deps: ConnectorDependencies
     kind: OperationKind
     parameters: Mapping[str, Any] = field(default_factory=dict)
     also: Also | None = None
@@ -66,20 +66,20 @@ class Order(Generic[R]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work(Generic[R]):
+class OperationRun(Generic[R]):
     """An operation that is being carried out. `first` says that nothing of it has reached Connect yet."""
 
-    call: Call
-    family: Family[R]
+    context: RequestContext
+    owner: ConnectorOwner[R]
     operation: Operation
     resource: R
-    setting: Setting
+    deps: ConnectorDependencies
     first: bool
 
     @property
     def intended(self) -> R:
         """The resource as it will be, as far as its config depends on it."""
-        return self.family.applied(self.operation, self.resource)
+        return self.owner.with_pending_change(self.operation, self.resource)
 
     @property
     def desired_after(self) -> DesiredState:
@@ -93,12 +93,12 @@ class Lifecycle:
 
     operations: Operations
     observations: Observations
-    outside: Outside
+    clients: ClientFactory
     audit: AuditTrail
     clock: Clock
     sleep: Callable[[float], None]
 
-    def execute(self, order: Order[R]) -> R | None:
+    def execute(self, order: OperationRequest[R]) -> R | None:
         """Begin an operation and carry it out. The result is the resource as it is then; None when it was deleted.
 
         A resource with `open_operation` in the result says: the outcome is unknown and will be settled later.
@@ -107,107 +107,107 @@ class Lifecycle:
         if order.resource.open_operation:
             raise _busy()
         operation = self._operation(order)
-        work = Work(
-            call=order.call,
-            family=order.family,
+        run = OperationRun(
+            context=order.context,
+            owner=order.owner,
             operation=operation,
             resource=order.resource,
-            setting=order.setting,
+            deps=order.deps,
             first=True,
         )
         if require := REQUIRED_BEFORE.get(order.kind):
-            require(self._effect(work))
-        return self.carry_out(replace(work, resource=self._begin(order, operation)))
+            require(self._effect(run))
+        return self.carry_out(replace(run, resource=self._begin(order, operation)))
 
-    def carry_out(self, work: Work[R]) -> R | None:
+    def carry_out(self, run: OperationRun[R]) -> R | None:
         """E1, T2, E2.
 
         The resource comes back with its open operation when the outcome is unknown. Raises what the operation failed
         of, once it is settled as failed.
         """
         try:
-            effect = self._effect(work)
-            self._affect(work, effect)
-            settled = self._settle(work, self._seen_before_settling(work, effect))
+            action = self._effect(run)
+            self._affect(run, action)
+            settled = self._settle(run, self._seen_before_settling(run, action))
         except (OutcomeUnknown, StoreUnavailable):
-            return work.resource
-        return self._let_run(work, settled, effect) if settled else None
+            return run.resource
+        return self._let_run(run, settled, action) if settled else None
 
-    def _operation(self, order: Order[R]) -> Operation:
-        now, resource, call = self.clock(), order.resource, order.call
+    def _operation(self, order: OperationRequest[R]) -> Operation:
+        now, resource, context = self.clock(), order.resource, order.context
         return Operation(
             id=new_id(),
             kind=order.kind,
-            resource_type=order.family.rows.noun,
+            resource_type=order.owner.rows.noun,
             resource_id=resource.id,
             connect_cluster_id=resource.connect_cluster_id,
             connector_name=resource.connector_name,
             config_hash=resource.config_hash,
-            actor_id=call.actor.id,
-            actor_email=call.actor.email,
-            actor_via=call.actor.via,
-            correlation_id=call.correlation_id,
+            actor_id=context.actor.id,
+            actor_email=context.actor.email,
+            actor_via=context.actor.via,
+            correlation_id=context.correlation_id,
             step=OperationStep.REQUESTED,
             lease_until=now + LEASE,
             parameters=order.parameters,
             created_at=now,
         )
 
-    def _begin(self, order: Order[R], operation: Operation) -> R:
+    def _begin(self, order: OperationRequest[R], operation: Operation) -> R:
         """T1; the resource, held by the operation."""
-        family, kind = order.family, order.kind
+        owner, kind = order.owner, order.kind
         held = replace(order.resource, open_operation=operation.opened)
         transaction = Transaction()
         self.operations.put_new(transaction, operation)
         if not order.draft:
-            held = family.rows.save(transaction, held)
+            held = owner.rows.save(transaction, held)
         if order.also:
             order.also(transaction, operation)
         self.observations.bump(transaction, held.connect_cluster_id)
-        self._audit(transaction, order.call, family, operation, held, Outcome.REQUESTED)
+        self._audit(transaction, order.context, owner, operation, held, Outcome.REQUESTED)
         try:
             transaction.commit()
         except WriteConflict as conflict:
-            if conflict.label == f"{family.rows.noun}.changed":
-                raise self._why_changed(family, held, kind) from conflict
+            if conflict.label == f"{owner.rows.noun}.changed":
+                raise self._why_changed(owner, held, kind) from conflict
             raise
         return held
 
-    def _effect(self, work: Work[R]) -> Effect:
-        cluster, intended = still_there(work.setting.connect_cluster), work.intended
+    def _effect(self, run: OperationRun[R]) -> ConnectorAction:
+        cluster, intended = require_found(run.deps.connect_cluster), run.intended
 
         def config() -> Mapping[str, str]:
-            built, credentials = work.family.config(intended, work.setting)
-            return self.outside.for_connect(cluster, built, credentials)
+            built, credentials = run.owner.config(intended, run.deps)
+            return self.clients.for_connect(cluster, built, credentials)
 
-        operation = work.operation
-        return Effect(
-            connect=self.outside.connect(cluster),
+        operation = run.operation
+        return ConnectorAction(
+            connect=self.clients.connect(cluster),
             name=operation.connector_name,
             config=config,
-            check=lambda wanted: work.family.check(work.call, intended, work.setting, wanted),
+            check=lambda wanted: run.owner.check(run.context, intended, run.deps, wanted),
             task=operation.parameters.get("task"),
-            may_exist=work.resource.desired_state is not DesiredState.DRAFT
+            may_exist=run.resource.desired_state is not DesiredState.DRAFT
             or operation.kind is not OperationKind.DELETE,
-            deadline=work.call.deadline,
+            deadline=run.context.deadline,
         )
 
-    def _affect(self, work: Work[R], effect: Effect) -> None:
+    def _affect(self, run: OperationRun[R], action: ConnectorAction) -> None:
         """E1. Raises OutcomeUnknown or StoreUnavailable when the operation stays open, and whatever settled it."""
         try:
-            EFFECTS[work.operation.kind](effect)
+            ACTIONS[run.operation.kind](action)
         except (OutcomeUnknown, StoreUnavailable):
             raise
         except HeadgateError as error:
-            if isinstance(error, Unavailable | TimedOut) and not work.first:
+            if isinstance(error, Unavailable | TimedOut) and not run.first:
                 # An earlier attempt may have been applied, and only what is observed can tell.
                 raise _still_open() from error
-            self._give_up(work, effect, error)
+            self._give_up(run, action, error)
             raise
 
-    def _seen_before_settling(self, work: Work[R], effect: Effect) -> Observation | None:
+    def _seen_before_settling(self, run: OperationRun[R], action: ConnectorAction) -> Observation | None:
         """What came of an effect that needs nothing after T2, so that T2 writes it down, too."""
-        match work.operation.kind:
+        match run.operation.kind:
             case OperationKind.DELETE:
                 return None
             case OperationKind.DEPLOY:
@@ -215,61 +215,61 @@ class Lifecycle:
                     state=ObservedState.STOPPED, observed_at=self.clock(), reasons=("It was just created.",)
                 )
             case _:
-                return self._look(effect, work.desired_after)
+                return self._look(action, run.desired_after)
 
-    def _settle(self, work: Work[R], seen: Observation | None) -> R | None:
+    def _settle(self, run: OperationRun[R], seen: Observation | None) -> R | None:
         """T2: what was done becomes what is known. A resource that was written meanwhile is read again."""
-        operation, family = work.operation, work.family
+        operation, owner = run.operation, run.owner
         for _ in range(_SETTLE_ATTEMPTS):
             try:
-                return self._commit_success(work, seen)
+                return self._commit_success(run, seen)
             except WriteConflict:
                 stored = self.operations.get(operation.id)
                 if stored.step is OperationStep.SUCCEEDED:
-                    return family.subject(stored)
+                    return owner.load(stored)
                 if stored.revision != operation.revision:
                     raise _still_open() from None  # another worker has taken it over, and knows more by now
-                work = replace(work, resource=family.subject(operation) or work.resource)
+                run = replace(run, resource=owner.load(operation) or run.resource)
         raise _still_open()
 
-    def _commit_success(self, work: Work[R], seen: Observation | None) -> R | None:
+    def _commit_success(self, run: OperationRun[R], seen: Observation | None) -> R | None:
         transaction = Transaction()
-        result = self._apply(transaction, work, seen)
-        done = replace(work.operation, step=OperationStep.SUCCEEDED, finished_at=self.clock())
+        result = self._apply(transaction, run, seen)
+        done = replace(run.operation, step=OperationStep.SUCCEEDED, finished_at=self.clock())
         self.operations.save(transaction, done)
-        self.observations.bump(transaction, work.resource.connect_cluster_id)
-        self._audit(transaction, work.call, work.family, work.operation, work.resource, Outcome.SUCCESS, after=result)
+        self.observations.bump(transaction, run.resource.connect_cluster_id)
+        self._audit(transaction, run.context, run.owner, run.operation, run.resource, Outcome.SUCCESS, after=result)
         transaction.commit()
         return result
 
-    def _apply(self, transaction: Transaction, work: Work[R], seen: Observation | None) -> R | None:
-        family, resource, kind = work.family, work.resource, work.operation.kind
+    def _apply(self, transaction: Transaction, run: OperationRun[R], seen: Observation | None) -> R | None:
+        owner, resource, kind = run.owner, run.resource, run.operation.kind
         if kind is OperationKind.DELETE:
-            family.removed(transaction, resource, work.setting)
+            owner.removed(transaction, resource, run.deps)
             return None
         given = kind in _GIVES_A_CONFIG
         after = replace(
-            work.intended,
-            desired_state=work.desired_after,
+            run.intended,
+            desired_state=run.desired_after,
             observation=seen,
-            config_hash=config_hash(family.config(work.intended, work.setting)[0]) if given else resource.config_hash,
+            config_hash=config_hash(owner.config(run.intended, run.deps)[0]) if given else resource.config_hash,
             open_operation=None,
             last_error=None,
             version=resource.version + 1,
             updated_at=self.clock(),
         )
         if kind is OperationKind.DEPLOY:
-            return family.created(transaction, after, work.operation)
-        family.changed(transaction, resource, after, work.setting)
-        return family.rows.save(transaction, after)
+            return owner.created(transaction, after, run.operation)
+        owner.changed(transaction, resource, after, run.deps)
+        return owner.rows.save(transaction, after)
 
-    def _give_up(self, work: Work[R], effect: Effect, error: HeadgateError) -> None:
+    def _give_up(self, run: OperationRun[R], action: ConnectorAction, error: HeadgateError) -> None:
         """Undo and settle as failed. Raises OutcomeUnknown or StoreUnavailable when that fails and it stays open."""
         try:
-            if work.operation.kind is OperationKind.DEPLOY:
-                work = replace(work, operation=self._keep_hold(work.operation))
-                self._compensate(effect)
-            self.settle_failed(work, error)
+            if run.operation.kind is OperationKind.DEPLOY:
+                run = replace(run, operation=self._keep_hold(run.operation))
+                self._compensate(action)
+            self.settle_failed(run, error)
         except WriteConflict as lost:
             raise _still_open() from lost
 
@@ -281,66 +281,66 @@ class Lifecycle:
         transaction.commit()
         return held
 
-    def _compensate(self, effect: Effect) -> None:
+    def _compensate(self, action: ConnectorAction) -> None:
         try:
-            remove_ours(replace(effect, deadline=Deadline.after(_COMPENSATION_SECONDS)))
+            remove_ours(replace(action, deadline=Deadline.after(_COMPENSATION_SECONDS)))
         except OutcomeUnknown:
             raise
         except (Unavailable, TimedOut):
             return  # what cannot be reached was not reached before; if it was, the reconciler finds a stranger
 
-    def settle_failed(self, work: Work[R], error: HeadgateError) -> None:
+    def settle_failed(self, run: OperationRun[R], error: HeadgateError) -> None:
         """Close the operation as failed. What stands beside it, others may write at any moment: then once more.
 
         Raises WriteConflict when the operation is no longer ours.
         """
         for attempt in range(1, _SETTLE_ATTEMPTS + 1):
             try:
-                self._commit_failure(work, error)
+                self._commit_failure(run, error)
             except WriteConflict as conflict:
                 if conflict.label == "operation.changed" or attempt == _SETTLE_ATTEMPTS:
                     raise
             else:
                 return
 
-    def _commit_failure(self, work: Work[R], error: HeadgateError) -> None:
+    def _commit_failure(self, run: OperationRun[R], error: HeadgateError) -> None:
         """With its reason beside the resource and in the audit trail."""
-        now, family, resource = self.clock(), work.family, work.resource
+        now, owner, resource = self.clock(), run.owner, run.resource
         ended: dict[str, Any] = {"error_code": error.code, "error_message": error.message, "finished_at": now}
         transaction = Transaction()
-        self.operations.save(transaction, replace(work.operation, step=OperationStep.FAILED, **ended))
-        if stored := family.rows.find(resource.id):
+        self.operations.save(transaction, replace(run.operation, step=OperationStep.FAILED, **ended))
+        if stored := owner.rows.find(resource.id):
             failure = Failure(code=error.code, message=error.message, at=now)
-            family.rows.save(transaction, replace(stored, open_operation=None, last_error=failure))
-        family.abandoned(transaction, work.operation, resource, work.setting)
+            owner.rows.save(transaction, replace(stored, open_operation=None, last_error=failure))
+        owner.on_failed(transaction, run.operation, resource, run.deps)
         self.observations.bump(transaction, resource.connect_cluster_id)
-        self._audit(transaction, work.call, family, work.operation, resource, Outcome.FAILED, error=error)
+        self._audit(transaction, run.context, owner, run.operation, resource, Outcome.FAILED, error=error)
         transaction.commit()
 
-    def _let_run(self, work: Work[R], settled: R, effect: Effect) -> R:
+    def _let_run(self, run: OperationRun[R], settled: R, action: ConnectorAction) -> R:
         """E2, and a short look at what came of it. Whatever goes wrong here is the tick's to finish."""
-        if work.operation.kind is not OperationKind.DEPLOY or settled.desired_state is not DesiredState.RUNNING:
+        if run.operation.kind is not OperationKind.DEPLOY or settled.desired_state is not DesiredState.RUNNING:
             return settled
         try:
-            effect.connect.resume(effect.name, effect.deadline)
-            seen = self._look(effect, settled.desired_state)
+            action.connect.resume(action.name, action.deadline)
+            seen = self._look(action, settled.desired_state)
         except HeadgateError as error:
             seen = unreadable(error.message, self.clock())
         transaction = Transaction()
         try:
-            noted = work.family.rows.save(transaction, replace(settled, observation=seen))
+            noted = run.owner.rows.save(transaction, replace(settled, observation=seen))
             transaction.commit()
         except (WriteConflict, StoreUnavailable):
             return replace(settled, observation=seen)
         return noted
 
-    def _look(self, effect: Effect, desired: DesiredState) -> Observation:
+    def _look(self, action: ConnectorAction, desired: DesiredState) -> Observation:
         """Look until the connector is as desired or has failed, for a few seconds at the most."""
         expected = ObservedState.PAUSED if desired is DesiredState.PAUSED else ObservedState.RUNNING
-        until = Deadline.after(effect.deadline.left(_SETTLE_SECONDS))
+        until = Deadline.after(action.deadline.remaining(_SETTLE_SECONDS))
         while True:
             try:
-                seen = observe(effect.connect.find_status(effect.name, effect.deadline), now=self.clock())
+                seen = observe(action.connect.find_status(action.name, action.deadline), now=self.clock())
             except HeadgateError as error:
                 return unreadable(error.message, self.clock())
             if seen.state in (expected, ObservedState.FAILED) or _has_failed_task(seen) or until.passed:
@@ -350,8 +350,8 @@ class Lifecycle:
     def _audit(
         self,
         transaction: Transaction,
-        call: Call,
-        family: Family[R],
+        context: RequestContext,
+        owner: ConnectorOwner[R],
         operation: Operation,
         resource: R,
         outcome: Outcome,
@@ -364,21 +364,21 @@ class Lifecycle:
         if error:
             told = {"error": {"code": error.code, "message": error.message}}
         elif operation.kind is OperationKind.DELETE and outcome is Outcome.SUCCESS:
-            told = family.last_words(resource)
+            told = owner.deletion_details(resource)
         self.audit.record(
             transaction,
-            replace(call, actor=actor, correlation_id=operation.correlation_id),
-            f"{family.rows.noun}.{operation.kind}",
+            replace(context, actor=actor, correlation_id=operation.correlation_id),
+            f"{owner.rows.noun}.{operation.kind}",
             resource.id,
             outcome=outcome,
             before=view(resource) if outcome is Outcome.SUCCESS else None,
             after=told,
-            parent_id=family.parent_id(resource),
+            parent_id=owner.parent_id(resource),
         )
 
-    def _why_changed(self, family: Family[R], resource: R, kind: OperationKind) -> HeadgateError:
-        if kind is OperationKind.DELETE and family.rows.references(resource.id):
-            noun = family.rows.noun
+    def _why_changed(self, owner: ConnectorOwner[R], resource: R, kind: OperationKind) -> HeadgateError:
+        if kind is OperationKind.DELETE and owner.rows.references(resource.id):
+            noun = owner.rows.noun
             return Conflict(f"This {noun} has deliveries. Delete them first.", code="RESOURCE_IN_USE")
         return _busy()
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState, newer, observe, unreadable
@@ -12,7 +12,7 @@ from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.reconcile.snapshot import ClusterView
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Clock, Deadline
-from chalicelib.services.client_factory import Outside
+from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.owner import R
 from chalicelib.stores.observations import Observations
 
@@ -25,11 +25,11 @@ NO_VIEWS: Views = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observing:
+class ObservationReader:
     """Puts observations beside resources."""
 
     observations: Observations
-    outside: Outside
+    clients: ClientFactory
     clock: Clock
 
     def latest(self, resources: Sequence[R], known: Views = NO_VIEWS) -> tuple[R, ...]:
@@ -41,13 +41,13 @@ class Observing:
         views = {**known, **self.observations.read(unread)}
         return tuple(self._beside(one, views.get(one.connect_cluster_id)) for one in resources)
 
-    def now(self, call: Call, resource: R, cluster: ConnectCluster) -> R:
+    def now(self, context: RequestContext, resource: R, cluster: ConnectCluster) -> R:
         """The resource with an observation of its connector on the cluster, made now."""
         if _draft(resource):
             return replace(resource, observation=_not_deployed(self.clock()))
         try:
-            deadline = Deadline.after(call.deadline.left(LIVE_SECONDS))
-            status = self.outside.connect(cluster).find_status(resource.connector_name, deadline)
+            deadline = Deadline.after(context.deadline.remaining(LIVE_SECONDS))
+            status = self.clients.connect(cluster).find_status(resource.connector_name, deadline)
         except HeadgateError as error:
             return replace(resource, observation=unreadable(error.message, self.clock()))
         return replace(resource, observation=observe(status, now=self.clock()))
@@ -69,7 +69,7 @@ def _ticked(view: ClusterView | None, connector: str) -> Observation | None:
         return None
     if view.unreadable:
         return unreadable(view.unreadable, view.observed_at)
-    seen = view.remembered.observed.get(connector)
+    seen = view.snapshot.observed.get(connector)
     return replace(seen, observed_at=view.observed_at) if seen else None
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.credentials import Credentials
@@ -21,7 +21,7 @@ R = TypeVar("R", Pipeline, Delivery)
 T = TypeVar("T")
 
 
-class Setting(Protocol):
+class ConnectorDependencies(Protocol):
     """What a resource stands among. What else is in it, only its own family knows."""
 
     @property
@@ -35,31 +35,31 @@ class Setting(Protocol):
         ...
 
 
-class Family(Protocol[R]):
-    """One of the two families of resources that own a connector. A `setting` is always one that it made itself."""
+class ConnectorOwner(Protocol[R]):
+    """One of the two families of resources that own a connector. A `deps` is always one that it made itself."""
 
     @property
     def rows(self) -> Documents[R]:
         """Where they are stored."""
         ...
 
-    def setting(self, resource: R) -> Setting:
+    def deps(self, resource: R) -> ConnectorDependencies:
         """What the resource stands among, as stored now."""
         ...
 
-    def check(self, call: Call, resource: R, setting: Any, config: Mapping[str, str]) -> None:
+    def check(self, context: RequestContext, resource: R, deps: Any, config: Mapping[str, str]) -> None:
         """Everything that must hold before the connector is created or reconfigured. Raises what is wrong."""
         ...
 
-    def config(self, resource: R, setting: Any) -> tuple[dict[str, str], Credentials]:
+    def config(self, resource: R, deps: Any) -> tuple[dict[str, str], Credentials]:
         """The connector's config with references, and the credentials that it refers to."""
         ...
 
-    def subject(self, operation: Operation) -> R | None:
+    def load(self, operation: Operation) -> R | None:
         """The resource that an operation is about, as stored, or as the operation drafted it."""
         ...
 
-    def applied(self, operation: Operation, resource: R) -> R:
+    def with_pending_change(self, operation: Operation, resource: R) -> R:
         """The resource as it will be when the operation has succeeded, as far as its config depends on it."""
         ...
 
@@ -67,15 +67,15 @@ class Family(Protocol[R]):
         """Write what a finished deploy means for the resource's row."""
         ...
 
-    def changed(self, transaction: Transaction, before: R, after: R, setting: Any) -> None:
+    def changed(self, transaction: Transaction, before: R, after: R, deps: Any) -> None:
         """Write what a finished change means beside the resource's row."""
         ...
 
-    def abandoned(self, transaction: Transaction, operation: Operation, resource: R, setting: Any) -> None:
+    def on_failed(self, transaction: Transaction, operation: Operation, resource: R, deps: Any) -> None:
         """Give back what the beginning of an operation had taken, when it comes to nothing."""
         ...
 
-    def removed(self, transaction: Transaction, resource: R, setting: Any) -> None:
+    def removed(self, transaction: Transaction, resource: R, deps: Any) -> None:
         """Write what a finished deletion means: the row, its name, its claims, its references."""
         ...
 
@@ -83,30 +83,30 @@ class Family(Protocol[R]):
         """Whose audit trail it belongs to as well."""
         ...
 
-    def last_words(self, resource: R) -> Mapping[str, Any]:
+    def deletion_details(self, resource: R) -> Mapping[str, Any]:
         """What its deletion's audit record says beside the resource itself."""
         ...
 
 
-def outdated(family: Family[R], resource: R, setting: Setting) -> bool:
+def outdated(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies) -> bool:
     """Whether the connector was given another config than it would be given now, because what that is made of changed.
 
     A draft has none yet, and what an open operation gives is not known before it is settled.
     """
     if resource.desired_state is DesiredState.DRAFT or resource.open_operation:
         return False
-    return config_hash(family.config(resource, setting)[0]) != resource.config_hash
+    return config_hash(owner.config(resource, deps)[0]) != resource.config_hash
 
 
-def needs_config(family: Family[R], resource: R, setting: Setting) -> bool:
+def needs_config(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies) -> bool:
     """Whether the connector is to be given its config again: it is outdated, or somebody else has changed it."""
-    drift = setting.view.remembered.drifted.get(resource.connector_name)
-    return outdated(family, resource, setting) or bool(drift and drift.confirmed and not resource.open_operation)
+    drift = deps.view.snapshot.drifted.get(resource.connector_name)
+    return outdated(owner, resource, deps) or bool(drift and drift.confirmed and not resource.open_operation)
 
 
-def told(family: Family[R], resource: R, setting: Setting, sentence: str) -> R:
+def with_notice(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies, sentence: str) -> R:
     """The resource as it is shown: with the sentence among its reasons when it is outdated."""
-    if not outdated(family, resource, setting):
+    if not outdated(owner, resource, deps):
         return resource
     return replace(resource, observation=_adding(resource.observation, sentence))
 
@@ -121,7 +121,7 @@ def require_deployed(resource: Pipeline | Delivery) -> None:
         raise Conflict("This is a draft and has no connector yet. Deploy it first.")
 
 
-def still_there(referred: T | None) -> T:
+def require_found(referred: T | None) -> T:
     """What a resource refers to cannot go before it does; but both may go while somebody reads. Raises NotFound."""
     if referred is None:
         raise NotFound("This was deleted meanwhile.")

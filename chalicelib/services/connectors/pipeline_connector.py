@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import Operation
@@ -12,12 +12,12 @@ from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
 from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid
-from chalicelib.services.connectors.owner import still_there
-from chalicelib.services.connectors.validation import PluginCheck
-from chalicelib.services.database_checks import Probes
+from chalicelib.services.connectors.owner import require_found
+from chalicelib.services.connectors.validation import ConnectorValidation
+from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.registry import Links, Registry
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
-from chalicelib.stores.dependencies import PipelineSetting, Surroundings
+from chalicelib.stores.dependencies import DependencyLoader, PipelineDependencies
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
@@ -25,37 +25,39 @@ from chalicelib.stores.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineFamily:
+class PipelineConnector:
     """A pipeline's source connector: its config, what must hold for it, what its operations mean for its row."""
 
     rows: Pipelines
-    together: Surroundings[Pipeline, PipelineSetting]
+    together: DependencyLoader[Pipeline, PipelineDependencies]
     sources: Sources
     tables: SourceTables
     streams: StreamClusters
     connects: ConnectClusters
     registry: Registry
-    probes: Probes
-    plugins: PluginCheck
+    database_checks: DatabaseChecks
+    plugins: ConnectorValidation
 
-    def setting(self, resource: Pipeline) -> PipelineSetting:
+    def deps(self, resource: Pipeline) -> PipelineDependencies:
         """Its source and clusters."""
         return self.together.around(self.together.ties(resource))
 
-    def check(self, call: Call, resource: Pipeline, setting: PipelineSetting, config: Mapping[str, str]) -> None:
+    def check(
+        self, context: RequestContext, resource: Pipeline, deps: PipelineDependencies, config: Mapping[str, str]
+    ) -> None:
         """Source discovered, plug-in installed, right Kafka, source ready for exactly this, config accepted by Connect.
 
         Whether each table is there, the source itself is asked. Raises TABLE_NOT_DISCOVERED, PLUGIN_MISSING,
         VALIDATION_FAILED for another Kafka, SOURCE_NOT_READY, CONNECTOR_CONFIG_INVALID, and whatever reaching Connect
         raises.
         """
-        source, cluster = still_there(setting.source), still_there(setting.connect_cluster)
+        source, cluster = require_found(deps.source), require_found(deps.connect_cluster)
         if source.tables is None:
             raise _undiscovered(range(len(resource.capture.tables)))
-        self.plugins.require(call, cluster, config["connector.class"])
-        self.plugins.require_same_kafka(call, still_there(setting.stream_cluster), cluster)
-        self._check_ready(call, source, resource)
-        self.plugins.require_valid(call, cluster, resource.connector_name, config, source.credentials)
+        self.plugins.require(context, cluster, config["connector.class"])
+        self.plugins.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
+        self._check_ready(context, source, resource)
+        self.plugins.require_valid(context, cluster, resource.connector_name, config, source.credentials)
 
     def check_discovered(self, pipeline: Pipeline) -> None:
         """Every chosen table is one that discovery saw. Raises TABLE_NOT_DISCOVERED, naming those that are not."""
@@ -65,16 +67,16 @@ class PipelineFamily:
         if unknown:
             raise _undiscovered(unknown)
 
-    def config(self, resource: Pipeline, setting: PipelineSetting) -> tuple[dict[str, str], Credentials]:
+    def config(self, resource: Pipeline, deps: PipelineDependencies) -> tuple[dict[str, str], Credentials]:
         """The source connector's config, with references."""
-        source = still_there(setting.source)
+        source = require_found(deps.source)
         return build_source_config(resource, source), source.credentials
 
-    def subject(self, operation: Operation) -> Pipeline | None:
+    def load(self, operation: Operation) -> Pipeline | None:
         """The pipeline as it is stored."""
         return self.rows.find(operation.resource_id)
 
-    def applied(self, operation: Operation, resource: Pipeline) -> Pipeline:
+    def with_pending_change(self, operation: Operation, resource: Pipeline) -> Pipeline:
         """The pipeline itself: no operation changes what it captures."""
         return resource
 
@@ -82,15 +84,15 @@ class PipelineFamily:
         """Its row says that it runs."""
         return self.rows.save(transaction, resource)
 
-    def changed(self, transaction: Transaction, before: Pipeline, after: Pipeline, setting: PipelineSetting) -> None:
+    def changed(self, transaction: Transaction, before: Pipeline, after: Pipeline, deps: PipelineDependencies) -> None:
         """Nothing beside the row."""
 
-    def abandoned(
-        self, transaction: Transaction, operation: Operation, resource: Pipeline, setting: PipelineSetting
+    def on_failed(
+        self, transaction: Transaction, operation: Operation, resource: Pipeline, deps: PipelineDependencies
     ) -> None:
         """Nothing was taken."""
 
-    def removed(self, transaction: Transaction, resource: Pipeline, setting: PipelineSetting) -> None:
+    def removed(self, transaction: Transaction, resource: Pipeline, deps: PipelineDependencies) -> None:
         """Row, name, slot and publication names, and the references to source and clusters go."""
         self.rows.remove(transaction, resource)
         self.registry.release_name(transaction, self.rows, resource)
@@ -111,13 +113,13 @@ class PipelineFamily:
         """None: a pipeline's trail is its own."""
         return None
 
-    def last_words(self, resource: Pipeline) -> Mapping[str, Any]:
+    def deletion_details(self, resource: Pipeline) -> Mapping[str, Any]:
         """What stays in the source when the pipeline goes: its owners decide about it."""
         return {"kept": {"slot_name": resource.slot_name, "publication_name": resource.publication_name}}
 
-    def _check_ready(self, call: Call, source: Source, pipeline: Pipeline) -> None:
+    def _check_ready(self, context: RequestContext, source: Source, pipeline: Pipeline) -> None:
         deployed = pipeline.desired_state is not DesiredState.DRAFT
-        readiness = self.probes.readiness(call, source, pipeline, deployed=deployed)
+        readiness = self.database_checks.readiness(context, source, pipeline, deployed=deployed)
         failures = readiness.failures
         if failures:
             raise Invalid(

@@ -11,21 +11,21 @@ from datetime import datetime
 from typing import Any
 
 from chalicelib.clients.connect.client import Connect
-from chalicelib.domain.access import SYSTEM, Call
+from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.cluster import ConnectCluster, SecretDelivery
 from chalicelib.domain.names import parse_connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, observe_again
 from chalicelib.domain.operation import MOST_DEFECTS, Operation, OperationStep
 from chalicelib.domain.reconcile.drift import SUSPECT_EVERY, compare_due, suspicious
 from chalicelib.domain.reconcile.plan import Plan, annotated, changed, decide
-from chalicelib.domain.reconcile.snapshot import ClusterView, Remembered, Wanted
+from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView, Wanted
 from chalicelib.errors import HeadgateError, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.log import failure, get_logger
-from chalicelib.services.client_factory import Outside
-from chalicelib.services.connectors.lifecycle import LEASE, Lifecycle, Work
-from chalicelib.services.connectors.owner import Family
-from chalicelib.services.connectors.plan_executor import Mending, by_itself, by_lot, within
+from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.connectors.lifecycle import LEASE, Lifecycle, OperationRun
+from chalicelib.services.connectors.owner import ConnectorOwner
+from chalicelib.services.connectors.plan_executor import PlanExecutor, isolated, shuffled, within
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
@@ -36,7 +36,7 @@ _CLUSTERS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class ConnectSnapshot:
     """What Connect has just told: every connector's status, and the hashes of configs, when it was asked for those.
 
     `compared_at` is when it was last asked for them.
@@ -54,9 +54,9 @@ class Reconciler:
     connects: ConnectClusters
     operations: Operations
     observations: Observations
-    families: Mapping[str, Family[Any]]
+    owners: Mapping[str, ConnectorOwner[Any]]
     lifecycle: Lifecycle
-    outside: Outside
+    clients: ClientFactory
     clock: Clock
     ring: Callable[[str, int], None]
 
@@ -74,7 +74,7 @@ class Reconciler:
         if cluster is None:
             return
         try:
-            connect = self.outside.connect(cluster)
+            connect = self.clients.connect(cluster)
             sight = self._look(cluster, connect, view, deadline)
         except HeadgateError as error:
             unread = replace(view, unreadable=error.message, observed_at=self.clock())
@@ -92,7 +92,9 @@ class Reconciler:
             self.connects.save(transaction, known)
             transaction.commit()
 
-    def _look(self, cluster: ConnectCluster, connect: Connect, view: ClusterView, deadline: Deadline) -> Sight:
+    def _look(
+        self, cluster: ConnectCluster, connect: Connect, view: ClusterView, deadline: Deadline
+    ) -> ConnectSnapshot:
         """One question to Connect. Configs are asked for now and then, when nothing that people want is on its way.
 
         Where secrets stand in configs themselves, those are not asked for: what Headgate gave can only be told from
@@ -100,20 +102,22 @@ class Reconciler:
         """
         now = self.clock()
         may_compare = view.settled and cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER
-        if not (may_compare and compare_due(view.compared_at, len(view.remembered.observed), now)):
-            return Sight(statuses=connect.statuses(deadline), config_hashes=None, compared_at=view.compared_at)
+        if not (may_compare and compare_due(view.compared_at, len(view.snapshot.observed), now)):
+            return ConnectSnapshot(
+                statuses=connect.statuses(deadline), config_hashes=None, compared_at=view.compared_at
+            )
         try:
             statuses, hashes = connect.statuses_and_configs(deadline)
         except HeadgateError:
             # Too large for us, or too slow; the statuses alone may still be had. The configs have to wait.
-            return Sight(statuses=connect.statuses(deadline), config_hashes=None, compared_at=now)
-        return Sight(statuses=statuses, config_hashes=hashes, compared_at=now)
+            return ConnectSnapshot(statuses=connect.statuses(deadline), config_hashes=None, compared_at=now)
+        return ConnectSnapshot(statuses=statuses, config_hashes=hashes, compared_at=now)
 
-    def _digest(self, cluster: ConnectCluster, view: ClusterView, sight: Sight, deadline: Deadline) -> None:
-        before, now = view.remembered, self.clock()
+    def _digest(self, cluster: ConnectCluster, view: ClusterView, sight: ConnectSnapshot, deadline: Deadline) -> None:
+        before, now = view.snapshot, self.clock()
         known = [name for name in sight.statuses if name in before.wanted]
         # Only what nobody may want is drawn by lot: of that, a bounded number gets its turn.
-        others = by_lot(name for name in sight.statuses if name not in before.wanted and parse_connector_name(name))
+        others = shuffled(name for name in sight.statuses if name not in before.wanted and parse_connector_name(name))
         statuses, observed = sight.statuses, before.observed
         seen = {name: observe_again(observed.get(name), statuses[name], now=now) for name in (*known, *others)}
         wanted, open_operations = dict(before.wanted), []
@@ -122,15 +126,15 @@ class Reconciler:
             open_operations = list(self.operations.open_on(cluster.id))
         busy = {operation.connector_name for operation in open_operations}
         plan = decide(wanted, seen, before, busy=busy, now=now, held=sight.config_hashes)
-        after = Remembered(
+        after = ClusterSnapshot(
             epoch=view.epoch,
             # One more look after each change: the index that `wanted` is read from may lag behind the epoch.
             unsettled=bool(open_operations) or view.epoch != before.epoch,
             wanted=wanted,
             observed=annotated(seen, plan),
             missing=plan.missing,
-            misplaced=plan.misplaced,
-            strangers=plan.strangers,
+            wrong_state=plan.wrong_state,
+            orphans=plan.orphans,
             restarts=plan.restarts,
             drifted=plan.drifted,
         )
@@ -139,7 +143,7 @@ class Reconciler:
         suspect = moved and view.settled and suspicious(before.observed, seen)
         mended = bool(plan.drifted) and not view.settled
         compared_at = None if mended or _compare_soon(sight, plan, now, suspect=suspect) else sight.compared_at
-        noted = replace(view, unreadable=None, observed_at=now, compared_at=compared_at, remembered=after)
+        noted = replace(view, unreadable=None, observed_at=now, compared_at=compared_at, snapshot=after)
         if not self.observations.write(cluster.id, noted, changed=different):
             return  # Another tick was faster: it acts, and what this one knew was no longer true.
         for operation in [one for one in open_operations if one.lease_until <= now][:SETTLED_PER_TICK]:
@@ -147,8 +151,8 @@ class Reconciler:
         self._mending.carry_out(cluster, plan, wanted, deadline)
 
     @property
-    def _mending(self) -> Mending:
-        return Mending(connects=self.connects, families=self.families, lifecycle=self.lifecycle, outside=self.outside)
+    def _mending(self) -> PlanExecutor:
+        return PlanExecutor(connects=self.connects, owners=self.owners, lifecycle=self.lifecycle, clients=self.clients)
 
     def roll_forward(self, operation: Operation, deadline: Deadline) -> None:
         """Take the lease of an open operation and finish it from what is observed, if there is time for it.
@@ -158,7 +162,7 @@ class Reconciler:
         """
         if deadline.passed:
             return
-        with by_itself():
+        with isolated():
             leased = self._lease(operation)
             try:
                 self._finish(leased, deadline)
@@ -169,24 +173,24 @@ class Reconciler:
                 self._count_defect(leased, deadline)
 
     def _finish(self, leased: Operation, deadline: Deadline) -> None:
-        work = self._work(leased, deadline)
-        if work is None:
+        run = self._work(leased, deadline)
+        if run is None:
             self._close(leased)
         else:
-            self.lifecycle.carry_out(work)
+            self.lifecycle.carry_out(run)
 
-    def _work(self, operation: Operation, deadline: Deadline) -> Work[Any] | None:
+    def _work(self, operation: Operation, deadline: Deadline) -> OperationRun[Any] | None:
         """What is left to do; None when nothing is left that the operation could be about."""
-        family = self.families[operation.resource_type]
-        resource = family.subject(operation)
+        owner = self.owners[operation.resource_type]
+        resource = owner.load(operation)
         if resource is None:
             return None
-        return Work(
-            call=Call(actor=SYSTEM, correlation_id=operation.correlation_id, deadline=within(deadline)),
-            family=family,
+        return OperationRun(
+            context=RequestContext(actor=SYSTEM, correlation_id=operation.correlation_id, deadline=within(deadline)),
+            owner=owner,
             operation=operation,
             resource=resource,
-            setting=family.setting(resource),
+            deps=owner.deps(resource),
             first=False,
         )
 
@@ -199,9 +203,9 @@ class Reconciler:
         if stored.step.settled:
             return
         counted = replace(stored, defects=stored.defects + 1)
-        if counted.defects >= MOST_DEFECTS and (work := self._work(counted, deadline)):
+        if counted.defects >= MOST_DEFECTS and (run := self._work(counted, deadline)):
             error = HeadgateError("A defect of Headgate stopped this. Its log holds the details.")
-            self.lifecycle.settle_failed(work, error)
+            self.lifecycle.settle_failed(run, error)
             return
         transaction = Transaction()
         self.operations.save(transaction, counted)
@@ -228,13 +232,13 @@ class Reconciler:
                 desired_state=resource.desired_state,
                 config_hash=resource.config_hash,
             )
-            for noun, family in self.families.items()
-            for resource in family.rows.all_in("connect_cluster_id", cluster_id)
+            for noun, owner in self.owners.items()
+            for resource in owner.rows.all_in("connect_cluster_id", cluster_id)
             if resource.desired_state is not DesiredState.DRAFT
         }
 
 
-def _compare_soon(sight: Sight, plan: Plan, now: datetime, *, suspect: bool) -> bool:
+def _compare_soon(sight: ConnectSnapshot, plan: Plan, now: datetime, *, suspect: bool) -> bool:
     """Whether the next look is to compare configs: to confirm what was found, or because somebody was at work."""
     if sight.config_hashes is not None and not all(drift.confirmed for drift in plan.drifted.values()):
         return True

@@ -7,12 +7,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster, require_same_kafka
 from chalicelib.domain.credentials import Credentials
 from chalicelib.errors import Invalid, TimedOut, Unavailable
 from chalicelib.kit.clock import Deadline
-from chalicelib.services.client_factory import Outside
+from chalicelib.services.client_factory import ClientFactory
 
 _BROKERS_SECONDS = 4.0
 
@@ -30,24 +30,24 @@ class Validation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PluginCheck:
+class ConnectorValidation:
     """Asks Connect about plug-ins, configs and its Kafka."""
 
-    outside: Outside
+    clients: ClientFactory
 
-    def require_same_kafka(self, call: Call, stream: StreamCluster, cluster: ConnectCluster) -> None:
+    def require_same_kafka(self, context: RequestContext, stream: StreamCluster, cluster: ConnectCluster) -> None:
         """Raise Invalid when the workers run on another Kafka than the stream cluster.
 
         Registering compares them too, but whoever did not answer then is known later, or is asked here. Brokers that
         only Connect can reach prove nothing.
         """
-        workers = cluster.kafka_cluster_id or self.outside.connect(cluster).root(call.deadline).kafka_cluster_id
-        brokers = stream.kafka_cluster_id or self._brokers(call, stream)
+        workers = cluster.kafka_cluster_id or self.clients.connect(cluster).root(context.deadline).kafka_cluster_id
+        brokers = stream.kafka_cluster_id or self._brokers(context, stream)
         require_same_kafka(workers, brokers)
 
-    def require(self, call: Call, cluster: ConnectCluster, class_name: str) -> None:
+    def require(self, context: RequestContext, cluster: ConnectCluster, class_name: str) -> None:
         """Raise PLUGIN_MISSING when the workers do not have the connector class."""
-        installed = {plugin.class_name for plugin in self.outside.connect(cluster).plugins(call.deadline)}
+        installed = {plugin.class_name for plugin in self.clients.connect(cluster).plugins(context.deadline)}
         if class_name not in installed:
             raise Invalid(
                 f"The Connect cluster has no plug-in for {class_name}. Install it on every worker and restart them.",
@@ -56,18 +56,28 @@ class PluginCheck:
             )
 
     def validate(
-        self, call: Call, cluster: ConnectCluster, name: str, config: Mapping[str, str], credentials: Credentials
+        self,
+        context: RequestContext,
+        cluster: ConnectCluster,
+        name: str,
+        config: Mapping[str, str],
+        credentials: Credentials,
     ) -> Validation:
         """What Connect has against the config of a connector of that name."""
-        sent = {**self.outside.for_connect(cluster, dict(config), credentials), "name": name}
-        errors = self.outside.connect(cluster).validate(config["connector.class"], sent, call.deadline)
+        sent = {**self.clients.for_connect(cluster, dict(config), credentials), "name": name}
+        errors = self.clients.connect(cluster).validate(config["connector.class"], sent, context.deadline)
         return Validation(errors=tuple({"field": error.field, "messages": list(error.messages)} for error in errors))
 
     def require_valid(
-        self, call: Call, cluster: ConnectCluster, name: str, config: Mapping[str, str], credentials: Credentials
+        self,
+        context: RequestContext,
+        cluster: ConnectCluster,
+        name: str,
+        config: Mapping[str, str],
+        credentials: Credentials,
     ) -> None:
         """Raise CONNECTOR_CONFIG_INVALID when Connect has anything against the config."""
-        verdict = self.validate(call, cluster, name, config, credentials)
+        verdict = self.validate(context, cluster, name, config, credentials)
         if verdict.error_count:
             raise Invalid(
                 "Kafka Connect refuses the connector's config. `details.errors` says which fields and why.",
@@ -75,9 +85,9 @@ class PluginCheck:
                 details={"errors": list(verdict.errors)},
             )
 
-    def _brokers(self, call: Call, stream: StreamCluster) -> str | None:
+    def _brokers(self, context: RequestContext, stream: StreamCluster) -> str | None:
         try:
-            with closing(self.outside.kafka(stream)) as kafka:
-                return kafka.cluster_id(Deadline.after(call.deadline.left(_BROKERS_SECONDS)))
+            with closing(self.clients.kafka(stream)) as kafka:
+                return kafka.cluster_id(Deadline.after(context.deadline.remaining(_BROKERS_SECONDS)))
         except (Unavailable, TimedOut):
             return None

@@ -83,7 +83,7 @@ class Faults:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Call:
+class RequestContext:
     """One call as received: path without query; status is None when no answer was given."""
 
     method: str
@@ -96,15 +96,15 @@ class Recorder:
     """The calls received, oldest first, for budgets such as "one call per tick"."""
 
     def __init__(self) -> None:
-        self._calls: deque[Call] = deque(maxlen=CALLS_KEPT)
+        self._calls: deque[RequestContext] = deque(maxlen=CALLS_KEPT)
         self._lock = threading.Lock()
 
-    def note(self, call: Call) -> None:
+    def note(self, call: RequestContext) -> None:
         """Write a call down."""
         with self._lock:
             self._calls.append(call)
 
-    def calls(self, method: str | None = None, path: str = "") -> list[Call]:
+    def calls(self, method: str | None = None, path: str = "") -> list[RequestContext]:
         """The calls with this method (None: any) in whose path the pattern is found."""
         with self._lock:
             return [one for one in self._calls if method in (None, one.method) and re.search(path, one.path)]

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from infra.local.doubles.connect_faults import Call, Effect, Fault, Faults, Recorder
+from infra.local.doubles.connect_faults import Effect, Fault, Faults, Recorder, RequestContext
 from infra.local.doubles.connect_model import STARTED, Refusal
 from infra.local.doubles.connect_worker import TARGETS, Worker
 from infra.local.doubles.connections import Tracked
@@ -186,7 +186,7 @@ class Handler(BaseHTTPRequestHandler):
         fault = self.server.faults.meet(request.method, request.path)
         answer = self._faulty(request, fault) if fault else self._settled(request)
         status = answer.status if answer else None
-        self.server.recorder.note(Call(method=request.method, path=request.path, query=query, status=status))
+        self.server.recorder.note(RequestContext(method=request.method, path=request.path, query=query, status=status))
         if answer is None:
             self.close_connection = True
         else:

@@ -385,13 +385,13 @@ def test_tables_that_are_no_longer_written_are_free(sandbox: Sandbox) -> None:
     sandbox.new_delivery(mappings=delivery["mappings"])
 
 
-@pytest.mark.parametrize("family", ["/deliveries/{delivery}", "/destinations/{destination}/deliveries/{delivery}"])
-def test_a_removed_delivery_leaves_the_data_and_no_connector(sandbox: Sandbox, family: str) -> None:
+@pytest.mark.parametrize("path", ["/deliveries/{delivery}", "/destinations/{destination}/deliveries/{delivery}"])
+def test_a_removed_delivery_leaves_the_data_and_no_connector(sandbox: Sandbox, path: str) -> None:
     delivery = sandbox.new_delivery()
     table = delivery["mappings"][0]["table_name"]
     with sandbox.postgresql.connect(TARGET) as connection:
         connection.execute(f"CREATE TABLE mart.{table} AS SELECT 1 AS id".encode())
-        path = family.format(destination=delivery["destination_id"], delivery=delivery["id"])
+        path = path.format(destination=delivery["destination_id"], delivery=delivery["id"])
         answer = sandbox.admin.delete(path)
         assert (answer.status_code, answer.content) == (204, b"")
         assert connection.execute(f"SELECT count(*) FROM mart.{table}".encode()).fetchone() == (1,)

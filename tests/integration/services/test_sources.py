@@ -3,19 +3,19 @@
 from dataclasses import replace
 
 from chalicelib.stores.transaction import Transaction
-from tests.support.in_process_app import House
+from tests.support.in_process_app import InProcessApp
 
 
-def test_a_deleted_source_leaves_no_tables_behind(house: House) -> None:
-    source = house.source()
-    assert house.services.stores.tables.list(source.id)
-    house.services.sources.delete(house.call(), source.id)
-    assert house.services.stores.tables.list(source.id) == ()
+def test_a_deleted_source_leaves_no_tables_behind(app: InProcessApp) -> None:
+    source = app.source()
+    assert app.services.stores.tables.list(source.id)
+    app.services.sources.delete(app.context(), source.id)
+    assert app.services.stores.tables.list(source.id) == ()
 
 
-def test_nor_does_one_whose_discovery_died_before_it_noted_what_it_found(house: House) -> None:
-    source, transaction = house.source(), Transaction()
-    house.services.stores.sources.save(transaction, replace(source, last_discovery_at=None))
+def test_nor_does_one_whose_discovery_died_before_it_noted_what_it_found(app: InProcessApp) -> None:
+    source, transaction = app.source(), Transaction()
+    app.services.stores.sources.save(transaction, replace(source, last_discovery_at=None))
     transaction.commit()
-    house.services.sources.delete(house.call(), source.id)
-    assert house.services.stores.tables.list(source.id) == ()
+    app.services.sources.delete(app.context(), source.id)
+    assert app.services.stores.tables.list(source.id) == ()

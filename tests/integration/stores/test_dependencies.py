@@ -11,7 +11,7 @@ from chalicelib.domain.reconcile.snapshot import ClusterView
 from chalicelib.domain.table import TableName
 from chalicelib.errors import NotFound
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
-from chalicelib.stores.dependencies import PipelineSetting, Surroundings, pipelines_among
+from chalicelib.stores.dependencies import DependencyLoader, PipelineDependencies, pipelines_among
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.sources import Sources
@@ -38,7 +38,7 @@ CONNECT = ConnectCluster(
     credentials=Credentials(id="c2"), created_at=NOW, updated_at=NOW,
 )  # fmt: skip
 
-Among = Surroundings[Pipeline, PipelineSetting]
+Among = DependencyLoader[Pipeline, PipelineDependencies]
 
 
 @pytest.fixture
@@ -60,9 +60,9 @@ def calls_of(room: Room, among: Among) -> list[str]:
 
 
 def test_what_is_stored_is_there_and_what_is_not_is_none(among: Among) -> None:
-    pipeline, setting = among.read("pipeline-1")
+    pipeline, deps = among.read("pipeline-1")
     assert pipeline == PIPELINE
-    assert setting == PipelineSetting(None, STREAM, CONNECT, ClusterView())
+    assert deps == PipelineDependencies(None, STREAM, CONNECT, ClusterView())
 
 
 def test_a_process_that_has_met_it_reads_it_in_one_call(room: Room, among: Among) -> None:

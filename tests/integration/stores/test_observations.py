@@ -11,7 +11,7 @@ from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState
 from chalicelib.domain.reconcile.drift import Drift
 from chalicelib.domain.reconcile.restarts import Ailment, Restarts
-from chalicelib.domain.reconcile.snapshot import ClusterView, Remembered, Wanted
+from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView, Wanted
 from chalicelib.kit.ids import id_from
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import ObservationRow, Observations
@@ -52,11 +52,11 @@ def view(connectors: int, **changes: ObservedState) -> ClusterView:
         for name in names
     }  # fmt: skip
     observed = {name: Observation(state=changes.get(name, ObservedState.RUNNING), observed_at=NOW) for name in names}
-    remembered = Remembered(
+    snapshot = ClusterSnapshot(
         epoch=3, unsettled=True, wanted=wanted, observed=observed, missing={"gone": NOW},
         restarts={"c0": RESTARTS}, drifted={"c0": Drift(given="hash", confirmed=True)},
     )  # fmt: skip
-    return ClusterView(observed_at=NOW, remembered=remembered)
+    return ClusterView(observed_at=NOW, snapshot=snapshot)
 
 
 def over(observations: Observations, seen: ClusterView) -> ClusterView:
@@ -88,8 +88,8 @@ def registered() -> tuple[ConnectClusters, str]:
 @pytest.mark.parametrize("connectors", [0, 1, 400, 401, 5_000])
 def test_another_process_reads_what_was_written(tables: Tables, connectors: int) -> None:
     Observations().write("k", view(connectors), changed=True)
-    read = Observations().read(["k"])["k"].remembered
-    assert read.wanted == view(connectors).remembered.wanted
+    read = Observations().read(["k"])["k"].snapshot
+    assert read.wanted == view(connectors).snapshot.wanted
     assert {name: seen.state for name, seen in read.observed.items()} == dict.fromkeys(
         read.wanted, ObservedState.RUNNING
     )
@@ -109,7 +109,7 @@ def test_one_changed_connector_costs_one_part(tables: Tables, gate: Gate) -> Non
     observations.write("k", view(5_000), changed=True)
     calls = written(gate, observations, view(5_000, c7=ObservedState.FAILED), changed=True)
     assert calls == ["UpdateItem", "PutItem"]
-    assert Observations().read(["k"])["k"].remembered.observed["c7"].state is ObservedState.FAILED
+    assert Observations().read(["k"])["k"].snapshot.observed["c7"].state is ObservedState.FAILED
 
 
 def test_a_later_look_at_the_same_costs_no_part(tables: Tables, gate: Gate) -> None:
@@ -117,9 +117,9 @@ def test_a_later_look_at_the_same_costs_no_part(tables: Tables, gate: Gate) -> N
     observations.write("k", view(5_000), changed=True)
     later = view(5_000)
     moved = {
-        name: replace(seen, observed_at=NOW + timedelta(hours=1)) for name, seen in later.remembered.observed.items()
+        name: replace(seen, observed_at=NOW + timedelta(hours=1)) for name, seen in later.snapshot.observed.items()
     }
-    later = replace(later, remembered=replace(later.remembered, observed=moved))
+    later = replace(later, snapshot=replace(later.snapshot, observed=moved))
     assert written(gate, observations, later, changed=True) == ["UpdateItem"]
 
 
@@ -135,9 +135,9 @@ def test_a_body_whose_writer_died_half_way_is_not_believed_and_then_written_anew
     Observations().write("k", view(5_000), changed=True)
     ObservationRow("k", "body/3").delete()
     fresh = Observations()
-    assert fresh.read(["k"])["k"].remembered == Remembered()
+    assert fresh.read(["k"])["k"].snapshot == ClusterSnapshot()
     assert fresh.write("k", over(fresh, view(5_000)), changed=True)
-    assert len(Observations().read(["k"])["k"].remembered.wanted) == 5_000
+    assert len(Observations().read(["k"])["k"].snapshot.wanted) == 5_000
 
 
 @pytest.mark.parametrize("changed", [True, False])
@@ -145,11 +145,11 @@ def test_of_two_ticks_at_the_same_moment_the_first_one_counts(tables: Tables, ch
     first, second = Observations(), Observations()
     first.write("k", view(2), changed=True)
     begins = [replace(one.read(["k"])["k"], observed_at=NOW) for one in (first, second)]
-    failed = replace(begins[0], remembered=view(2, c0=ObservedState.FAILED).remembered)
-    late = replace(begins[1], remembered=view(2, c1=ObservedState.FAILED).remembered)
+    failed = replace(begins[0], snapshot=view(2, c0=ObservedState.FAILED).snapshot)
+    late = replace(begins[1], snapshot=view(2, c1=ObservedState.FAILED).snapshot)
     assert first.write("k", failed, changed=True)
     assert not second.write("k", late, changed=changed)
-    states = {name: seen.state for name, seen in second.read(["k"])["k"].remembered.observed.items()}
+    states = {name: seen.state for name, seen in second.read(["k"])["k"].snapshot.observed.items()}
     assert states == {"c0": ObservedState.FAILED, "c1": ObservedState.RUNNING}
 
 
@@ -180,7 +180,7 @@ def test_a_head_whose_body_is_new_to_the_process_is_read_once_more_before_it_is_
     gate.watch()
     _, seen = Observations().look("k", clusters)
     assert [point.what for point in gate.unwatch()] == ["BatchGetItem"] * 3
-    assert len(seen.remembered.wanted) == 3
+    assert len(seen.snapshot.wanted) == 3
 
 
 def test_a_cluster_that_is_not_registered_has_no_registration(tables: Tables) -> None:
@@ -194,7 +194,7 @@ def test_a_change_of_what_is_wanted_is_counted_beside_the_body(tables: Tables) -
     observations.bump(transaction, "k")
     transaction.commit()
     seen = observations.read(["k"])["k"]
-    assert (seen.epoch, len(seen.remembered.wanted)) == (1, 2)
+    assert (seen.epoch, len(seen.snapshot.wanted)) == (1, 2)
 
 
 def test_an_unreadable_cluster_keeps_what_was_known(tables: Tables) -> None:
@@ -203,4 +203,4 @@ def test_an_unreadable_cluster_keeps_what_was_known(tables: Tables) -> None:
     seen = observations.read(["k"])["k"]
     observations.write("k", replace(seen, unreadable="Out of reach."), changed=False)
     read = Observations().read(["k"])["k"]
-    assert (read.unreadable, len(read.remembered.wanted)) == ("Out of reach.", 2)
+    assert (read.unreadable, len(read.snapshot.wanted)) == ("Out of reach.", 2)

@@ -12,7 +12,7 @@ from chalicelib.stores.claims import ClaimRow, Targets
 from chalicelib.stores.rows import AT_MOST, expect, one_request, read_rows
 from chalicelib.stores.transaction import Transaction
 from tests.integration.stores.conftest import Room
-from tests.support.call_interceptor import Call, Point
+from tests.support.call_interceptor import Point, RequestContext
 
 
 def claim(key: str, holder: str) -> None:
@@ -62,7 +62,7 @@ def test_only_what_is_not_here_yet_is_read(room: Room) -> None:
         claim(key, key)
     seen: list[int] = []
 
-    def count(point: Point, call: Call) -> object:
+    def count(point: Point, call: RequestContext) -> object:
         seen.append(point.turn)
         return call()
 
@@ -201,5 +201,5 @@ def test_after_a_call_that_failed_the_row_is_asked_for_again(room: Room) -> None
         assert holder("a") == "anna"
 
 
-def _lost(point: Point, call: Call) -> object:
+def _lost(point: Point, call: RequestContext) -> object:
     raise EndpointConnectionError(endpoint_url="nowhere")

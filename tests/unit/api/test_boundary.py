@@ -7,7 +7,7 @@ import pytest
 from chalicelib.api.inputs import MAX_BODY_BYTES
 from chalicelib.api.route import Route, UuidPath
 from chalicelib.api.router import Router
-from chalicelib.domain.access import Call, Permission
+from chalicelib.domain.access import Permission, RequestContext
 from tests.support.edge import ADMIN, JSON_ADMIN, THING, Seen, lambda_event, logged, make_edge, through_lambda_event
 
 THINGS = "/api/v1/things"
@@ -84,7 +84,7 @@ def test_the_handler_gets_a_deadline_of_twenty_seconds_and_the_correlation_id() 
     through_lambda_event(edge.app)("POST", THINGS, {**JSON_ADMIN, "x-correlation-id": "c-7"}, b'{"name":"a"}')
     [call] = edge.calls
     assert (call.correlation_id, call.request_key) == ("c-7", None)
-    assert 0 < call.deadline.left() <= 20
+    assert 0 < call.deadline.remaining() <= 20
 
 
 def test_one_line_is_logged_with_the_pattern_and_not_the_path() -> None:
@@ -115,7 +115,7 @@ def test_an_answer_of_another_kind_than_declared_is_a_failure_and_does_not_leave
 
 
 def test_a_denial_that_cannot_be_audited_is_still_a_denial() -> None:
-    def fail(call: Call, route: Route) -> None:
+    def fail(call: RequestContext, route: Route) -> None:
         raise RuntimeError("no audit")
 
     send = through_lambda_event(make_edge(denials=fail).app)
@@ -158,7 +158,7 @@ def test_concurrent_requests_do_not_see_each_other() -> None:
     routes = Router(tag="Slow")
 
     @routes.get("/slow", needs=Permission.READ)
-    def slow(call: Call) -> list[int]:
+    def slow(call: RequestContext) -> list[int]:
         """Gives the others time to come between."""
         time.sleep(0.001)
         return [int(call.correlation_id)]

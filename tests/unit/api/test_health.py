@@ -3,14 +3,14 @@ import json
 import pytest
 from chalice.app import Chalice
 
-from chalicelib.api.boundary import Boundary, BoundaryParts
+from chalicelib.api.boundary import Boundary, BoundaryDependencies
 from chalicelib.api.health import health_routes
 from chalicelib.api.router import close
 from tests.support.edge import Seen, through_lambda_event
 
 
 def ask(path: str, found: dict[str, bool]) -> Seen:
-    def nothing() -> BoundaryParts:
+    def nothing() -> BoundaryDependencies:
         raise AssertionError("health asks for nobody and nothing")
 
     app, boundary = Chalice(app_name="t"), Boundary(nothing)

@@ -5,7 +5,7 @@ import pytest
 
 from chalicelib.api.http import HttpRequest, HttpResponse
 from chalicelib.api.idempotency import Once
-from chalicelib.domain.access import Actor, Call, Role
+from chalicelib.domain.access import Actor, RequestContext, Role
 from chalicelib.domain.idempotency import LEASE_SECONDS, Claim, KeptAnswer
 from chalicelib.errors import (
     Conflict,
@@ -40,7 +40,7 @@ class _Requests:
 
     def __init__(self) -> None:
         self.rows, self.clock = MemoryRows(), _Clock()
-        self.runs: list[Call] = []
+        self.runs: list[RequestContext] = []
         self.outcome: HttpResponse | HeadgateError | Exception = HttpResponse(status=201, body="first")
 
     def send(
@@ -48,13 +48,13 @@ class _Requests:
     ) -> str:
         once = Once(rows=self.rows, signer=Signer(key=b"k" * 32), clock=self.clock)
         actor = Actor(id=user, email=None, role=Role.ADMIN, via="session" if user else "anonymous")
-        call = Call(actor=actor, correlation_id="c")
+        call = RequestContext(actor=actor, correlation_id="c")
         request = HttpRequest(
             method="POST", route=path, path=path, query={name: [value] for name, value in query.items()}
         )
         return once.run(call, request, key, body, self._handle).body
 
-    def _handle(self, call: Call) -> HttpResponse:
+    def _handle(self, call: RequestContext) -> HttpResponse:
         self.runs.append(call)
         if isinstance(self.outcome, Exception):
             raise self.outcome
@@ -98,7 +98,7 @@ def test_while_the_first_runs_a_second_is_told_to_wait() -> None:
     requests = _Requests()
     seen: list[RequestInProgress] = []
 
-    def meanwhile(call: Call) -> HttpResponse:
+    def meanwhile(call: RequestContext) -> HttpResponse:
         requests._handle = lambda _: HttpResponse(status=200)  # type: ignore[method-assign]
         with pytest.raises(RequestInProgress) as told:
             requests.send()

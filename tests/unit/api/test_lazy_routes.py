@@ -10,15 +10,15 @@ from chalice.app import Chalice
 
 import app as deployed
 from chalicelib import api
-from chalicelib.api.boundary import Boundary, BoundaryParts
-from chalicelib.api.lazy_routes import Site
+from chalicelib.api.boundary import Boundary, BoundaryDependencies
+from chalicelib.api.lazy_routes import LazyRoutes
 from chalicelib.api.paths import PathTrie
 from chalicelib.api.router import Router, close
 from chalicelib.domain.access import Permission
 from tests.support.edge import Seen, lambda_event, through_lambda_event
 
 
-def _no_parts() -> BoundaryParts:
+def _no_parts() -> BoundaryDependencies:
     raise AssertionError("public routes need nobody")
 
 
@@ -41,7 +41,7 @@ class Place:
     def __init__(self) -> None:
         self.app, self.loaded = Chalice(app_name="t"), list[str]()
         boundary = Boundary(_no_parts)
-        self.site = Site(self.app, boundary)
+        self.site = LazyRoutes(self.app, boundary)
         self.site.declare("/v1", ("cats", "kittens"), self._loads("cats", subject("/cats", "/cats/all", "/kittens")))
         self.site.declare("/v1", ("dogs",), self._loads("dogs", subject("/dogs")))
         close(self.app, boundary, self.site.near)
@@ -108,7 +108,7 @@ def test_every_gateway_finds_every_subject() -> None:
 
 def test_a_route_that_would_never_be_found_fails_when_its_subject_is_loaded() -> None:
     app = Chalice(app_name="t")
-    site = Site(app, Boundary(_no_parts))
+    site = LazyRoutes(app, Boundary(_no_parts))
     site.declare("/v1", ("cats",), lambda: subject("/cats", "/lions"))
     with pytest.raises(ValueError, match="/v1/lions"):
         list(app.routes)
@@ -129,7 +129,7 @@ def test_a_subject_that_cannot_be_loaded_is_tried_again() -> None:
 def test_every_module_with_routes_is_declared() -> None:
     modules = {name: import_module(f"{api.__name__}.{name}") for _, name, _ in pkgutil.iter_modules(api.__path__)}
     with_routes = {name for name, module in modules.items() if isinstance(getattr(module, "routes", None), Router)}
-    assert with_routes == set(deployed.SUBJECTS)
+    assert with_routes == set(deployed.ROUTE_MODULES)
 
 
 def test_no_two_routes_call_one_position_of_a_path_by_two_names() -> None:

@@ -6,7 +6,7 @@ from pydantic import BaseModel
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.http import Answer, HttpRequest, Reply
 from chalicelib.api.route import NAME_RULE, TASK_RULE, UUID_RULE, Shape, TaskPath, UuidPath, about, read_signature
-from chalicelib.domain.access import Call
+from chalicelib.domain.access import RequestContext
 from chalicelib.kit.pages import Page
 
 
@@ -16,13 +16,19 @@ class Model(BaseModel):
 
 def test_every_kind_of_parameter_is_read_from_the_signature() -> None:
     def handler(
-        call: Call, request: HttpRequest, uuid: UuidPath, task: TaskPath, name: str, query: ListQuery, body: Model
+        call: RequestContext,
+        request: HttpRequest,
+        uuid: UuidPath,
+        task: TaskPath,
+        name: str,
+        query: ListQuery,
+        body: Model,
     ) -> Model:
         raise AssertionError
 
     facts = read_signature(handler, "/a/{uuid}/{task}/{name}")
     assert facts["variables"] == {"uuid": UUID_RULE, "task": TASK_RULE, "name": NAME_RULE}
-    assert (facts["call"], facts["request"], facts["query"], facts["body"]) == ("call", "request", ListQuery, Model)
+    assert (facts["context"], facts["request"], facts["query"], facts["body"]) == ("call", "request", ListQuery, Model)
     assert facts["body_required"] is True
     assert facts["numbers"] == frozenset({"task"})
 
@@ -61,14 +67,14 @@ def test_a_parameter_that_no_request_has_is_refused() -> None:
 
 
 def test_a_variable_that_the_handler_does_not_take_is_refused() -> None:
-    def handler(call: Call) -> None: ...
+    def handler(call: RequestContext) -> None: ...
 
     with pytest.raises(TypeError, match="uuid"):
         read_signature(handler, "/a/{uuid}")
 
 
 def test_an_answer_has_to_be_declared() -> None:
-    def handler(call: Call):  # type: ignore[no-untyped-def]
+    def handler(call: RequestContext):  # type: ignore[no-untyped-def]
         ...
 
     with pytest.raises(TypeError, match="answers"):

@@ -1,14 +1,14 @@
 import pytest
 from chalice.app import Chalice
 
-from chalicelib.api.boundary import Boundary, BoundaryParts
+from chalicelib.api.boundary import Boundary, BoundaryDependencies
 from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
-from chalicelib.domain.access import Call, Permission
+from chalicelib.domain.access import Permission, RequestContext
 from tests.support.edge import ADMIN, THING, lambda_event, make_edge
 
 
-def _no_parts() -> BoundaryParts:
+def _no_parts() -> BoundaryDependencies:
     raise AssertionError("nothing may be built before a request needs it")
 
 
@@ -32,7 +32,7 @@ def test_mounting_builds_nothing_and_tells_what_it_mounted() -> None:
     routes = Router(tag="T")
 
     @routes.delete("/things/{uuid}", needs=Permission.ADMINISTER)
-    def delete_thing(call: Call, uuid: UuidPath) -> None:
+    def delete_thing(call: RequestContext, uuid: UuidPath) -> None:
         """Delete."""
 
     app = Chalice(app_name="t")

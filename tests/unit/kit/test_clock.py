@@ -24,10 +24,10 @@ def test_a_stored_moment_equals_the_shown_one() -> None:
 
 
 def test_a_deadline_has_something_left_until_it_has_passed() -> None:
-    assert 0 < Deadline.after(60).left() <= 60
+    assert 0 < Deadline.after(60).remaining() <= 60
     assert not Deadline.after(60).passed
-    assert (Deadline.after(-1).left(), Deadline.after(-1).passed) == (0, True)
+    assert (Deadline.after(-1).remaining(), Deadline.after(-1).passed) == (0, True)
 
 
 def test_a_step_gets_no_more_than_it_asks_for() -> None:
-    assert Deadline.after(60).left(at_most=2) == 2
+    assert Deadline.after(60).remaining(at_most=2) == 2

@@ -43,7 +43,7 @@ class BoundedConnection(psycopg.Connection[Row]):
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """Waits as psycopg does, and no longer than the deadline allows."""
-        left = self.deadline.left() if self.deadline is not None else None
+        left = self.deadline.remaining() if self.deadline is not None else None
         return super().wait(gen, interval, left if timeout is None or left is None else min(left, timeout))
 
 
@@ -107,7 +107,7 @@ def _prepare(session: Session) -> None:
     with _translated(session.deadline):
         connection.read_only = True
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        milliseconds = int(session.deadline.left(STATEMENT_SECONDS) * 1000) + 1
+        milliseconds = int(session.deadline.remaining(STATEMENT_SECONDS) * 1000) + 1
         # With only the system's schema in the path no function or operator of somebody else's can be called by mistake,
         # and types of users are always spelled with their schema.
         connection.execute(
@@ -125,12 +125,12 @@ def _connected(
     deadline: Deadline,
 ) -> BoundedConnection:
     """Tries the addresses of the host, one after the other, inside the smaller of the two time limits."""
-    limit = Deadline.after(deadline.left(address.connection_timeout_seconds))
+    limit = Deadline.after(deadline.remaining(address.connection_timeout_seconds))
     addresses = _allowed_addresses(address.host, policy)
     failure = DatabaseFailure(FailureCode.TIMEOUT)
     with _trust(address, secrets, trusted_ca_file) as ca_file:
         for number, ip_address in enumerate(addresses):
-            share = limit.left() / (len(addresses) - number)
+            share = limit.remaining() / (len(addresses) - number)
             if limit.passed:
                 break
             try:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from chalicelib.clients.addresses import AddressPolicy
-from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.connect import http as connect_http
+from chalicelib.clients.connect.client import Connect
 from chalicelib.errors import Invalid, TimedOut, Unavailable
 from chalicelib.kit.masking import Secret
 from tests.support.connect_worker import READS, Reply, Worker, at, soon

@@ -2,7 +2,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from chalicelib.domain.classify import diagnoses as means
+from chalicelib.domain.classify import diagnoses
 from chalicelib.domain.classify.classifier import MAX_CHARACTERS, classify, is_general
 from chalicelib.domain.classify.rules import RULES, SQLSTATES
 from chalicelib.domain.names import ConnectorKind
@@ -265,7 +265,7 @@ def test_an_outer_cause_decides_when_the_inner_one_says_nothing() -> None:
 def test_a_look_alike_is_not_guessed_at(trace: str, role: ConnectorKind) -> None:
     hint = classify(trace, role)
     assert is_general(hint)
-    assert hint.event_type == means.GENERAL[role][0]
+    assert hint.event_type == diagnoses.GENERAL[role][0]
 
 
 def test_a_name_that_reads_like_another_fault_decides_nothing() -> None:
@@ -318,7 +318,7 @@ def test_the_sentence_is_ours_and_holds_nothing_of_the_trace(cause: str, _: str,
 
 
 def sentences() -> set[str]:
-    every: Iterable[means.Rule] = (means.GENERAL, *SQLSTATES.values(), *(rule for rule, _ in RULES))
+    every: Iterable[diagnoses.Diagnosis] = (diagnoses.GENERAL, *SQLSTATES.values(), *(rule for rule, _ in RULES))
     return {sentence for rule in every for _, sentence in rule.values()}
 
 
@@ -346,7 +346,7 @@ KINDS = {
 @pytest.mark.parametrize("role", list(ConnectorKind))
 def test_the_rules_use_exactly_the_specifications_kinds(role: ConnectorKind) -> None:
     used = {
-        rule[role][0] for rule in (means.GENERAL, *SQLSTATES.values(), *(rule for rule, _ in RULES)) if role in rule
+        rule[role][0] for rule in (diagnoses.GENERAL, *SQLSTATES.values(), *(rule for rule, _ in RULES)) if role in rule
     }
     assert used == KINDS[role]
 

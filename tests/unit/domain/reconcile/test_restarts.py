@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from chalicelib.domain.classify import diagnoses as means
-from chalicelib.domain.classify.diagnoses import Rule
+from chalicelib.domain.classify import diagnoses
+from chalicelib.domain.classify.diagnoses import Diagnosis
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import ConnectorStatus, Hint, Observation, TaskStatus, observe
 from chalicelib.domain.reconcile.restarts import (
@@ -28,7 +28,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 
 
-def hint(rule: Rule, role: ConnectorKind = ConnectorKind.SOURCE) -> Hint:
+def hint(rule: Diagnosis, role: ConnectorKind = ConnectorKind.SOURCE) -> Hint:
     kind, sentence = rule[role]
     return Hint(event_type=kind, message=sentence)
 
@@ -61,15 +61,23 @@ def played(*looks: tuple[timedelta, Observation]) -> tuple[Restarts | None, list
     return known, attempts
 
 
-FAILED = seen("RUNNING", "FAILED", of=hint(means.CONNECTION))
+FAILED = seen("RUNNING", "FAILED", of=hint(diagnoses.CONNECTION))
 RUNNING = seen("RUNNING", "RUNNING")
 
 
 @pytest.mark.parametrize(
-    "rule", [means.SECRET, means.CONNECTION, means.GOING_DOWN, means.BROKER, means.MEMORY, means.GENERAL]
+    "rule",
+    [
+        diagnoses.SECRET,
+        diagnoses.CONNECTION,
+        diagnoses.GOING_DOWN,
+        diagnoses.BROKER,
+        diagnoses.MEMORY,
+        diagnoses.GENERAL,
+    ],
 )
 @pytest.mark.parametrize("role", list(ConnectorKind))
-def test_what_may_go_away_by_itself_is_worth_a_restart(rule: Rule, role: ConnectorKind) -> None:
+def test_what_may_go_away_by_itself_is_worth_a_restart(rule: Diagnosis, role: ConnectorKind) -> None:
     assert ailment(seen("RUNNING", "FAILED", of=hint(rule, role))) is Ailment.FAILED
     assert ailment(seen("FAILED", "FAILED", of=hint(rule, role))) is Ailment.FAILED
 
@@ -77,28 +85,28 @@ def test_what_may_go_away_by_itself_is_worth_a_restart(rule: Rule, role: Connect
 @pytest.mark.parametrize(
     ("rule", "role"),
     [
-        (means.AUTH, ConnectorKind.SOURCE),
-        (means.AUTH, ConnectorKind.SINK),
-        (means.AUTH_HOST, ConnectorKind.SOURCE),
-        (means.PERMISSION, ConnectorKind.SOURCE),
-        (means.REPLICATION_RIGHT, ConnectorKind.SOURCE),
-        (means.SLOT_LOST, ConnectorKind.SOURCE),
-        (means.SLOT_GONE, ConnectorKind.SOURCE),
-        (means.WAL_GONE, ConnectorKind.SOURCE),
-        (means.BINLOG_GONE, ConnectorKind.SOURCE),
-        (means.PUBLICATION, ConnectorKind.SOURCE),
-        (means.TABLE_GONE, ConnectorKind.SOURCE),
-        (means.TABLE_GONE, ConnectorKind.SINK),
-        (means.NO_DATABASE, ConnectorKind.SOURCE),
-        (means.TLS, ConnectorKind.SOURCE),
-        (means.NO_TARGET_TYPE, ConnectorKind.SINK),
-        (means.NO_EVOLUTION, ConnectorKind.SINK),
-        (means.CONSTRAINT, ConnectorKind.SINK),
-        (means.ROW_TOO_LARGE, ConnectorKind.SOURCE),
-        (means.ACCESS_KEY, ConnectorKind.SINK),
+        (diagnoses.AUTH, ConnectorKind.SOURCE),
+        (diagnoses.AUTH, ConnectorKind.SINK),
+        (diagnoses.AUTH_HOST, ConnectorKind.SOURCE),
+        (diagnoses.PERMISSION, ConnectorKind.SOURCE),
+        (diagnoses.REPLICATION_RIGHT, ConnectorKind.SOURCE),
+        (diagnoses.SLOT_LOST, ConnectorKind.SOURCE),
+        (diagnoses.SLOT_GONE, ConnectorKind.SOURCE),
+        (diagnoses.WAL_GONE, ConnectorKind.SOURCE),
+        (diagnoses.BINLOG_GONE, ConnectorKind.SOURCE),
+        (diagnoses.PUBLICATION, ConnectorKind.SOURCE),
+        (diagnoses.TABLE_GONE, ConnectorKind.SOURCE),
+        (diagnoses.TABLE_GONE, ConnectorKind.SINK),
+        (diagnoses.NO_DATABASE, ConnectorKind.SOURCE),
+        (diagnoses.TLS, ConnectorKind.SOURCE),
+        (diagnoses.NO_TARGET_TYPE, ConnectorKind.SINK),
+        (diagnoses.NO_EVOLUTION, ConnectorKind.SINK),
+        (diagnoses.CONSTRAINT, ConnectorKind.SINK),
+        (diagnoses.ROW_TOO_LARGE, ConnectorKind.SOURCE),
+        (diagnoses.ACCESS_KEY, ConnectorKind.SINK),
     ],
 )
-def test_what_somebody_has_to_mend_is_left_alone(rule: Rule, role: ConnectorKind) -> None:
+def test_what_somebody_has_to_mend_is_left_alone(rule: Diagnosis, role: ConnectorKind) -> None:
     assert ailment(seen("RUNNING", "FAILED", of=hint(rule, role))) is None
 
 
@@ -109,8 +117,8 @@ def test_one_task_that_a_restart_cannot_mend_keeps_the_others_from_it() -> None:
             state="RUNNING",
             worker_id=None,
             tasks=(
-                TaskStatus(id=0, state="FAILED", worker_id=None, hint=hint(means.CONNECTION)),
-                TaskStatus(id=1, state="FAILED", worker_id=None, hint=hint(means.AUTH)),
+                TaskStatus(id=0, state="FAILED", worker_id=None, hint=hint(diagnoses.CONNECTION)),
+                TaskStatus(id=1, state="FAILED", worker_id=None, hint=hint(diagnoses.AUTH)),
             ),
         ),
         now=NOW,
@@ -179,7 +187,7 @@ def test_a_restart_that_hangs_is_given_a_minute() -> None:
 
 
 def test_a_restart_of_somebody_that_has_just_begun_is_not_stuck_because_there_was_a_failure_before() -> None:
-    of_auth = seen("RUNNING", "FAILED", of=hint(means.AUTH))
+    of_auth = seen("RUNNING", "FAILED", of=hint(diagnoses.AUTH))
     hangs = seen("RESTARTING", "RESTARTING")
     looks = [(timedelta(seconds=10 * n), of_auth if n < 60 else hangs) for n in range(65)]
     assert played(*looks)[1] == []

@@ -18,11 +18,11 @@ from chalicelib.stores.all_tables import ALL_TABLES
 from infra.aws.permissions import allows, permissions, policy_files, policy_of, wildcard_resources
 from tests.faults.looking import a_stranger
 from tests.integration.lambda_home import actions
-from tests.support.call_interceptor import Call, Crash, Point, Side
-from tests.support.in_process_app import House, house, house_of_the_module
+from tests.support.call_interceptor import Crash, Point, RequestContext, Side
+from tests.support.in_process_app import InProcessApp, app, app_of_the_module
 
-__all__ = ["house", "house_of_the_module"]
-Act = Callable[[House, str], object]
+__all__ = ["app", "app_of_the_module"]
+Act = Callable[[InProcessApp, str], object]
 FUNCTIONS = ("api_handler", "dispatch", "run_job", "run_tick")
 SETTLES = (10, 31, 10, 10)
 """Seconds before each tick: one of them is past the lease of an operation."""
@@ -104,120 +104,120 @@ def test_only_the_api_seals_credentials_and_keeps_sessions(function: str) -> Non
     assert tables & {"${Prefix}sessions", "${Prefix}users", "${Prefix}idempotency"} == set()
 
 
-def after_the_first_transaction(point: Point, call: Call) -> object:
+def after_the_first_transaction(point: Point, call: RequestContext) -> object:
     """The process ends when it turns to Connect: the operation stays open."""
     if point.side is Side.CONNECT and point.writes:
         raise Crash
     return call()
 
 
-def a_delivery(house: House) -> str:
-    return deliver(house, house.deployed_pipeline().id).id
+def a_delivery(app: InProcessApp) -> str:
+    return deliver(app, app.deployed_pipeline().id).id
 
 
-def deliver(house: House, pipeline_id: str) -> Delivery:
-    services = house.services
-    given = house.delivery_input(services.pipelines.get(pipeline_id), "orders", "customers")
-    return services.deliveries.deploy(house.call(), house.destination().id, given)
+def deliver(app: InProcessApp, pipeline_id: str) -> Delivery:
+    services = app.services
+    given = app.delivery_input(services.pipelines.get(pipeline_id), "orders", "customers")
+    return services.deliveries.deploy(app.context(), app.destination().id, given)
 
 
-def remap(house: House, delivery_id: str) -> Delivery:
-    one, other = house.services.deliveries.get(delivery_id).mappings
-    return house.services.deliveries.update_mappings(
-        house.call(), delivery_id, (one, replace(other, table_name="clients"))
+def remap(app: InProcessApp, delivery_id: str) -> Delivery:
+    one, other = app.services.deliveries.get(delivery_id).mappings
+    return app.services.deliveries.update_mappings(
+        app.context(), delivery_id, (one, replace(other, table_name="clients"))
     )
 
 
-OPERATIONS: dict[str, tuple[Callable[[House], str], Act]] = {
-    "deploy a pipeline": (lambda h: h.pipeline().id, lambda h, one: h.services.pipelines.deploy(h.call(), one)),
+OPERATIONS: dict[str, tuple[Callable[[InProcessApp], str], Act]] = {
+    "deploy a pipeline": (lambda h: h.pipeline().id, lambda h, one: h.services.pipelines.deploy(h.context(), one)),
     "pause a pipeline": (
         lambda h: h.deployed_pipeline().id,
-        lambda h, one: h.services.pipelines.pause(h.call(), one),
+        lambda h, one: h.services.pipelines.pause(h.context(), one),
     ),
     "delete a pipeline": (
         lambda h: h.deployed_pipeline().id,
-        lambda h, one: h.services.pipelines.delete(h.call(), one),
+        lambda h, one: h.services.pipelines.delete(h.context(), one),
     ),
     "deploy a delivery": (lambda h: h.deployed_pipeline().id, deliver),
     "restart a delivery": (
         a_delivery,
-        lambda h, one: h.services.deliveries.steer(h.call(), one, OperationKind.RESTART),
+        lambda h, one: h.services.deliveries.control(h.context(), one, OperationKind.RESTART),
     ),
     "change mappings": (a_delivery, remap),
-    "delete a delivery": (a_delivery, lambda h, one: h.services.deliveries.delete(h.call(), one)),
+    "delete a delivery": (a_delivery, lambda h, one: h.services.deliveries.delete(h.context(), one)),
 }
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_the_api_may_do_all_that_an_operation_needs(house: House, name: str) -> None:
+def test_the_api_may_do_all_that_an_operation_needs(app: InProcessApp, name: str) -> None:
     prepare, act = OPERATIONS[name]
     with taken() as calls:
-        act(house, prepare(house))
+        act(app, prepare(app))
     assert refused("api_handler", calls) == set()
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_a_tick_may_do_all_that_finishes_what_the_api_left_open(house: House, name: str) -> None:
+def test_a_tick_may_do_all_that_finishes_what_the_api_left_open(app: InProcessApp, name: str) -> None:
     prepare, act = OPERATIONS[name]
-    resource_id = prepare(house)
-    house.tick()
-    house.gate.watch(after_the_first_transaction)
+    resource_id = prepare(app)
+    app.tick()
+    app.gate.watch(after_the_first_transaction)
     try:
         with pytest.raises(Crash):
-            act(house, resource_id)
+            act(app, resource_id)
     finally:
-        house.gate.unwatch()
-    house.restart()
-    cluster = house.cluster
-    assert len(list(house.services.stores.operations.open_on(cluster.id))) == 1
+        app.gate.unwatch()
+    app.restart()
+    cluster = app.cluster
+    assert len(list(app.services.stores.operations.open_on(cluster.id))) == 1
     with taken() as calls:
         for seconds in SETTLES:
-            house.tick(cluster, after=seconds)
-    assert list(house.services.stores.operations.open_on(cluster.id)) == []
+            app.tick(cluster, after=seconds)
+    assert list(app.services.stores.operations.open_on(cluster.id)) == []
     assert refused("run_tick", calls) == set()
 
 
-def test_a_tick_may_make_a_connector_again_that_was_lost(house: House) -> None:
-    pipeline = house.deployed_pipeline()
-    house.tick()
-    house.connect.forget()
-    cluster = house.cluster
+def test_a_tick_may_make_a_connector_again_that_was_lost(app: InProcessApp) -> None:
+    pipeline = app.deployed_pipeline()
+    app.tick()
+    app.connect.forget()
+    cluster = app.cluster
     with taken() as calls:
         for seconds in SETTLES:
-            house.tick(cluster, after=seconds)
-    assert pipeline.connector_name in house.connect.names()
+            app.tick(cluster, after=seconds)
+    assert pipeline.connector_name in app.connect.names()
     assert refused("run_tick", calls) == set()
 
 
-def test_a_tick_may_quarantine_a_connector_that_nobody_wants(house: House) -> None:
-    stranger = a_stranger(house)
-    cluster = house.cluster
+def test_a_tick_may_quarantine_a_connector_that_nobody_wants(app: InProcessApp) -> None:
+    stranger = a_stranger(app)
+    cluster = app.cluster
     with taken() as calls:
         for seconds in (10, 100, 700, 10):
-            house.tick(cluster, after=seconds)
-    assert stranger not in house.connect.names()
+            app.tick(cluster, after=seconds)
+    assert stranger not in app.connect.names()
     assert refused("run_tick", calls) == set()
 
 
-def test_a_job_may_do_all_that_discovery_needs(house: House) -> None:
-    source = house.source()
+def test_a_job_may_do_all_that_discovery_needs(app: InProcessApp) -> None:
+    source = app.source()
     rung: list[str] = []
-    jobs = replace(house.services.jobs, ring=rung.append)
-    job = jobs.request(house.call(), JobKind.DISCOVERY, source.id)
+    jobs = replace(app.services.jobs, ring=rung.append)
+    job = jobs.request(app.context(), JobKind.DISCOVERY, source.id)
     with taken() as calls:
         jobs.run(rung[0], Deadline.after(50))
     assert jobs.get(job.id).status is JobStatus.COMPLETED
     assert refused("run_job", calls) == set()
 
 
-def test_the_dispatcher_may_find_clusters_and_lost_jobs(house: House) -> None:
+def test_the_dispatcher_may_find_clusters_and_lost_jobs(app: InProcessApp) -> None:
     rung: list[str] = []
-    cluster = house.cluster
-    jobs = replace(house.services.jobs, ring=rung.append)
-    jobs.request(house.call(), JobKind.HEALTH, house.source().id)
-    house.clock.advance(60)
+    cluster = app.cluster
+    jobs = replace(app.services.jobs, ring=rung.append)
+    jobs.request(app.context(), JobKind.HEALTH, app.source().id)
+    app.clock.advance(60)
     with taken() as calls:
-        replace(house.services.reconciler, ring=lambda cluster_id, _: rung.append(cluster_id)).dispatch()
+        replace(app.services.reconciler, ring=lambda cluster_id, _: rung.append(cluster_id)).dispatch()
         jobs.sweep()
     assert rung.count(cluster.id) == 6
     assert len(rung) == 1 + 6 + 1

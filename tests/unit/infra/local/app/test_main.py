@@ -43,7 +43,7 @@ def test_a_port_that_is_taken_ends_the_run_with_status_2():
 
 def test_a_signal_ends_a_run_quietly_and_in_order():
     program = (
-        "from contextlib import ExitStack; from infra.local import interrupts; ends = ExitStack()\n"
+        "from contextlib import ExitStack; from infra.local.process import interrupts; ends = ExitStack()\n"
         "with interrupts.awaited() as came, ExitStack() as ends:\n"
         "    ends.callback(print, 'ended')\n"
         "    print('serving', flush=True)\n"
