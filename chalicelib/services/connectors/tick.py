@@ -190,8 +190,8 @@ class Reconciler:
             owner=owner,
             operation=operation,
             resource=resource,
-            deps=owner.deps(resource),
-            first=False,
+            deps=owner.load_dependencies(resource),
+            first_attempt=False,
         )
 
     def _count_defect(self, leased: Operation, deadline: Deadline) -> None:
@@ -233,7 +233,7 @@ class Reconciler:
                 config_hash=resource.config_hash,
             )
             for noun, owner in self.owners.items()
-            for resource in owner.rows.all_in("connect_cluster_id", cluster_id)
+            for resource in owner.store.all_in("connect_cluster_id", cluster_id)
             if resource.desired_state is not DesiredState.DRAFT
         }
 
