@@ -16,6 +16,7 @@ from chalicelib.kit.log import get_logger
 from chalicelib.settings import settings
 
 if TYPE_CHECKING:
+    from chalicelib.domain.idempotency import IdempotencyRows
     from chalicelib.services.connect_clusters import ConnectClusterService
     from chalicelib.services.connectors.delivery_connector import DeliveryConnector
     from chalicelib.services.connectors.lifecycle import Lifecycle
@@ -61,7 +62,11 @@ class Services(Foundations):
         from chalicelib.services.sources import SourceService
 
         return SourceService(
-            rows=self.stores.sources, tables=self.stores.tables, registry=self.registry, clock=self.clock
+            rows=self.stores.sources,
+            tables=self.stores.tables,
+            registry=self.registry,
+            database_checks=self.database_checks,
+            clock=self.clock,
         )
 
     @cached_property
@@ -69,7 +74,17 @@ class Services(Foundations):
         """Destinations."""
         from chalicelib.services.destinations import DestinationService
 
-        return DestinationService(rows=self.stores.destinations, registry=self.registry, clock=self.clock)
+        return DestinationService(
+            rows=self.stores.destinations,
+            registry=self.registry,
+            database_checks=self.database_checks,
+            clock=self.clock,
+        )
+
+    @property
+    def idempotency(self) -> IdempotencyRows:
+        """The responses of requests with an `Idempotency-Key`."""
+        return self.stores.idempotency
 
     @cached_property
     def stream_clusters(self) -> StreamClusterService:
