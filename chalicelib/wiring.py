@@ -17,6 +17,7 @@ from chalicelib.clients.databases.postgresql.client import PostgreSQL
 from chalicelib.clients.kafka import Kafka
 from chalicelib.clients.queue import Queues
 from chalicelib.domain.cluster import StreamCluster
+from chalicelib.domain.idempotency import IdempotencyRows
 from chalicelib.domain.job import JobKind
 from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.kit.clock import Clock, utc_now
@@ -134,6 +135,7 @@ class Services:
         self.queues = Queues(given.queue_prefix)
         self.envelope = Envelope(CachedKeys(_keys(given)))
         self.stores = Stores(Sealer(self.envelope))
+        self.idempotency: IdempotencyRows = self.stores.idempotency
         self._build_registry(clients or Clients(given))
         self._build_connectors(sleep)
 
@@ -148,8 +150,16 @@ class Services:
             vault=self.credentials, databases=make.databases, make_connect=make.connect, make_kafka=make.kafka
         )
         self.database_checks = DatabaseChecks(clients=self.clients, audit=self.audit, clock=clock)
-        self.sources = SourceService(rows=stores.sources, tables=stores.tables, registry=self.registry, clock=clock)
-        self.destinations = DestinationService(rows=stores.destinations, registry=self.registry, clock=clock)
+        self.sources = SourceService(
+            rows=stores.sources,
+            tables=stores.tables,
+            registry=self.registry,
+            database_checks=self.database_checks,
+            clock=clock,
+        )
+        self.destinations = DestinationService(
+            rows=stores.destinations, registry=self.registry, database_checks=self.database_checks, clock=clock
+        )
         self.stream_clusters = StreamClusterService(
             rows=stores.streams, registry=self.registry, make_kafka=make.kafka, clock=clock
         )

@@ -24,13 +24,9 @@ class SessionAuthenticator:
     sessions: Callable[[], SessionService]
     service_credential: Secret | None
 
-    def authenticate(
-        self, headers: Mapping[str, str], source_address: str, method: str, expect: Callable[[], None]
-    ) -> Actor:
+    def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
         """The person behind the cookie. Raises Unauthenticated, NotPermitted CSRF_REJECTED."""
-        cookie = cookie_of(headers)
-        expect()
-        signed_in = self.sessions().signed_in(cookie)
+        signed_in = self.sessions().signed_in(cookie_of(headers))
         if method not in _SAFE:
             _refuse_cross_site(headers)
         return actor_of(signed_in)

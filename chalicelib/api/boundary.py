@@ -1,9 +1,8 @@
 """What every request passes, in this order, and what every response carries.
 
 correlation id, size, who (authentication), may they (permission), path, conditional headers, query, content type, JSON,
-forbidden text, model, `Idempotency-Key`, handler with a deadline of 20 s, rendering. Nothing of a caller's is obeyed
-or answered before it is known that they may ask: until then it serves for a guess at most, which rows to read together
-with who asks. Nothing runs before everything was read.
+forbidden text, model, `Idempotency-Key`, handler with a deadline of 20 s, rendering. Nothing that a caller sent is used
+before it is known that they may ask, and nothing runs before everything was read.
 """
 
 import json
@@ -23,7 +22,6 @@ from chalicelib.errors import HeadgateError, NotPermitted
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import correlation_id
 from chalicelib.kit.log import failure, get_logger
-from chalicelib.stores.rows import one_request
 
 if TYPE_CHECKING:
     from chalicelib.domain.idempotency import IdempotencyRows
@@ -37,10 +35,8 @@ SERVICE = Actor(id=None, email=None, role=None, via="service")
 class Authenticator(Protocol):
     """Knows who asks. `headers` have lower-case names."""
 
-    def authenticate(
-        self, headers: Mapping[str, str], source_address: str, method: str, expect: Callable[[], None]
-    ) -> Actor:
-        """The person or token behind the request, with a role. `expect` is called before the first look into a store.
+    def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
+        """The person or token behind the request, with a role.
 
         Raises `Unauthenticated`, or `NotPermitted` with code `CSRF_REJECTED`.
         """
@@ -90,8 +86,7 @@ class Boundary:
 
     def answer(self, route: Route, exchange: Exchange) -> HttpResponse:
         """The route's response. Never raises: whatever goes wrong is a response too."""
-        with one_request():
-            return self.safely(lambda: self._answer(route, exchange), exchange)
+        return self.safely(lambda: self._answer(route, exchange), exchange)
 
     def safely(self, run: Callable[[], HttpResponse], exchange: Exchange) -> HttpResponse:
         """What `run` returns, or the envelope of what it raises (the unforeseen is logged without values)."""
@@ -142,8 +137,7 @@ class Boundary:
         if route.needs is Permission.SERVICE:
             authenticator.authenticate_service(request.headers)
             return SERVICE
-        expect = partial(route.expects, request)
-        return authenticator.authenticate(request.headers, request.source_address, request.method, expect)
+        return authenticator.authenticate(request.headers, request.source_address, request.method)
 
     def _permit(self, route: Route, context: RequestContext) -> None:
         if route.needs in (Permission.PUBLIC, Permission.SERVICE):

@@ -2,9 +2,6 @@
 
 from chalicelib.api.authentication import SessionAuthenticator
 from chalicelib.api.boundary import BoundaryDependencies
-from chalicelib.api.route import Route
-from chalicelib.domain.access import RequestContext
-from chalicelib.domain.audit import Outcome
 from chalicelib.wiring import services
 
 
@@ -15,14 +12,10 @@ def boundary_deps() -> BoundaryDependencies:
         authenticator=SessionAuthenticator(
             sessions=lambda: wired.sessions, service_credential=wired.settings.service_credential
         ),
-        idempotency=lambda: wired.stores.idempotency,
+        idempotency=lambda: wired.idempotency,
         signer=lambda: wired.signer,
-        denials=audit_denial,
+        denials=lambda context, route: wired.audit.record_denial(
+            context, method=route.method, path=route.path, permission=route.needs
+        ),
         clock=wired.clock,
     )
-
-
-def audit_denial(context: RequestContext, route: Route) -> None:
-    """Write down that somebody was told no."""
-    asked = {"method": route.method, "path": route.path, "permission": route.needs}
-    services().audit.record_alone(context, "access.deny", None, outcome=Outcome.DENIED, after=asked)

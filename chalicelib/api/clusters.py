@@ -8,19 +8,13 @@ from chalicelib.api.contract.clusters import (
     StreamClusterOutput,
 )
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.api.route import UuidPath, about
+from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
-routes = Router(
-    tag="Clusters",
-    expects={
-        "/stream/clusters/{uuid}": about(lambda: services().stores.streams),
-        "/connect/clusters/{uuid}": about(lambda: services().stores.connects),
-    },
-)
+routes = Router(tag="Clusters")
 
 
 @routes.get("/stream/clusters", needs=Permission.READ)

@@ -5,7 +5,7 @@ from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.runtime import DeliveryStatusOutput
 from chalicelib.api.http import Answer
 from chalicelib.api.pipelines import TaskQuery
-from chalicelib.api.route import UuidPath, about
+from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.domain.delivery import Delivery
@@ -13,10 +13,7 @@ from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
-routes = Router(
-    tag="Deliveries",
-    expects={"/deliveries/{uuid}": about(lambda: services().stores.deliveries_among)},
-)
+routes = Router(tag="Deliveries")
 
 
 @routes.get("/deliveries", needs=Permission.READ)

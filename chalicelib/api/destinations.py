@@ -17,35 +17,15 @@ from chalicelib.api.contract.deliveries import (
 from chalicelib.api.contract.destinations import DestinationBody, DestinationOutput
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.deliveries import after, after_delete, after_mappings
-from chalicelib.api.http import Answer, HttpRequest
-from chalicelib.api.inputs import glimpse
-from chalicelib.api.route import TaskPath, UuidPath, about
+from chalicelib.api.http import Answer
+from chalicelib.api.route import TaskPath, UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.domain.operation import OperationKind
-from chalicelib.kit.ids import is_uuid
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
-
-def expect_draft(request: HttpRequest) -> None:
-    """Expect what a delivery like the one in the body is judged by."""
-    destination_id = request.path_values.get("uuid", "")
-    if is_uuid(destination_id) and (body := glimpse(DeliveryBody, request)):
-        services().deliveries.expect_draft(destination_id, body.delivery())
-
-
-routes = Router(
-    tag="Destinations",
-    expects={
-        "/destinations/{uuid}/deliveries/{delivery_uuid}": about(
-            lambda: services().stores.deliveries_among, "delivery_uuid"
-        ),
-        "/destinations/{uuid}/preview": expect_draft,
-        "/destinations/{uuid}/deploy": expect_draft,
-        "/destinations/{uuid}": about(lambda: services().stores.destinations),
-    },
-)
+routes = Router(tag="Destinations")
 
 
 class DeliveryQuery(BaseModel):
@@ -94,7 +74,7 @@ def delete_destination(context: RequestContext, uuid: UuidPath) -> None:
 @routes.post("/destinations/{uuid}/test", needs=Permission.WRITE)
 def test_destination(context: RequestContext, uuid: UuidPath) -> TestOutput:
     """Test the connection, bounded and read-only."""
-    return TestOutput.of(services().database_checks.test(context, services().stores.destinations, uuid))
+    return TestOutput.of(services().destinations.test(context, uuid))
 
 
 @routes.post("/destinations/{uuid}/preview", needs=Permission.WRITE)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar, get_args, get_origin
+from typing import Any, NamedTuple, get_args, get_origin
 from urllib.parse import unquote
 
 from pydantic import BaseModel, ValidationError
@@ -32,7 +32,6 @@ _VERSION = re.compile(r'"(0|[1-9][0-9]{0,15})"\Z')
 _LIKE_A_FIELD = re.compile(r"[a-z]{1,20}(_[a-z]{1,20}){0,4}\Z")
 _IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
 Location = tuple[str | int, ...]
-M = TypeVar("M", bound=BaseModel)
 
 
 class Body(NamedTuple):
@@ -149,14 +148,6 @@ def body_model(route: Route, request: HttpRequest) -> Body:
         raise _invalid("body", error, known) from None
     canonical = json.dumps(parsed, sort_keys=True, separators=(",", ":")).encode()
     return Body(model if route.body is not None else None, canonical)
-
-
-def glimpse(model: type[M], request: HttpRequest) -> M | None:
-    """The body as that model, None when it is none: for guesses before it is known who asks."""
-    try:
-        return model.model_validate_json(request.body or b"")
-    except ValidationError:
-        return None
 
 
 def _raw(request: HttpRequest) -> bytes:

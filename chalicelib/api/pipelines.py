@@ -13,17 +13,14 @@ from chalicelib.api.contract.pipelines import (
 )
 from chalicelib.api.contract.runtime import PipelineStatusOutput
 from chalicelib.api.http import Answer
-from chalicelib.api.route import UuidPath, about
+from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
-routes = Router(
-    tag="Pipelines",
-    expects={"/pipelines/{uuid}": about(lambda: services().stores.pipelines_among)},
-)
+routes = Router(tag="Pipelines")
 
 
 class TaskQuery(BaseModel):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from inspect import Parameter, getdoc, signature
 from types import NoneType, UnionType
-from typing import Annotated, Any, NamedTuple, Protocol, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
@@ -34,31 +34,6 @@ UuidPath = Annotated[str, UUID_RULE]
 TaskPath = Annotated[int, TASK_RULE]
 """A path variable that is the number of a connector's task."""
 
-Expecting = Callable[[HttpRequest], None]
-"""Says which rows a request is going to ask for, before it is known who asks: a guess that never raises."""
-
-
-class Store(Protocol):
-    """Where something is read from."""
-
-    def expect(self, entity_id: str) -> None:
-        """Says that this request is going to read it."""
-        ...
-
-
-def nothing(_: HttpRequest) -> None:
-    """What most routes expect."""
-
-
-def about(store: Callable[[], Store], variable: str = "uuid") -> Expecting:
-    """Expect what the path names by that variable."""
-
-    def expecting(request: HttpRequest) -> None:
-        if is_uuid(named := request.path_values.get(variable, "")):
-            store().expect(named)
-
-    return expecting
-
 
 class Shape(NamedTuple):
     """What a handler answers: `kind` is model, page, list, none or reply."""
@@ -83,7 +58,6 @@ class Route(NamedTuple):
     any_query: bool = False
     context: str | None = None
     request: str | None = None
-    expects: Expecting = nothing
     body: Any = None
     body_required: bool = True
     query: type[BaseModel] | None = None

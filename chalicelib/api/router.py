@@ -12,7 +12,7 @@ names; the return annotation is the model of the answer, None (204), `Page[Model
 """
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -20,8 +20,8 @@ from chalice.app import Chalice, Request, Response
 
 from chalicelib.api import errors as http_errors
 from chalicelib.api.boundary import Boundary, Exchange
-from chalicelib.api.http import FALLBACK, NOTHING, HttpRequest, HttpResponse
-from chalicelib.api.route import Expecting, Route, nothing, read_signature
+from chalicelib.api.http import FALLBACK, HttpRequest, HttpResponse
+from chalicelib.api.route import Route, read_signature
 from chalicelib.domain.access import Permission
 from chalicelib.errors import HeadgateError, Malformed, MethodNotAllowed, NotFound, UnsupportedMedia
 
@@ -34,15 +34,10 @@ _exchange: ContextVar[Exchange] = ContextVar("exchange")
 
 
 class Router:
-    """Routes of one subject. `tag` groups them in the documentation.
+    """Routes of one route module. `tag` groups them in the documentation."""
 
-    `expects` says what requests are about, by the beginning of their path; the longest counts. These rows are read
-    together with who asks (`stores/rows.py`).
-    """
-
-    def __init__(self, *, tag: str, expects: Mapping[str, Expecting] = NOTHING) -> None:
+    def __init__(self, *, tag: str) -> None:
         self.tag = tag
-        self.expects = expects
         self.routes: list[Route] = []
 
     def get(self, path: str, *, needs: Permission, **options: Any) -> Callable[[Handler], Handler]:
@@ -86,7 +81,6 @@ class Router:
 
         def declare(handler: Handler) -> Handler:
             facts = read_signature(handler, path)
-            about = max((start for start in self.expects if path.startswith(start)), key=len, default="")
             self.routes.append(
                 Route(
                     method=method,
@@ -99,7 +93,6 @@ class Router:
                     location=location,
                     hidden=hidden,
                     any_query=any_query,
-                    expects=self.expects.get(about, nothing),
                     **facts,
                 )
             )

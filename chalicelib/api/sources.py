@@ -11,20 +11,14 @@ from chalicelib.api.contract.sources import (
     SourceTableOutput,
     TablesQuery,
 )
-from chalicelib.api.route import UuidPath, about
+from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.domain.job import JobKind
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
-routes = Router(
-    tag="Sources",
-    expects={
-        "/sources/{uuid}": about(lambda: services().stores.sources),
-        "/jobs/{uuid}": about(lambda: services().stores.jobs),
-    },
-)
+routes = Router(tag="Sources")
 
 
 @routes.get("/sources", needs=Permission.READ)
@@ -60,7 +54,7 @@ def delete_source(context: RequestContext, uuid: UuidPath) -> None:
 @routes.post("/sources/{uuid}/test", needs=Permission.WRITE)
 def test_source(context: RequestContext, uuid: UuidPath) -> TestOutput:
     """Test the connection, bounded and read-only."""
-    return TestOutput.of(services().database_checks.test(context, services().stores.sources, uuid))
+    return TestOutput.of(services().sources.test(context, uuid))
 
 
 @routes.post("/sources/{uuid}/discover", needs=Permission.OPERATE, status=202)

@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.database import DatabaseAddress
+from chalicelib.domain.database import DatabaseAddress, TestResult
 from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
 from chalicelib.services.credentials import Secrets
+from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.registry import Registry
 from chalicelib.stores.documents import Documents
 
@@ -37,6 +38,7 @@ class SystemService(Generic[S]):
     kind: Callable[..., S]
     rows: Documents[S]
     registry: Registry
+    database_checks: DatabaseChecks
     clock: Clock
 
     def create(self, context: RequestContext, given: SystemInput) -> S:
@@ -85,6 +87,10 @@ class SystemService(Generic[S]):
         if moved:
             self.on_address_changed(before)
         return after
+
+    def test(self, context: RequestContext, system_id: str) -> TestResult:
+        """Test the connection and store the outcome beside the system. Raises NotFound."""
+        return self.database_checks.test(context, self.rows, system_id)
 
     def delete(self, context: RequestContext, system_id: str) -> None:
         """Forget the system. Raises Conflict RESOURCE_IN_USE while something refers to it."""

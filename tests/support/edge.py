@@ -82,12 +82,9 @@ class TestAuthenticator:
 
     __test__ = False
 
-    def authenticate(
-        self, headers: Mapping[str, str], source_address: str, method: str, expect: Callable[[], None]
-    ) -> Actor:
+    def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
         if "x-test-role" not in headers:
             raise errors.Unauthenticated("Sign in first.")
-        expect()
         if headers.get("x-test-csrf") == "bad":
             raise errors.NotPermitted("Not from here.", code="CSRF_REJECTED")
         return Actor(id=headers.get("x-test-user", "u1"), email=None, role=Role(headers["x-test-role"]), via="session")

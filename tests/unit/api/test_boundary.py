@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from chalicelib.api.inputs import MAX_BODY_BYTES
-from chalicelib.api.route import Route, UuidPath
+from chalicelib.api.route import Route
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from tests.support.edge import ADMIN, JSON_ADMIN, THING, Seen, lambda_event, logged, make_edge, through_lambda_event
@@ -120,38 +120,6 @@ def test_a_denial_that_cannot_be_audited_is_still_a_denial() -> None:
 
     send = through_lambda_event(make_edge(denials=fail).app)
     assert outcome(send("DELETE", f"{THINGS}/{THING}", VIEWER, b"")) == (403, "FORBIDDEN")
-
-
-def test_a_route_expects_what_its_path_is_about_once_somebody_seems_to_ask() -> None:
-    noted: list[str] = []
-    routes = Router(
-        tag="Parts",
-        expects={
-            "/parts/{uuid}": lambda _: noted.append("part"),
-            "/parts/{uuid}/screws": lambda _: noted.append("screws"),
-        },
-    )
-
-    @routes.get("/parts", needs=Permission.READ)
-    def list_parts() -> list[str]:
-        """Expects nothing."""
-        return noted
-
-    @routes.get("/parts/{uuid}", needs=Permission.READ)
-    def get_part(uuid: UuidPath) -> list[str]:
-        """Expects the part."""
-        return [*noted, uuid]
-
-    @routes.get("/parts/{uuid}/screws", needs=Permission.READ)
-    def list_screws(uuid: UuidPath) -> list[str]:
-        """Expects its screws."""
-        return [*noted, uuid]
-
-    send = through_lambda_event(make_edge(routes).app)
-    assert send("GET", f"/api/v1/parts/{THING}", {}, b"").status == 401
-    assert send("GET", "/api/v1/parts", ADMIN, b"").body == "[]"
-    assert json.loads(send("GET", f"/api/v1/parts/{THING}", ADMIN, b"").body) == ["part", THING]
-    assert json.loads(send("GET", f"/api/v1/parts/{THING}/screws", ADMIN, b"").body) == ["part", "screws", THING]
 
 
 def test_concurrent_requests_do_not_see_each_other() -> None:

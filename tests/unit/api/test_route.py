@@ -5,7 +5,7 @@ from pydantic import BaseModel
 
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.http import Answer, HttpRequest, Reply
-from chalicelib.api.route import NAME_RULE, TASK_RULE, UUID_RULE, Shape, TaskPath, UuidPath, about, read_signature
+from chalicelib.api.route import NAME_RULE, TASK_RULE, UUID_RULE, Shape, TaskPath, UuidPath, read_signature
 from chalicelib.domain.access import RequestContext
 from chalicelib.kit.pages import Page
 
@@ -90,25 +90,3 @@ def test_a_uuid_is_one_as_we_write_them(text: str) -> None:
 def test_a_task_is_a_number_from_zero() -> None:
     assert all(TASK_RULE.accepts(text) for text in ("0", "7", "999999999"))
     assert not any(TASK_RULE.accepts(text) for text in ("-1", "01", "1.0", "", "٣", "1" * 10, "1\n"))
-
-
-class Noted(list[str]):
-    """A store that notes what is expected of it."""
-
-    expect = list.append
-
-
-@pytest.mark.parametrize("named", [None, "", "x", "6C9DE1B9-55D2-4D4B-9C1A-0F4B8B1A2C3D"])
-def test_what_can_be_no_id_is_not_expected(named: str | None) -> None:
-    noted = Noted()
-    values = {} if named is None else {"uuid": named}
-    about(lambda: noted)(HttpRequest(method="GET", route="", path="", path_values=values))
-    assert noted == []
-
-
-def test_what_the_path_names_is_expected() -> None:
-    noted, one = Noted(), "6c9de1b9-55d2-4d4b-9c1a-0f4b8b1a2c3d"
-    about(lambda: noted, "task_uuid")(
-        HttpRequest(method="GET", route="", path="", path_values={"uuid": "x", "task_uuid": one})
-    )
-    assert noted == [one]
