@@ -9,7 +9,6 @@ from chalicelib.api.boundary_deps import boundary_deps
 from chalicelib.api.lazy_routes import LazyRoutes, routes_of
 from chalicelib.api.router import Router, close
 from chalicelib.monitors.entry import monitors
-from chalicelib.wiring import services
 from chalicelib.workers.entry import workers
 
 API = "/api/v1"
@@ -30,6 +29,7 @@ ROUTE_MODULES = {
 def health() -> Router:
     """The routes of health and readiness."""
     from chalicelib.api.health import health_routes
+    from chalicelib.wiring import services
 
     return health_routes(lambda: services().ready())
 

@@ -15,7 +15,7 @@ from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.databases.contract import Database
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
 from chalicelib.clients.kafka import Kafka
-from chalicelib.clients.queue import Queues
+from chalicelib.clients.queue import JOBS, TICKS, Queues
 from chalicelib.domain.cluster import StreamCluster
 from chalicelib.domain.idempotency import IdempotencyRows
 from chalicelib.domain.job import JobKind
@@ -66,8 +66,6 @@ from chalicelib.stores.secrets import SealedSecrets
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
 from chalicelib.stores.users import Sessions, Users
-
-JOBS, TICKS = "jobs", "ticks"
 
 
 class Stores:

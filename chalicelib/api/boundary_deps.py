@@ -2,11 +2,12 @@
 
 from chalicelib.api.authentication import SessionAuthenticator
 from chalicelib.api.boundary import BoundaryDependencies
-from chalicelib.wiring import services
 
 
 def boundary_deps() -> BoundaryDependencies:
     """Built when the first request needs it."""
+    from chalicelib.wiring import services
+
     wired = services()
     return BoundaryDependencies(
         authenticator=SessionAuthenticator(
