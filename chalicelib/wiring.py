@@ -199,7 +199,7 @@ class Services:
             connects=stores.connects,
             observations=stores.observations,
         )
-        validation = ConnectorValidation(clients=self.clients)
+        self.validation = ConnectorValidation(clients=self.clients)
         self.pipeline_connector = PipelineConnector(
             store=stores.pipelines,
             dependencies=dependencies,
@@ -209,7 +209,7 @@ class Services:
             connects=stores.connects,
             registry=self.registry,
             database_checks=self.database_checks,
-            validation=validation,
+            validation=self.validation,
         )
         self.delivery_connector = DeliveryConnector(
             store=stores.deliveries,
@@ -224,7 +224,7 @@ class Services:
                 streams=stores.streams,
                 clients=self.clients,
                 database_checks=self.database_checks,
-                validation=validation,
+                validation=self.validation,
             ),
         )
         self.lifecycle = Lifecycle(

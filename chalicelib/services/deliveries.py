@@ -18,7 +18,7 @@ from chalicelib.kit.jitter import jitter
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector, draft_parameters, mappings_parameters
 from chalicelib.services.connectors.dependencies import DeliveryDependencies, DependencyLoader
-from chalicelib.services.connectors.lifecycle import Lifecycle, OperationRequest
+from chalicelib.services.connectors.lifecycle import NO_PARAMETERS, Lifecycle, OperationRequest
 from chalicelib.services.connectors.observations import ObservationReader
 from chalicelib.services.connectors.owner import needs_config, require_deployed, require_found, with_notice
 from chalicelib.services.connectors.validation import Validation
@@ -110,7 +110,9 @@ class DeliveryService:
             delivery, deps = self._draft(context, destination_id, data)
             parameters = draft_parameters(delivery)
             try:
-                deployed = self._execute(context, delivery, deps, OperationKind.DEPLOY, draft=True, **parameters)
+                deployed = self._execute(
+                    context, delivery, deps, OperationKind.DEPLOY, parameters=parameters, draft=True
+                )
             except WriteConflict as conflict:
                 if conflict.label not in _CONTENDED or attempt == _DEPLOY_ATTEMPTS:
                     raise _deploy_error(conflict.label) from conflict
@@ -161,7 +163,7 @@ class DeliveryService:
         """Pause, resume, restart, or restart one task (`task`). `of` names the destination that it must belong to."""
         delivery, deps = self._read(delivery_id, of)
         require_deployed(delivery)
-        return self._execute(context, delivery, deps, kind, **parameters) or delivery
+        return self._execute(context, delivery, deps, kind, parameters=parameters) or delivery
 
     def control_all(
         self, context: RequestContext, destination_id: str, kind: OperationKind, delivery_id: str | None
@@ -185,8 +187,8 @@ class DeliveryService:
         if same and not needs_config(self.connector, delivery, deps):
             self.connector.check(context, delivery, deps, self.connector.config(delivery, deps)[0])
             return self.observation_reader.latest([delivery], {delivery.connect_cluster_id: deps.view})[0]
-        parameters = mappings_parameters(mappings)
-        return self._execute(context, delivery, deps, OperationKind.UPDATE_MAPPINGS, **parameters) or delivery
+        kind, parameters = OperationKind.UPDATE_MAPPINGS, mappings_parameters(mappings)
+        return self._execute(context, delivery, deps, kind, parameters=parameters) or delivery
 
     def delete(self, context: RequestContext, delivery_id: str, *, of: str | None = None) -> Delivery | None:
         """Delete the connector, then the delivery. What was written stays in the target. None when it is done."""
@@ -201,8 +203,8 @@ class DeliveryService:
         deps: DeliveryDependencies,
         kind: OperationKind,
         *,
+        parameters: Mapping[str, Any] = NO_PARAMETERS,
         draft: bool = False,
-        **parameters: Any,
     ) -> Delivery | None:
         request = OperationRequest(
             context=context,
@@ -231,7 +233,7 @@ class DeliveryService:
     def _draft(
         self, context: RequestContext, destination_id: str, data: DeliveryInput
     ) -> tuple[Delivery, DeliveryDependencies]:
-        """The delivery that the input describes, and what it refers to. Raises NotFound, REFERENCE_NOT_FOUND, Invalid."""
+        """The delivery that the input describes, and what it refers to. Raises NotFound, Invalid."""
         now = self.clock()
         delivery = Delivery(
             id=context.fresh_id(),

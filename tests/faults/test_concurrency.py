@@ -13,7 +13,6 @@ from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.observation import DesiredState
 from chalicelib.errors import Conflict, HeadgateError, NotFound, Unavailable
 from chalicelib.kit.clock import Deadline
-from chalicelib.stores.rows import one_request
 from infra.local.doubles.connect_faults import Effect
 from infra.local.doubles.kafka import KafkaDouble
 from tests.faults.invariants import violations
@@ -32,8 +31,7 @@ def at_once(acts: Sequence[Callable[[], object]]) -> list[object]:
     def run(act: Callable[[], object]) -> object:
         start.wait()
         try:
-            with one_request():
-                return act()
+            return act()
         except HeadgateError as error:
             return error
 

@@ -50,6 +50,9 @@ DESIRED_AFTER: Mapping[OperationKind, DesiredState] = {
 _WRITES_CONFIG = (OperationKind.DEPLOY, OperationKind.UPDATE_CONFIG, OperationKind.UPDATE_MAPPINGS)
 
 
+NO_PARAMETERS: Mapping[str, Any] = {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationRequest(Generic[R]):
     """An operation to begin. `draft` says that the resource has no row yet."""
@@ -59,7 +62,7 @@ class OperationRequest(Generic[R]):
     resource: R
     deps: ConnectorDependencies
     kind: OperationKind
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=lambda: NO_PARAMETERS)
     draft: bool = False
 
 
@@ -190,7 +193,7 @@ class Lifecycle:
         )
 
     def _apply_to_connect(self, run: OperationRun[R], action: ConnectorAction) -> None:
-        """E1. Raises OutcomeUnknown or StoreUnavailable when the operation stays open, and any error that settled it."""
+        """E1. Raises OutcomeUnknown or StoreUnavailable when the operation stays open, else the error that settled it."""
         try:
             ACTIONS[run.operation.kind](action)
         except (OutcomeUnknown, StoreUnavailable):
@@ -203,7 +206,7 @@ class Lifecycle:
             raise
 
     def _observe_before_settling(self, run: OperationRun[R], action: ConnectorAction) -> Observation | None:
-        """What is observed after an action that needs nothing after T2, so that T2 stores it too. None after a deletion."""
+        """The observation that T2 stores; None after a deletion."""
         match run.operation.kind:
             case OperationKind.DELETE:
                 return None
@@ -271,7 +274,7 @@ class Lifecycle:
             raise _still_open() from lost
 
     def _renew_lease(self, operation: Operation) -> Operation:
-        """Take the lease again. Raises WriteConflict when another worker has it: what that one made must not be undone."""
+        """Take the lease again. Raises WriteConflict when another worker has it: its work must not be undone."""
         transaction = Transaction()
         until = self.clock() + LEASE
         held = self.operations.save(transaction, replace(operation, step=OperationStep.COMPENSATING, lease_until=until))
@@ -287,7 +290,7 @@ class Lifecycle:
             return  # a connector that was created all the same is an orphan, which ticks remove
 
     def settle_failed(self, run: OperationRun[R], error: HeadgateError) -> None:
-        """Close the operation as failed. Other rows of the transaction may be written at the same time: it is repeated then.
+        """Close the operation as failed, again if other rows of the transaction were written at the same time.
 
         Raises WriteConflict when another worker has taken the operation over.
         """

@@ -26,7 +26,7 @@ from chalicelib.stores.transaction import Transaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineConnector:
-    """A pipeline's source connector: its config, what must hold for it, what its operations write about the pipeline."""
+    """A pipeline's source connector: its config, its checks, and what its operations write about the pipeline."""
 
     store: Pipelines
     dependencies: DependencyLoader
@@ -45,7 +45,7 @@ class PipelineConnector:
     def check(
         self, context: RequestContext, resource: Pipeline, deps: PipelineDependencies, config: Mapping[str, str]
     ) -> None:
-        """Source discovered, plug-in installed, right Kafka, source ready for this pipeline, config accepted by Connect.
+        """Source discovered, plug-in installed, right Kafka, source ready for the pipeline, config accepted by Connect.
 
         The readiness checks ask the source itself whether each table exists. Raises TABLE_NOT_DISCOVERED,
         PLUGIN_MISSING, VALIDATION_FAILED for another Kafka, SOURCE_NOT_READY, CONNECTOR_CONFIG_INVALID, and whatever

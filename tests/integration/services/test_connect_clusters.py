@@ -78,4 +78,4 @@ def test_whoever_was_away_when_it_was_registered_is_asked_which_kafka_it_is(
     stream = replace(app.stream, kafka_cluster_id=brokers)
     refusal = nullcontext() if workers == brokers else pytest.raises(Invalid)
     with refusal:
-        app.services.plugins.require_same_kafka(app.context(), stream, cluster)
+        app.services.validation.require_same_kafka(app.context(), stream, cluster)
