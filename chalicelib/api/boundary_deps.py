@@ -1,11 +1,11 @@
-"""What the boundary works with, put together from the wiring."""
+"""What the boundary works with, taken from the wiring."""
 
 from chalicelib.api.authentication import SessionAuthenticator
 from chalicelib.api.boundary import BoundaryDependencies
 
 
 def boundary_deps() -> BoundaryDependencies:
-    """Built when the first request needs it."""
+    """The dependencies of this process. Builds the services when they are not built yet."""
     from chalicelib.wiring import services
 
     wired = services()
@@ -15,7 +15,7 @@ def boundary_deps() -> BoundaryDependencies:
         ),
         idempotency=lambda: wired.idempotency,
         signer=lambda: wired.signer,
-        denials=lambda context, route: wired.audit.record_denial(
+        record_denial=lambda context, route: wired.audit.record_denial(
             context, method=route.method, path=route.path, permission=route.needs
         ),
         clock=wired.clock,

@@ -26,7 +26,7 @@ def list_stream_clusters(query: ListQuery) -> Page[StreamClusterOutput]:
 @routes.post("/stream/clusters", needs=Permission.ADMINISTER, status=201)
 def create_stream_cluster(context: RequestContext, body: StreamClusterBody) -> StreamClusterOutput:
     """Register Kafka brokers and look at them once."""
-    return StreamClusterOutput.of(services().stream_clusters.create(context, body.given()))
+    return StreamClusterOutput.of(services().stream_clusters.create(context, body.to_input()))
 
 
 @routes.get("/stream/clusters/{uuid}", needs=Permission.READ)
@@ -38,7 +38,7 @@ def get_stream_cluster(uuid: UuidPath) -> StreamClusterOutput:
 @routes.put("/stream/clusters/{uuid}", needs=Permission.ADMINISTER)
 def update_stream_cluster(context: RequestContext, uuid: UuidPath, body: StreamClusterBody) -> StreamClusterOutput:
     """Replace a stream cluster and look again. A blank password keeps the stored one."""
-    return StreamClusterOutput.of(services().stream_clusters.update(context, uuid, body.given()))
+    return StreamClusterOutput.of(services().stream_clusters.update(context, uuid, body.to_input()))
 
 
 @routes.delete("/stream/clusters/{uuid}", needs=Permission.ADMINISTER)
@@ -56,7 +56,7 @@ def list_connect_clusters(query: ListQuery) -> Page[ConnectClusterOutput]:
 @routes.post("/connect/clusters", needs=Permission.ADMINISTER, status=201)
 def create_connect_cluster(context: RequestContext, body: ConnectClusterBody) -> ConnectClusterOutput:
     """Register Kafka Connect workers and look at them once."""
-    return ConnectClusterOutput.of(services().connect_clusters.create(context, body.given()))
+    return ConnectClusterOutput.of(services().connect_clusters.create(context, body.to_input()))
 
 
 @routes.get("/connect/clusters/{uuid}", needs=Permission.READ)
@@ -68,7 +68,7 @@ def get_connect_cluster(uuid: UuidPath) -> ConnectClusterOutput:
 @routes.put("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)
 def update_connect_cluster(context: RequestContext, uuid: UuidPath, body: ConnectClusterBody) -> ConnectClusterOutput:
     """Replace a Connect cluster and look again. A blank password keeps the stored one."""
-    return ConnectClusterOutput.of(services().connect_clusters.update(context, uuid, body.given()))
+    return ConnectClusterOutput.of(services().connect_clusters.update(context, uuid, body.to_input()))
 
 
 @routes.delete("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)

@@ -30,7 +30,7 @@ def list_sources(query: ListQuery) -> Page[SourceOutput]:
 @routes.post("/sources", needs=Permission.WRITE, status=201)
 def create_source(context: RequestContext, body: SourceBody) -> SourceOutput:
     """Register a database for capture. Touches no server."""
-    return SourceOutput.of(services().sources.create(context, body.given()))
+    return SourceOutput.of(services().sources.create(context, body.to_input()))
 
 
 @routes.get("/sources/{uuid}", needs=Permission.READ)
@@ -42,7 +42,7 @@ def get_source(uuid: UuidPath) -> SourceOutput:
 @routes.put("/sources/{uuid}", needs=Permission.WRITE)
 def update_source(context: RequestContext, uuid: UuidPath, body: SourceBody) -> SourceOutput:
     """Replace a source. Blank secrets keep what is stored."""
-    return SourceOutput.of(services().sources.update(context, uuid, body.given()))
+    return SourceOutput.of(services().sources.update(context, uuid, body.to_input()))
 
 
 @routes.delete("/sources/{uuid}", needs=Permission.ADMINISTER)
@@ -72,7 +72,7 @@ def check_source_health(context: RequestContext, uuid: UuidPath) -> JobOutput:
 @routes.get("/sources/{uuid}/tables", needs=Permission.READ)
 def list_source_tables(uuid: UuidPath, query: TablesQuery) -> Page[SourceTableOutput]:
     """List the tables that discovery found, by schema and name."""
-    tables = services().sources.list_tables(uuid, wanted=query.wanted(), limit=query.limit, after=query.after)
+    tables = services().sources.list_tables(uuid, wanted=query.to_input(), limit=query.limit, after=query.after)
     return tables.map(SourceTableOutput.of)
 
 

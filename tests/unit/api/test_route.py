@@ -4,8 +4,8 @@ import pytest
 from pydantic import BaseModel
 
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.api.http import Answer, HttpRequest, Reply
-from chalicelib.api.route import NAME_RULE, TASK_RULE, UUID_RULE, Shape, TaskPath, UuidPath, read_signature
+from chalicelib.api.http import HttpRequest, JsonResponse, TextResponse
+from chalicelib.api.route import NAME_RULE, TASK_RULE, UUID_RULE, ResponseType, TaskPath, UuidPath, read_signature
 from chalicelib.domain.access import RequestContext
 from chalicelib.kit.pages import Page
 
@@ -16,7 +16,7 @@ class Model(BaseModel):
 
 def test_every_kind_of_parameter_is_read_from_the_signature() -> None:
     def handler(
-        call: RequestContext,
+        context: RequestContext,
         request: HttpRequest,
         uuid: UuidPath,
         task: TaskPath,
@@ -28,9 +28,10 @@ def test_every_kind_of_parameter_is_read_from_the_signature() -> None:
 
     facts = read_signature(handler, "/a/{uuid}/{task}/{name}")
     assert facts["variables"] == {"uuid": UUID_RULE, "task": TASK_RULE, "name": NAME_RULE}
-    assert (facts["context"], facts["request"], facts["query"], facts["body"]) == ("call", "request", ListQuery, Model)
+    assert (facts["context_parameter"], facts["request_parameter"]) == ("context", "request")
+    assert (facts["query"], facts["body"]) == (ListQuery, Model)
     assert facts["body_required"] is True
-    assert facts["numbers"] == frozenset({"task"})
+    assert TASK_RULE.convert("7") == 7
 
 
 def test_a_body_that_may_be_none_may_be_left_out() -> None:
@@ -43,20 +44,20 @@ def test_a_body_that_may_be_none_may_be_left_out() -> None:
 @pytest.mark.parametrize(
     ("answer", "shape"),
     [
-        (Model, Shape(kind="model", model=Model)),
-        (None, Shape(kind="none")),
-        (Page[Model], Shape(kind="page", model=Model)),
-        (list[Model], Shape(kind="list", model=Model)),
-        (Reply, Shape(kind="reply")),
-        (Answer[Model], Shape(kind="model", model=Model)),
-        (Answer[None], Shape(kind="none")),
+        (Model, ResponseType(kind="model", model=Model)),
+        (None, ResponseType(kind="none")),
+        (Page[Model], ResponseType(kind="page", model=Model)),
+        (list[Model], ResponseType(kind="list", model=Model)),
+        (TextResponse, ResponseType(kind="text")),
+        (JsonResponse[Model], ResponseType(kind="model", model=Model)),
+        (JsonResponse[None], ResponseType(kind="none")),
     ],
 )
-def test_the_answer_is_read_from_the_return_annotation(answer: Any, shape: Shape) -> None:
+def test_the_answer_is_read_from_the_return_annotation(answer: Any, shape: ResponseType) -> None:
     def handler() -> None: ...
 
     handler.__annotations__["return"] = answer
-    assert read_signature(handler, "/a")["answers"] == shape
+    assert read_signature(handler, "/a")["response"] == shape
 
 
 def test_a_parameter_that_no_request_has_is_refused() -> None:
@@ -67,17 +68,17 @@ def test_a_parameter_that_no_request_has_is_refused() -> None:
 
 
 def test_a_variable_that_the_handler_does_not_take_is_refused() -> None:
-    def handler(call: RequestContext) -> None: ...
+    def handler(context: RequestContext) -> None: ...
 
     with pytest.raises(TypeError, match="uuid"):
         read_signature(handler, "/a/{uuid}")
 
 
 def test_an_answer_has_to_be_declared() -> None:
-    def handler(call: RequestContext):  # type: ignore[no-untyped-def]
+    def handler(context: RequestContext):  # type: ignore[no-untyped-def]
         ...
 
-    with pytest.raises(TypeError, match="answers"):
+    with pytest.raises(TypeError, match="response"):
         read_signature(handler, "/a")
 
 
