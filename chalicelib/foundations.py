@@ -72,7 +72,7 @@ class Foundations:
         """What was done, and by whom."""
         from chalicelib.services.audit import AuditTrail
 
-        return AuditTrail(rows=self.stores.audit, clock=self.clock)
+        return AuditTrail(store=self.stores.audit, clock=self.clock)
 
     @cached_property
     def credentials(self) -> CredentialVault:

@@ -61,7 +61,11 @@ class Services(Foundations):
         from chalicelib.services.sources import SourceService
 
         return SourceService(
-            rows=self.stores.sources, tables=self.stores.tables, registry=self.registry, clock=self.clock
+            store=self.stores.sources,
+            tables=self.stores.tables,
+            registry=self.registry,
+            database_checks=self.database_checks,
+            clock=self.clock,
         )
 
     @cached_property
@@ -69,7 +73,12 @@ class Services(Foundations):
         """Destinations."""
         from chalicelib.services.destinations import DestinationService
 
-        return DestinationService(rows=self.stores.destinations, registry=self.registry, clock=self.clock)
+        return DestinationService(
+            store=self.stores.destinations,
+            registry=self.registry,
+            database_checks=self.database_checks,
+            clock=self.clock,
+        )
 
     @cached_property
     def stream_clusters(self) -> StreamClusterService:
@@ -77,7 +86,7 @@ class Services(Foundations):
         from chalicelib.services.stream_clusters import StreamClusterService
 
         return StreamClusterService(
-            rows=self.stores.streams, registry=self.registry, make_kafka=self._kafka, clock=self.clock
+            store=self.stores.streams, registry=self.registry, make_kafka=self._kafka, clock=self.clock
         )
 
     @cached_property
@@ -86,7 +95,7 @@ class Services(Foundations):
         from chalicelib.services.connect_clusters import ConnectClusterService
 
         return ConnectClusterService(
-            rows=self.stores.connects,
+            store=self.stores.connects,
             streams=self.stores.streams,
             observations=self.stores.observations,
             registry=self.registry,
@@ -113,18 +122,18 @@ class Services(Foundations):
     def jobs(self) -> JobService:
         """Jobs."""
         from chalicelib.domain.job import JobKind
-        from chalicelib.services.jobs import JobService
+        from chalicelib.services.jobs import JobHandler, JobService
 
+        sources = self.stores.sources
         return JobService(
-            rows=self.stores.jobs,
-            sources=self.stores.sources,
+            store=self.stores.jobs,
+            handlers={
+                ("source", JobKind.DISCOVERY): JobHandler(store=sources, verb="discover", run=self.discovery.discover),
+                ("source", JobKind.HEALTH): JobHandler(store=sources, verb="health", run=self.discovery.check_health),
+            },
             claims=self.stores.claims,
             audit=self.audit,
-            work={
-                JobKind.DISCOVERY: self.discovery.discover,
-                JobKind.HEALTH: self.discovery.check_health,
-            },
-            ring=lambda job_id: self.queues.send(JOBS, {"job_id": job_id}),
+            notify=lambda job_id: self.queues.send(JOBS, {"job_id": job_id}),
             clock=self.clock,
         )
 

@@ -4,7 +4,6 @@ from chalicelib.api.authentication import SessionAuthenticator
 from chalicelib.api.boundary import BoundaryDependencies
 from chalicelib.api.route import Route
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.audit import Outcome
 from chalicelib.wiring import services
 
 
@@ -24,5 +23,4 @@ def boundary_deps() -> BoundaryDependencies:
 
 def audit_denial(context: RequestContext, route: Route) -> None:
     """Write down that somebody was told no."""
-    asked = {"method": route.method, "path": route.path, "permission": route.needs}
-    services().audit.record_alone(context, "access.deny", None, outcome=Outcome.DENIED, after=asked)
+    services().audit.record_denial(context, route.method, route.path, route.needs)

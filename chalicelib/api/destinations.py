@@ -94,7 +94,7 @@ def delete_destination(context: RequestContext, uuid: UuidPath) -> None:
 @routes.post("/destinations/{uuid}/test", needs=Permission.WRITE)
 def test_destination(context: RequestContext, uuid: UuidPath) -> TestOutput:
     """Test the connection, bounded and read-only."""
-    return TestOutput.of(services().database_checks.test(context, services().stores.destinations, uuid))
+    return TestOutput.of(services().destinations.test(context, uuid))
 
 
 @routes.post("/destinations/{uuid}/preview", needs=Permission.WRITE)

@@ -20,7 +20,7 @@ from chalicelib import errors
 from chalicelib.api.errors import render, status_of
 from chalicelib.api.http import HttpRequest, HttpResponse
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.idempotency import LEASE_SECONDS, Claim, IdempotencyRows, KeptAnswer
+from chalicelib.domain.idempotency import Claim, IdempotencyRows, KeptAnswer
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import id_from
@@ -47,7 +47,7 @@ class Once:
         if key is None:
             return run(context)
         request_key = id_from(context.actor.id or context.actor.via, request.method, request.path, key)
-        claimed = self.rows.claim(request_key, self._digest(request, canonical_body), self.clock(), LEASE_SECONDS)
+        claimed = self.rows.claim(request_key, self._digest(request, canonical_body), self.clock())
         if isinstance(claimed, KeptAnswer):
             return HttpResponse(status=claimed.status, body=claimed.body, headers=dict(claimed.headers))
         return self._first(claimed, replace(context, request_key=request_key), run)
@@ -71,7 +71,7 @@ class Once:
             if kept is None:
                 self.rows.release(claim)
             else:
-                self.rows.finish(claim, kept, self.clock())
+                self.rows.finish(claim, kept)
         except Exception as error:  # noqa: BLE001
             get_logger().error("idempotency row not settled", extra={"failure": failure(error)})
 

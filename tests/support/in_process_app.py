@@ -112,7 +112,7 @@ class HouseServices(Services):
     def __init__(self, clock: VirtualClock, database: PaperDatabase, kept: Connections) -> None:
         super().__init__(SETTINGS)
         self.clock = clock
-        self.audit = AuditTrail(rows=self.stores.audit, clock=clock)
+        self.audit = AuditTrail(store=self.stores.audit, clock=clock)
         self.credentials = CredentialVault(
             rows=self.stores.secrets, envelope=self.envelope, audit=self.audit, clock=clock
         )

@@ -28,6 +28,7 @@ from chalicelib.services.audit import AuditTrail, view
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.actions import ACTIONS, REQUIRED_BEFORE, ConnectorAction, remove_ours
 from chalicelib.services.connectors.owner import ConnectorDependencies, ConnectorOwner, R, require_found
+from chalicelib.stores.leases import take_lease
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
 from chalicelib.stores.transaction import Transaction
@@ -267,19 +268,14 @@ class Lifecycle:
         """Undo and settle as failed. Raises OutcomeUnknown or StoreUnavailable when that fails and it stays open."""
         try:
             if run.operation.kind is OperationKind.DEPLOY:
-                run = replace(run, operation=self._keep_hold(run.operation))
+                # WriteConflict when another worker has it: what that one made is not ours to undo.
+                until = self.clock() + LEASE
+                operation = take_lease(self.operations, run.operation, until, step=OperationStep.COMPENSATING)
+                run = replace(run, operation=operation)
                 self._compensate(action)
             self.settle_failed(run, error)
         except WriteConflict as lost:
             raise _still_open() from lost
-
-    def _keep_hold(self, operation: Operation) -> Operation:
-        """Take the lease anew. WriteConflict when another worker has it: what that one made is not ours to undo."""
-        transaction = Transaction()
-        until = self.clock() + LEASE
-        held = self.operations.save(transaction, replace(operation, step=OperationStep.COMPENSATING, lease_until=until))
-        transaction.commit()
-        return held
 
     def _compensate(self, action: ConnectorAction) -> None:
         try:
