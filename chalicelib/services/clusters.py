@@ -10,7 +10,7 @@ from chalicelib.domain.registered import Registered
 from chalicelib.errors import HeadgateError, Invalid
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
-from chalicelib.services.registry import RegisteredInput, RegisteredService
+from chalicelib.services.registered import RegisteredInput, RegisteredService
 
 LOOK_SECONDS = 6.0
 
@@ -38,13 +38,3 @@ class ClusterService(RegisteredService[C]):
         except HeadgateError as error:
             return replace(cluster, health=Health.unhealthy(now, error.code, error.message))
         return replace(cluster, health=Health.healthy(now), **found)
-
-    def _replace(self, context: RequestContext, before: C, after: C, data: RegisteredInput, *, unused: bool) -> C:
-        return self.registry.update(
-            context,
-            self.store,
-            before,
-            lambda credentials: replace(after, credentials=credentials),
-            data.secrets,
-            unused=unused,
-        )

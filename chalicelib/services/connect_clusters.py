@@ -19,9 +19,11 @@ from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page, slice_of
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.clusters import ClusterService
-from chalicelib.services.registry import Links, RegisteredInput, expect_version
+from chalicelib.services.registered import RegisteredInput
+from chalicelib.services.registry import Links
 from chalicelib.stores.clusters import StreamClusters
 from chalicelib.stores.observations import Observations
+from chalicelib.stores.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +53,10 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
         Raises Conflict NAME_CONFLICT; Invalid when inline secrets are not allowed here, when the stream cluster does
         not exist, or when the workers run on another Kafka cluster than that one.
         """
-        stream = self._stream(data)
-        cluster = self._checked(context, self._built(context, data), data.secrets.get("password"), stream)
-        return self._create(context, cluster, data.secrets)
+        stream, transaction = self._stream(data), Transaction()
+        built = self._built(transaction, context, data)
+        cluster = self._checked(context, built, data.secrets.get("password"), stream)
+        return self.registry.create(transaction, context, self.store, cluster, links=self.links(cluster))
 
     def get(self, cluster_id: str) -> ConnectCluster:
         """The cluster; raises NotFound."""
@@ -69,8 +72,7 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
 
         Raises Invalid for another stream cluster: the connectors that run there would be left behind.
         """
-        before = self.store.get(cluster_id)
-        expect_version(context, before.version)
+        before = self._current(context, cluster_id)
         if data.stream_cluster_id != before.stream_cluster_id:
             raise Invalid.at(
                 "body",
@@ -78,12 +80,12 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
                 type_="immutable",
                 message="A Connect cluster stays with its stream cluster. Register another one instead.",
             )
-        stream = self._stream(data)
-        edited = self._edited(before, data)
+        stream, transaction = self._stream(data), Transaction()
+        edited = self._edited(transaction, before, data)
         if edited.base_url != before.base_url:
             edited = replace(edited, connect_version=None, kafka_cluster_id=None)
         after = self._checked(context, edited, self._password(before, data), stream)
-        return self._replace(context, before, after, data, unused=False)
+        return self.registry.update(transaction, context, self.store, before, after)
 
     def plugins(
         self, context: RequestContext, cluster_id: str, *, limit: int, after: str | None

@@ -28,6 +28,7 @@ from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.dependencies import DependencyLoader, PipelineDependencies
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.sources import Sources
+from chalicelib.stores.transaction import Transaction
 
 BOUND = 500
 OUTDATED = "Its source was changed since its connector was given a config. Deploy it again to give it the new one."
@@ -106,9 +107,7 @@ class PipelineService:
         self.owner.check_discovered(pipeline)
         self.owner.check(context, pipeline, deps, config)
         pipeline = replace(pipeline, config_hash=config_hash(config), claims=_claims(pipeline, source))
-        created = self.registry.create(
-            context, self.rows, pipeline.id, lambda _: pipeline, secrets={}, links=self.owner.links(pipeline)
-        )
+        created = self.registry.create(Transaction(), context, self.rows, pipeline, links=self.owner.links(pipeline))
         self.together.meet(created)
         return self.observation_reader.latest([created])[0]
 

@@ -1,18 +1,15 @@
-"""Everything that people register: unique names, versions, references, secrets and audit, in one transaction each."""
+"""Writing entities with unique names: names, references, secrets and audit change in one transaction."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.names import unique_key
 from chalicelib.domain.registered import Registered
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, VersionMismatch, WriteConflict
-from chalicelib.kit.clock import Clock
-from chalicelib.kit.pages import Page
 from chalicelib.services.audit import AuditTrail, view
-from chalicelib.services.credentials import CredentialVault, Secrets
+from chalicelib.services.credentials import CredentialVault
 from chalicelib.stores.claims import Claims
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.transaction import Transaction
@@ -61,21 +58,17 @@ class Registry:
 
     def create(
         self,
+        transaction: Transaction,
         context: RequestContext,
         store: Documents[N],
-        resource_id: str,
-        build: Callable[[Credentials], N],
+        entity: N,
         *,
-        secrets: Secrets,
         links: Links = NO_LINKS,
     ) -> N:
-        """Store a new entity, which `build` makes with its sealed credentials.
+        """Store a new entity, and commit the transaction. Raises Conflict NAME_CONFLICT, Invalid REFERENCE_NOT_FOUND.
 
-        Raises Conflict NAME_CONFLICT, Invalid REFERENCE_NOT_FOUND. When the same request has created it before (and
-        its answer was lost), returns what is stored.
+        When the same request has created it before (and its answer was lost), returns what is stored.
         """
-        transaction = Transaction()
-        entity = build(self.vault.seal_new(transaction, store.noun, resource_id, secrets))
         store.put_new(transaction, entity)
         self.claims.take(transaction, _name_key(store, entity), entity.id, label="name")
         for key, label in links.claims.items():
@@ -93,28 +86,24 @@ class Registry:
 
     def update(
         self,
+        transaction: Transaction,
         context: RequestContext,
-        store: Documents[E],
-        before: E,
-        build: Callable[[Credentials], E],
-        secrets: Secrets,
+        store: Documents[N],
+        before: N,
+        after: N,
         *,
         unused: bool = False,
-    ) -> E:
-        """Replace a registered entity by the one that `build` makes with its credentials, rotated where a secret came.
+    ) -> N:
+        """Replace a stored entity, and commit the transaction. With `unused` nothing may refer to it.
 
-        With `unused` nothing may refer to it. Raises Conflict RESOURCE_IN_USE, NAME_CONFLICT, VersionMismatch.
+        Raises Conflict RESOURCE_IN_USE, NAME_CONFLICT, VersionMismatch.
         """
-        expect_version(context, before.version)
-        transaction = Transaction()
-        credentials = self.vault.rotate(transaction, store.noun, before.id, before.credentials, secrets)
-        after = store.save(transaction, build(credentials), unused=unused)
+        after = store.save(transaction, after, unused=unused)
         if _name_key(store, before) != _name_key(store, after):
             self.release_name(transaction, store, before)
             self.claims.take(transaction, _name_key(store, after), after.id, label="name")
-        self.audit.record(
-            transaction, context, f"{store.noun}.update", after.id, before=view(before), after=view(after)
-        )
+        action = f"{store.noun}.update"
+        self.audit.record(transaction, context, action, after.id, before=view(before), after=view(after))
         try:
             transaction.commit()
         except WriteConflict as conflict:
@@ -124,8 +113,7 @@ class Registry:
         return after
 
     def delete(self, context: RequestContext, store: Documents[E], entity: E, *, links: Links = NO_LINKS) -> None:
-        """Remove an entity that nothing refers to. Raises Conflict RESOURCE_IN_USE, VersionMismatch."""
-        expect_version(context, entity.version)
+        """Remove an entity that nothing refers to. Raises Conflict RESOURCE_IN_USE, VersionMismatch, NotFound."""
         transaction = Transaction()
         store.remove(transaction, entity)
         self.release_name(transaction, store, entity)
@@ -154,65 +142,6 @@ class Registry:
         if store.references(entity_id):
             return in_use(store.noun)
         return _update_error(context, store, f"{store.noun}.changed")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegisteredInput:
-    """What people say about something that they register: fields of the entity, by the same names, and its secrets."""
-
-    name: str
-    secrets: Secrets
-
-    def entity_fields(self) -> dict[str, Any]:
-        """Everything but the secrets."""
-        return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "secrets"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegisteredService(Generic[E]):
-    """What the services of all registered entities have in common."""
-
-    kind: Callable[..., E]
-    store: Documents[E]
-    registry: Registry
-    clock: Clock
-
-    def get(self, entity_id: str) -> E:
-        """The entity; raises NotFound."""
-        return self.store.get(entity_id)
-
-    def list(self, *, limit: int, after: str | None) -> Page[E]:
-        """Those of this kind, newest first."""
-        return self.store.list(limit=limit, after=after)
-
-    def delete(self, context: RequestContext, entity_id: str) -> None:
-        """Remove an entity that nothing refers to. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""
-        entity = self.store.get(entity_id)
-        self.registry.delete(context, self.store, entity, links=self.links(entity))
-
-    def links(self, entity: E) -> Links:
-        """What the entity refers to and claims."""
-        return NO_LINKS
-
-    def _built(self, context: RequestContext, data: RegisteredInput) -> E:
-        """A new entity, which has no secret yet and is not stored."""
-        entity_id, now = context.fresh_id(), self.clock()
-        credentials = Credentials(id=entity_id)
-        return self.kind(id=entity_id, credentials=credentials, created_at=now, updated_at=now, **data.entity_fields())
-
-    def _edited(self, before: E, data: RegisteredInput) -> E:
-        """The next version of the entity. Its secrets are as before, and it is not stored."""
-        return replace(before, version=before.version + 1, updated_at=self.clock(), **data.entity_fields())
-
-    def _create(self, context: RequestContext, entity: E, secrets: Secrets) -> E:
-        return self.registry.create(
-            context,
-            self.store,
-            entity.id,
-            lambda credentials: replace(entity, credentials=credentials),
-            secrets=secrets,
-            links=self.links(entity),
-        )
 
 
 def expect_version(context: RequestContext, version: int) -> None:

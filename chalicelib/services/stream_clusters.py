@@ -12,7 +12,8 @@ from chalicelib.errors import Conflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from chalicelib.services.clusters import ClusterService
-from chalicelib.services.registry import RegisteredInput, expect_version
+from chalicelib.services.registered import RegisteredInput
+from chalicelib.stores.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +36,10 @@ class StreamClusterService(ClusterService[StreamCluster]):
 
     def create(self, context: RequestContext, data: StreamClusterInput) -> StreamCluster:
         """Register brokers. Those that cannot be reached are registered as UNHEALTHY. Raises NAME_CONFLICT, Invalid."""
-        cluster = self._checked(context, self._built(context, data), data.secrets.get("password"))
-        return self._create(context, cluster, data.secrets)
+        transaction = Transaction()
+        built = self._built(transaction, context, data)
+        cluster = self._checked(context, built, data.secrets.get("password"))
+        return self.registry.create(transaction, context, self.store, cluster)
 
     def update(self, context: RequestContext, cluster_id: str, data: StreamClusterInput) -> StreamCluster:
         """Replace everything but secrets that are left blank, and look again.
@@ -44,16 +47,15 @@ class StreamClusterService(ClusterService[StreamCluster]):
         Raises Conflict RESOURCE_IN_USE when this would change to another Kafka cluster while something runs on it:
         connectors, topics and offsets would be left behind.
         """
-        before = self.store.get(cluster_id)
-        expect_version(context, before.version)
-        edited = self._edited(before, data)
+        before, transaction = self._current(context, cluster_id), Transaction()
+        edited = self._edited(transaction, before, data)
         if edited.bootstrap_servers != before.bootstrap_servers:
             edited = replace(edited, kafka_cluster_id=None)
         checked = self._checked(context, edited, self._password(before, data))
         after = self._same_kafka(before, checked)
         # Connect workers may be registered on it at the same moment: then this write fails.
         unused = before.kafka_cluster_id not in (None, after.kafka_cluster_id)
-        return self._replace(context, before, after, data, unused=unused)
+        return self.registry.update(transaction, context, self.store, before, after, unused=unused)
 
     def _same_kafka(self, before: StreamCluster, after: StreamCluster) -> StreamCluster:
         """Refuse the brokers of another Kafka cluster while something runs on this one.

@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.database import DatabaseAddress, TestResult
 from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.services.database_checks import DatabaseChecks
-from chalicelib.services.registry import RegisteredInput, RegisteredService
+from chalicelib.services.registered import RegisteredInput, RegisteredService
+from chalicelib.stores.transaction import Transaction
 
 S = TypeVar("S", bound=RegisteredSystem)
 
@@ -33,29 +33,27 @@ class SystemService(RegisteredService[S]):
 
     def create(self, context: RequestContext, data: SystemInput) -> S:
         """Register a system. Raises Conflict NAME_CONFLICT."""
-        return self._create(context, self._built(context, data), data.secrets)
+        transaction = Transaction()
+        return self.registry.create(transaction, context, self.store, self._built(transaction, context, data))
 
     def update(self, context: RequestContext, system_id: str, data: SystemInput) -> S:
         """Replace everything but secrets that are left blank. Results of looks at another address or account go.
 
         Raises NotFound, VersionMismatch, Conflict NAME_CONFLICT, and RESOURCE_IN_USE for a locked address.
         """
-        before = self.store.get(system_id)
-
-        def after(credentials: Credentials) -> S:
-            invalidated = before.invalidated_by(data.address, credentials)
-            return replace(self._edited(before, data), credentials=credentials, **invalidated)
-
-        moved = before.address.identity != data.address.identity
-        locked = moved and self.ADDRESS_LOCKED
-        stored = self.registry.update(context, self.store, before, after, data.secrets, unused=locked)
+        before, transaction = self._current(context, system_id), Transaction()
+        edited = self._edited(transaction, before, data)
+        after = replace(edited, **before.invalidated_by(edited.address, edited.credentials))
+        moved = before.address.identity != after.address.identity
+        unused = moved and self.ADDRESS_LOCKED
+        stored = self.registry.update(transaction, context, self.store, before, after, unused=unused)
         if moved:
             self.on_address_changed(before)
         return stored
 
     def delete(self, context: RequestContext, entity_id: str) -> None:
         """Remove a system that nothing refers to. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""
-        system = self.store.get(entity_id)
+        system = self._current(context, entity_id)
         self.registry.delete(context, self.store, system)
         self.on_address_changed(system)
 
