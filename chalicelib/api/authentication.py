@@ -33,7 +33,7 @@ class SessionAuthenticator:
         signed_in = self.sessions().signed_in(cookie)
         if method not in _SAFE:
             _refuse_cross_site(headers)
-        return actor_of(signed_in)
+        return actor_of(signed_in.user)
 
     def authenticate_service(self, headers: Mapping[str, str]) -> None:
         """Returns for the service credential; raises NotPermitted for everything else, sessions included."""
