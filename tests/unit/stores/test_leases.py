@@ -1,4 +1,4 @@
-"""A lease is taken by one worker, whatever is lost on the way."""
+"""A lease is taken by one worker, also when a reply is lost."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
