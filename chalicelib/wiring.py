@@ -44,7 +44,7 @@ from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.deliveries import DeliveryService
 from chalicelib.services.destinations import DestinationService
 from chalicelib.services.discovery import Discovery
-from chalicelib.services.jobs import JobService
+from chalicelib.services.jobs import JobHandler, JobService
 from chalicelib.services.pipelines import PipelineService
 from chalicelib.services.registry import Registry
 from chalicelib.services.sessions import SessionService
@@ -140,7 +140,7 @@ class Services:
     def _build_registry(self, make: Clients) -> None:
         """What is registered, and the looks at it."""
         stores, clock = self.stores, self.clock
-        self.audit = AuditTrail(rows=stores.audit, clock=clock)
+        self.audit = AuditTrail(store=stores.audit, clock=clock)
         self.sessions = SessionService(users=stores.users, sessions=stores.sessions, audit=self.audit, clock=clock)
         self.credentials = CredentialVault(rows=stores.secrets, envelope=self.envelope, audit=self.audit, clock=clock)
         self.registry = Registry(claims=stores.claims, vault=self.credentials, audit=self.audit)
@@ -149,20 +149,20 @@ class Services:
         )
         self.database_checks = DatabaseChecks(clients=self.clients, audit=self.audit, clock=clock)
         self.sources = SourceService(
-            rows=stores.sources,
+            store=stores.sources,
             tables=stores.tables,
             registry=self.registry,
             database_checks=self.database_checks,
             clock=clock,
         )
         self.destinations = DestinationService(
-            rows=stores.destinations, registry=self.registry, database_checks=self.database_checks, clock=clock
+            store=stores.destinations, registry=self.registry, database_checks=self.database_checks, clock=clock
         )
         self.stream_clusters = StreamClusterService(
-            rows=stores.streams, registry=self.registry, make_kafka=make.kafka, clock=clock
+            store=stores.streams, registry=self.registry, make_kafka=make.kafka, clock=clock
         )
         self.connect_clusters = ConnectClusterService(
-            rows=stores.connects,
+            store=stores.connects,
             streams=stores.streams,
             observations=stores.observations,
             registry=self.registry,
@@ -179,12 +179,18 @@ class Services:
             clock=clock,
         )
         self.jobs = JobService(
-            rows=stores.jobs,
-            sources=stores.sources,
+            store=stores.jobs,
             claims=stores.claims,
             audit=self.audit,
-            work={JobKind.DISCOVERY: self.discovery.discover, JobKind.HEALTH: self.discovery.check_health},
-            ring=lambda job_id: self.queues.send(JOBS, {"job_id": job_id}),
+            handlers={
+                ("source", JobKind.DISCOVERY): JobHandler(
+                    store=stores.sources, verb="discover", run=self.discovery.discover
+                ),
+                ("source", JobKind.HEALTH): JobHandler(
+                    store=stores.sources, verb="health", run=self.discovery.check_health
+                ),
+            },
+            notify=lambda job_id: self.queues.send(JOBS, {"job_id": job_id}),
             clock=clock,
         )
 

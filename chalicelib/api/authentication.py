@@ -29,7 +29,7 @@ class SessionAuthenticator:
         signed_in = self.sessions().signed_in(cookie_of(headers))
         if method not in _SAFE:
             _refuse_cross_site(headers)
-        return actor_of(signed_in)
+        return actor_of(signed_in.user)
 
     def authenticate_service(self, headers: Mapping[str, str]) -> None:
         """Returns for the service credential. Raises NotPermitted for everything else, sessions included."""

@@ -20,7 +20,7 @@ from chalicelib import errors
 from chalicelib.api.errors import render, status_of
 from chalicelib.api.http import HttpRequest, HttpResponse
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.idempotency import LEASE_SECONDS, Claim, IdempotencyRows, KeptAnswer
+from chalicelib.domain.idempotency import Claim, IdempotencyRows, KeptAnswer
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import id_from
@@ -48,7 +48,7 @@ class IdempotentRequests:
         Raises what `run` and `IdempotencyRows.claim` raise.
         """
         request_key = id_from(context.actor.id or context.actor.via, request.method, request.path, key)
-        claim = self.rows.claim(request_key, self._digest(request, canonical_body), self.clock(), LEASE_SECONDS)
+        claim = self.rows.claim(request_key, self._digest(request, canonical_body), self.clock())
         if isinstance(claim, KeptAnswer):
             return HttpResponse(status=claim.status, body=claim.body, headers=dict(claim.headers))
         return self._run_claimed(claim, replace(context, request_key=request_key), run)
@@ -75,7 +75,7 @@ class IdempotentRequests:
             if stored is None:
                 self.rows.release(claim)
             else:
-                self.rows.finish(claim, stored, self.clock())
+                self.rows.finish(claim, stored)
         except Exception as error:  # noqa: BLE001
             get_logger().error("idempotency row not settled", extra={"failure": failure(error)})
 

@@ -60,19 +60,19 @@ def test_source(context: RequestContext, uuid: UuidPath) -> TestOutput:
 @routes.post("/sources/{uuid}/discover", needs=Permission.OPERATE, status=202)
 def discover_source(context: RequestContext, uuid: UuidPath) -> JobOutput:
     """Discover tables. Poll the job until it is COMPLETED or FAILED."""
-    return JobOutput.of(services().jobs.request(context, JobKind.DISCOVERY, uuid))
+    return JobOutput.of(services().jobs.request(context, JobKind.DISCOVERY, "source", uuid))
 
 
 @routes.post("/sources/{uuid}/health", needs=Permission.OPERATE, status=202)
 def check_source_health(context: RequestContext, uuid: UuidPath) -> JobOutput:
     """Check the source's health. Poll the job until it is COMPLETED or FAILED."""
-    return JobOutput.of(services().jobs.request(context, JobKind.HEALTH, uuid))
+    return JobOutput.of(services().jobs.request(context, JobKind.HEALTH, "source", uuid))
 
 
 @routes.get("/sources/{uuid}/tables", needs=Permission.READ)
 def list_source_tables(uuid: UuidPath, query: TablesQuery) -> Page[SourceTableOutput]:
     """List the tables that discovery found, by schema and name."""
-    tables = services().sources.list_tables(uuid, wanted=query.to_input(), limit=query.limit, after=query.after)
+    tables = services().sources.list_tables(uuid, table_filter=query.to_input(), limit=query.limit, after=query.after)
     return tables.map(SourceTableOutput.of)
 
 

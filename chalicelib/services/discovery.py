@@ -46,7 +46,7 @@ class Discovery:
             self._note(source, {"health": Health.unhealthy(self.clock(), error.code, error.message)})
             raise Unavailable(error.message, code="SOURCE_UNAVAILABLE") from error
         stored = self._judge(source, found)
-        if self._source(source_id).address.place != source.address.place:
+        if self._source(source_id).address.identity != source.address.identity:
             raise Unavailable(
                 "The source was pointed at another database meanwhile. Discover again.", code="SOURCE_UNAVAILABLE"
             )

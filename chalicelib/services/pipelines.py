@@ -28,6 +28,7 @@ from chalicelib.services.registry import Registry, expect_version
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.sources import Sources
+from chalicelib.stores.transaction import Transaction
 
 BOUND = 500
 OUTDATED = (
@@ -109,7 +110,7 @@ class PipelineService:
         self.connector.check(context, pipeline, deps, config)
         pipeline = replace(pipeline, config_hash=config_hash(config), claims=_claims(pipeline, source))
         links = self.connector.links(pipeline)
-        created = self.registry.create(context, self.store, pipeline.id, lambda _: pipeline, secrets={}, links=links)
+        created = self.registry.create(Transaction(), context, self.store, pipeline, links=links)
         return self._observed(created)
 
     def list(self, *, limit: int, after: str | None) -> Page[Pipeline]:
@@ -270,7 +271,7 @@ def _require_references(deps: PipelineDependencies) -> None:
 
 def _claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
     """Slot names are unique in a server, publication names in a database."""
-    host, port, database = source.address.place
+    host, port, database = source.address.identity
     return (
         f"slot/{host}:{port}/{pipeline.slot_name}",
         f"publication/{host}:{port}/{database}/{pipeline.publication_name}",

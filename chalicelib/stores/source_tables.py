@@ -1,4 +1,4 @@
-"""The tables that discovery saw, one row each, under their source."""
+"""The tables that discovery found, one row each."""
 
 from collections.abc import Iterable, Sequence
 
@@ -21,7 +21,7 @@ class SourceTableRow(Table):
 
 
 class SourceTables:
-    """Discovered tables. Written by one discovery at a time, which its job's claim sees to."""
+    """Discovered tables. One discovery writes them at a time: its job has the claim of the source."""
 
     def list(self, source_id: str) -> tuple[SourceTable, ...]:
         """All of a source's tables, by name. Discovery stores at most 500."""
@@ -47,7 +47,7 @@ class SourceTables:
         return _table(row) if row else None
 
     def replace(self, source_id: str, tables: Sequence[SourceTable]) -> None:
-        """What discovery saw takes the place of what was known. Repeating it is safe."""
+        """Store what discovery found in place of what it found before. Safe to repeat."""
         with store_errors():
             gone = {
                 row.name for row in SourceTableRow.query(source_id, consistent_read=True, attributes_to_get=["name"])

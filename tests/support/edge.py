@@ -26,7 +26,7 @@ from chalicelib.api.openapi import Json, document
 from chalicelib.api.route import Route, TaskPath, UuidPath
 from chalicelib.api.router import Router, finish_app
 from chalicelib.domain.access import Actor, Permission, RequestContext, Role
-from chalicelib.domain.idempotency import Claim, KeptAnswer
+from chalicelib.domain.idempotency import LEASE, Claim, KeptAnswer
 from chalicelib.kit.clock import utc_now
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import MaskingFormatter
@@ -102,7 +102,7 @@ class MemoryRows:
     rows: dict[str, tuple[str, Claim, datetime, KeptAnswer | None]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def claim(self, key: str, body_hash: str, now: datetime, lease_seconds: int) -> Claim | KeptAnswer:
+    def claim(self, key: str, body_hash: str, now: datetime) -> Claim | KeptAnswer:
         with self.lock:
             if key in self.rows:
                 known_hash, _, until, answer = self.rows[key]
@@ -113,10 +113,10 @@ class MemoryRows:
                 if now < until:
                     raise errors.RequestInProgress("Still running.", retry_after_seconds=2)
             claim = Claim(key=key, token=new_id())
-            self.rows[key] = (body_hash, claim, now + timedelta(seconds=lease_seconds), None)
+            self.rows[key] = (body_hash, claim, now + LEASE, None)
             return claim
 
-    def finish(self, claim: Claim, answer: KeptAnswer, now: datetime) -> None:
+    def finish(self, claim: Claim, answer: KeptAnswer) -> None:
         with self.lock:
             if claim.key in self.rows and self.rows[claim.key][1] == claim:
                 body_hash, _, until, _ = self.rows[claim.key]

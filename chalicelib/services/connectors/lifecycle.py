@@ -29,6 +29,7 @@ from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.actions import ACTIONS, REQUIRED_BEFORE, ConnectorAction, remove_ours
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
+from chalicelib.stores.leases import take_lease
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
 from chalicelib.stores.transaction import Transaction
@@ -267,19 +268,14 @@ class Lifecycle:
         """Undo and settle as failed. Raises OutcomeUnknown or StoreUnavailable when the operation stays open."""
         try:
             if run.operation.kind is OperationKind.DEPLOY:
-                run = replace(run, operation=self._renew_lease(run.operation))
+                # WriteConflict when another worker has it: what that one made is not ours to undo.
+                until = self.clock() + LEASE
+                operation = take_lease(self.operations, run.operation, until, step=OperationStep.COMPENSATING)
+                run = replace(run, operation=operation)
                 self._compensate(action)
             self.settle_failed(run, error)
         except WriteConflict as lost:
             raise _still_open() from lost
-
-    def _renew_lease(self, operation: Operation) -> Operation:
-        """Take the lease again. Raises WriteConflict when another worker has it: its work must not be undone."""
-        transaction = Transaction()
-        until = self.clock() + LEASE
-        held = self.operations.save(transaction, replace(operation, step=OperationStep.COMPENSATING, lease_until=until))
-        transaction.commit()
-        return held
 
     def _compensate(self, action: ConnectorAction) -> None:
         try:
@@ -290,7 +286,7 @@ class Lifecycle:
             return  # a connector that was created all the same is an orphan, which ticks remove
 
     def settle_failed(self, run: OperationRun[R], error: HeadgateError) -> None:
-        """Close the operation as failed, again if other rows of the transaction were written at the same time.
+        """Close the operation as failed; once more if other rows of the transaction were written meanwhile.
 
         Raises WriteConflict when another worker has taken the operation over.
         """

@@ -26,7 +26,7 @@ class TargetClaims:
         """
         schemas = dict.fromkeys(mapping.schema_name for mapping in (*delivery.mappings, *mappings))
         for schema in schemas:
-            key = target_key(*destination.address.place, schema)
+            key = target_key(*destination.address.identity, schema)
             tables = [mapping.table_name for mapping in mappings if mapping.schema_name == schema]
             self._claim_schema(transaction, key, tables, delivery.id)
 

@@ -1,12 +1,12 @@
 import json
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import pytest
 
 from chalicelib.api.http import HttpRequest, HttpResponse
 from chalicelib.api.idempotency import IdempotentRequests
 from chalicelib.domain.access import Actor, RequestContext, Role
-from chalicelib.domain.idempotency import LEASE_SECONDS, Claim, KeptAnswer
+from chalicelib.domain.idempotency import LEASE, Claim, KeptAnswer
 from chalicelib.errors import (
     Conflict,
     HeadgateError,
@@ -118,21 +118,21 @@ def test_a_runner_that_died_is_followed_after_its_lease_under_the_same_request_k
     [key] = requests.rows.rows
     body_hash, claim, until, _ = requests.rows.rows[key]
     requests.rows.rows[key] = (body_hash, claim, until, None)
-    requests.clock.now += timedelta(seconds=LEASE_SECONDS)
+    requests.clock.now += LEASE
     assert requests.send() == "first"
     assert len({context.request_key for context in requests.runs}) == 1
 
 
 def test_who_comes_back_after_its_lease_does_not_overwrite_the_one_that_followed() -> None:
     rows = MemoryRows()
-    first = rows.claim("k", "h", at(), 10)
-    second = rows.claim("k", "h", at(seconds=10), 10)
+    first = rows.claim("k", "h", at())
+    second = rows.claim("k", "h", at() + LEASE)
     assert isinstance(first, Claim)
     assert isinstance(second, Claim)
-    rows.finish(first, KeptAnswer(status=500, headers=(), body="late"), at(seconds=11))
+    rows.finish(first, KeptAnswer(status=500, headers=(), body="late"))
     rows.release(first)
-    rows.finish(second, KeptAnswer(status=201, headers=(), body="right"), at(seconds=12))
-    assert rows.claim("k", "h", at(seconds=13), 10) == KeptAnswer(status=201, headers=(), body="right")
+    rows.finish(second, KeptAnswer(status=201, headers=(), body="right"))
+    assert rows.claim("k", "h", at() + LEASE) == KeptAnswer(status=201, headers=(), body="right")
 
 
 @pytest.mark.parametrize(

@@ -202,8 +202,8 @@ def test_a_tick_may_quarantine_a_connector_that_nobody_wants(app: InProcessApp) 
 def test_a_job_may_do_all_that_discovery_needs(app: InProcessApp) -> None:
     source = app.source()
     rung: list[str] = []
-    jobs = replace(app.services.jobs, ring=rung.append)
-    job = jobs.request(app.context(), JobKind.DISCOVERY, source.id)
+    jobs = replace(app.services.jobs, notify=rung.append)
+    job = jobs.request(app.context(), JobKind.DISCOVERY, "source", source.id)
     with taken() as calls:
         jobs.run(rung[0], Deadline.after(50))
     assert jobs.get(job.id).status is JobStatus.COMPLETED
@@ -213,8 +213,8 @@ def test_a_job_may_do_all_that_discovery_needs(app: InProcessApp) -> None:
 def test_the_dispatcher_may_find_clusters_and_lost_jobs(app: InProcessApp) -> None:
     rung: list[str] = []
     cluster = app.cluster
-    jobs = replace(app.services.jobs, ring=rung.append)
-    jobs.request(app.context(), JobKind.HEALTH, app.source().id)
+    jobs = replace(app.services.jobs, notify=rung.append)
+    jobs.request(app.context(), JobKind.HEALTH, "source", app.source().id)
     app.clock.advance(60)
     with taken() as calls:
         replace(app.services.reconciler, ring=lambda cluster_id, _: rung.append(cluster_id)).dispatch()
