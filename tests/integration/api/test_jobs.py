@@ -1,4 +1,4 @@
-"""Discovery and health: accepted at once, carried out later, remembered."""
+"""Discovery and health: accepted at once, run later, and stored."""
 
 import threading
 
