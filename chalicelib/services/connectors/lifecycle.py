@@ -194,7 +194,7 @@ class Lifecycle:
         )
 
     def _apply_to_connect(self, run: OperationRun[R], action: ConnectorAction) -> None:
-        """Close the operation as failed; once more if rows beside it were written meanwhile.
+        """E1. Raises OutcomeUnknown or StoreUnavailable when the operation stays open, else why it failed."""
         try:
             ACTIONS[run.operation.kind](action)
         except (OutcomeUnknown, StoreUnavailable):
