@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from chalicelib.clients.connect.http import MEBIBYTE, READ_SECONDS, Answer, ConnectHttp, HostCheck, NoAnswer
+from chalicelib.clients.addresses import HostCheck
+from chalicelib.clients.connect.http import Answer, ConnectHttp
 from chalicelib.clients.connect.outcomes import AlreadyExists, OutcomeUnknown, settle, unknown, unread, unreadable
 from chalicelib.clients.connect.parse import (
     ConnectRoot,
@@ -25,6 +26,7 @@ from chalicelib.clients.connect.parse import (
     read_topics,
 )
 from chalicelib.clients.connect.version import creates_stopped
+from chalicelib.clients.guarded_http import MEBIBYTE, READ_SECONDS, NoAnswer
 from chalicelib.domain.classify.classifier import classify, is_general
 from chalicelib.domain.cluster import ConnectorPlugin
 from chalicelib.domain.names import ConnectorKind
@@ -112,7 +114,7 @@ class Connect:
     def statuses(self, deadline: Deadline) -> dict[str, ConnectorStatus]:
         """All connectors by name, in one request. It is the answering worker's view: absence here proves nothing."""
         return read_statuses(
-            self._found(self._read("/connectors?expand=status", deadline, at_most=EXPANDED_LIST_BYTES))
+            self._found(self._read("/connectors?expand=status", deadline, max_bytes=EXPANDED_LIST_BYTES))
         )
 
     def statuses_and_configs(self, deadline: Deadline) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
@@ -121,7 +123,7 @@ class Connect:
         Asked only once: an answer that is too large for us, or takes too long, is so the second time as well.
         """
         path = "/connectors?expand=status&expand=info"
-        body = self._found(self._read(path, deadline, at_most=EXPANDED_LIST_BYTES, tries=1))
+        body = self._found(self._read(path, deadline, max_bytes=EXPANDED_LIST_BYTES, tries=1))
         return read_statuses(body), read_config_hashes(body)
 
     def topics(self, name: str, deadline: Deadline) -> frozenset[str] | None:
@@ -242,9 +244,9 @@ class Connect:
                 break
         raise unknown()
 
-    def _read(self, path: str, deadline: Deadline, at_most: int = MEBIBYTE, tries: int = TRIES) -> object | None:
+    def _read(self, path: str, deadline: Deadline, max_bytes: int = MEBIBYTE, tries: int = TRIES) -> object | None:
         """The body of a successful read; None when Connect itself says that there is no such thing."""
-        answer = self._exchange("GET", path, deadline, at_most=at_most, tries=tries)
+        answer = self._exchange("GET", path, deadline, max_bytes=max_bytes, tries=tries)
         if answer.status == 200 and answer.is_json:
             return answer.body
         if answer.refusal == 404:
@@ -259,7 +261,7 @@ class Connect:
         *,
         body: Mapping[str, Any] | None = None,
         seconds: float = READ_SECONDS,
-        at_most: int = MEBIBYTE,
+        max_bytes: int = MEBIBYTE,
         tries: int = TRIES,
     ) -> Answer:
         """Ask something that changes nothing; again while a rebalance (409, or 500 for a moment) or a lost answer
@@ -268,7 +270,9 @@ class Connect:
         for attempt in range(tries):
             last = attempt == tries - 1
             try:
-                answer = self._http.send(method, path, deadline=deadline, body=body, seconds=seconds, at_most=at_most)
+                answer = self._http.send(
+                    method, path, deadline=deadline, body=body, seconds=seconds, max_bytes=max_bytes
+                )
             except NoAnswer as lost:
                 if lost.late or last:
                     raise unread(late=lost.late) from None
