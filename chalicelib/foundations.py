@@ -13,10 +13,12 @@ from chalicelib.stores.all_stores import Stores
 if TYPE_CHECKING:
     from chalicelib.clients.addresses import AddressPolicy
     from chalicelib.clients.connect.client import Connect
+    from chalicelib.clients.databases.postgresql.client import PostgreSQL
     from chalicelib.clients.kafka import Kafka
     from chalicelib.clients.queue import Queues
-    from chalicelib.domain.cluster import StreamCluster
-    from chalicelib.kit.masking import Secret
+    from chalicelib.domain.cluster import ConnectAddress, KafkaAddress
+    from chalicelib.domain.database import DatabaseAddress
+    from chalicelib.domain.endpoint import OpenedEndpoint
     from chalicelib.kit.pages import Signer
     from chalicelib.secrets.keys import KeyProvider
     from chalicelib.secrets.sealer import Sealer
@@ -91,28 +93,30 @@ class Foundations:
     @cached_property
     def clients(self) -> ClientFactory:
         """The way to registered systems."""
-        from chalicelib.clients.databases.postgresql.client import PostgreSQL
         from chalicelib.domain.provider import DatabaseProvider
         from chalicelib.services.client_factory import ClientFactory
 
         return ClientFactory(
             vault=self.credentials,
-            databases={
-                DatabaseProvider.POSTGRESQL: PostgreSQL(policy=self.policy, trusted_ca_file=self.settings.ca_bundle)
-            },
+            databases={DatabaseProvider.POSTGRESQL: self._postgresql},
             make_connect=self._connect,
             make_kafka=self._kafka,
         )
 
-    def _connect(self, base_url: str, username: str | None, password: Secret | None) -> Connect:
+    def _postgresql(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> PostgreSQL:
+        from chalicelib.clients.databases.postgresql.client import PostgreSQL
+
+        return PostgreSQL(endpoint=endpoint, check_host=self.policy, trusted_ca_file=self.settings.ca_bundle)
+
+    def _connect(self, endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
         from chalicelib.clients.connect.client import Connect
 
-        return Connect(base_url=base_url, username=username, password=password, check_host=self.policy, tls=self._tls)
+        return Connect(endpoint, check_host=self.policy, tls=self._tls)
 
-    def _kafka(self, cluster: StreamCluster, password: Secret | None) -> Kafka:
+    def _kafka(self, endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
         from chalicelib.clients.kafka import Kafka
 
-        return Kafka(cluster, password, check_host=self.policy, ca_file=self.settings.ca_bundle)
+        return Kafka(endpoint, check_host=self.policy, ca_file=self.settings.ca_bundle)
 
     def _tls(self) -> ssl.SSLContext:
         context = ssl.create_default_context()

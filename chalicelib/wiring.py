@@ -77,7 +77,7 @@ class Services(Foundations):
         from chalicelib.services.stream_clusters import StreamClusterService
 
         return StreamClusterService(
-            rows=self.stores.streams, registry=self.registry, make_kafka=self._kafka, clock=self.clock
+            rows=self.stores.streams, registry=self.registry, clients=self.clients, clock=self.clock
         )
 
     @cached_property
@@ -91,7 +91,6 @@ class Services(Foundations):
             observations=self.stores.observations,
             registry=self.registry,
             clients=self.clients,
-            make_connect=self._connect,
             allow_inline_secrets=self.settings.allow_inline_secrets,
             clock=self.clock,
         )

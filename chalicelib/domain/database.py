@@ -1,4 +1,4 @@
-"""How to reach a database, and what looking at one tells."""
+"""How to reach a database, and the result of a connection test."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,8 +29,8 @@ class DatabaseAddress:
     connection_timeout_seconds: int = 10
 
     @property
-    def place(self) -> tuple[str, int, str]:
-        """Where it is, whoever asks: two addresses with the same place are one database."""
+    def identity(self) -> tuple[str, int, str]:
+        """Which database it is: two addresses with the same identity are one database, also for different users."""
         return (self.host.casefold().rstrip("."), self.port, self.database_name)
 
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.database import DatabaseAddress, TestResult
+from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.health import Health
 
 
@@ -29,9 +30,9 @@ class RegisteredSystem(Registered):
     """A system that data comes from or goes to."""
 
     UNTRIED: ClassVar[Mapping[str, Any]] = {"health": Health(), "last_tested_at": None, "last_test": None}
-    """What its fields say before anybody tried to sign in as it says."""
+    """Its fields before the connection was first tested."""
     NOTHING_KNOWN: ClassVar[Mapping[str, Any]] = UNTRIED
-    """What its fields say before anybody looked at the place that its address names."""
+    """Its fields when nothing is known about the database."""
 
     description: str | None
     environment: str | None
@@ -39,8 +40,13 @@ class RegisteredSystem(Registered):
     last_tested_at: datetime | None = None
     last_test: TestResult | None = None
 
-    def invalidated_by(self, address: DatabaseAddress, credentials: Credentials) -> Mapping[str, Any]:
-        """What its fields say once it is reached there and so: less is known the more has changed."""
-        if address.place != self.address.place:
+    @property
+    def endpoint(self) -> Endpoint[DatabaseAddress]:
+        """The database and the credentials for it."""
+        return Endpoint(self.address, self.credentials)
+
+    def invalidated_by(self, endpoint: Endpoint[DatabaseAddress]) -> Mapping[str, Any]:
+        """The fields that have to be reset when its endpoint becomes this one, with their values."""
+        if endpoint.address.identity != self.address.identity:
             return self.NOTHING_KNOWN
-        return {} if (address, credentials) == (self.address, self.credentials) else self.UNTRIED
+        return {} if endpoint == self.endpoint else self.UNTRIED

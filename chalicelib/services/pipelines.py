@@ -255,7 +255,7 @@ class PipelineService:
 
 def _claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
     """Slot names are unique in a server, publication names in a database."""
-    host, port, database = source.address.place
+    host, port, database = source.address.identity
     return (
         f"slot/{host}:{port}/{pipeline.slot_name}",
         f"publication/{host}:{port}/{database}/{pipeline.publication_name}",

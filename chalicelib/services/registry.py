@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.credentials import Credentials, Secrets
 from chalicelib.domain.names import unique_key
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, VersionMismatch, WriteConflict
 from chalicelib.services.audit import AuditTrail, view
-from chalicelib.services.credentials import CredentialVault, Secrets
+from chalicelib.services.credentials import CredentialVault
 from chalicelib.stores.claims import Claims
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.transaction import Transaction

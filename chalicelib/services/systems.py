@@ -1,15 +1,16 @@
-"""What sources and destinations have in common: registered, changed and forgotten, and no server is touched by it."""
+"""What sources and destinations have in common: they are created, changed and deleted, and no server is contacted."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from chalicelib.domain.access import RequestContext
+from chalicelib.domain.credentials import Secrets
 from chalicelib.domain.database import DatabaseAddress
+from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
-from chalicelib.services.credentials import Secrets
 from chalicelib.services.registry import Registry
 from chalicelib.stores.documents import Documents
 
@@ -18,7 +19,7 @@ S = TypeVar("S", bound=RegisteredSystem)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemInput:
-    """What people say about a source or a destination."""
+    """The fields of a source or a destination that people set."""
 
     name: str
     description: str | None
@@ -29,17 +30,17 @@ class SystemInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemService(Generic[S]):
-    """Create, read, change and delete the systems of one kind. Each kind adds its own rules for leaving a place."""
+    """Create, read, change and delete the systems of one kind. Each kind adds its own rules for a changed address."""
 
     ADDRESS_LOCKED: ClassVar[bool] = False
-    """Whether what refers to a system keeps it from being pointed at another place."""
+    """Whether the address may not change to another database while something refers to the system."""
 
     kind: Callable[..., S]
     rows: Documents[S]
     registry: Registry
     clock: Clock
 
-    def create(self, context: RequestContext, given: SystemInput) -> S:
+    def create(self, context: RequestContext, spec: SystemInput) -> S:
         """Register a system."""
         now, system_id = self.clock(), context.fresh_id()
         return self.registry.create(
@@ -47,9 +48,9 @@ class SystemService(Generic[S]):
             self.rows,
             system_id,
             lambda credentials: self.kind(
-                id=system_id, credentials=credentials, created_at=now, updated_at=now, **_fields(given)
+                id=system_id, credentials=credentials, created_at=now, updated_at=now, **_fields(spec)
             ),
-            secrets=given.secrets,
+            secrets=spec.secrets,
         )
 
     def get(self, system_id: str) -> S:
@@ -57,16 +58,16 @@ class SystemService(Generic[S]):
         return self.rows.get(system_id)
 
     def list(self, *, limit: int, after: str | None) -> Page[S]:
-        """Those of this kind, newest first."""
+        """The systems of this kind, newest first."""
         return self.rows.list(limit=limit, after=after)
 
-    def update(self, context: RequestContext, system_id: str, given: SystemInput) -> S:
-        """Replace everything but secrets that are left blank. What was known of another place or account is void.
+    def update(self, context: RequestContext, system_id: str, spec: SystemInput) -> S:
+        """Replace everything but secrets that are left blank. What was found at another endpoint is reset.
 
-        Raises VersionMismatch, Conflict NAME_CONFLICT, and RESOURCE_IN_USE for one that stays while it is used.
+        Raises VersionMismatch, Conflict NAME_CONFLICT, and RESOURCE_IN_USE where the address is locked.
         """
         before = self.rows.get(system_id)
-        moved = before.address.place != given.address.place
+        moved = before.address.identity != spec.address.identity
         after = self.registry.update(
             context,
             self.rows,
@@ -76,10 +77,10 @@ class SystemService(Generic[S]):
                 credentials=credentials,
                 version=before.version + 1,
                 updated_at=self.clock(),
-                **_fields(given),
-                **before.invalidated_by(given.address, credentials),
+                **_fields(spec),
+                **before.invalidated_by(Endpoint(spec.address, credentials)),
             ),
-            given.secrets,
+            spec.secrets,
             unused=moved and self.ADDRESS_LOCKED,
         )
         if moved:
@@ -87,19 +88,19 @@ class SystemService(Generic[S]):
         return after
 
     def delete(self, context: RequestContext, system_id: str) -> None:
-        """Forget the system. Raises Conflict RESOURCE_IN_USE while something refers to it."""
+        """Delete the system. Raises Conflict RESOURCE_IN_USE while something refers to it."""
         system = self.rows.get(system_id)
         self.registry.delete(context, self.rows, system)
         self.on_address_changed(system)
 
     def on_address_changed(self, system: S) -> None:
-        """Remove what is stored beside the row about the place that it named. By itself nothing is."""
+        """Remove what is stored about the former database. The default is that nothing is."""
 
 
-def _fields(given: SystemInput) -> dict[str, Any]:
+def _fields(spec: SystemInput) -> dict[str, Any]:
     return {
-        "name": given.name,
-        "description": given.description,
-        "environment": given.environment,
-        "address": given.address,
+        "name": spec.name,
+        "description": spec.description,
+        "environment": spec.environment,
+        "address": spec.address,
     }

@@ -156,7 +156,7 @@ def _targets(world: World) -> Iterator[tuple[tuple[str, str], str]]:
     for row in world.rows["delivery"].values():
         address = world.app.services.destinations.get(row["destination_id"]).address
         for mapping in row["mappings"]:
-            yield (target_key(*address.place, mapping["schema_name"]), mapping["table_name"]), row["id"]
+            yield (target_key(*address.identity, mapping["schema_name"]), mapping["table_name"]), row["id"]
 
 
 def _difference(what: str, held: Mapping[Any, str], meant: Mapping[Any, str]) -> Iterator[str]:

@@ -27,10 +27,19 @@ import pytest
 from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.kafka import Kafka
 from chalicelib.domain.access import Actor, RequestContext, Role
-from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, SecretDelivery, SecurityProtocol, StreamCluster
+from chalicelib.domain.cluster import (
+    ConnectAddress,
+    ConnectCluster,
+    KafkaAddress,
+    MetricsProvider,
+    SecretDelivery,
+    SecurityProtocol,
+    StreamCluster,
+)
 from chalicelib.domain.database import DatabaseAddress
 from chalicelib.domain.delivery import DeliveryOptions, Mapping
 from chalicelib.domain.destination import Destination
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.domain.source import Source
@@ -93,6 +102,11 @@ class _KeptKafka(Kafka):
         """Stay connected."""
 
 
+class _KeptConnect(Connect):
+    def close(self) -> None:
+        """Stay connected."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Connections:
     """Clients by address, kept from one "process" to the next: making them anew tells nothing and takes time."""
@@ -103,7 +117,7 @@ class Connections:
     def close(self) -> None:
         """End them all."""
         for one in self.connect.values():
-            one.close()
+            Connect.close(one)
 
 
 class HouseServices(Services):
@@ -124,7 +138,7 @@ class HouseServices(Services):
         """The way out, to databases on paper."""
         return ClientFactory(
             vault=self.credentials,
-            databases={DatabaseProvider.POSTGRESQL: self._database},
+            databases={DatabaseProvider.POSTGRESQL: self._database.at},
             make_connect=self._connect,
             make_kafka=self._kafka,
         )
@@ -134,14 +148,16 @@ class HouseServices(Services):
         """Operations, which look again without waiting."""
         return replace(super().lifecycle, sleep=_blink)
 
-    def _kafka(self, cluster: StreamCluster, password: Secret | None) -> Kafka:
-        if cluster.bootstrap_servers not in self._kept.kafka:
-            self._kept.kafka[cluster.bootstrap_servers] = _KeptKafka(cluster, password, check_host=self.policy)
-        return self._kept.kafka[cluster.bootstrap_servers]
+    def _kafka(self, endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
+        servers = endpoint.address.bootstrap_servers
+        if servers not in self._kept.kafka:
+            self._kept.kafka[servers] = _KeptKafka(endpoint, check_host=self.policy)
+        return self._kept.kafka[servers]
 
-    def _connect(self, base_url: str, username: str | None, password: Secret | None) -> Connect:
+    def _connect(self, endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
+        base_url = endpoint.address.base_url
         if base_url not in self._kept.connect:
-            self._kept.connect[base_url] = Connect(base_url=base_url, check_host=self.policy, sleep=_blink)
+            self._kept.connect[base_url] = _KeptConnect(endpoint, check_host=self.policy, sleep=_blink)
         return self._kept.connect[base_url]
 
 

@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 from chalicelib.api.contract.common import Input, NotYet, Output, SecretText, StrictInt, secrets_of
 from chalicelib.api.contract.registered import PasswordCredentials
 from chalicelib.domain.database import CheckStatus, DatabaseAddress, SslMode, TestResult
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.provider import DEFAULT_PORTS, DatabaseProvider
 from chalicelib.kit.masking import Secret
 
@@ -70,6 +71,10 @@ class DatabaseInput(Input):
 
 class ConnectionTestInput(DatabaseInput):
     """A connection to test without registering it."""
+
+    def endpoint(self) -> OpenedEndpoint[DatabaseAddress]:
+        """The database with the secrets of this request."""
+        return OpenedEndpoint.unsaved(self.address(), self.secrets())
 
 
 class TestCheckOutput(Output):

@@ -28,12 +28,12 @@ from chalicelib.clients.connect.parse import (
 from chalicelib.clients.connect.version import creates_stopped
 from chalicelib.clients.guarded_http import MEBIBYTE, READ_SECONDS, NoAnswer
 from chalicelib.domain.classify.classifier import classify, is_general
-from chalicelib.domain.cluster import ConnectorPlugin
+from chalicelib.domain.cluster import ConnectAddress, ConnectorPlugin
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import ConnectorStatus
 from chalicelib.errors import HeadgateError, Invalid, NotFound, Unavailable
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.masking import Secret
 
 __all__ = ["AlreadyExists", "Connect", "ConnectRoot", "FieldError", "OutcomeUnknown"]
 
@@ -54,17 +54,13 @@ class Connect:
 
     def __init__(
         self,
+        endpoint: OpenedEndpoint[ConnectAddress],
         *,
-        base_url: str,
-        username: str | None = None,
-        password: Secret | None = None,
         check_host: HostCheck,
         tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._http = ConnectHttp(
-            base_url=base_url, username=username, password=password, check_host=check_host, tls=tls
-        )
+        self._http = ConnectHttp(endpoint, check_host=check_host, tls=tls)
         self._sleep = sleep
 
     def close(self) -> None:

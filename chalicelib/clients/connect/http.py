@@ -10,9 +10,10 @@ from urllib.parse import urlsplit
 
 from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.guarded_http import MEBIBYTE, READ_SECONDS, GuardedHttp, HttpAnswer, NotConnected
+from chalicelib.domain.cluster import ConnectAddress
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.masking import Secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +47,13 @@ class ConnectHttp:
 
     def __init__(
         self,
+        endpoint: OpenedEndpoint[ConnectAddress],
         *,
-        base_url: str,
-        username: str | None,
-        password: Secret | None,
         check_host: HostCheck,
         tls: Callable[[], ssl.SSLContext],
     ) -> None:
-        self._http = GuardedHttp(checked_base_url(base_url), check_host=check_host, tls=tls)
-        self._username, self._password = username, password
+        self._http = GuardedHttp(checked_base_url(endpoint.address.base_url), check_host=check_host, tls=tls)
+        self._username, self._password = endpoint.address.username, endpoint.password
 
     def close(self) -> None:
         """Close the kept connections. The object stays usable."""

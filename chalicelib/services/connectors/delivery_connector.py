@@ -187,7 +187,7 @@ class DeliveryConnector:
 
         Raises Conflict TARGET_TABLE_CONFLICT when another delivery writes one.
         """
-        place = self._places[delivery.destination_id] = require_found(deps.destination).address.place
+        place = self._places[delivery.destination_id] = require_found(deps.destination).address.identity
         keys = {one.schema_name: target_key(*place, one.schema_name) for one in (*delivery.mappings, *mappings)}
         expect(*map(self.targets.key, keys.values()))
         for schema, key in keys.items():

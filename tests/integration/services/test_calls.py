@@ -46,5 +46,5 @@ def test_a_destination_that_was_moved_meanwhile_is_held_where_it_is_now(app: InP
     moved = changed(destination, address=elsewhere, secrets={"password": Secret("another")})
     now = app.services.destinations.update(app.context(), destination.id, moved)
     made, _ = deploy(app, pipeline.id, destination)
-    holders, _ = app.services.stores.targets.holders(target_key(*now.address.place, "target"))
+    holders, _ = app.services.stores.targets.holders(target_key(*now.address.identity, "target"))
     assert holders == {"orders": made.id}
