@@ -24,7 +24,7 @@ _LOOPBACK = tuple(map(ipaddress.ip_network, ("127.0.0.0/8", "::1/128")))
 # ipaddress's own properties differ between Python releases and call some of these ranges global, so they are listed.
 _NEVER = (
     ("0.0.0.0/8", "unspecified"),
-    ("169.254.0.0/16", "link-local, home of cloud metadata services"),
+    ("169.254.0.0/16", "link-local, where cloud metadata services are"),
     ("100.100.100.200/32", "a cloud metadata service"),
     ("168.63.129.16/32", "a cloud platform service"),
     ("192.0.0.0/24", "reserved"),
@@ -99,9 +99,10 @@ def system_resolve(host: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddressPolicy:
-    """Private addresses are normal for databases, brokers and Connect, and allowed unless `allow_private` is false:
-    then only public ones are, and no loopback. Otherwise loopback is allowed by `allow_loopback`. Link-local, metadata,
-    multicast, unspecified and reserved addresses never are.
+    """Which addresses are allowed. Link-local, metadata, multicast, unspecified and reserved addresses never are.
+
+    Private addresses are normal for databases, brokers and Connect. Without `allow_private` only public addresses and
+    names are allowed, and no loopback, whatever `allow_loopback` says.
     """
 
     allow_loopback: bool = False
@@ -114,7 +115,7 @@ class AddressPolicy:
 
         Raises:
             Invalid: `URL_NOT_ALLOWED`, one of its addresses or its name is not allowed, or this is no host name.
-            Unavailable: the name did not resolve within `seconds`. The code is the default: callers put their own.
+            Unavailable: the name did not resolve within `seconds`. The code is the default, callers set their own.
         """
         if not host or len(host) > 253 or any(ch.isspace() or ch in "/@?#,\\%" or not ch.isprintable() for ch in host):
             raise _refused("This is not a host name. Give one host, without scheme, port, path or spaces.")
@@ -148,8 +149,8 @@ class AddressPolicy:
 
 
 def refusal(text: str, *, allow_loopback: bool, allow_private: bool = True) -> str | None:
-    """Why an address is not allowed; None when it is. One that carries another inside is judged by that one, and where
-    only public ones are allowed, by itself as well.
+    """Why an address is not allowed; None when it is. An IPv6 address that carries an IPv4 address is
+    judged by that one, and where only public addresses are allowed, by both.
     """
     try:
         address: Address = ipaddress.ip_address(text.partition("%")[0])

@@ -28,7 +28,7 @@ _SILENT.addHandler(logging.NullHandler())
 
 class Kafka:
     """One Kafka cluster. The hosts of `bootstrap_servers` are checked when it first connects; the addresses that the
-    brokers advertise are dialled by librdkafka unchecked.
+    brokers advertise are dialled by librdkafka without a check.
 
     Every method raises `Unavailable` (`STREAM_UNAVAILABLE`) when the brokers cannot be asked in time, and `Invalid`
     (`URL_NOT_ALLOWED`) when a bootstrap server is not allowed.
@@ -43,14 +43,14 @@ class Kafka:
         self._admin: AdminClient | None = None
 
     def cluster_id(self, deadline: Deadline) -> str:
-        """The id that Kafka has given the cluster, which Connect workers report as well."""
+        """The id of the Kafka cluster, which Connect workers report as well."""
         return _present(self._metadata(deadline).cluster_id)
 
     def topics(self, deadline: Deadline) -> frozenset[str]:
         """The names of all topics that this user may see.
 
         Raises:
-            Unavailable: also when there are more than `MAX_TOPICS`: half a list would make topics look absent.
+            Unavailable: also when there are more than `MAX_TOPICS`: in half a list, topics would seem to be absent.
         """
         found = self._metadata(deadline).topics
         if len(found) > MAX_TOPICS:

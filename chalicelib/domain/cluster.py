@@ -18,7 +18,7 @@ class SecurityProtocol(StrEnum):
 
     @property
     def has_sasl(self) -> bool:
-        """Whether brokers ask who it is, by a mechanism."""
+        """Whether clients authenticate by SASL."""
         return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
 
@@ -31,7 +31,7 @@ class SaslMechanism(StrEnum):
 
 
 class MetricsProvider(StrEnum):
-    """Where lag comes from; `none` means that it is not known and never invented."""
+    """Where lag comes from; with `none` it stays unknown."""
 
     NONE = "none"
     CONSUMER_GROUPS = "consumer-groups"

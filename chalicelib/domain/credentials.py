@@ -1,4 +1,4 @@
-"""Credentials: what a resource's row says about its secrets, and the sealed secrets themselves."""
+"""Credentials: which secrets a resource has, and the sealed secrets themselves."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ def without_blanks(secrets: Secrets) -> dict[str, Secret]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
     """Which secret fields a resource has. `id` is the UUID under which Connect's secret provider asks for them,
-    `fields` maps each field's name to its secret version, which grows with every rotation. No value is in here.
+    `fields` maps each field's name to its secret version, which grows with every rotation. No value is in it.
     """
 
     id: str

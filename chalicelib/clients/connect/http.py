@@ -1,4 +1,4 @@
-"""HTTP with a Connect worker: the rule for its URL, who signs in, and JSON answers, in which Connect says no itself."""
+"""HTTP with Connect workers: the rule for their URL, Basic authentication, and JSON answers with an `error_code`."""
 
 import json
 import ssl
@@ -31,7 +31,7 @@ class Answer:
 
     @property
     def refusal(self) -> int | None:
-        """The status when Connect itself refuses: its JSON has an `error_code`, a web server's page has not."""
+        """The status when Connect itself refuses: its JSON has an `error_code`, the page of a web server has not."""
         code = self.body.get("error_code") if isinstance(self.body, dict) else None
         return self.status if isinstance(code, int) and self.status >= 400 else None
 

@@ -16,7 +16,7 @@ SELECT current_setting('server_version'), current_setting('server_version_num'):
        (SELECT setting::int FROM pg_settings WHERE name = 'max_slot_wal_keep_size')
 """
 
-# Managed services keep REPLICATION to themselves and hand out a role instead.
+# Managed services do not grant REPLICATION; membership in a role of theirs takes its place.
 ROLE = """
 SELECT r.rolname::text, r.rolcanlogin, r.rolsuper,
        r.rolreplication OR EXISTS (
@@ -63,9 +63,9 @@ SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text, c.relis
        c.relreplident::text, has_schema_privilege(n.oid, 'USAGE'), pg_has_role(c.relowner, 'USAGE'),
        c.relkind IN ('r', 'p') AND row_security_active(c.oid),
        ARRAY(SELECT a.attname::text FROM pg_index i
-             CROSS JOIN unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, place)
+             CROSS JOIN unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, ordinal)
              JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
-             WHERE i.indrelid = c.oid AND i.indisprimary ORDER BY k.place),
+             WHERE i.indrelid = c.oid AND i.indisprimary ORDER BY k.ordinal),
        CASE c.relreplident
            WHEN 'f' THEN true WHEN 'n' THEN false
            WHEN 'i' THEN EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisreplident)
@@ -172,9 +172,9 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY 2, 3 LIMIT %s
 
 UNIQUE_KEYS = """
 SELECT i.indrelid::bigint, ARRAY(
-           SELECT a.attname::text FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, place)
+           SELECT a.attname::text FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, ordinal)
            JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
-           WHERE k.place <= i.indnkeyatts ORDER BY k.place)
+           WHERE k.ordinal <= i.indnkeyatts ORDER BY k.ordinal)
 FROM pg_index i
 WHERE i.indrelid = ANY (%s::oid[]) AND i.indisunique AND i.indimmediate AND i.indisvalid
   AND i.indpred IS NULL AND i.indexprs IS NULL
