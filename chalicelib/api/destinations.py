@@ -41,7 +41,7 @@ def create_destination(context: RequestContext, body: DestinationBody) -> Destin
 @routes.post("/destinations/test-connection", needs=Permission.WRITE)
 def test_connection(context: RequestContext, body: ConnectionTestInput) -> TestOutput:
     """Test a connection without storing anything."""
-    return TestOutput.of(services().database_checks.test_unsaved(context, body.address(), body.secrets()))
+    return TestOutput.of(services().database_checks.test_endpoint(context, body.endpoint()))
 
 
 @routes.get("/destinations/{uuid}", needs=Permission.READ)
