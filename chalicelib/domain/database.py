@@ -1,4 +1,4 @@
-"""How to reach a database, and the result of a connection test."""
+"""How to reach a database, and what looking at one tells."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -30,7 +30,7 @@ class DatabaseAddress:
 
     @property
     def identity(self) -> tuple[str, int, str]:
-        """Which database it is: two addresses with the same identity are one database, also for different users."""
+        """Host, port and database: two addresses with the same identity are one database."""
         return (self.host.casefold().rstrip("."), self.port, self.database_name)
 
 

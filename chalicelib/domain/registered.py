@@ -1,4 +1,4 @@
-"""What people register: the facts that clusters, sources and destinations have in common."""
+"""What people register: the fields that clusters, sources and destinations have in common."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from chalicelib.domain.health import Health
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered:
-    """Anything registered. `version` counts what people change, `revision` every write of the row."""
+    """Anything registered. `version` counts the changes that people made, `revision` all writes."""
 
     id: str
     name: str
@@ -29,10 +29,10 @@ class Registered:
 class RegisteredSystem(Registered):
     """A system that data comes from or goes to."""
 
-    UNTRIED: ClassVar[Mapping[str, Any]] = {"health": Health(), "last_tested_at": None, "last_test": None}
-    """Its fields before the connection was first tested."""
-    NOTHING_KNOWN: ClassVar[Mapping[str, Any]] = UNTRIED
-    """Its fields when nothing is known about the database."""
+    UNTESTED: ClassVar[Mapping[str, Any]] = {"health": Health(), "last_tested_at": None, "last_test": None}
+    """The fields that tests of the connection fill in, as they are before the first test."""
+    UNDISCOVERED: ClassVar[Mapping[str, Any]] = UNTESTED
+    """The fields that tests and discovery fill in, as they are before both."""
 
     description: str | None
     environment: str | None
@@ -46,7 +46,10 @@ class RegisteredSystem(Registered):
         return Endpoint(self.address, self.credentials)
 
     def invalidated_by(self, endpoint: Endpoint[DatabaseAddress]) -> Mapping[str, Any]:
-        """The fields that have to be reset when its endpoint becomes this one, with their values."""
+        """The fields that no longer hold for this endpoint, with their first values.
+
+        Another user name or TLS mode, or a new password, invalidates tests; another database invalidates discovery too.
+        """
         if endpoint.address.identity != self.address.identity:
-            return self.NOTHING_KNOWN
-        return {} if endpoint == self.endpoint else self.UNTRIED
+            return self.UNDISCOVERED
+        return {} if endpoint == self.endpoint else self.UNTESTED
