@@ -1,4 +1,4 @@
-"""How to reach a database, and the result of a connection test."""
+"""How to reach a database, and what looking at one tells."""
 
 from dataclasses import dataclass
 from enum import StrEnum

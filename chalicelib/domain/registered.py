@@ -46,7 +46,10 @@ class RegisteredSystem(Registered):
         return Endpoint(self.address, self.credentials)
 
     def invalidated_by(self, endpoint: Endpoint[DatabaseAddress]) -> Mapping[str, Any]:
-        """The fields that have to be reset when its endpoint becomes this one, with their values."""
+        """The fields that no longer hold for this endpoint, with their first values.
+
+        Another user name or TLS mode, or a new password, invalidates tests; another database invalidates discovery too.
+        """
         if endpoint.address.identity != self.address.identity:
             return self.UNDISCOVERED
         return {} if endpoint == self.endpoint else self.UNTESTED

@@ -50,16 +50,16 @@ class DatabaseChecks:
             check = TestCheck(name="connect", status=CheckStatus.FAILED, code=error.code, message=error.message)
             return TestResult(success=False, checks=(check,), server_version=None, latency_ms=None)
 
-    def test(self, context: RequestContext, rows: Documents[S], entity_id: str) -> TestResult:
+    def test(self, context: RequestContext, store: Documents[S], entity_id: str) -> TestResult:
         """Test a registered connection and store the result in its row. Raises NotFound."""
-        entity = rows.get(entity_id)
+        entity = store.get(entity_id)
         result = self.test_endpoint(context, self.clients.open(entity.endpoint))
         now = self.clock()
         tested = replace(entity, last_test=result, last_tested_at=now, health=health_after(result, now=now))
         transaction = Transaction()
-        rows.save(transaction, tested)
+        store.save(transaction, tested)
         self.audit.record(
-            transaction, context, f"{rows.noun}.test", entity.id, after={"success": result.success}, meaningful=False
+            transaction, context, f"{store.noun}.test", entity.id, after={"success": result.success}, meaningful=False
         )
         try:
             transaction.commit()

@@ -1,14 +1,22 @@
 """Opening endpoints: stored secrets, secrets of a request that are not stored yet, and both together."""
 
 from dataclasses import replace
+from typing import TypeVar
 
 import pytest
 
-from chalicelib.domain.cluster import ConnectCluster, SecretDelivery
+from chalicelib.clients.connect.client import Connect
+from chalicelib.clients.kafka import Kafka
+from chalicelib.domain.cluster import ConnectAddress, ConnectCluster, KafkaAddress, SecretDelivery
 from chalicelib.domain.destination import Destination
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.source import Source
 from chalicelib.kit.masking import Secret
+from chalicelib.services.registered import RegisteredInput
 from tests.support.in_process_app import InProcessApp, changed
+
+R = TypeVar("R", bound=RegisteredInput)
+FIRST_AND_SECOND = ("first", "first", "second", "second", "second")
 
 
 @pytest.fixture
@@ -71,3 +79,38 @@ def test_a_config_may_refer_to_several_credentials(app: InProcessApp, source: So
     else:
         assert config["a"] == source.credentials.reference("password")
         assert config["b"] == destination.credentials.reference("password")
+
+
+def test_workers_are_checked_with_the_password_that_will_be_stored(app: InProcessApp) -> None:
+    opened: list[OpenedEndpoint[ConnectAddress]] = []
+
+    def make(endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
+        opened.append(endpoint)
+        return app.services.clients.make_connect(endpoint)
+
+    service = replace(app.services.connect_clusters, clients=replace(app.services.clients, make_connect=make))
+    request = replace(app.connect_input(app.connect.url), username="u")
+    first = service.create(app.context(), with_password(request, "first"))
+    for password in (None, "second", None, ""):
+        service.update(app.context(), first.id, with_password(request, password))
+    assert [endpoint.password for endpoint in opened] == [Secret(one) for one in FIRST_AND_SECOND]
+
+
+def test_brokers_are_checked_with_the_password_that_will_be_stored(app: InProcessApp) -> None:
+    opened: list[OpenedEndpoint[KafkaAddress]] = []
+
+    def make(endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
+        opened.append(endpoint)
+        return app.services.clients.make_kafka(endpoint)
+
+    service = replace(app.services.stream_clusters, clients=replace(app.services.clients, make_kafka=make))
+    request = app.stream_input(app.kafka.address)
+    first = service.create(app.context(), with_password(request, "first"))
+    for password in (None, "second", None, ""):
+        service.update(app.context(), first.id, with_password(request, password))
+    assert [endpoint.password for endpoint in opened] == [Secret(one) for one in FIRST_AND_SECOND]
+
+
+def with_password(request: R, password: str | None) -> R:
+    """The request with this password; None leaves it out."""
+    return replace(request, secrets={"password": None if password is None else Secret(password)})

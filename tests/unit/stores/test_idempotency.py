@@ -100,7 +100,7 @@ def test_a_store_that_never_answers_is_said_to_be_unavailable(store: Idempotency
 
 
 def test_a_claim_whose_reply_was_lost_is_ours(store: IdempotencyStore, room: Room) -> None:
-    def lose_the_first_reply(point: Point, send: RequestContext) -> object:
+    def lose_the_first_reply(point: Point, send: InterceptedCall) -> object:
         answer = send()
         if point.turn == 0:
             raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
