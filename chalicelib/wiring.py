@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from chalicelib.services.connectors.lifecycle import Lifecycle
     from chalicelib.services.connectors.observations import ObservationReader
     from chalicelib.services.connectors.pipeline_connector import PipelineConnector
-    from chalicelib.services.connectors.tick import Reconciler
+    from chalicelib.services.connectors.tick import Tick
     from chalicelib.services.connectors.validation import ConnectorValidation
     from chalicelib.services.database_checks import DatabaseChecks
     from chalicelib.services.deliveries import DeliveryService
@@ -232,11 +232,11 @@ class Services(Foundations):
         )
 
     @cached_property
-    def reconciler(self) -> Reconciler:
+    def tick(self) -> Tick:
         """Ticks."""
-        from chalicelib.services.connectors.tick import Reconciler
+        from chalicelib.services.connectors.tick import Tick
 
-        return Reconciler(
+        return Tick(
             connects=self.stores.connects,
             operations=self.stores.operations,
             observations=self.stores.observations,
@@ -244,7 +244,7 @@ class Services(Foundations):
             lifecycle=self.lifecycle,
             clients=self.clients,
             clock=self.clock,
-            ring=lambda cluster_id, delay: self.queues.send(TICKS, {"cluster_id": cluster_id}, delay_seconds=delay),
+            send=lambda cluster_id, delay: self.queues.send(TICKS, {"cluster_id": cluster_id}, delay_seconds=delay),
         )
 
     def install(self) -> None:

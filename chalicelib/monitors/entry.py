@@ -11,4 +11,4 @@ monitors = Blueprint(__name__)
 def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
     """Send every Connect cluster its ticks for this minute, and ring again for jobs that were lost."""
     wired = services()
-    return {"ticks": wired.reconciler.dispatch(), "jobs": wired.jobs.sweep()}
+    return {"ticks": wired.tick.dispatch(), "jobs": wired.jobs.sweep()}

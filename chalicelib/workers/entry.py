@@ -25,7 +25,7 @@ def run_job(event: SQSEvent) -> dict[str, Any]:
 @workers.on_sqs_message(queue=settings().queue_prefix + TICKS, batch_size=1, name="run_tick")
 def run_tick(event: SQSEvent) -> dict[str, Any]:
     """Look at the Connect cluster that the message names."""
-    return each(event, lambda body: services().reconciler.tick(body["cluster_id"], Deadline.after(_TICK_SECONDS)))
+    return each(event, lambda body: services().tick.run(body["cluster_id"], Deadline.after(_TICK_SECONDS)))
 
 
 def each(event: SQSEvent, act: Callable[[dict[str, str]], None]) -> dict[str, Any]:
