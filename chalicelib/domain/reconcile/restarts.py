@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from chalicelib.domain.classify import diagnoses
 from chalicelib.domain.classify.diagnoses import Diagnosis
-from chalicelib.domain.observation import ConnectorStatus, Hint, Observation, ObservedState, TaskStatus
+from chalicelib.domain.observation import ConnectorStatus, Observation, ObservedState, TaskStatus
 from chalicelib.kit.clock import rfc3339
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 4, 8, 16, 30))
@@ -58,9 +58,7 @@ that the target lacks, a row that does not fit) come back at once, and a wrong p
 locks accounts.
 """
 
-_HINTS = frozenset(
-    Hint(event_type=kind, message=sentence) for diagnosis in RESTARTABLE for kind, sentence in diagnosis.values()
-)
+_HINTS = frozenset(hint for diagnosis in RESTARTABLE for hint in diagnosis.values())
 _MAY_NEED_RESTART = frozenset({ObservedState.FAILED, ObservedState.DEGRADED, ObservedState.RESTARTING})
 
 

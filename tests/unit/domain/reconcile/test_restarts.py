@@ -29,8 +29,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def hint(diagnosis: Diagnosis, role: ConnectorKind = ConnectorKind.SOURCE) -> Hint:
-    kind, sentence = diagnosis[role]
-    return Hint(event_type=kind, message=sentence)
+    return diagnosis[role]
 
 
 def observed(connector: str, *tasks: str, of: Hint | None = None) -> Observation:
