@@ -169,7 +169,7 @@ HOST_NAME = _both(
 )
 NO_SINK_CONNECTION = _sink(
     "DESTINATION_CONNECTION_FAILED",
-    "The sink could not open its connection, and gives no reason. Test the destination's host, database and credentials.",
+    "The sink could not open its connection and gives no reason. Check the destination's host, database, credentials.",
 )
 CONNECTION = _both(
     "SOURCE_CONNECTION_FAILED",
