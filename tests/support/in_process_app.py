@@ -189,7 +189,7 @@ class InProcessApp:
         self.clock.advance(after)
         self.connect.settle()
         one = cluster or self.cluster
-        self.services.reconciler.tick(one.id, Deadline.after(25))
+        self.services.tick.run(one.id, Deadline.after(25))
         self.connect.settle()
 
     def context(self, *, key: str | None = None, if_match: int | None = None, seconds: float = 20) -> RequestContext:
