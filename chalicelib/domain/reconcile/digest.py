@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
+from chalicelib.domain.lease import abandoned
 from chalicelib.domain.observation import Observation, observe_again
 from chalicelib.domain.operation import Operation
 from chalicelib.domain.reconcile.drift import SUSPECT_EVERY, suspicious
