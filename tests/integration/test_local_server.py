@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-import infra.local.app.server as server_module
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
+from infra.local.app import connection
 from infra.local.app.server import MAX_CONNECTIONS, ApiServer
 from tests.support.edge import JSON_ADMIN, make_edge
 from tests.support.waiting import eventually
@@ -55,12 +55,12 @@ def envelope(answer: bytes) -> tuple[int, str]:
 
 def test_requests_on_one_connection_are_answered_one_after_the_other(server: ApiServer) -> None:
     parts = urlsplit(server.url)
-    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=20)
+    client = HTTPConnection(parts.hostname or "", parts.port, timeout=20)
     for _ in range(3):
-        connection.request("POST", "/api/v1/things", body=BODY, headers=JSON_ADMIN)
-        answer = connection.getresponse()
+        client.request("POST", "/api/v1/things", body=BODY, headers=JSON_ADMIN)
+        answer = client.getresponse()
         assert (answer.status, json.loads(answer.read())["name"]) == (201, "n")
-    connection.close()
+    client.close()
 
 
 def test_pipelined_requests_keep_their_order(server: ApiServer) -> None:
@@ -178,7 +178,7 @@ def test_the_server_header_tells_no_versions(server: ApiServer) -> None:
 
 
 def test_a_client_that_drips_its_head_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.3)
     server = ApiServer(make_edge().app, 0)
     server.start()
     stop = threading.Event()
@@ -213,7 +213,7 @@ def _gone(client: socket.socket) -> bool:
 
 
 def test_a_client_that_says_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "IDLE_SECONDS", 0.2)
+    monkeypatch.setattr(connection, "IDLE_SECONDS", 0.2)
     server = ApiServer(make_edge().app, 0)
     server.start()
     try:
