@@ -352,14 +352,14 @@ def lambda_event(
 def _resource(app: Chalice, path: str, method: str) -> tuple[str, dict[str, str]]:
     parts = path.removesuffix("/").split("/")
     for pattern in sorted(app.routes, key=lambda pattern: [part.startswith("{") for part in pattern.split("/")]):
-        wanted = pattern.split("/")
-        if "{proxy+}" in pattern or len(wanted) != len(parts) or pattern == "/":
+        expected = pattern.split("/")
+        if "{proxy+}" in pattern or len(expected) != len(parts) or pattern == "/":
             continue
-        if all(want == got or (want.startswith("{") and got) for want, got in zip(wanted, parts, strict=True)):
+        if all(want == got or (want.startswith("{") and got) for want, got in zip(expected, parts, strict=True)):
             # Methods that a path does not have reach the function only through the gateway's fallback.
             if method not in app.routes[pattern]:
                 break
-            caught = {want[1:-1]: got for want, got in zip(wanted, parts, strict=True) if want.startswith("{")}
+            caught = {want[1:-1]: got for want, got in zip(expected, parts, strict=True) if want.startswith("{")}
             return pattern, caught
     return "/{proxy+}", {"proxy": path[1:]}
 
@@ -386,5 +386,5 @@ def logged() -> Iterator[StringIO]:
 
 
 def at(year: int = 2026, **more: int) -> datetime:
-    """A moment for tests."""
+    """A time for tests."""
     return datetime(year, 1, 1, tzinfo=UTC) + timedelta(**more)
