@@ -1,4 +1,4 @@
-"""A durable request to look at a source: discovery or health."""
+"""A durable request to look at a registered resource: discovery or health."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,17 +7,18 @@ from enum import StrEnum
 from typing import Any
 
 from chalicelib.domain.access import SYSTEM
+from chalicelib.domain.lease import is_free
 
 
 class JobKind(StrEnum):
-    """What the job does."""
+    """What is requested. What it means for a type of resource is in the table of job handlers (see `wiring`)."""
 
     DISCOVERY = "DISCOVERY"
     HEALTH = "HEALTH"
 
 
 class JobStatus(StrEnum):
-    """Where the job is. A worker that dies leaves it RUNNING with a lease that runs out."""
+    """A worker that dies leaves its job RUNNING with a lease that ends."""
 
     PENDING = "PENDING"
     RUNNING = "RUNNING"
@@ -26,14 +27,16 @@ class JobStatus(StrEnum):
 
     @property
     def terminal(self) -> bool:
-        """It will not change any more."""
+        """Whether it will not change any more."""
         return self in (JobStatus.COMPLETED, JobStatus.FAILED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A job row. `result` and the error are sanitized; `lease_until` is until when its worker is believed alive; the
-    actor is who asked for it.
+    """A stored job. The actor is who requested it; `result` and the error are sanitized.
+
+    A sweep sends it to a worker again after `lease_until`: until then the message of a PENDING job may still arrive,
+    and the worker of a RUNNING one counts as alive.
     """
 
     id: str
@@ -54,3 +57,7 @@ class Job:
     created_at: datetime
     started_at: datetime | None = None
     finished_at: datetime | None = None
+
+    def may_run(self, now: datetime) -> bool:
+        """Whether a worker may take it: no worker has begun it, or the lease of the one that did has ended."""
+        return self.status is JobStatus.PENDING or (not self.status.terminal and is_free(self.lease_until, now))

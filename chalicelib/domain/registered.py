@@ -1,4 +1,4 @@
-"""What people register: the facts that clusters, sources and destinations have in common."""
+"""What people register: the fields that clusters, sources and destinations have in common."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.database import DatabaseAddress, TestResult
+from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.health import Health
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered:
-    """Anything registered. `version` counts what people change, `revision` every write of the row."""
+    """Anything registered. `version` counts the changes that people made, `revision` all writes."""
 
     id: str
     name: str
@@ -28,10 +29,10 @@ class Registered:
 class RegisteredSystem(Registered):
     """A system that data comes from or goes to."""
 
-    UNTRIED: ClassVar[Mapping[str, Any]] = {"health": Health(), "last_tested_at": None, "last_test": None}
-    """What its fields say before anybody tried to sign in as it says."""
-    NOTHING_KNOWN: ClassVar[Mapping[str, Any]] = UNTRIED
-    """What its fields say before anybody looked at the place that its address names."""
+    UNTESTED: ClassVar[Mapping[str, Any]] = {"health": Health(), "last_tested_at": None, "last_test": None}
+    """The fields that tests of the connection fill in, as they are before the first test."""
+    UNDISCOVERED: ClassVar[Mapping[str, Any]] = UNTESTED
+    """The fields that tests and discovery fill in, as they are before both."""
 
     description: str | None
     environment: str | None
@@ -39,8 +40,16 @@ class RegisteredSystem(Registered):
     last_tested_at: datetime | None = None
     last_test: TestResult | None = None
 
-    def invalidated_by(self, address: DatabaseAddress, credentials: Credentials) -> Mapping[str, Any]:
-        """What its fields say once it is reached there and so: less is known the more has changed."""
-        if address.place != self.address.place:
-            return self.NOTHING_KNOWN
-        return {} if (address, credentials) == (self.address, self.credentials) else self.UNTRIED
+    @property
+    def endpoint(self) -> Endpoint[DatabaseAddress]:
+        """The database and the credentials for it."""
+        return Endpoint(self.address, self.credentials)
+
+    def invalidated_by(self, endpoint: Endpoint[DatabaseAddress]) -> Mapping[str, Any]:
+        """The fields that no longer hold for this endpoint, with their first values.
+
+        Another user name or TLS mode, or a new password, invalidates tests; another database invalidates discovery too.
+        """
+        if endpoint.address.identity != self.address.identity:
+            return self.UNDISCOVERED
+        return {} if endpoint == self.endpoint else self.UNTESTED

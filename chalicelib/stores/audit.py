@@ -1,4 +1,4 @@
-"""The audit trail: append only, newest first, whole or by resource."""
+"""Audit records: append only, listed newest first, all of them or those of a resource."""
 
 from itertools import chain
 from typing import Any
@@ -17,7 +17,7 @@ _MEANINGFUL = "meaningful"
 
 
 class AuditRow(Table):
-    """One record. The whole trail is one partition: 1,000 writes a second are far more than a control plane makes."""
+    """One record. All are in one partition: its 1,000 writes a second are far more than a control plane makes."""
 
     Meta = meta("audit")  # type: ignore[assignment]
     trail = UnicodeAttribute(hash_key=True)
@@ -37,10 +37,10 @@ Rows = list[AuditRow]
 
 
 class Audit:
-    """Appends and reads; there is no way to change or delete a record."""
+    """Appends and reads. Records are never changed or deleted."""
 
     def append(self, transaction: Transaction, record: AuditRecord) -> None:
-        """Write the record with the change that it tells of."""
+        """Write the record in the transaction of the change that it describes."""
         row = AuditRow(
             _TRAIL,
             position(record.at, record.id),
@@ -58,16 +58,9 @@ class Audit:
     ) -> Page[AuditRecord]:
         """Newest first. `include_related` adds the records of a destination's deliveries to the destination's own."""
         with store_errors():
-            rows = sorted(
-                chain(
-                    *(
-                        self._query(source, key, limit, after, meaningful)
-                        for source, key in _sources(resource_id, include_related, meaningful)
-                    )
-                ),
-                key=lambda row: row.position,
-                reverse=True,
-            )
+            sources = _sources(resource_id, include_related, meaningful)
+            pages = [self._query(source, key, limit, after, meaningful) for source, key in sources]
+        rows = sorted(chain(*pages), key=lambda row: row.position, reverse=True)
         more = rows[limit - 1].position if len(rows) > limit else None
         return Page(items=tuple(adapter(AuditRecord).validate_json(row.body) for row in rows[:limit]), next_key=more)
 

@@ -1,6 +1,7 @@
 """What API Gateway does in the cloud: turns a request into an event, and calls the function with it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from chalice.app import Chalice
 from chalice.local import LambdaContext, RouteMatcher
@@ -34,12 +35,13 @@ class Gateway:
             get_logger().error("the function failed", extra={"failure": failure(error)})
             return refusal(http_errors.internal(), headers.get(CORRELATION_HEADER.lower()))
         several = {name: tuple(values) for name, values in answer["multiValueHeaders"].items()}
-        return HttpResponse(answer["statusCode"], str(answer["body"]), {**answer["headers"], **several})
+        return HttpResponse(
+            status=answer["statusCode"], body=str(answer["body"]), headers={**answer["headers"], **several}
+        )
 
 
 def refusal(error: HeadgateError, correlation: str | None) -> HttpResponse:
     """The answer to a request that does not reach the function, in the envelope and with the headers of all answers."""
     response = http_errors.render(error)
-    return with_security_headers(
-        response._replace(headers={**response.headers, CORRELATION_HEADER: correlation_id(correlation)})
-    )
+    headers = {**response.headers, CORRELATION_HEADER: correlation_id(correlation)}
+    return with_security_headers(replace(response, headers=headers))

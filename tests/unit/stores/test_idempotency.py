@@ -1,23 +1,23 @@
-"""The rows behind `Idempotency-Key`."""
+"""Claims of idempotency keys, and the answers that are kept."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from chalicelib.domain.idempotency import Claim, KeptAnswer
+from chalicelib.domain.idempotency import LEASE, Claim, KeptAnswer
 from chalicelib.errors import Conflict, RequestInProgress, StoreUnavailable
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.idempotency import IdempotencyStore
 from tests.integration.stores.conftest import Room
-from tests.support.call_interceptor import Point, RequestContext
+from tests.support.call_interceptor import InterceptedCall, Point
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ANSWER = KeptAnswer(status=201, headers=(("Location", "/x"),), body='{"token": "planted"}')
 
 
 class Backwards:
-    """A sealer that anybody can open, so that a test sees what was sealed under which name."""
+    """A sealer that writes text backwards, so that a test sees what was sealed under which name."""
 
     def seal(self, name: str, text: Secret) -> str:
         return f"{name}|{text.reveal()[::-1]}"
@@ -35,18 +35,18 @@ def store(room: Room) -> IdempotencyStore:
 
 def claimed(store: IdempotencyStore, *, after: float = 0, body: str = "body") -> Claim:
     """A claim of the key, so many seconds later."""
-    got = store.claim("key", body, NOW + timedelta(seconds=after), 35)
+    got = store.claim("key", body, NOW + timedelta(seconds=after))
     assert isinstance(got, Claim)
     return got
 
 
 def test_a_kept_answer_is_given_again(store: IdempotencyStore) -> None:
-    store.finish(claimed(store), ANSWER, NOW)
-    assert store.claim("key", "body", NOW + timedelta(hours=23), 35) == ANSWER
+    store.finish(claimed(store), ANSWER)
+    assert store.claim("key", "body", NOW + timedelta(hours=23)) == ANSWER
 
 
 def test_an_answer_is_stored_sealed(store: IdempotencyStore, room: Room) -> None:
-    store.finish(claimed(store), ANSWER, NOW)
+    store.finish(claimed(store), ANSWER)
     assert "planted" not in str(room.tables.rows("idempotency"))
     assert "planted"[::-1] in str(room.tables.rows("idempotency"))
 
@@ -55,25 +55,25 @@ def test_another_body_is_refused_while_the_first_runs_and_after(store: Idempoten
     claim = claimed(store)
     for _ in range(2):
         with pytest.raises(Conflict) as refused:
-            store.claim("key", "other", NOW, 35)
+            store.claim("key", "other", NOW)
         assert refused.value.code == "IDEMPOTENCY_KEY_REUSED"
-        store.finish(claim, ANSWER, NOW)
+        store.finish(claim, ANSWER)
 
 
 def test_the_same_request_waits_while_the_first_runs(store: IdempotencyStore) -> None:
     claimed(store)
     with pytest.raises(RequestInProgress) as refused:
-        store.claim("key", "body", NOW + timedelta(seconds=5), 35)
+        store.claim("key", "body", NOW + timedelta(seconds=5))
     assert refused.value.retry_after_seconds == 30
 
 
-def test_a_claim_whose_runner_died_goes_to_the_next_and_only_that_one_keeps_its_answer(store: IdempotencyStore) -> None:
-    dead = claimed(store)
-    heir = claimed(store, after=35)
-    store.finish(dead, KeptAnswer(status=500, headers=(), body="late"), NOW)
-    store.release(dead)
-    store.finish(heir, ANSWER, NOW)
-    assert store.claim("key", "body", NOW + timedelta(seconds=40), 35) == ANSWER
+def test_a_claim_whose_worker_died_goes_to_the_next_and_only_that_one_keeps_its_answer(store: IdempotencyStore) -> None:
+    first = claimed(store)
+    second = claimed(store, after=35)
+    store.finish(first, KeptAnswer(status=500, headers=(), body="late"))
+    store.release(first)
+    store.finish(second, ANSWER)
+    assert store.claim("key", "body", NOW + timedelta(seconds=40)) == ANSWER
 
 
 def test_a_released_key_is_free(store: IdempotencyStore) -> None:
@@ -82,18 +82,39 @@ def test_a_released_key_is_free(store: IdempotencyStore) -> None:
 
 
 def test_after_a_day_a_key_is_free_even_when_its_row_is_still_there(store: IdempotencyStore) -> None:
-    store.finish(claimed(store), ANSWER, NOW)
+    store.finish(claimed(store), ANSWER)
     claimed(store, after=24 * 3600 + 1, body="other")
 
 
 def test_a_store_that_never_answers_is_said_to_be_unavailable(store: IdempotencyStore, room: Room) -> None:
     claim = claimed(store)
 
-    def silent(_point: Point, _call: RequestContext) -> object:
+    def silent(_point: Point, _call: InterceptedCall) -> object:
         raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
-    for act in (lambda: claimed(store), lambda: store.finish(claim, ANSWER, NOW), lambda: store.release(claim)):
+    for act in (lambda: claimed(store), lambda: store.finish(claim, ANSWER), lambda: store.release(claim)):
         room.gate.watch(silent)
         with pytest.raises(StoreUnavailable):
             act()
         room.gate.unwatch()
+
+
+def test_a_claim_whose_reply_was_lost_is_ours(store: IdempotencyStore, room: Room) -> None:
+    def lose_the_first_reply(point: Point, send: InterceptedCall) -> object:
+        answer = send()
+        if point.turn == 0:
+            raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
+        return answer
+
+    room.gate.watch(lose_the_first_reply)
+    claim = claimed(store)
+    assert len(room.gate.unwatch()) == 2
+    store.finish(claim, ANSWER)
+    assert store.claim("key", "body", NOW) == ANSWER
+
+
+def test_another_body_does_not_take_over_a_claim_whose_worker_died(store: IdempotencyStore) -> None:
+    claimed(store)
+    with pytest.raises(Conflict) as refused:
+        store.claim("key", "other", NOW + LEASE)
+    assert refused.value.code == "IDEMPOTENCY_KEY_REUSED"
