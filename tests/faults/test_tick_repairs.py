@@ -128,7 +128,7 @@ def test_a_restart_stands_in_the_audit_trail_as_something_headgate_did(app: InPr
 
 def test_people_are_told_what_was_tried_and_when_the_next_try_is(app: InProcessApp) -> None:
     pipeline = running(app)
-    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, restarts_in_vain=IN_VAIN)
+    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, failing_restarts=IN_VAIN)
     app.tick()
     first = observed(app, pipeline)
     app.tick()
@@ -141,7 +141,7 @@ def test_people_are_told_what_was_tried_and_when_the_next_try_is(app: InProcessA
 
 def test_restarts_in_vain_come_at_growing_pauses_and_end(app: InProcessApp) -> None:
     pipeline = running(app)
-    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, restarts_in_vain=IN_VAIN)
+    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, failing_restarts=IN_VAIN)
     app.tick()
     counted = []
     for _ in range(32):
@@ -168,7 +168,7 @@ def test_a_connector_that_has_run_for_a_while_is_restarted_at_once_again(app: In
 
 def test_a_new_process_knows_what_was_tried(app: InProcessApp) -> None:
     pipeline = running(app)
-    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, restarts_in_vain=IN_VAIN)
+    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, failing_restarts=IN_VAIN)
     app.tick()
     app.tick()
     for _ in range(5):
@@ -225,7 +225,7 @@ def test_somebody_who_pauses_between_the_look_and_the_deed_is_not_overruled(app:
 
 def test_two_ticks_at_the_same_moment_restart_once(app: InProcessApp) -> None:
     pipeline = running(app)
-    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, restarts_in_vain=IN_VAIN)
+    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, failing_restarts=IN_VAIN)
     app.tick()
     one, other = app.services, app._new_process()
     overtaken(app, lambda: other.tick.run(app.cluster.id, Deadline.after(25)))

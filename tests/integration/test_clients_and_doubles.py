@@ -135,7 +135,7 @@ def test_a_class_that_is_not_installed_is_missing(connect: Connect) -> None:
     assert raised.value.code == "PLUGIN_MISSING"
 
 
-def test_a_wrong_value_is_told_by_its_field(connect: Connect) -> None:
+def test_a_wrong_value_is_reported_with_its_field(connect: Connect) -> None:
     errors = connect.validate(SINK, {**CONFIG, "name": NAME, "tasks.max": "many"}, soon())
     assert [error.field for error in errors] == ["tasks.max"]
 

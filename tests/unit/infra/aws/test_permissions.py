@@ -117,8 +117,8 @@ def a_delivery(app: InProcessApp) -> str:
 
 def deliver(app: InProcessApp, pipeline_id: str) -> Delivery:
     services = app.services
-    given = app.delivery_input(services.pipelines.get(pipeline_id), "orders", "customers")
-    return services.deliveries.deploy(app.context(), app.destination().id, given)
+    delivery = app.delivery_input(services.pipelines.get(pipeline_id), "orders", "customers")
+    return services.deliveries.deploy(app.context(), app.destination().id, delivery)
 
 
 def remap(app: InProcessApp, delivery_id: str) -> Delivery:
