@@ -11,7 +11,7 @@ from chalicelib.stores.rows import Key, read_rows
 from chalicelib.stores.tables import Table, meta
 
 FEW = 90
-"""Tables that are read by their keys: beside them is room for who asks and what else a delivery is judged by."""
+"""So many tables are read by their keys, in one call together with other rows (100 at the most)."""
 
 
 class SourceTableRow(Table):
@@ -33,7 +33,7 @@ class SourceTables:
             return tuple(_table(row) for row in rows)
 
     def find(self, source_id: str, names: Iterable[TableName]) -> dict[TableName, SourceTable]:
-        """Those of the named tables that are known."""
+        """The named tables, those that discovery found."""
         keys = self.keys(source_id, names := set(names))
         with store_errors():
             rows = read_rows(*keys) if keys else []
