@@ -16,7 +16,7 @@ from infra.local.doubles.connect_traces import secrets_trace
 from tests.faults.invariants import violations
 from tests.faults.looking import by_hand, observed, running, touches, unsettled_tick
 from tests.faults.scenario import recover
-from tests.support.call_interceptor import InterceptedCall, Point, Side
+from tests.support.call_interceptor import Point, Side
 from tests.support.in_process_app import InProcessApp
 
 NO_SECRETS = secrets_trace("Headgate gave no answer for secret 0: status 503")
