@@ -1,4 +1,4 @@
-"""How to reach a database, and what looking at one tells."""
+"""How to reach a database, and the outcome of a connection test."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,13 +7,18 @@ from chalicelib.domain.provider import DatabaseProvider
 
 
 class SslMode(StrEnum):
-    """libpq's modes of transport encryption."""
+    """How a connection is encrypted, and whether the server's certificate is verified (wire contract, section 3)."""
 
     DISABLE = "disable"
     PREFER = "prefer"
     REQUIRE = "require"
     VERIFY_CA = "verify-ca"
     VERIFY_FULL = "verify-full"
+
+    @property
+    def verifies(self) -> bool:
+        """Whether the server has to prove who it is."""
+        return self in (SslMode.VERIFY_CA, SslMode.VERIFY_FULL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +35,7 @@ class DatabaseAddress:
 
     @property
     def place(self) -> tuple[str, int, str]:
-        """Where it is, whoever asks: two addresses with the same place are one database."""
+        """Where it is, for any role: two addresses with the same place are one database."""
         return (self.host.casefold().rstrip("."), self.port, self.database_name)
 
 

@@ -7,6 +7,7 @@ from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.databases.contract import Database, DatabaseSecrets
 from chalicelib.clients.kafka import Kafka
 from chalicelib.domain.cluster import ConnectCluster, SecretDelivery, StreamCluster
+from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.kit.masking import Secret
@@ -47,12 +48,16 @@ class ClientFactory:
         """The opened secrets of a source or destination."""
         return as_database_secrets(self.vault.open(credentials))
 
-    def for_connect(self, cluster: ConnectCluster, config: dict[str, str], credentials: Credentials) -> dict[str, str]:
+    def for_connect(self, cluster: ConnectCluster, built: BuiltConfig) -> dict[str, str]:
         """The config as this cluster gets it: with references, or, where the installation allows it, with values."""
         if cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER:
-            return config
-        values = {credentials.reference(name): value for name, value in self.vault.open(credentials).items()}
-        return {key: values[text].reveal() if text in values else text for key, text in config.items()}
+            return built.config
+        values = {
+            credentials.reference(name): value
+            for credentials in built.credentials
+            for name, value in self.vault.open(credentials).items()
+        }
+        return {key: values[text].reveal() if text in values else text for key, text in built.config.items()}
 
 
 def as_database_secrets(secrets: Secrets) -> DatabaseSecrets:

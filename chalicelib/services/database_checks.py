@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from chalicelib.clients.databases.contract import DatabaseSecrets
 from chalicelib.domain.access import RequestContext
@@ -11,13 +11,8 @@ from chalicelib.domain.database import CheckStatus, DatabaseAddress, TestCheck, 
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.health import Health
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.providers.postgresql.facts import TargetFacts
-from chalicelib.domain.providers.postgresql.readiness import (
-    CapturePlan,
-    Readiness,
-    judge_readiness,
-    unreachable_readiness,
-)
+from chalicelib.domain.providers.registry import capture_provider
+from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import TableName
@@ -68,20 +63,18 @@ class DatabaseChecks:
         self, context: RequestContext, source: Source, pipeline: Pipeline | None, *, deployed: bool
     ) -> Readiness:
         """Judge whether capture will work: for a pipeline's own choices, or for the server as such."""
-        plan = CapturePlan.of(pipeline, deployed=deployed) if pipeline else None
+        provider, tables = capture_provider(source.address.provider), pipeline.capture.tables if pipeline else ()
         deadline = Deadline.after(context.deadline.remaining(LOOK_SECONDS))
         database = self.clients.database(source.address.provider)
         try:
             secrets = self.clients.database_secrets(source.credentials)
-            facts = database.server_facts(source.address, secrets, plan.tables if plan else (), deadline)
+            facts = database.server_facts(source.address, secrets, tables, deadline)
         except (Unavailable, TimedOut, Invalid) as error:
-            return unreachable_readiness(error, self.clock())
-        return judge_readiness(facts, plan, self.clock())
+            return provider.unreachable_readiness(error, self.clock())
+        return provider.judge_readiness(facts, pipeline, self.clock(), deployed=deployed)
 
-    def target_facts(
-        self, context: RequestContext, destination: Destination, targets: Sequence[TableName]
-    ) -> TargetFacts:
-        """What a destination says about the tables that are to be written. Raises DESTINATION_UNAVAILABLE."""
+    def target_facts(self, context: RequestContext, destination: Destination, targets: Sequence[TableName]) -> Any:
+        """Facts about the tables that are to be written, for the target's provider. Raises DESTINATION_UNAVAILABLE."""
         deadline = Deadline.after(context.deadline.remaining(LOOK_SECONDS))
         secrets = self.clients.database_secrets(destination.credentials)
         database = self.clients.database(destination.address.provider)

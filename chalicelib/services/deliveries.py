@@ -6,13 +6,11 @@ from typing import Any
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import public_config
-from chalicelib.domain.delivery import Delivery, DeliveryOptions
+from chalicelib.domain.delivery import Delivery, DeliveryOptions, DeliveryWarning
 from chalicelib.domain.delivery import Mapping as TopicMapping
-from chalicelib.domain.delivery_rules import DeliveryWarning
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.providers.postgresql.sink_config import build_sink_config
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.jitter import jitter
@@ -95,18 +93,17 @@ class DeliveryService:
     def preview(self, context: RequestContext, destination_id: str, given: DeliveryInput) -> DeliveryPreview:
         """Check topics, schema, keys, target, plug-in and config. Stores nothing, shows no secret."""
         delivery, deps = self._draft(context, destination_id, given)
-        destination, cluster = require_found(deps.destination), require_found(deps.connect_cluster)
-        config = build_sink_config(delivery, destination)
+        cluster, built = require_found(deps.connect_cluster), self.owner.config(delivery, deps)
         plugins = self.owner.plugins
-        plugins.require(context, cluster, config["connector.class"])
+        plugins.require(context, cluster, built.connector_class)
         warnings = self.owner.examine(context, delivery, deps)
         # Never committed: only asks who writes there.
         self.owner.hold(Transaction(), delivery, deps, delivery.mappings)
         return DeliveryPreview(
             connector_name=delivery.connector_name,
-            config=public_config(config),
+            config=public_config(built.config),
             topics=delivery.topics,
-            validation=plugins.validate(context, cluster, delivery.connector_name, config, destination.credentials),
+            validation=plugins.validate(context, cluster, delivery.connector_name, built),
             warnings=warnings,
         )
 
@@ -187,7 +184,7 @@ class DeliveryService:
         expect_version(context, delivery.version)
         same = mappings == delivery.mappings and not delivery.open_operation
         if same and not needs_config(self.owner, delivery, deps):
-            self.owner.check(context, delivery, deps, self.owner.config(delivery, deps)[0])
+            self.owner.check(context, delivery, deps)
             return self.observation_reader.latest([delivery], {delivery.connect_cluster_id: deps.view})[0]
         self.owner.expect_examination(require_found(deps.pipeline))
         both = (*delivery.mappings, *mappings)

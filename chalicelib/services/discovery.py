@@ -7,13 +7,10 @@ from typing import Any
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.database import CheckStatus, TestCheck
 from chalicelib.domain.health import Health, HealthStatus
-from chalicelib.domain.providers.postgresql.column_types import table_issues, topic_collisions
-from chalicelib.domain.providers.postgresql.facts import RawTable
+from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
-from chalicelib.domain.table import SourceTable
 from chalicelib.errors import Invalid, NotFound, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
-from chalicelib.kit.ids import id_from
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.database_checks import DatabaseChecks, health_after
 from chalicelib.stores.source_tables import SourceTables
@@ -45,7 +42,7 @@ class Discovery:
         except (Unavailable, TimedOut, Invalid) as error:
             self._note(source, {"health": Health.unhealthy(self.clock(), error.code, error.message)})
             raise Unavailable(error.message, code="SOURCE_UNAVAILABLE") from error
-        stored = self._judge(source, found)
+        stored = capture_provider(source.address.provider).source_tables(found, source_id, self.clock())
         if self._source(source_id).address.place != source.address.place:
             raise Unavailable(
                 "The source was pointed at another database meanwhile. Discover again.", code="SOURCE_UNAVAILABLE"
@@ -72,30 +69,11 @@ class Discovery:
             raise NotFound("The source was deleted meanwhile.")
         return source
 
-    def _read(self, context: RequestContext, source: Source) -> tuple[tuple[RawTable, ...], bool]:
+    def _read(self, context: RequestContext, source: Source) -> tuple[tuple[Any, ...], bool]:
         database = self.clients.database(source.address.provider)
         secrets = self.clients.database_secrets(source.credentials)
         listing = database.list_tables(source.address, secrets, Deadline.after(context.deadline.remaining()), BOUND)
         return listing.tables, listing.truncated
-
-    def _judge(self, source: Source, found: tuple[RawTable, ...]) -> list[SourceTable]:
-        now, collisions = self.clock(), topic_collisions(found)
-        return [
-            SourceTable(
-                id=id_from("source_table", source.id, raw.schema_name, raw.table_name),
-                source_id=source.id,
-                schema_name=raw.schema_name,
-                table_name=raw.table_name,
-                primary_key_columns=raw.primary_key_columns,
-                columns=raw.columns,
-                estimated_rows=raw.estimated_rows,
-                estimated_size_bytes=raw.estimated_size_bytes,
-                replica_identity=raw.replica_identity,
-                issues=table_issues(raw, collisions),
-                discovered_at=now,
-            )
-            for raw in found
-        ]
 
     def _note(self, looked_at: Source, seen: Mapping[str, Any], **known: Any) -> None:
         """Write what was seen beside what people wrote meanwhile. `updated_at` stays theirs.

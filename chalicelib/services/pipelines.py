@@ -7,13 +7,13 @@ from typing import Any
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.connector_config import config_hash, public_config
+from chalicelib.domain.debezium_source import check_properties
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Capture, Pipeline
-from chalicelib.domain.providers.postgresql.properties import check_properties
-from chalicelib.domain.providers.postgresql.readiness import Readiness
-from chalicelib.domain.providers.postgresql.source_config import build_source_config
+from chalicelib.domain.providers.registry import capture_provider
+from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Clock
@@ -83,29 +83,30 @@ class PipelineService:
     def preview(self, context: RequestContext, given: PipelineInput) -> PipelinePreview:
         """Generate and validate the config. Stores nothing, shows no secret."""
         pipeline, deps = self._draft(context, given)
-        source, cluster = require_found(deps.source), require_found(deps.connect_cluster)
+        cluster = require_found(deps.connect_cluster)
         self.owner.check_discovered(pipeline)
-        config = build_source_config(pipeline, source)
+        built = self.owner.config(pipeline, deps)
         plugins = self.owner.plugins
-        plugins.require(context, cluster, config["connector.class"])
+        plugins.require(context, cluster, built.connector_class)
         plugins.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
         return PipelinePreview(
             connector_name=pipeline.connector_name,
-            config=public_config(config),
+            config=public_config(built.config),
             topics=pipeline.capture.topics,
-            validation=plugins.validate(context, cluster, pipeline.connector_name, config, source.credentials),
+            validation=plugins.validate(context, cluster, pipeline.connector_name, built),
         )
 
     def create(self, context: RequestContext, given: PipelineInput) -> Pipeline:
         """Validate against the source and Connect, and store a draft. Nothing is deployed."""
         pipeline, deps = self._draft(context, given)
         source = require_found(deps.source)
-        config = build_source_config(pipeline, source)
+        built = self.owner.config(pipeline, deps)
         if context.request_key and (stored := self.rows.find(pipeline.id)):
             return self.observation_reader.latest([stored])[0]
         self.owner.check_discovered(pipeline)
-        self.owner.check(context, pipeline, deps, config)
-        pipeline = replace(pipeline, config_hash=config_hash(config), claims=_claims(pipeline, source))
+        self.owner.check(context, pipeline, deps)
+        claims = capture_provider(pipeline.provider).unique_claims(pipeline, source)
+        pipeline = replace(pipeline, config_hash=config_hash(built.config), claims=tuple(claims))
         created = self.registry.create(
             context, self.rows, pipeline.id, lambda _: pipeline, secrets={}, links=self.owner.links(pipeline)
         )
@@ -132,7 +133,7 @@ class PipelineService:
             source=source,
             stream_cluster=require_found(deps.stream_cluster),
             connect_cluster=replace(workers, health=deps.view.health(workers.health)),
-            config=public_config(build_source_config(pipeline, source)),
+            config=public_config(self.owner.config(pipeline, deps).config),
             deliveries=self._deliveries(pipeline_id, limit=BOUND, after=None, views=views).items,
         )
 
@@ -170,7 +171,7 @@ class PipelineService:
         return self._execute(context, pipeline, deps, OperationKind.DEPLOY) or pipeline
 
     def pause(self, context: RequestContext, pipeline_id: str) -> Pipeline:
-        """Stop reading from the source; the slot keeps its place."""
+        """Stop reading from the source; its place in the log is kept."""
         return self._steer(context, pipeline_id, OperationKind.PAUSE)
 
     def resume(self, context: RequestContext, pipeline_id: str) -> Pipeline:
@@ -186,7 +187,7 @@ class PipelineService:
         return self._steer(context, pipeline_id, OperationKind.RESTART_TASK, task=task)
 
     def delete(self, context: RequestContext, pipeline_id: str) -> Pipeline | None:
-        """Delete the connector, then the pipeline. Slot and publication stay in the source.
+        """Delete the connector, then the pipeline. What it has made in the source stays there.
 
         None when it is done; the pipeline with its open operation when Connect did not say. Raises Conflict
         RESOURCE_IN_USE while it has deliveries.
@@ -234,7 +235,9 @@ class PipelineService:
                 type_="other_stream_cluster",
                 message="The Connect cluster belongs to another stream cluster.",
             )
-        if bad := check_properties(given.capture.properties):
+        if bad := check_properties(
+            given.capture.properties, capture_provider(source.address.provider).allowed_properties
+        ):
             raise Invalid(
                 "Some properties are not among those that may be set. The documentation lists them.",
                 details=[{"location": ["body", "properties"], "type": "property_not_allowed"} for _ in bad],
@@ -244,6 +247,7 @@ class PipelineService:
             id=context.fresh_id(),
             name=given.name,
             source_id=given.source_id,
+            provider=source.address.provider,
             stream_cluster_id=given.stream_cluster_id,
             connect_cluster_id=given.connect_cluster_id,
             capture=given.capture,
@@ -251,12 +255,3 @@ class PipelineService:
             updated_at=now,
         )
         return pipeline, deps
-
-
-def _claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
-    """Slot names are unique in a server, publication names in a database."""
-    host, port, database = source.address.place
-    return (
-        f"slot/{host}:{port}/{pipeline.slot_name}",
-        f"publication/{host}:{port}/{database}/{pipeline.publication_name}",
-    )

@@ -102,7 +102,7 @@ def each_wanted_connector_is_there(world: World) -> Iterator[str]:
         owner = owners[noun]
         resource = owner.rows.get(row["id"])
         deps = owner.deps(resource)
-        config, _ = owner.config(resource, deps)
+        config = owner.config(resource, deps).config
         system = deps.source if noun == "pipeline" else deps.destination
         if config_hash(connector.config) != resource.config_hash:
             yield f"the connector of a {noun} has another config than its row says that it was given"

@@ -196,7 +196,7 @@ def a_leftover(app: InProcessApp) -> tuple[Pipeline, dict[str, str]]:
     """A create that arrives after its deploy was given up: the draft, and the config of the connector."""
     pipeline = app.pipeline()
     owner = app.services.pipeline_connector
-    config, _ = owner.config(pipeline, owner.deps(pipeline))
+    config = owner.config(pipeline, owner.deps(pipeline)).config
     client = Connect(base_url=app.connect.url, check_host=app.services.policy)
     client.create_stopped(pipeline.connector_name, config, app.context().deadline)
     client.close()

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from chalicelib.clients.databases.connection_test import succeeded
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND, DatabaseSecrets
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND, DatabaseSecrets, TableListing
 from chalicelib.clients.databases.postgresql.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.database import DatabaseAddress, TestResult
 from chalicelib.domain.providers.postgresql.facts import (
@@ -18,7 +18,6 @@ from chalicelib.domain.providers.postgresql.facts import (
     RoleFacts,
     SchemaFacts,
     ServerFacts,
-    TableListing,
     TargetFacts,
     TypeFacts,
 )

@@ -13,6 +13,7 @@ from chalicelib.api.contract.runtime import MetricsOutput, OpenOperationOutput, 
 from chalicelib.api.contract.sources import SourceOutput
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.pipeline import Capture, CaptureOptions, Converter, Pipeline, PublicationMode, SnapshotMode
+from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.table import TableName
 from chalicelib.services.pipelines import PipelineDetail, PipelineInput, PipelinePreview
 
@@ -176,10 +177,7 @@ def pipeline_fields(pipeline: Pipeline) -> dict[str, Any]:
     """The fields of a pipeline, with or without what is around it."""
     capture, status = pipeline.capture, status_fields(pipeline)
     del status["connector"]
-    options = asdict(capture.options) | {
-        "publication_name": pipeline.publication_name,
-        "slot_name": pipeline.slot_name,
-    }
+    options = asdict(capture_provider(pipeline.provider).effective_options(pipeline))
     return {
         "id": pipeline.id,
         "name": pipeline.name,

@@ -5,7 +5,7 @@ from pydantic import Field
 from chalicelib.api.contract.common import Input, Output, StrictInt, Timestamp, Uuid
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.systems import LookOutput, SystemBody, SystemOutput, system_fields
-from chalicelib.domain.providers.postgresql.readiness import CheckOutcome, Readiness, ReadinessStatus
+from chalicelib.domain.readiness import CheckOutcome, Readiness, ReadinessStatus
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import IssueCode, Severity, SourceTable
 from chalicelib.services.sources import TableFilter

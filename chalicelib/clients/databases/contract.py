@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from chalicelib.domain.database import DatabaseAddress, TestResult
-from chalicelib.domain.providers.postgresql.facts import ServerFacts, TableListing, TargetFacts
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
@@ -28,8 +27,18 @@ class DatabaseSecrets:
     ca_certificate: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class TableListing:
+    """Tables in the order of schema and name, as their provider knows them; `truncated`: a bound left some out."""
+
+    tables: tuple[Any, ...]
+    truncated: bool
+
+
 class Database(Protocol):
-    """All raise DatabaseFailure when the server cannot be read, and Invalid when the policy forbids its address."""
+    """Facts are of types that only the provider of the same kind knows (`domain/providers`).
+
+    All raise DatabaseFailure when the server cannot be read, and Invalid when the policy forbids its address."""
 
     def test(self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline) -> TestResult:
         """Tries the connection step by step. What fails is in the result; nothing is raised."""
@@ -37,7 +46,7 @@ class Database(Protocol):
 
     def server_facts(
         self, address: DatabaseAddress, secrets: DatabaseSecrets, tables: Sequence[TableName], deadline: Deadline
-    ) -> ServerFacts:
+    ) -> Any:
         """Reads what readiness is judged by, for these tables."""
         ...
 
@@ -49,6 +58,6 @@ class Database(Protocol):
 
     def target_facts(
         self, address: DatabaseAddress, secrets: DatabaseSecrets, targets: Sequence[TableName], deadline: Deadline
-    ) -> TargetFacts:
+    ) -> Any:
         """Reads what a delivery into these tables would meet."""
         ...

@@ -8,15 +8,14 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.connector_config import BuiltConfig
+from chalicelib.domain.delivery import Delivery, DeliveryWarning
 from chalicelib.domain.delivery import Mapping as TopicMapping
-from chalicelib.domain.delivery_rules import DeliveryWarning, check_mappings
+from chalicelib.domain.delivery_checks import check_mappings
 from chalicelib.domain.names import unique_key
 from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.providers.postgresql.sink_config import build_sink_config
-from chalicelib.domain.providers.postgresql.target import judge_target
+from chalicelib.domain.providers.registry import target_provider
 from chalicelib.errors import Conflict, Invalid
 from chalicelib.kit.bounded import Bounded
 from chalicelib.kit.clock import Deadline
@@ -75,19 +74,17 @@ class DeliveryConnector:
         """Its destination, pipeline and workers."""
         return self.together.around(self.together.ties(resource))
 
-    def check(
-        self, context: RequestContext, resource: Delivery, deps: DeliveryDependencies, config: Mapping[str, str]
-    ) -> None:
+    def check(self, context: RequestContext, resource: Delivery, deps: DeliveryDependencies) -> None:
         """Topics, right Kafka, schema and keys, target, plug-in, config: what the preview shows, as errors.
 
         Raises VALIDATION_FAILED for another Kafka, TOPIC_NOT_FOUND, TOPIC_NOT_IN_PIPELINE, KEY_REQUIRED,
         TYPE_UNSUPPORTED, TARGET_NOT_READY, PLUGIN_MISSING, CONNECTOR_CONFIG_INVALID, and whatever reaching Kafka,
         Connect and the target raises.
         """
-        destination, cluster = require_found(deps.destination), require_found(deps.connect_cluster)
-        self.plugins.require(context, cluster, config["connector.class"])
+        cluster, built = require_found(deps.connect_cluster), self.config(resource, deps)
+        self.plugins.require(context, cluster, built.connector_class)
         self.examine(context, resource, deps)
-        self.plugins.require_valid(context, cluster, resource.connector_name, config, destination.credentials)
+        self.plugins.require_valid(context, cluster, resource.connector_name, built)
 
     def examine(
         self, context: RequestContext, delivery: Delivery, deps: DeliveryDependencies
@@ -100,21 +97,22 @@ class DeliveryConnector:
             topics = kafka.topics(Deadline.after(context.deadline.remaining(_TOPICS_SECONDS)))
         self.plugins.require_same_kafka(context, stream, require_found(deps.connect_cluster))
         known = self.tables.find(pipeline.source_id, pipeline.capture.tables)
-        verdict = check_mappings(pipeline, known, delivery.mappings, delivery.options, topics)
+        provider = target_provider(destination.address.provider)
+        verdict = check_mappings(pipeline, known, delivery.mappings, delivery.options, topics, provider)
         verdict.require()
         facts = self.database_checks.target_facts(
             context, destination, [mapping.target for mapping in delivery.mappings]
         )
         by_topic = {pipeline.capture.topic(table.name): table for table in known.values()}
         mapped = [(mapping, by_topic[mapping.topic]) for mapping in delivery.mappings]
-        target = judge_target(mapped, delivery.options, facts)
+        target = provider.judge_target(mapped, delivery.options, facts)
         target.require()
         return (*verdict.warnings, *target.warnings)
 
-    def config(self, resource: Delivery, deps: DeliveryDependencies) -> tuple[dict[str, str], Credentials]:
+    def config(self, resource: Delivery, deps: DeliveryDependencies) -> BuiltConfig:
         """The sink connector's config, with references."""
         destination = require_found(deps.destination)
-        return build_sink_config(resource, destination), destination.credentials
+        return target_provider(destination.address.provider).build_config(resource, destination)
 
     def load(self, operation: Operation) -> Delivery | None:
         """The delivery as it is stored, or as the deploy that is making it has drafted it."""

@@ -5,11 +5,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import Operation
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.providers.postgresql.source_config import build_source_config
+from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid
 from chalicelib.services.connectors.owner import require_found
@@ -42,9 +42,7 @@ class PipelineConnector:
         """Its source and clusters."""
         return self.together.around(self.together.ties(resource))
 
-    def check(
-        self, context: RequestContext, resource: Pipeline, deps: PipelineDependencies, config: Mapping[str, str]
-    ) -> None:
+    def check(self, context: RequestContext, resource: Pipeline, deps: PipelineDependencies) -> None:
         """Source discovered, plug-in installed, right Kafka, source ready for exactly this, config accepted by Connect.
 
         Whether each table is there, the source itself is asked. Raises TABLE_NOT_DISCOVERED, PLUGIN_MISSING,
@@ -54,10 +52,11 @@ class PipelineConnector:
         source, cluster = require_found(deps.source), require_found(deps.connect_cluster)
         if source.tables is None:
             raise _undiscovered(range(len(resource.capture.tables)))
-        self.plugins.require(context, cluster, config["connector.class"])
+        built = self.config(resource, deps)
+        self.plugins.require(context, cluster, built.connector_class)
         self.plugins.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
         self._check_ready(context, source, resource)
-        self.plugins.require_valid(context, cluster, resource.connector_name, config, source.credentials)
+        self.plugins.require_valid(context, cluster, resource.connector_name, built)
 
     def check_discovered(self, pipeline: Pipeline) -> None:
         """Every chosen table is one that discovery saw. Raises TABLE_NOT_DISCOVERED, naming those that are not."""
@@ -67,10 +66,10 @@ class PipelineConnector:
         if unknown:
             raise _undiscovered(unknown)
 
-    def config(self, resource: Pipeline, deps: PipelineDependencies) -> tuple[dict[str, str], Credentials]:
+    def config(self, resource: Pipeline, deps: PipelineDependencies) -> BuiltConfig:
         """The source connector's config, with references."""
-        source = require_found(deps.source)
-        return build_source_config(resource, source), source.credentials
+        provider = capture_provider(resource.provider)
+        return provider.build_config(resource, require_found(deps.source), require_found(deps.stream_cluster))
 
     def load(self, operation: Operation) -> Pipeline | None:
         """The pipeline as it is stored."""
@@ -93,7 +92,7 @@ class PipelineConnector:
         """Nothing was taken."""
 
     def removed(self, transaction: Transaction, resource: Pipeline, deps: PipelineDependencies) -> None:
-        """Row, name, slot and publication names, and the references to source and clusters go."""
+        """Row, name, claims, and the references to source and clusters go."""
         self.rows.remove(transaction, resource)
         self.registry.release_name(transaction, self.rows, resource)
         self.registry.unlink(transaction, resource.id, self.links(resource))
@@ -115,7 +114,7 @@ class PipelineConnector:
 
     def deletion_details(self, resource: Pipeline) -> Mapping[str, Any]:
         """What stays in the source when the pipeline goes: its owners decide about it."""
-        return {"kept": {"slot_name": resource.slot_name, "publication_name": resource.publication_name}}
+        return {"kept": capture_provider(resource.provider).deletion_details(resource)}
 
     def _check_ready(self, context: RequestContext, source: Source, pipeline: Pipeline) -> None:
         deployed = pipeline.desired_state is not DesiredState.DRAFT

@@ -78,9 +78,9 @@ class PlanExecutor:
         if resource is None:
             return
         context = connectors.context()
-        built, credentials = owner.config(resource, owner.deps(resource))
-        resource = self._note_config(owner, resource, config_hash(built))
-        config = self.clients.for_connect(cluster, built, credentials)
+        built = owner.config(resource, owner.deps(resource))
+        resource = self._note_config(owner, resource, config_hash(built.config))
+        config = self.clients.for_connect(cluster, built)
         name = resource.connector_name
         deploy(ConnectorAction(connect=connectors.connect, name=name, config=lambda: config, deadline=context.deadline))
         order = connectors.connect.pause if resource.desired_state is DesiredState.PAUSED else connectors.connect.resume

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chalicelib.clients.databases import connection_test
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND, AddressPolicy, DatabaseSecrets
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND, AddressPolicy, DatabaseSecrets, TableListing
 from chalicelib.clients.databases.postgresql import catalog, queries
 from chalicelib.clients.databases.postgresql.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.database import DatabaseAddress, TestResult
@@ -16,7 +16,6 @@ from chalicelib.domain.providers.postgresql.facts import (
     RawTable,
     SchemaFacts,
     ServerFacts,
-    TableListing,
     TargetFacts,
     TargetTable,
 )

@@ -1,19 +1,11 @@
 """What readiness asks of the server and of the role."""
 
+from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import UNLIMITED, ServerFacts, SlotFacts
-from chalicelib.domain.providers.postgresql.readiness_check import (
-    CapturePlan,
-    Check,
-    Finding,
-    failed,
-    for_plan,
-    for_server,
-    named,
-    passed,
-    quoted,
-    warned,
-)
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.sql import quoted
+from chalicelib.domain.readiness import Check, Finding, failed, for_plan, for_server, passed, warned
 from chalicelib.domain.table import Severity
 
 LOGICAL_STANDBY_VERSION = 160000
@@ -157,18 +149,18 @@ def slot_log_kept(facts: ServerFacts, plan: CapturePlan | None) -> Finding | Non
     lost = [slot.name for slot in slots if slot.wal_status == "lost"]
     if lost:
         return failed(
-            f"lost: {named(lost)}",
+            f"lost: {name_list(lost)}",
             "reserved",
             f"Changes are gone for good. SELECT pg_drop_replication_slot('{lost[0]}'); then take a new snapshot.",
         )
     endangered = [slot.name for slot in slots if slot.wal_status == "unreserved"]
     if endangered:
         return warned(
-            f"about to be lost: {named(endangered)}",
+            f"about to be lost: {name_list(endangered)}",
             "reserved",
             "Let the reader catch up at once, or raise max_slot_wal_keep_size: a checkpoint may remove what it needs.",
         )
-    return passed(named(sorted({slot.wal_status or "unknown" for slot in slots})) or "no slot yet", "reserved")
+    return passed(name_list(sorted({slot.wal_status or "unknown" for slot in slots})) or "no slot yet", "reserved")
 
 
 def log_retention(facts: ServerFacts) -> Finding | None:
@@ -187,7 +179,7 @@ def log_retention(facts: ServerFacts) -> Finding | None:
     return passed(f"{kept} MB", "unlimited, or more than the longest outage writes")
 
 
-SERVER_CHECKS: tuple[Check, ...] = (
+SERVER_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
     Check(
         key="server_version",
         name="Server version",
