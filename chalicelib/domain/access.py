@@ -39,13 +39,13 @@ GRANTS: Mapping[Role, frozenset[Permission]] = {
 
 
 def may(role: Role, permission: Permission) -> bool:
-    """Whether the role holds the permission. Everybody who is signed in holds `SIGNED_IN`."""
+    """Whether the role has the permission. Everybody who is signed in has `SIGNED_IN`."""
     return permission in (Permission.PUBLIC, Permission.SIGNED_IN) or permission in GRANTS[role]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
-    """Who acts: a person (`via` session), a machine of theirs (`via` token), or Headgate itself (`via` system)."""
+    """Who acts: a person (`via` session), a client of theirs (`via` token), or Headgate itself (`via` system)."""
 
     id: str | None
     email: str | None
@@ -58,11 +58,11 @@ SYSTEM = Actor(id=None, email=None, role=None, via="system")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestContext:
-    """What every service is told about the request that it serves.
+    """The request that a service works for.
 
     `request_key` is set when the client sent an `Idempotency-Key`: a UUID made from principal, route and key. A create
-    uses it as the new id, so that a repeated request meets its own earlier work and not a twin of it.
-    `if_match` is the version that the client says it saw.
+    uses it as the new id, so that a repeated request finds what it created before.
+    `if_match` is the version that the client has seen.
     """
 
     actor: Actor

@@ -17,7 +17,7 @@ class SecurityProtocol(StrEnum):
 
     @property
     def has_sasl(self) -> bool:
-        """Whether brokers ask who it is, by a mechanism."""
+        """Whether clients sign in to the brokers by a SASL mechanism."""
         return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
 
@@ -30,7 +30,7 @@ class SaslMechanism(StrEnum):
 
 
 class MetricsProvider(StrEnum):
-    """Where lag comes from; `none` means that it is not known and never invented."""
+    """Where lag is read from; with `none` it stays unknown."""
 
     NONE = "none"
     CONSUMER_GROUPS = "consumer-groups"

@@ -23,7 +23,7 @@ class SslMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseAddress:
-    """Everything about a database connection but its secrets. `connection_timeout_seconds` is 1 to 30."""
+    """A database connection without its secrets. `connection_timeout_seconds` is 1 to 30."""
 
     provider: DatabaseProvider
     host: str
@@ -49,7 +49,7 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestCheck:
-    """One step of a connection test. `code` is ours and stable, null on success; `message` is ours, for people."""
+    """One step of a connection test. `code` is stable, and null on success; `message` is for people."""
 
     __test__ = False
 

@@ -52,7 +52,7 @@ class DeliveryOptions:
 
     @property
     def deletes(self) -> bool:
-        """Whether deletes arrive. They name rows by the key, and only an upserting sink is given one."""
+        """Whether deletes are written. They name a row by its key, which only an upserting sink uses."""
         return self.upserts and self.delete_enabled
 
 

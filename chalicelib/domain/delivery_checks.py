@@ -21,7 +21,7 @@ def check_mappings(
     existing_topics: frozenset[str] | None,
     target: TargetProvider,
 ) -> DeliveryVerdict:
-    """Judge the mappings of one delivery to a database, as far as that needs no look at the target.
+    """Judge the mappings of one delivery to a database, as far as nothing has to be read from the target.
 
     `tables` are the discovered tables of the pipeline's source; `existing_topics` the topics of its stream cluster, or
     None when they could not be read, which becomes a warning. Problems carry the codes of the wire contract; `details`

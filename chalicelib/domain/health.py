@@ -1,4 +1,4 @@
-"""The last look at a registered system."""
+"""The outcome of the last check of a registered system."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class HealthStatus(StrEnum):
-    """`UNKNOWN` means never looked at."""
+    """`UNKNOWN` means never checked."""
 
     UNKNOWN = "UNKNOWN"
     HEALTHY = "HEALTHY"
@@ -15,7 +15,7 @@ class HealthStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A sanitized error with the moment it was met."""
+    """A sanitized error, and when it occurred."""
 
     code: str
     message: str
@@ -24,7 +24,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """What the last look told, and when it was."""
+    """The outcome of the last check, and when it was made."""
 
     status: HealthStatus = HealthStatus.UNKNOWN
     checked_at: datetime | None = None
@@ -32,10 +32,10 @@ class Health:
 
     @classmethod
     def healthy(cls, at: datetime) -> "Health":
-        """A look that found nothing wrong."""
+        """A check that found nothing wrong."""
         return cls(status=HealthStatus.HEALTHY, checked_at=at)
 
     @classmethod
     def unhealthy(cls, at: datetime, code: str, message: str) -> "Health":
-        """A look that failed."""
+        """A check that failed."""
         return cls(status=HealthStatus.UNHEALTHY, checked_at=at, last_error=Failure(code=code, message=message, at=at))

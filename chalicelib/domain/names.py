@@ -1,4 +1,4 @@
-"""Names that are derived: once, here, and read from then on."""
+"""Names that are derived from others, and how names stand in a sentence."""
 
 import re
 import unicodedata
@@ -50,7 +50,7 @@ def consumer_group(connector: str) -> str:
 
 
 def topic_name(prefix: str, schema_name: str, table_name: str) -> str:
-    """The topic that Debezium writes a table to: whatever Kafka does not allow becomes `_` (Debezium's own rule)."""
+    """The topic that Debezium writes a table to: what Kafka does not allow becomes `_` (Debezium's own rule)."""
     return _NOT_IN_TOPIC.sub("_", f"{prefix}.{schema_name}.{table_name}")
 
 

@@ -53,7 +53,7 @@ class CaptureOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capture:
-    """What to capture and how: everything that a source connector's config is a function of, besides the source."""
+    """What to capture and how: with source and stream cluster, all that decides the source connector's config."""
 
     topic_prefix: str
     tables: tuple[TableName, ...]

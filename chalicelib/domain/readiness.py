@@ -94,7 +94,7 @@ def passed(current: str, expected: str) -> Finding:
 
 
 def warned(current: str, expected: str, action: str) -> Finding:
-    """Works, and deserves a look."""
+    """A capture would work; a person should know."""
     return Finding(CheckOutcome.WARN, current, expected, action)
 
 

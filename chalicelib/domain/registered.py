@@ -28,10 +28,10 @@ class Registered:
 class RegisteredSystem(Registered):
     """A system that data comes from or goes to."""
 
-    UNTRIED: ClassVar[Mapping[str, Any]] = {"health": Health(), "last_tested_at": None, "last_test": None}
-    """What its fields say before anybody tried to sign in as it says."""
-    NOTHING_KNOWN: ClassVar[Mapping[str, Any]] = UNTRIED
-    """What its fields say before anybody looked at the place that its address names."""
+    RESET_BY_NEW_ACCESS: ClassVar[Mapping[str, Any]] = {"health": Health(), "last_tested_at": None, "last_test": None}
+    """Its fields before the first connection test with this address and these credentials."""
+    RESET_BY_NEW_PLACE: ClassVar[Mapping[str, Any]] = RESET_BY_NEW_ACCESS
+    """Its fields before anything was read from the database that its address names."""
 
     description: str | None
     environment: str | None
@@ -40,7 +40,7 @@ class RegisteredSystem(Registered):
     last_test: TestResult | None = None
 
     def invalidated_by(self, address: DatabaseAddress, credentials: Credentials) -> Mapping[str, Any]:
-        """What its fields say once it is reached there and so: less is known the more has changed."""
+        """The fields to reset when its address or credentials become these."""
         if address.place != self.address.place:
-            return self.NOTHING_KNOWN
-        return {} if (address, credentials) == (self.address, self.credentials) else self.UNTRIED
+            return self.RESET_BY_NEW_PLACE
+        return {} if (address, credentials) == (self.address, self.credentials) else self.RESET_BY_NEW_ACCESS

@@ -45,7 +45,7 @@ class Session:
 
     @property
     def ends_at(self) -> datetime:
-        """When it is over, whatever happens."""
+        """When it is over, however often it is used."""
         return self.created_at + ABSOLUTE
 
     def expires_at(self) -> datetime:

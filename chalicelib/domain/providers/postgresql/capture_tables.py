@@ -31,7 +31,7 @@ _MOST_COLLIDING = 5
 
 
 def source_tables(found: Sequence[RawTable], source_id: str, now: datetime) -> tuple[SourceTable, ...]:
-    """The tables that discovery has read, judged: each by itself and for the topic name that it may share."""
+    """The tables that discovery has read, judged: each alone, and for the topic name that it may share."""
     collisions = colliding_topics(raw.name for raw in found)
     return tuple(
         SourceTable(
@@ -53,7 +53,7 @@ def source_tables(found: Sequence[RawTable], source_id: str, now: datetime) -> t
 
 
 def columns_differing_by_case(columns: Iterable[RawColumn]) -> tuple[str, ...]:
-    """The columns whose names are equal but for upper and lower case, as Java sees it: Debezium looks them up so."""
+    """The columns whose names are equal but for upper and lower case, by Java's rules, which are Debezium's."""
     names = [column.name for column in columns]
     times = Counter(name.lower() for name in names)
     return tuple(name for name in names if times[name.lower()] > 1)

@@ -1,4 +1,4 @@
-"""What was read from a PostgreSQL server, before anybody judges it. Names are as the server spells them, unquoted."""
+"""What was read from a PostgreSQL server, not judged yet. Names are as the server spells them, unquoted."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,7 +10,7 @@ UNLIMITED = -1
 
 
 class RelationKind(StrEnum):
-    """What stands behind a name in a schema (pg_class.relkind)."""
+    """The kind of a relation (pg_class.relkind)."""
 
     TABLE = "table"
     PARTITIONED = "partitioned table"
@@ -230,7 +230,7 @@ class TargetTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetFacts:
-    """What a delivery would meet. A schema or table asked for that is not in here does not exist."""
+    """What a delivery will find. A schema or table that was asked for and is not in here does not exist."""
 
     version_number: int
     role: str

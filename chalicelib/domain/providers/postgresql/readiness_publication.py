@@ -51,7 +51,7 @@ def publication_rights(facts: ServerFacts, plan: CapturePlan | None) -> Finding 
         return _right_to_create(facts)
     publication = facts.publication(plan.publication_name)
     if plan.publication_mode is PublicationMode.EXISTING or (publication is not None and publication.all_tables):
-        # Nothing is made; or Debezium refuses whoever asks, and `publication_available` has said so.
+        # Nothing is made; or Debezium refuses every role, and `publication_available` has said so.
         return None
     expected = "may make or change the publication"
     stays = publication is not None and not is_rewritten(publication, plan)

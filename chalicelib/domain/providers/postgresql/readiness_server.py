@@ -14,7 +14,7 @@ OLDEST_VERSION = 130000
 
 NEEDED_CONNECTIONS = 2
 COMFORTABLE_CONNECTIONS = 4
-"""A capture holds one connection to read and one to stream, and opens more for moments (slot look-up, heartbeat)."""
+"""A capture uses one connection to read and one to stream, and others for a short time (slot look-up, heartbeat)."""
 
 
 def own_slot(facts: ServerFacts, plan: CapturePlan | None) -> SlotFacts | None:
@@ -23,7 +23,7 @@ def own_slot(facts: ServerFacts, plan: CapturePlan | None) -> SlotFacts | None:
 
 
 def runs_now(facts: ServerFacts, plan: CapturePlan | None) -> bool:
-    """Whether the plan's own connector streams at this moment, and so holds what it needs."""
+    """Whether the plan's own connector streams now, and so has what it needs."""
     slot = own_slot(facts, plan)
     return plan is not None and plan.deployed and slot is not None and slot.active
 
@@ -36,7 +36,7 @@ def server_version(facts: ServerFacts) -> Finding:
 
 
 def wal_level(facts: ServerFacts) -> Finding:
-    """Without logical, the log holds too little to tell rows from it."""
+    """Only with `logical` does the log have what is needed to read single rows from it."""
     if facts.wal_level == "logical":
         return passed("logical", "logical")
     return failed(
@@ -191,7 +191,7 @@ SERVER_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         key="wal_level",
         name="Write-ahead log level",
         judge=for_server(wal_level),
-        description="The write-ahead log holds enough to tell single rows from it.",
+        description="The write-ahead log has what is needed to read single rows from it.",
     ),
     Check(
         key="primary_server",
@@ -228,8 +228,8 @@ SERVER_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         name="Replication slot",
         judge=for_plan(slot_usable),
         by_plan=True,
-        description="Nobody else holds the slot, and this capture can read it. One held elsewhere lets the snapshot "
-        "pass and loses every change after it.",
+        description="No other reader uses the slot, and this capture can read it. With another reader the snapshot "
+        "arrives, and every change after it is lost.",
     ),
     Check(
         key="slot_log",
@@ -243,7 +243,7 @@ SERVER_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         name="Log kept for slots",
         judge=for_server(log_retention),
         severity=Severity.WARN,
-        description="A capture that stands still holds log back: with a bound it loses its place, without one "
+        description="A capture that does not run keeps log on the server: with a bound it loses its place, without one "
         "it can fill the disk.",
     ),
 )

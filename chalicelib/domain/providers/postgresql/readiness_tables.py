@@ -17,12 +17,12 @@ _TYPE_CODES = (IssueCode.TYPE_NOT_CAPTURED, IssueCode.TYPE_STOPS_TASK, IssueCode
 
 
 def captured(facts: ServerFacts, plan: CapturePlan | None) -> tuple[RawTable, ...]:
-    """The tables to judge: those of the plan that exist; without a plan, whatever was read."""
+    """The tables to judge: those of the plan that exist; without a plan, all that were read."""
     return facts.tables if plan is None else tuple(t for name in plan.tables if (t := facts.table(name)) is not None)
 
 
 def tables_exist(facts: ServerFacts, plan: CapturePlan) -> Finding:
-    """Every chosen name is a table. A connector runs without a word when it is not."""
+    """Every chosen name is a table. The connector runs and reports nothing where it is not."""
     missing = [name for name in plan.tables if facts.table(name) is None]
     other = [table for table in captured(facts, plan) if table.kind not in _CAPTURABLE]
     if not missing and not other:
@@ -41,13 +41,13 @@ def tables_exist(facts: ServerFacts, plan: CapturePlan) -> Finding:
 
 
 Fault = Callable[[RawTable], str | None]
-"""Gives None for a table that is well, else what is wrong with it in a few words (its name comes before them)."""
+"""Returns None for a table without the fault, else what is wrong in a few words (its name comes before them)."""
 
 
 def each_table(
     fault: Fault, fix: Callable[[RawTable, ServerFacts], str], expected: str, *, only_warns: bool = False
 ) -> Judge[ServerFacts, CapturePlan]:
-    """A judge that looks at each captured table and names those with the fault, each with its fix."""
+    """A judge of each captured table that names those with the fault, each with its fix."""
 
     def judge(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
         tables = captured(facts, plan)
@@ -119,7 +119,7 @@ def replica_identity(facts: ServerFacts, plan: CapturePlan | None) -> Finding | 
         name_list(f"{table.name} ({table.replica_identity})" for table in faults),
         "FULL, or DEFAULT with a primary key",
         statements([f"ALTER TABLE {quoted_table(table.name)} REPLICA IDENTITY FULL;" for table in faults])
-        + "\nOr give the table a primary key. Do it before the deploy: from the moment of publication on, "
+        + "\nOr give the table a primary key. Do it before the deploy: once the tables are published, "
         "UPDATE and DELETE on these tables fail for everybody.",
     )
 

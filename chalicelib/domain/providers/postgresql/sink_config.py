@@ -69,7 +69,7 @@ def _has_bad_length(name: str) -> bool:
 
 
 def _has_unquotable(name: str) -> bool:
-    # A backslash is an escape where the JDBC driver looks tables up: the sink makes such a table and never finds it.
+    # A backslash is an escape where the JDBC driver looks tables up: the sink creates such a table and never finds it.
     return any(part in name for part in ('"', "\\", "${")) or not name.isprintable()
 
 
@@ -77,7 +77,7 @@ def _length(field: str) -> NameRule:
     return NameRule(
         field=field,
         type="length",
-        message=f"A name has 1 to {MAX_NAME_BYTES} bytes: PostgreSQL would cut a longer one without a word.",
+        message=f"A name has 1 to {MAX_NAME_BYTES} bytes: PostgreSQL cuts a longer one silently.",
         is_broken=_has_bad_length,
     )
 

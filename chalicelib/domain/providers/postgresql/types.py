@@ -24,7 +24,7 @@ def without_modifiers(type_name: str) -> str:
 def captured_type(raw: RawColumn) -> CapturedType:
     """The type of a column that was read from the catalog."""
     base, generated = raw.base, raw.generated is not None
-    # int2vector and oidvector are arrays to the catalog, and something else to everybody.
+    # int2vector and oidvector are arrays to the catalog only.
     if base.is_array and not base.is_domain and not raw.type.endswith("]"):
         return CapturedType(name=raw.type, generated=generated)
     dimensions = max(1, base.dimensions) if base.is_array else 0
