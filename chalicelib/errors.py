@@ -1,22 +1,23 @@
-"""The error tree. Everything that Headgate raises on purpose is one of these; none of them knows HTTP.
+"""The errors that Headgate raises on purpose. None of them knows HTTP: `api/errors.py` maps them to statuses.
 
 HeadgateError(code, message, details)
-├── Malformed            the request cannot be read at all
-├── Invalid              the request reads well and asks for something that cannot be
-├── Unauthenticated      nobody is signed in
-├── NotPermitted         somebody is, and may not
-├── NotFound             no such thing
-├── MethodNotAllowed     such a thing, but not that way
-├── Gone                 was here once, never will be again
-├── Conflict             true now, may be untrue later
-│   └── WriteConflict    a store's condition did not hold (internal: services turn it into a Conflict)
-├── VersionMismatch      the caller looked at an older version
+├── Malformed               the request cannot be read at all
+├── Invalid                 the request is well-formed and its values are wrong
+├── Unauthenticated         nobody is signed in
+├── NotPermitted            the actor lacks the permission
+├── NotFound                no such resource
+├── MethodNotAllowed        the path exists, without this method
+├── Gone                    removed for good
+├── Conflict                the state of a resource does not allow it now
+│   ├── RequestInProgress   the same idempotent request still runs
+│   └── WriteConflict       a store's condition did not hold (internal: services turn it into a Conflict)
+├── VersionMismatch         `If-Match` names an older version
 ├── TooLarge, UnsupportedMedia
-├── RateLimited          later, please
-├── Rejected             a foreign system answered with a definite no
-├── Unavailable          a foreign system cannot be reached; nothing was changed there
-├── StoreUnavailable     one of our own tables or queues does not answer; what it did is unknown
-└── TimedOut             a foreign system did not answer in time; whether it acted is *unknown*
+├── RateLimited             too many requests
+├── Rejected                a foreign system understood and refused
+├── Unavailable             a foreign system cannot be reached; nothing was changed there
+├── StoreUnavailable        one of our own tables or queues does not answer; what it did is unknown
+└── TimedOut                a foreign system did not answer in time; whether it acted is *unknown*
 
 `message` is a sentence for people: what is wrong and what to do. It is ours, never a foreign system's text.
 `details` is a JSON object or list that holds no secret and no user input.
@@ -47,13 +48,13 @@ class Malformed(HeadgateError):
 
 
 class Invalid(HeadgateError):
-    """Well-formed and wrong. `details` is a list of `{"location": [...], "type": "..."}` for `VALIDATION_FAILED`."""
+    """A value is wrong. `details` is a list of `{"location": [...], "type": "..."}` for `VALIDATION_FAILED`."""
 
     default_code = "VALIDATION_FAILED"
 
     @classmethod
     def at(cls, *location: str, type_: str, message: str) -> "Invalid":
-        """One field is wrong: `location` starts with body, query, path or header."""
+        """The error of one field. `location` starts with body, query, path or header."""
         return cls(message, details=[{"location": list(location), "type": type_}])
 
 
@@ -70,13 +71,13 @@ class NotPermitted(HeadgateError):
 
 
 class NotFound(HeadgateError):
-    """The thing does not exist, or its id is not an id."""
+    """The resource does not exist, or its id is no UUID."""
 
     default_code = "NOT_FOUND"
 
 
 class MethodNotAllowed(HeadgateError):
-    """The path exists; `allowed` are the methods that it takes."""
+    """The path exists; `allowed` are its methods."""
 
     default_code = "METHOD_NOT_ALLOWED"
 
@@ -92,13 +93,13 @@ class Gone(HeadgateError):
 
 
 class Conflict(HeadgateError):
-    """The state of things does not allow it now."""
+    """The state of a resource does not allow it now."""
 
     default_code = "STATE_CONFLICT"
 
 
 class RequestInProgress(Conflict):
-    """The same idempotent request still runs; `retry_after_seconds` says when to look again."""
+    """The same idempotent request still runs; repeat it after `retry_after_seconds`."""
 
     default_code = "REQUEST_IN_PROGRESS"
 
@@ -108,7 +109,7 @@ class RequestInProgress(Conflict):
 
 
 class WriteConflict(Conflict):
-    """A store's condition did not hold: somebody else was faster. `label` names the write that was refused."""
+    """The condition of a write did not hold: another writer was faster. `label` names the refused write."""
 
     def __init__(self, label: str) -> None:
         super().__init__("Somebody else changed this at the same moment. Read it again and repeat.")
@@ -134,7 +135,7 @@ class UnsupportedMedia(HeadgateError):
 
 
 class RateLimited(HeadgateError):
-    """Too many attempts; `retry_after_seconds` says when the next is welcome."""
+    """Too many attempts; the next is allowed after `retry_after_seconds`."""
 
     default_code = "RATE_LIMITED"
 

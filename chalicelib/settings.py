@@ -1,4 +1,4 @@
-"""The settings of an installation: the only reader of the environment."""
+"""The settings of an installation. Nothing else reads the environment."""
 
 import os
 from collections.abc import Mapping
@@ -9,12 +9,12 @@ from chalicelib.kit.masking import Secret
 
 
 class SettingMissing(RuntimeError):
-    """A setting that this installation cannot do without is not set."""
+    """A required setting is not set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Typed settings. Each field's variable is its name in capitals behind `HEADGATE_`; the README lists them all."""
+    """Typed settings. The variable of a field is `HEADGATE_` and its name in capitals; the README lists them all."""
 
     table_prefix: str
     queue_prefix: str

@@ -11,20 +11,14 @@ from chalicelib.api.contract.sources import (
     SourceTableOutput,
     TablesQuery,
 )
-from chalicelib.api.route import UuidPath, about
+from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.domain.job import JobKind
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
-routes = Router(
-    tag="Sources",
-    expects={
-        "/sources/{uuid}": about(lambda: services().stores.sources),
-        "/jobs/{uuid}": about(lambda: services().stores.jobs),
-    },
-)
+routes = Router(tag="Sources")
 
 
 @routes.get("/sources", needs=Permission.READ)
@@ -36,7 +30,7 @@ def list_sources(query: ListQuery) -> Page[SourceOutput]:
 @routes.post("/sources", needs=Permission.WRITE, status=201)
 def create_source(context: RequestContext, body: SourceBody) -> SourceOutput:
     """Register a database for capture. Touches no server."""
-    return SourceOutput.of(services().sources.create(context, body.given()))
+    return SourceOutput.of(services().sources.create(context, body.to_input()))
 
 
 @routes.get("/sources/{uuid}", needs=Permission.READ)
@@ -48,7 +42,7 @@ def get_source(uuid: UuidPath) -> SourceOutput:
 @routes.put("/sources/{uuid}", needs=Permission.WRITE)
 def update_source(context: RequestContext, uuid: UuidPath, body: SourceBody) -> SourceOutput:
     """Replace a source. Blank secrets keep what is stored."""
-    return SourceOutput.of(services().sources.update(context, uuid, body.given()))
+    return SourceOutput.of(services().sources.update(context, uuid, body.to_input()))
 
 
 @routes.delete("/sources/{uuid}", needs=Permission.ADMINISTER)
@@ -60,25 +54,25 @@ def delete_source(context: RequestContext, uuid: UuidPath) -> None:
 @routes.post("/sources/{uuid}/test", needs=Permission.WRITE)
 def test_source(context: RequestContext, uuid: UuidPath) -> TestOutput:
     """Test the connection, bounded and read-only."""
-    return TestOutput.of(services().database_checks.test(context, services().stores.sources, uuid))
+    return TestOutput.of(services().sources.test(context, uuid))
 
 
 @routes.post("/sources/{uuid}/discover", needs=Permission.OPERATE, status=202)
 def discover_source(context: RequestContext, uuid: UuidPath) -> JobOutput:
     """Discover tables. Poll the job until it is COMPLETED or FAILED."""
-    return JobOutput.of(services().jobs.request(context, JobKind.DISCOVERY, uuid))
+    return JobOutput.of(services().jobs.request(context, JobKind.DISCOVERY, "source", uuid))
 
 
 @routes.post("/sources/{uuid}/health", needs=Permission.OPERATE, status=202)
 def check_source_health(context: RequestContext, uuid: UuidPath) -> JobOutput:
     """Check the source's health. Poll the job until it is COMPLETED or FAILED."""
-    return JobOutput.of(services().jobs.request(context, JobKind.HEALTH, uuid))
+    return JobOutput.of(services().jobs.request(context, JobKind.HEALTH, "source", uuid))
 
 
 @routes.get("/sources/{uuid}/tables", needs=Permission.READ)
 def list_source_tables(uuid: UuidPath, query: TablesQuery) -> Page[SourceTableOutput]:
     """List the tables that discovery found, by schema and name."""
-    tables = services().sources.list_tables(uuid, wanted=query.wanted(), limit=query.limit, after=query.after)
+    tables = services().sources.list_tables(uuid, table_filter=query.to_input(), limit=query.limit, after=query.after)
     return tables.map(SourceTableOutput.of)
 
 

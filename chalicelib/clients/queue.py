@@ -10,6 +10,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from chalicelib.errors import StoreUnavailable
 
 MAX_DELAY_SECONDS = 900
+JOBS, TICKS = "jobs", "ticks"
+"""The queues, without the prefix of the installation."""
 
 
 class Queues:

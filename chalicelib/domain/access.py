@@ -1,4 +1,4 @@
-"""Who may do what: roles, permissions, the actor of a request."""
+"""Roles, permissions, and the context of a request: its actor, correlation id and deadline."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ class Role(StrEnum):
 
 
 class Permission(StrEnum):
-    """What a route may ask for. `PUBLIC` and `SERVICE` are not granted by roles."""
+    """What a route requires. `PUBLIC` and `SERVICE` are not granted by roles."""
 
     PUBLIC = "public"
     SERVICE = "service"
@@ -39,13 +39,13 @@ GRANTS: Mapping[Role, frozenset[Permission]] = {
 
 
 def may(role: Role, permission: Permission) -> bool:
-    """Whether the role has the permission. Everybody who is signed in has `SIGNED_IN`."""
+    """Whether the role has the permission. Every signed-in user has `SIGNED_IN`."""
     return permission in (Permission.PUBLIC, Permission.SIGNED_IN) or permission in GRANTS[role]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
-    """Who acts: a person (`via` session), a client of theirs (`via` token), or Headgate itself (`via` system)."""
+    """Who acts: a user (`via` session), a program of theirs (`via` token), or Headgate (`via` system)."""
 
     id: str | None
     email: str | None
@@ -58,11 +58,11 @@ SYSTEM = Actor(id=None, email=None, role=None, via="system")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestContext:
-    """The request that a service works for.
+    """The context of one request, passed from its route to every service that takes part in it.
 
-    `request_key` is set when the client sent an `Idempotency-Key`: a UUID made from principal, route and key. A create
-    uses it as the new id, so that a repeated request finds what it created before.
-    `if_match` is the version that the client has seen.
+    `deadline` is when its answer has to be ready. `request_key` is set when the client sent an `Idempotency-Key`: a
+    UUID made from principal, route and key. It becomes the id of what the request creates, so that a repeated request
+    finds what the first one created. `if_match` is the version of its `If-Match` header.
     """
 
     actor: Actor
@@ -72,5 +72,5 @@ class RequestContext:
     if_match: int | None = None
 
     def fresh_id(self) -> str:
-        """The id for the one thing that this request creates."""
+        """The id of the one resource that this request creates."""
         return self.request_key or new_id()

@@ -1,4 +1,4 @@
-"""Who did what to which thing, how it ended, and what changed. Never a secret."""
+"""Audit records: who did what to which resource, with what outcome and change. Never a secret."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Outcome(StrEnum):
-    """How it ended, or that it began."""
+    """How an action ended, or that it was requested."""
 
     REQUESTED = "requested"
     SUCCESS = "success"
@@ -18,9 +18,9 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRecord:
-    """One line of audit. `action` is `<resource_type>.<verb>`; `before` and `after` are public views of the thing.
+    """One record. `action` is `<resource_type>.<verb>`; `before` and `after` are public views of the resource.
 
-    `meaningful` is false for routine observations and jobs. `parent_id` is the destination of a delivery.
+    `meaningful` is false for routine actions: jobs, tests, sign-ins. `parent_id` is the destination of a delivery.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Credentials: what a resource's row says about its secrets, and the sealed secrets themselves."""
+"""Credentials: what a resource says about its secrets, and the sealed secrets themselves."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,8 +7,10 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """Which secret fields a resource has. `id` is the UUID under which Connect's secret provider asks for them,
-    `fields` maps each field's name to its secret version, which grows with every rotation. No value is in here.
+    """Which secret fields a resource has, without their values.
+
+    `id` is the UUID under which Connect's secret provider asks for them; `fields` maps each field's name to its secret
+    version, which grows with every rotation.
     """
 
     id: str
@@ -20,13 +22,13 @@ class Credentials:
         return bool(self.fields)
 
     def reference(self, field_name: str) -> str:
-        """The text that stands in a connector config for this secret: a whole value, never part of one."""
+        """The value in a connector config that refers to this secret: always a whole value, never part of one."""
         return f"${{headgate:{self.id}:{field_name}}}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedSecret:
-    """One secret field, encrypted under a data key that is itself wrapped by the key `key_id`. Texts are base64."""
+    """One secret field, encrypted with a data key that is wrapped by the key `key_id`. Its texts are base64."""
 
     version: int
     key_id: str
@@ -37,7 +39,7 @@ class SealedSecret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedCredentials:
-    """The row behind `Credentials`: the sealed fields, and whose they are."""
+    """The sealed fields that `Credentials` describe, and the resource that they belong to."""
 
     id: str
     resource_type: str

@@ -34,8 +34,8 @@ class DatabaseAddress:
     connection_timeout_seconds: int = 10
 
     @property
-    def place(self) -> tuple[str, int, str]:
-        """Where it is, for any role: two addresses with the same place are one database."""
+    def identity(self) -> tuple[str, int, str]:
+        """Host, port and database: two addresses with the same identity are one database."""
         return (self.host.casefold().rstrip("."), self.port, self.database_name)
 
 

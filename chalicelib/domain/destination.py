@@ -1,4 +1,4 @@
-"""A system registered to be written to. No delivery exists because of it."""
+"""A system registered to be written to."""
 
 from dataclasses import dataclass
 

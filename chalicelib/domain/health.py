@@ -1,4 +1,4 @@
-"""The outcome of the last check of a registered system."""
+"""Health: the outcome of the last look at a registered system."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class HealthStatus(StrEnum):
-    """`UNKNOWN` means never checked."""
+    """`UNKNOWN` means that nobody has looked yet."""
 
     UNKNOWN = "UNKNOWN"
     HEALTHY = "HEALTHY"
@@ -15,7 +15,7 @@ class HealthStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A sanitized error, and when it occurred."""
+    """A sanitized error, and when it happened."""
 
     code: str
     message: str
@@ -24,7 +24,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """The outcome of the last check, and when it was made."""
+    """What the last look found, and when."""
 
     status: HealthStatus = HealthStatus.UNKNOWN
     checked_at: datetime | None = None
@@ -32,10 +32,10 @@ class Health:
 
     @classmethod
     def healthy(cls, at: datetime) -> "Health":
-        """A check that found nothing wrong."""
+        """The health after a look that succeeded."""
         return cls(status=HealthStatus.HEALTHY, checked_at=at)
 
     @classmethod
     def unhealthy(cls, at: datetime, code: str, message: str) -> "Health":
-        """A check that failed."""
+        """The health after a look that failed."""
         return cls(status=HealthStatus.UNHEALTHY, checked_at=at, last_error=Failure(code=code, message=message, at=at))

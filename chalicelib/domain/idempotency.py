@@ -1,13 +1,13 @@
-"""What is kept of a request that carried an `Idempotency-Key`, and the rows that keep it."""
+"""Requests that carry an `Idempotency-Key`: the claim of a key, the kept answer, and the contract of their store."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from chalicelib.kit.masking import Secret
 
-KEPT_FOR_SECONDS = 24 * 3600
-LEASE_SECONDS = 35
+KEPT_FOR = timedelta(hours=24)
+LEASE = timedelta(seconds=35)
 """Longer than any request can run (20 s of its own, 29 s of the gateway's), so that no lease ends under a live one."""
 
 
@@ -32,7 +32,7 @@ class Claim:
 
 
 class TextSealer(Protocol):
-    """Seals what rows keep of answers."""
+    """Encrypts the answers that are stored."""
 
     def seal(self, name: str, text: Secret) -> str:
         """The text, encrypted and bound to the name."""
@@ -44,20 +44,21 @@ class TextSealer(Protocol):
 
 
 class IdempotencyRows(Protocol):
-    """One row per key for 24 hours. `key` and `body_hash` are digests: they do not tell what was asked."""
+    """One row per key for 24 hours. `key` and `body_hash` are digests: they do not show what was requested."""
 
-    def claim(self, key: str, body_hash: str, now: datetime, lease_seconds: int) -> Claim | KeptAnswer:
+    def claim(self, key: str, body_hash: str, now: datetime) -> Claim | KeptAnswer:
         """The right to run, or the answer that was given before.
 
-        A row whose lease has ended without an answer is claimed anew: its runner died. Raises `Conflict` with code
-        `IDEMPOTENCY_KEY_REUSED` when the key came with another body, `RequestInProgress` while the first still runs.
+        A row whose lease has ended without an answer is claimed anew by the same body: its worker died. Raises
+        `Conflict` with code `IDEMPOTENCY_KEY_REUSED` when the key came with another body, `RequestInProgress` while the
+        first request still runs.
         """
         ...
 
-    def finish(self, claim: Claim, answer: KeptAnswer, now: datetime) -> None:
-        """Keeps the answer. A claim that has been taken over meanwhile keeps nothing and raises nothing."""
+    def finish(self, claim: Claim, answer: KeptAnswer) -> None:
+        """Keep the answer. Nothing happens when the claim has been taken over meanwhile."""
         ...
 
     def release(self, claim: Claim) -> None:
-        """Forgets the claim, so that the same request may be tried again. Nothing happens when it was taken over."""
+        """Forget the claim, so that the request may be repeated. Nothing happens when it has been taken over."""
         ...

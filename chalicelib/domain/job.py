@@ -1,4 +1,4 @@
-"""A durable request to look at a source: discovery or health."""
+"""A durable request to look at a registered resource: discovery or health."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,17 +7,18 @@ from enum import StrEnum
 from typing import Any
 
 from chalicelib.domain.access import SYSTEM
+from chalicelib.domain.lease import is_free
 
 
 class JobKind(StrEnum):
-    """What the job does."""
+    """What is asked for. What it means for a type of resource is in the table of job handlers."""
 
     DISCOVERY = "DISCOVERY"
     HEALTH = "HEALTH"
 
 
 class JobStatus(StrEnum):
-    """Where the job is. A worker that dies leaves it RUNNING with a lease that runs out."""
+    """A worker that dies leaves its job RUNNING with a lease that ends."""
 
     PENDING = "PENDING"
     RUNNING = "RUNNING"
@@ -26,14 +27,16 @@ class JobStatus(StrEnum):
 
     @property
     def terminal(self) -> bool:
-        """It will not change any more."""
+        """Whether it will not change any more."""
         return self in (JobStatus.COMPLETED, JobStatus.FAILED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A job row. `result` and the error are sanitized; `lease_until` is until when its worker is believed alive; the
-    actor is who asked for it.
+    """A stored job. The actor is who requested it; `result` and the error are sanitized.
+
+    `lease_until` is when a sweep may send it to a worker again: while it is PENDING its message is given a moment to
+    arrive, while it is RUNNING its worker counts as alive until then.
     """
 
     id: str
@@ -54,3 +57,7 @@ class Job:
     created_at: datetime
     started_at: datetime | None = None
     finished_at: datetime | None = None
+
+    def may_run(self, now: datetime) -> bool:
+        """Whether a worker may take it: nobody has begun it, or whoever did has lost the lease."""
+        return self.status is JobStatus.PENDING or (not self.status.terminal and is_free(self.lease_until, now))

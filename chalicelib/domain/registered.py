@@ -1,4 +1,4 @@
-"""What people register: the facts that clusters, sources and destinations have in common."""
+"""What people register: the fields that clusters, sources and destinations have in common."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from chalicelib.domain.health import Health
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered:
-    """Anything registered. `version` counts what people change, `revision` every write of the row."""
+    """Anything registered. `version` counts the changes that people made, `revision` all writes."""
 
     id: str
     name: str
@@ -28,10 +28,10 @@ class Registered:
 class RegisteredSystem(Registered):
     """A system that data comes from or goes to."""
 
-    RESET_BY_NEW_ACCESS: ClassVar[Mapping[str, Any]] = {"health": Health(), "last_tested_at": None, "last_test": None}
-    """Its fields before the first connection test with this address and these credentials."""
-    RESET_BY_NEW_PLACE: ClassVar[Mapping[str, Any]] = RESET_BY_NEW_ACCESS
-    """Its fields before anything was read from the database that its address names."""
+    UNTESTED: ClassVar[Mapping[str, Any]] = {"health": Health(), "last_tested_at": None, "last_test": None}
+    """The fields that tests of the connection fill in, as they are before the first test."""
+    UNDISCOVERED: ClassVar[Mapping[str, Any]] = UNTESTED
+    """The fields that tests and discovery fill in, as they are before both."""
 
     description: str | None
     environment: str | None
@@ -40,7 +40,10 @@ class RegisteredSystem(Registered):
     last_test: TestResult | None = None
 
     def invalidated_by(self, address: DatabaseAddress, credentials: Credentials) -> Mapping[str, Any]:
-        """The fields to reset when its address or credentials become these."""
-        if address.place != self.address.place:
-            return self.RESET_BY_NEW_PLACE
-        return {} if (address, credentials) == (self.address, self.credentials) else self.RESET_BY_NEW_ACCESS
+        """The fields that no longer hold under another address or other credentials, with their first values.
+
+        Another user name or TLS mode, or a new password, invalidates tests; another database invalidates discovery too.
+        """
+        if address.identity != self.address.identity:
+            return self.UNDISCOVERED
+        return {} if (address, credentials) == (self.address, self.credentials) else self.UNTESTED

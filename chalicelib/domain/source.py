@@ -12,8 +12,8 @@ from chalicelib.domain.registered import RegisteredSystem
 class Source(RegisteredSystem):
     """A source. `tables` and `cdc_ready_tables` are null until discovery has run for the current address."""
 
-    RESET_BY_NEW_PLACE: ClassVar[Mapping[str, Any]] = {
-        **RegisteredSystem.RESET_BY_NEW_ACCESS,
+    UNDISCOVERED: ClassVar[Mapping[str, Any]] = {
+        **RegisteredSystem.UNTESTED,
         "last_discovery_at": None,
         "tables": None,
         "cdc_ready_tables": None,

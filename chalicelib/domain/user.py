@@ -1,4 +1,4 @@
-"""People who may sign in, and their sessions."""
+"""Users and their sessions."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ class UserStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """A person. `password_hash` is Argon2id in PHC form; null until an invite is accepted."""
+    """A user. `password_hash` is Argon2id in PHC form; None until an invite is accepted."""
 
     id: str
     email: str
@@ -36,7 +36,7 @@ class User:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A signed-in browser. `id` is the SHA-256 of the token in its cookie."""
+    """The session of one browser. `id` is the SHA-256 of the token in its cookie."""
 
     id: str
     user_id: str
@@ -45,13 +45,12 @@ class Session:
 
     @property
     def ends_at(self) -> datetime:
-        """When it is over, however often it is used."""
+        """When it ends even if it is used."""
         return self.created_at + ABSOLUTE
 
     def expires_at(self) -> datetime:
-        """When it is over if it is not used again."""
+        """When it ends if it is not used again."""
         return min(self.ends_at, self.last_seen_at + IDLE)
 
     def valid(self, now: datetime) -> bool:
-        """Whether it still signs its user in."""
         return now < self.expires_at()

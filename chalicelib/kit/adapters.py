@@ -1,4 +1,4 @@
-"""How values of a type become JSON and come back: built when first used, because building takes milliseconds."""
+"""Pydantic's type adapters, each built when it is first used: building one takes milliseconds."""
 
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 @cache
 def adapter(kind: Any) -> "TypeAdapter[Any]":
-    """Pydantic's adapter of a type, the same one each time."""
+    """The adapter of a type, the same one each time."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)

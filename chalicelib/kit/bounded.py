@@ -1,4 +1,4 @@
-"""What a process remembers to save work, and may forget at any time."""
+"""A cache with a bound."""
 
 from typing import TypeVar
 
@@ -7,7 +7,7 @@ V = TypeVar("V")
 
 
 class Bounded(dict[K, V]):
-    """A dict of at most so many entries: one more, and it begins anew. Entries come in by `[key] = value` alone."""
+    """A dict of at most so many entries, which is emptied when one more comes. Only `[key] = value` keeps the bound."""
 
     def __init__(self, at_most: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Time: one place to ask for it, one spelling on the wire, and budgets that are handed down."""
+"""The clock, the spelling of times in the API, and deadlines."""
 
 import time
 from collections.abc import Callable
@@ -6,27 +6,27 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 Clock = Callable[[], datetime]
-"""Gives the present moment, with a zone, in UTC. Handed in wherever something happens "now"."""
+"""Returns the current time, in UTC with its zone. Handed in wherever something depends on it."""
 
 
 def utc_now() -> datetime:
-    """The present moment, cut to the milliseconds that the wire shows."""
+    """The current time, cut to milliseconds: what the API shows."""
     return to_milliseconds(datetime.now(UTC))
 
 
-def to_milliseconds(moment: datetime) -> datetime:
-    """The same moment without what is below a millisecond, so that a stored time equals a shown one."""
-    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+def to_milliseconds(at: datetime) -> datetime:
+    """The time without what is below a millisecond, so that a stored time equals the shown one."""
+    return at.replace(microsecond=at.microsecond // 1000 * 1000)
 
 
-def rfc3339(moment: datetime) -> str:
+def rfc3339(at: datetime) -> str:
     """`2026-01-31T12:00:00.000Z`: RFC 3339, UTC, milliseconds; sorts as text."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A moment on the monotonic clock after which no more work is worth starting."""
+    """A time on the monotonic clock, in seconds, after which no work is started any more."""
 
     at: float
 
@@ -41,5 +41,5 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is left."""
+        """Whether no time remains."""
         return self.remaining() <= 0

@@ -1,4 +1,4 @@
-"""Identifiers: fresh ones, and ones that are a function of something."""
+"""Identifiers: random ones, and ones that are a function of other values."""
 
 import re
 import secrets
@@ -10,12 +10,12 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 
 
 def new_id() -> str:
-    """A fresh random UUID, lower case with dashes."""
+    """A random UUID, lower case with dashes."""
     return str(uuid4())
 
 
 def id_from(*parts: str) -> str:
-    """The same UUID for the same parts, whoever asks: what makes a repeated request recognise its own work."""
+    """The same UUID for the same parts: this is how a repeated request finds what it did before."""
     return str(uuid5(_NAMESPACE, "\x1f".join(parts)))
 
 
@@ -25,10 +25,10 @@ def is_uuid(text: str) -> bool:
 
 
 def new_token(prefix: str = "") -> str:
-    """256 random bits, safe in a URL and a cookie."""
+    """A token of 256 random bits, safe in a URL and a cookie."""
     return prefix + secrets.token_urlsafe(32)
 
 
-def correlation_id(given: str | None) -> str:
-    """The caller's correlation id when it is well-formed, else a fresh one."""
-    return given if given and CORRELATION_ID.match(given) else new_id()
+def correlation_id(sent: str | None) -> str:
+    """The correlation id that the client sent, when it is well-formed, else a new one."""
+    return sent if sent and CORRELATION_ID.match(sent) else new_id()

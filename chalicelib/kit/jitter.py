@@ -1,8 +1,8 @@
-"""Pauses of chance: those who met once shall not meet again at the same moment."""
+"""Random pauses before another attempt, so that callers who collided once do not collide again."""
 
 import random
 
 
 def jitter(seconds: float, attempt: int) -> float:
-    """Seconds to wait before another attempt: up to `seconds` after attempt 0, twice as long after each later one."""
+    """Seconds to wait: at most `seconds` after attempt 0, and twice as long after each later attempt."""
     return random.uniform(0, seconds * 2**attempt)  # noqa: S311 - not a secret

@@ -1,4 +1,4 @@
-"""Structured logs that cannot tell secrets: masked by key name, and exceptions without their messages."""
+"""Structured logs without secrets: values are masked by the name of their key, exceptions come without message."""
 
 import logging
 import re
@@ -18,7 +18,7 @@ _SECRET_NAMES = re.compile(
     re.IGNORECASE,
 )
 _CONTROL = re.compile("[\x7f-\x9f\u2028\u2029]")
-"""What JSON leaves as it is and a terminal or a reader of lines may take for an order; the rest JSON escapes."""
+"""Control characters that JSON does not escape, and that a terminal or a reader of lines would act on."""
 
 _MAX_DEPTH = 8
 _MAX_TEXT = 2_000
@@ -26,7 +26,7 @@ _MAX_FRAMES = 30
 
 
 def masked(value: Any, depth: int = 0) -> Any:
-    """The value with everything under a telling key replaced by the mask, and long text cut."""
+    """The value with the mask in place of everything under a secret's name, and with long text cut."""
     if isinstance(value, str):
         return value[:_MAX_TEXT]
     if value is None or isinstance(value, (int, float)):
@@ -34,21 +34,21 @@ def masked(value: Any, depth: int = 0) -> Any:
     if depth > _MAX_DEPTH or isinstance(value, (Secret, bytes)):
         return MASK
     if isinstance(value, Mapping):
-        return {str(key): MASK if _tells(str(key)) else masked(item, depth + 1) for key, item in value.items()}
+        return {str(key): MASK if _is_secret(str(key)) else masked(item, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [masked(item, depth + 1) for item in value]
     return type(value).__name__ if isinstance(value, BaseException) else value
 
 
 @lru_cache(maxsize=512)
-def _tells(key: str) -> bool:
+def _is_secret(key: str) -> bool:
     return bool(_SECRET_NAMES.search(key))
 
 
 def failure(error: BaseException) -> dict[str, Any]:
-    """What may be told of an unexpected exception: its type, where it was raised, and the types behind it.
+    """What may be logged of an unexpected exception: its type, its stack, and the same of its cause.
 
-    Never a message: those of drivers, of pydantic and of `KeyError` hold values.
+    Never a message: those of drivers, of pydantic and of `KeyError` contain values.
     """
     frames = traceback.extract_tb(error.__traceback__)[-_MAX_FRAMES:]
     cause = error.__cause__ or error.__context__
@@ -71,8 +71,8 @@ class MaskingFormatter(LambdaPowertoolsFormatter):
         error = log_record.exc_info[1] if isinstance(log_record.exc_info, tuple) else None
         if error is None:
             return None, None, None
-        told = failure(error)
-        return told["stack"], told["type"], None
+        details = failure(error)
+        return details["stack"], details["type"], None
 
     def _serialize_stacktrace(self, log_record: logging.LogRecord) -> Any:
         return None

@@ -1,10 +1,10 @@
-"""Secrets in memory: a holder that prints as a mask, and the mask itself."""
+"""Secrets in memory, which print as a mask."""
 
 MASK = "********"
 
 
 class Secret:
-    """A secret value. Printing, formatting, comparing by repr and logging show the mask; `reveal` is the one way in."""
+    """A secret value. Printing, formatting and logging it show the mask; `reveal` alone returns the value."""
 
     __slots__ = ("__value",)
 
@@ -12,7 +12,7 @@ class Secret:
         self.__value = value
 
     def reveal(self) -> str:
-        """The plain value. Call it only where the value leaves for the place that needs it."""
+        """The plain value. Call it only where the value is handed to what needs it."""
         return self.__value
 
     def __repr__(self) -> str:
@@ -30,4 +30,4 @@ class Secret:
         return bool(self.__value)
 
     def __reduce__(self) -> tuple[object, ...]:
-        raise TypeError("a Secret is not written anywhere")
+        raise TypeError("a Secret is never serialized")

@@ -1,4 +1,4 @@
-"""Pages of a list: what a store hands up, and the signed word by which a client asks for the next one."""
+"""Pages of a list, and the signed cursor by which a client asks for the next page."""
 
 import base64
 import hmac
@@ -17,7 +17,7 @@ _SIGNATURE_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """Some items of a list. `next_key` is the store's own word for where the rest begins, None at the end."""
+    """Some items of a list. `next_key` is the store's key of where the rest begins, None at the end."""
 
     items: tuple[T, ...]
     next_key: str | None = None
@@ -28,7 +28,7 @@ class Page(Generic[T]):
 
 
 def slice_of(items: Sequence[T], *, limit: int, after: str | None) -> Page[T]:
-    """A page of a list that is short enough to be held as a whole; its key is a position."""
+    """A page of a list that is in memory as a whole; its key is a position."""
     begin = int(after) if after else 0
     end = begin + limit
     return Page(tuple(items[begin:end]), str(end) if end < len(items) else None)
@@ -40,7 +40,7 @@ class BadCursor(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signer:
-    """Signs what leaves and must come back unchanged. `key` is 32 bytes, the same in every process."""
+    """Signs what clients have to send back unchanged. `key` is 32 bytes, the same in every process."""
 
     key: bytes
 
@@ -48,11 +48,11 @@ class Signer:
         return "Signer(********)"
 
     def digest(self, purpose: str, text: bytes) -> bytes:
-        """A keyed digest of 32 bytes; the same text under another purpose gives another."""
+        """A keyed digest of 32 bytes. The same text for another purpose has another digest."""
         return hmac.digest(self.key, purpose.encode() + b"\x00" + text, "sha256")
 
     def sign(self, scope: str, next_key: str, now: datetime) -> str:
-        """A cursor for the list called `scope` (its name and its filters), good for 24 hours, safe in a URL."""
+        """A cursor for the list `scope` (its name and its filters), valid for 24 hours, safe in a URL."""
         expires = int((now + CURSOR_LIFETIME).timestamp())
         claims = json.dumps([expires, next_key], separators=(",", ":")).encode()
         return _encode(self._signature(scope, claims) + claims)

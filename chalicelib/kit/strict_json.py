@@ -1,6 +1,6 @@
-"""JSON without its loose ends: nothing that two parsers may read in two ways gets past this point.
+"""Strict JSON: text that two parsers may read in two ways is refused.
 
-Refused: text that is not UTF-8, a key twice in one object, `NaN` and infinities (spelled or by overflow), integers of
+That is text that is not UTF-8, a key twice in one object, `NaN` and infinities (spelled or by overflow), integers of
 more than 1,000 digits, nesting deeper than 32. The depth is counted before parsing, so that a body of nothing but
 brackets costs one pass over its bytes and no recursion.
 """
@@ -17,7 +17,7 @@ _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 class NotStrictJson(ValueError):
-    """The text is not the JSON that we take. The message says why and quotes nothing."""
+    """The text is not strict JSON. The message says why and quotes nothing."""
 
 
 def loads(raw: bytes) -> Any:
@@ -35,9 +35,9 @@ def loads(raw: bytes) -> Any:
 
 
 def may_hide(raw: bytes, *needles: bytes) -> bool:
-    """Whether a string in this JSON text may hold one of the needles: plainly, or spelled with `\\u` escapes.
+    """Whether a string in this JSON text may contain one of the needles: plainly, or spelled with `\\u` escapes.
 
-    False is certain, True is worth a look at the parsed value. It keeps the look off nearly every request.
+    False is certain; after True the parsed value has to be searched. It saves nearly every request that search.
     """
     return b"\\u" in raw or any(needle in raw for needle in needles)
 

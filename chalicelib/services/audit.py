@@ -1,4 +1,4 @@
-"""The audit trail: one record per fact, in the transaction of the change that it tells of."""
+"""The audit trail: one record for each change, written in the transaction of that change."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ View = Mapping[str, Any]
 class AuditTrail:
     """Writes and reads audit records."""
 
-    rows: Audit
+    store: Audit
     clock: Clock
 
     def record(  # noqa: PLR0913 - the fields of one record
@@ -39,7 +39,7 @@ class AuditTrail:
         meaningful: bool = True,
     ) -> None:
         """Add the record to the transaction. `action` is `<resource_type>.<verb>`."""
-        self.rows.append(
+        self.store.append(
             transaction,
             AuditRecord(
                 id=new_id(),
@@ -60,16 +60,21 @@ class AuditTrail:
         )
 
     def record_alone(self, context: RequestContext, action: str, resource_id: str | None, **more: Any) -> None:
-        """Write a record that belongs to no change: a denial, a look at a secret."""
+        """Write a record in a transaction of its own: of a denial, of a secret that was read."""
         transaction = Transaction()
         self.record(transaction, context, action, resource_id, **more)
         transaction.commit()
+
+    def record_denial(self, context: RequestContext, *, method: str, path: str, permission: str) -> None:
+        """Write that the caller was refused a route for lack of a permission."""
+        request = {"method": method, "path": path, "permission": permission}
+        self.record_alone(context, "access.deny", None, outcome=Outcome.DENIED, after=request)
 
     def list(
         self, *, limit: int, after: str | None, resource_id: str | None, include_related: bool, meaningful: bool | None
     ) -> Page[AuditRecord]:
         """Newest first; see `stores.audit.Audit.list`."""
-        return self.rows.list(
+        return self.store.list(
             limit=limit, after=after, resource_id=resource_id, include_related=include_related, meaningful=meaningful
         )
 
@@ -77,7 +82,7 @@ class AuditTrail:
 def view(entity: Any) -> View:
     """An entity as an audit record shows it: plain JSON with the names and times of the API.
 
-    Credentials are reduced to whether they are configured; what only the stores care about is left out.
+    Of credentials only whether they are configured; fields that only the stores need are left out.
     """
     kind: Any = type(entity)
     shown: dict[str, Any] = adapter(kind).dump_python(entity, exclude=_INTERNAL)

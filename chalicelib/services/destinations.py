@@ -1,4 +1,4 @@
-"""Destinations: registered systems to write to. Registering one claims no delivery."""
+"""Destinations: registered systems to write to. Registering one creates no delivery."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,9 +9,9 @@ from chalicelib.services.systems import SystemService
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DestinationService(SystemService[Destination]):
-    """Create, read, change and delete destinations. One that deliveries write to stays where it is."""
+    """Create, read, change, delete and test destinations."""
 
-    # Their connectors and their claims on target tables belong to the place where it is.
+    # The sink connectors of its deliveries and their claims on target tables belong to this address.
     ADDRESS_LOCKED: ClassVar[bool] = True
 
     kind: type[Destination] = Destination

@@ -43,7 +43,7 @@ class Discovery:
             self._note(source, {"health": Health.unhealthy(self.clock(), error.code, error.message)})
             raise Unavailable(error.message, code="SOURCE_UNAVAILABLE") from error
         stored = capture_provider(source.address.provider).source_tables(found, source_id, self.clock())
-        if self._source(source_id).address.place != source.address.place:
+        if self._source(source_id).address.identity != source.address.identity:
             raise Unavailable(
                 "The source was pointed at another database meanwhile. Discover again.", code="SOURCE_UNAVAILABLE"
             )

@@ -1,4 +1,4 @@
-"""Jobs: durable requests to look at a source, carried out by a worker, taken up again when a worker dies."""
+"""Jobs: durable requests about a registered resource, run by a worker, and by another one when that worker dies."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -8,94 +8,102 @@ from typing import Any
 from chalicelib.domain.access import SYSTEM, Actor, RequestContext
 from chalicelib.domain.audit import Outcome
 from chalicelib.domain.job import Job, JobKind, JobStatus
+from chalicelib.domain.lease import abandoned
 from chalicelib.errors import HeadgateError, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.audit import AuditTrail
 from chalicelib.stores.claims import Claims
+from chalicelib.stores.documents import Documents
 from chalicelib.stores.jobs import OPEN, Jobs
-from chalicelib.stores.sources import Sources
+from chalicelib.stores.leases import take_lease
 from chalicelib.stores.transaction import Transaction
 
 LEASE = timedelta(seconds=60)
+"""Longer than a worker may run (50 s), so that no lease ends under a live worker."""
 MAX_ATTEMPTS = 3
-_NUDGE_AFTER = timedelta(seconds=10)
-_SWEPT = 100
-_VERBS = {JobKind.DISCOVERY: "discover", JobKind.HEALTH: "health"}
+_MESSAGE_ARRIVES_WITHIN = timedelta(seconds=10)
+_SWEEP_LIMIT = 100
 
-JobHandler = Callable[[RequestContext, str], Mapping[str, Any]]
-"""Does a job for a source id and gives the result to store. Raises HeadgateError to fail the job."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobHandler:
+    """How jobs of one kind are done for one type of resource.
+
+    `store` knows which resources exist, `verb` completes the audit action (`<resource_type>.<verb>`). `run` takes the
+    id of the resource and returns the job's result; it raises HeadgateError to fail the job, and is safe to repeat.
+    """
+
+    store: Documents[Any]
+    verb: str
+    run: Callable[[RequestContext, str], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobService:
-    """Accepts jobs, runs them, sweeps up those that were lost. `ring` wakes a worker; the row is the truth."""
+    """Accepts jobs, runs them, and sends those that were lost once more.
 
-    rows: Jobs
-    sources: Sources
+    `handlers` are found by type of resource and kind. `notify` sends a job's id to the workers; such a message may be
+    lost or come twice: what is stored decides.
+    """
+
+    store: Jobs
+    handlers: Mapping[tuple[str, JobKind], JobHandler]
     claims: Claims
     audit: AuditTrail
-    work: Mapping[JobKind, JobHandler]
-    ring: Callable[[str], None]
+    notify: Callable[[str], None]
     clock: Clock
 
-    def request(self, context: RequestContext, kind: JobKind, source_id: str) -> Job:
-        """Accept a job; a second one of the same kind for the same source is the first while that is not over."""
-        self.sources.get(source_id)
+    def request(self, context: RequestContext, kind: JobKind, resource_type: str, resource_id: str) -> Job:
+        """Accept a job. While one of the same kind is open for the resource, that one is returned. Raises NotFound."""
+        self.handlers[resource_type, kind].store.get(resource_id)
+        now = self.clock()
         job = Job(
             id=context.fresh_id(),
             kind=kind,
-            resource_type="source",
-            resource_id=source_id,
+            resource_type=resource_type,
+            resource_id=resource_id,
             actor_id=context.actor.id,
             actor_email=context.actor.email,
             actor_via=context.actor.via,
             correlation_id=context.correlation_id,
-            created_at=self.clock(),
+            lease_until=now + _MESSAGE_ARRIVES_WITHIN,
+            created_at=now,
         )
         transaction = Transaction()
-        self.rows.put_new(transaction, job)
+        self.store.put_new(transaction, job)
         self.claims.take(transaction, _claim(job), job.id, label="open")
         self._audit(transaction, job, Outcome.REQUESTED)
         try:
             transaction.commit()
         except WriteConflict:
-            return self._already_open(context, job)
-        self.ring(job.id)
+            # The open job; when that has just ended, this is requested once more.
+            open_id = self.claims.find(_claim(job)) or job.id
+            return self.store.find(open_id) or self.request(context, kind, resource_type, resource_id)
+        self.notify(job.id)
         return job
 
     def get(self, job_id: str) -> Job:
         """The job; raises NotFound."""
-        return self.rows.get(job_id)
+        return self.store.get(job_id)
 
     def run(self, job_id: str, deadline: Deadline) -> None:
-        """Carry out a job that nobody else is carrying out. Safe to repeat, and to call for a job that is over."""
-        job = self.rows.find(job_id)
-        now = self.clock()
-        if job is None or job.status.terminal or (job.lease_until and now < job.lease_until):
+        """Run a job that no live worker has. Safe to repeat, and to call for a job that has ended."""
+        job, now = self.store.find(job_id), self.clock()
+        if job is None or not job.may_run(now):
             return
-        running = replace(
-            job,
-            status=JobStatus.RUNNING,
-            attempts=job.attempts + 1,
-            lease_until=now + LEASE,
-            started_at=job.started_at or now,
-        )
+        begun: dict[str, Any] = {"attempts": job.attempts + 1, "started_at": job.started_at or now}
         try:
-            running = self._save(running)
+            running = take_lease(self.store, job, now + LEASE, status=JobStatus.RUNNING, **begun)
         except WriteConflict:
-            return
+            return  # another worker was faster
         self._finish(running, self._outcome(running, deadline))
 
     def sweep(self) -> int:
-        """Ring again for jobs that should have been taken up by now; returns how many."""
-        now = self.clock()
-        lost = [
-            job.id
-            for job in self.rows.list_in("open_state", OPEN, limit=_SWEPT).items
-            if (job.lease_until or job.created_at + _NUDGE_AFTER) <= now
-        ]
-        for job_id in lost:
-            self.ring(job_id)
+        """Notify the workers of jobs that none of them has, 100 at the most; returns how many."""
+        open_jobs = self.store.list_in("open_state", OPEN, limit=_SWEEP_LIMIT).items
+        lost = abandoned(open_jobs, self.clock(), limit=_SWEEP_LIMIT)
+        for job in lost:
+            self.notify(job.id)
         return len(lost)
 
     def _outcome(self, job: Job, deadline: Deadline) -> Mapping[str, Any]:
@@ -104,41 +112,34 @@ class JobService:
             return _failed("JOB_ABANDONED", "It was begun several times and never ended. Request it again.")
         context = RequestContext(actor=SYSTEM, correlation_id=job.correlation_id, deadline=deadline)
         try:
-            return {"status": JobStatus.COMPLETED, "result": self.work[job.kind](context, job.resource_id)}
+            return {"status": JobStatus.COMPLETED, "result": self._handler(job).run(context, job.resource_id)}
         except HeadgateError as error:
             return _failed(error.code, error.message)
 
     def _finish(self, job: Job, outcome: Mapping[str, Any]) -> None:
         done = replace(job, finished_at=self.clock(), lease_until=None, **outcome)
         transaction = Transaction()
-        self.rows.save(transaction, done)
+        self.store.save(transaction, done)
         self.claims.release(transaction, _claim(job), job.id)
         self._audit(transaction, done, Outcome.SUCCESS if done.status is JobStatus.COMPLETED else Outcome.FAILED)
         try:
             transaction.commit()
         except WriteConflict:
-            return  # our lease had run out and another worker has it
+            return  # the lease had ended and another worker has the job
 
     def _audit(self, transaction: Transaction, job: Job, outcome: Outcome) -> None:
         actor = Actor(id=job.actor_id, email=job.actor_email, role=None, via=job.actor_via)
         context = RequestContext(actor=actor, correlation_id=job.correlation_id)
-        told: dict[str, Any] = {"job_id": job.id}
+        details: dict[str, Any] = {"job_id": job.id}
         if job.error_code:
-            told["error"] = {"code": job.error_code, "message": job.error_message}
-        action = f"{job.resource_type}.{_VERBS[job.kind]}"
-        self.audit.record(transaction, context, action, job.resource_id, outcome=outcome, after=told, meaningful=False)
+            details["error"] = {"code": job.error_code, "message": job.error_message}
+        action = f"{job.resource_type}.{self._handler(job).verb}"
+        self.audit.record(
+            transaction, context, action, job.resource_id, outcome=outcome, after=details, meaningful=False
+        )
 
-    def _save(self, job: Job) -> Job:
-        transaction = Transaction()
-        saved = self.rows.save(transaction, job)
-        transaction.commit()
-        return saved
-
-    def _already_open(self, context: RequestContext, wanted: Job) -> Job:
-        """The open job that holds the claim; a claim whose job is just ending is tried once more."""
-        holder = self.claims.find(_claim(wanted))
-        found = self.rows.find(holder or wanted.id)
-        return found if found else self.request(context, wanted.kind, wanted.resource_id)
+    def _handler(self, job: Job) -> JobHandler:
+        return self.handlers[job.resource_type, job.kind]
 
 
 def _claim(job: Job) -> str:

@@ -1,11 +1,13 @@
-"""Signing in and out, and knowing who asks."""
+"""Sessions: signing in and out, and the user behind a cookie."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import NamedTuple
 
-from chalicelib.domain.access import Actor, RequestContext, Role
+from chalicelib.domain.access import SYSTEM, Actor, RequestContext, Role
 from chalicelib.domain.audit import Outcome
+from chalicelib.domain.names import unique_key
 from chalicelib.domain.user import Session, User, UserStatus
 from chalicelib.errors import Unauthenticated, WriteConflict
 from chalicelib.kit.clock import Clock
@@ -17,12 +19,12 @@ from chalicelib.services.audit import AuditTrail
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.users import Sessions, Users
 
-_NOTE_USE_EVERY = timedelta(seconds=60)
-"""A session's last use is written at most this often: reading must not cost a write each time."""
+_TOUCH_EVERY = timedelta(seconds=60)
+"""A session's last use is written at most this often, so that not every request costs a write."""
 
 
 class SignedIn(NamedTuple):
-    """A session with its user and, at login only, the token that goes into the cookie."""
+    """A session with its user. `token` is the value of the cookie; it is known at login only."""
 
     user: User
     session: Session
@@ -39,8 +41,8 @@ class SessionService:
     clock: Clock
 
     def install_admin(self, email: str, password: Secret) -> None:
-        """Make the first Admin if the address has no account. Never resets an existing one."""
-        user_id = self._user_id(email)
+        """Create the first Admin, unless the address has an account: an existing one is never reset."""
+        user_id = _user_id(email)
         if self.users.find(user_id):
             return
         now = self.clock()
@@ -54,68 +56,60 @@ class SessionService:
         )
         transaction = Transaction()
         self.users.put_new(transaction, user)
-        self.audit.record(transaction, _installation(), "user.install", user.id, after={"role": user.role})
-        try:
+        context = RequestContext(actor=SYSTEM, correlation_id=new_id())
+        self.audit.record(transaction, context, "user.install", user.id, after={"role": user.role})
+        with suppress(WriteConflict):  # another process was faster
             transaction.commit()
-        except WriteConflict:
-            return
 
     def login(self, context: RequestContext, email: str, password: Secret) -> SignedIn:
-        """A new session. One error, at one cost, for unknown user, wrong password and disabled user."""
-        user = self.users.find(self._user_id(email))
-        right = verify_password(password, user.password_hash if user else None)
-        if not right or user is None or user.status is not UserStatus.ACTIVE:
+        """A new session. Raises Unauthenticated INVALID_CREDENTIALS.
+
+        An unknown user, a wrong password and a disabled user are the same error, after the same work.
+        """
+        user = self.users.find(_user_id(email))
+        verified = verify_password(password, user.password_hash if user else None)
+        if not verified or user is None or user.status is not UserStatus.ACTIVE:
             self.audit.record_alone(context, "session.login", user.id if user else None, outcome=Outcome.DENIED)
             raise Unauthenticated("Email or password is wrong.", code="INVALID_CREDENTIALS")
         now, token = self.clock(), new_token()
         session = Session(id=token_hash(token), user_id=user.id, created_at=now, last_seen_at=now)
         transaction = Transaction()
         self.sessions.put_new(transaction, session)
-        seen = self.users.save(transaction, replace(user, last_login_at=now))
-        acting = replace(context, actor=_actor(user))
-        self.audit.record(transaction, acting, "session.login", user.id, meaningful=False)
+        stored = self.users.save(transaction, replace(user, last_login_at=now))
+        context = replace(context, actor=actor_of(user))
+        self.audit.record(transaction, context, "session.login", user.id, meaningful=False)
         try:
             transaction.commit()
         except WriteConflict:
             return self.login(context, email, password)
-        return SignedIn(user=seen, session=session, token=Secret(f"{user.id}.{token}"))
+        return SignedIn(user=stored, session=session, token=Secret(f"{user.id}.{token}"))
 
     def logout(self, context: RequestContext, cookie: str) -> None:
-        """End the session for good."""
+        """Delete the session."""
         transaction = Transaction()
-        self.sessions.end(transaction, token_hash(cookie.partition(".")[2]))
+        self.sessions.delete(transaction, token_hash(cookie.partition(".")[2]))
         self.audit.record(transaction, context, "session.logout", context.actor.id, meaningful=False)
         transaction.commit()
 
     def signed_in(self, cookie: str) -> SignedIn:
-        """Who holds the cookie. Raises Unauthenticated."""
+        """The session and user behind a cookie. Raises Unauthenticated."""
         user_id, _, token = cookie.partition(".")
         found = self.sessions.find(token_hash(token), user_id) if is_uuid(user_id) and token else None
         now = self.clock()
         if found is None or not found[0].valid(now) or found[1].status is not UserStatus.ACTIVE:
             raise Unauthenticated("Sign in first: POST /api/v1/auth/login.")
         session, user = found
-        if now - session.last_seen_at >= _NOTE_USE_EVERY:
+        if now - session.last_seen_at >= _TOUCH_EVERY:
             session = replace(session, last_seen_at=now)
-            self.sessions.seen(session)
+            self.sessions.touch(session)
         return SignedIn(user=user, session=session)
 
-    @staticmethod
-    def _user_id(email: str) -> str:
-        """An address's account, by the address alone: no look-up, no second account for the same address."""
-        from chalicelib.domain.names import unique_key
 
-        return id_from("user", unique_key(email))
-
-
-def _actor(user: User) -> Actor:
+def actor_of(user: User) -> Actor:
+    """The actor of requests that come with the user's cookie."""
     return Actor(id=user.id, email=user.email, role=user.role, via="session")
 
 
-def actor_of(signed_in: SignedIn) -> Actor:
-    """The actor that a signed-in person is."""
-    return _actor(signed_in.user)
-
-
-def _installation() -> RequestContext:
-    return RequestContext(actor=Actor(id=None, email=None, role=None, via="system"), correlation_id=new_id())
+def _user_id(email: str) -> str:
+    """The id is a function of the address: there is no second account for the same address, and no look-up."""
+    return id_from("user", unique_key(email))

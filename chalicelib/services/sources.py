@@ -19,7 +19,7 @@ class TableFilter:
     has_primary_key: bool | None = None
     min_size: int | None = None
 
-    def lets_through(self, table: SourceTable) -> bool:
+    def matches(self, table: SourceTable) -> bool:
         """Whether the table is shown."""
         return (
             (self.search is None or self.search.casefold() in str(table.name).casefold())
@@ -32,17 +32,19 @@ class TableFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceService(SystemService[Source]):
-    """Create, read, change and delete sources; look at what discovery found."""
+    """Create, read, change, delete and test sources; list what discovery found."""
 
     kind: type[Source] = Source
     tables: SourceTables
 
     def on_address_changed(self, system: Source) -> None:
-        """The tables that were found there are no source's any more."""
+        """Remove the tables that discovery found there."""
         self.tables.replace(system.id, [])
 
-    def list_tables(self, source_id: str, *, wanted: TableFilter, limit: int, after: str | None) -> Page[SourceTable]:
-        """Discovered tables by schema and name."""
-        self.rows.get(source_id)
-        passing = [table for table in self.tables.list(source_id) if wanted.lets_through(table)]
-        return slice_of(passing, limit=limit, after=after)
+    def list_tables(
+        self, source_id: str, *, table_filter: TableFilter, limit: int, after: str | None
+    ) -> Page[SourceTable]:
+        """Discovered tables by schema and name. Raises NotFound."""
+        self.store.get(source_id)
+        matching = [table for table in self.tables.list(source_id) if table_filter.matches(table)]
+        return slice_of(matching, limit=limit, after=after)

@@ -1,4 +1,4 @@
-"""The audit trail: append only, newest first, whole or by resource."""
+"""Audit records: append only, listed newest first, all of them or those of a resource."""
 
 from itertools import chain
 from typing import Any
@@ -17,7 +17,7 @@ _MEANINGFUL = "meaningful"
 
 
 class AuditRow(Table):
-    """One record. The whole trail is one partition: 1,000 writes a second are far more than a control plane makes."""
+    """One record. All are in one partition: its 1,000 writes a second are far more than a control plane makes."""
 
     Meta = meta("audit")  # type: ignore[assignment]
     trail = UnicodeAttribute(hash_key=True)
@@ -37,10 +37,10 @@ Rows = list[AuditRow]
 
 
 class Audit:
-    """Appends and reads; there is no way to change or delete a record."""
+    """Appends and reads. Records are never changed or deleted."""
 
     def append(self, transaction: Transaction, record: AuditRecord) -> None:
-        """Write the record with the change that it tells of."""
+        """Write the record in the transaction of the change that it describes."""
         row = AuditRow(
             _TRAIL,
             position(record.at, record.id),

@@ -1,4 +1,4 @@
-"""Claims: rows whose existence is the point. A unique name, the one open job of a source, the tables of a target."""
+"""Claims of what may exist once: a name, the open job of a resource, the tables that a delivery writes."""
 
 import json
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from chalicelib.stores.transaction import Transaction
 
 
 class ClaimRow(Table):
-    """`holder` has the claim; a target row instead holds which delivery writes which table of one schema."""
+    """One claim, of `holder`. A target row has `tables` instead: which delivery writes which table of one schema."""
 
     Meta = meta("claims")  # type: ignore[assignment]
     id = UnicodeAttribute(hash_key=True)
@@ -26,24 +26,24 @@ class Claims:
     """Exclusive claims on a key. Keys start with the kind of claim, such as `name/source/...`."""
 
     def find(self, key: str) -> str | None:
-        """Who holds it, if anybody."""
+        """The holder, or None."""
         with store_errors():
             (row,) = read_rows((ClaimRow, key))
         return row.holder if row else None
 
     def take(self, transaction: Transaction, key: str, holder: str, *, label: str) -> None:
-        """Claim a free key."""
+        """Claim a free key. Conflict label: `label`."""
         row = ClaimRow(key, holder=holder, write_id=transaction.write_id)
         transaction.put(row, condition=ClaimRow.id.does_not_exist(), label=label)
 
     def release(self, transaction: Transaction, key: str, holder: str) -> None:
-        """Give it back. Nothing happens to a claim that somebody else holds: the transaction fails."""
+        """Give the claim back, if it still exists. Conflict label, when another holder has it: `claim.held`."""
         condition = (ClaimRow.holder == holder) | ClaimRow.id.does_not_exist()
         transaction.delete(ClaimRow(key), condition=condition, label="claim.held")
 
 
 class Targets:
-    """Which delivery writes which table, for all tables of one schema in one row: a delivery may map hundreds."""
+    """Which delivery writes which table, in one row per schema: a delivery may map hundreds of tables."""
 
     @staticmethod
     def key(key: str) -> Key:
@@ -51,24 +51,24 @@ class Targets:
         return ClaimRow, key
 
     def holders(self, key: str) -> tuple[dict[str, str], int]:
-        """Table name -> delivery id, and the version of that knowledge (0 when there is none yet)."""
+        """Table name -> delivery id, and the version of the row (0 when there is none yet)."""
         with store_errors():
             (row,) = read_rows(self.key(key))
         return (dict(row.tables or {}), int(row.version)) if row else ({}, 0)
 
     def replace(self, transaction: Transaction, key: str, holders: dict[str, str], *, expected_version: int) -> None:
-        """Store who writes what, if nobody changed it meanwhile. Conflict label: `targets.version`."""
+        """Store them, if nobody has changed the row since it was read. Conflict label: `targets.version`."""
         row = ClaimRow(key, tables=holders, version=expected_version + 1, write_id=transaction.write_id)
         known = ClaimRow.version == expected_version if expected_version else ClaimRow.id.does_not_exist()
-        transaction.put(row, condition=known, label="targets.version", asked_again=True)
+        transaction.put(row, condition=known, label="targets.version")
 
 
 def with_tables(holders: dict[str, str], tables: Iterable[str], delivery_id: str) -> dict[str, str]:
-    """The same knowledge with exactly these tables held by the delivery."""
+    """The same holders, but with exactly these tables for the delivery."""
     others = {table: holder for table, holder in holders.items() if holder != delivery_id}
     return others | dict.fromkeys(tables, delivery_id)
 
 
-def target_key(*place: object) -> str:
-    """The key of one schema of one database, wherever it is registered."""
-    return "target/" + json.dumps(place)
+def target_key(*identity: object) -> str:
+    """The key of one schema of one database, the same for every destination that names this database."""
+    return "target/" + json.dumps(identity)

@@ -1,26 +1,27 @@
-"""What was answered to requests that carried an `Idempotency-Key`, sealed, for 24 hours."""
+"""Claims of idempotency keys, and what was answered to their requests: sealed, for 24 hours."""
 
 import json
-from datetime import datetime, timedelta
+from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 from pynamodb.attributes import TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
-from pynamodb.exceptions import DeleteError, DoesNotExist, PutError, UpdateError
+from pynamodb.exceptions import DoesNotExist
 
-from chalicelib.domain.idempotency import KEPT_FOR_SECONDS, Claim, KeptAnswer, TextSealer
-from chalicelib.errors import Conflict, RequestInProgress
-from chalicelib.kit.ids import new_token
+from chalicelib.domain.idempotency import KEPT_FOR, LEASE, Claim, KeptAnswer, TextSealer
+from chalicelib.errors import Conflict, RequestInProgress, WriteConflict
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.documents import store_errors
-from chalicelib.stores.tables import Table, failure_code, meta
+from chalicelib.stores.tables import Table, meta
+from chalicelib.stores.transaction import Transaction
 
 
 class IdempotencyRow(Table):
-    """One key. `token` names the claim that may write the answer; `answer` is sealed, since it may hold a token."""
+    """One key. `write_id` is the token of the claim that may write the answer."""
 
     Meta = meta("idempotency")  # type: ignore[assignment]
     id = UnicodeAttribute(hash_key=True)
-    token = UnicodeAttribute()
+    write_id = UnicodeAttribute()
     body_hash = UnicodeAttribute()
     lease_until = UTCDateTimeAttribute()
     answer = UnicodeAttribute(null=True)
@@ -33,64 +34,61 @@ class IdempotencyStore:
     def __init__(self, sealer: TextSealer) -> None:
         self._sealer = sealer
 
-    def claim(self, key: str, body_hash: str, now: datetime, lease_seconds: int) -> Claim | KeptAnswer:
+    def claim(self, key: str, body_hash: str, now: datetime) -> Claim | KeptAnswer:
         """The right to run, or the answer that was given before."""
-        row = IdempotencyRow(
-            key,
-            token=new_token(),
-            body_hash=body_hash,
-            lease_until=now + timedelta(seconds=lease_seconds),
-            expires_at=now + timedelta(seconds=KEPT_FOR_SECONDS),
-        )
+        # The rule of `domain.lease.is_free` as a condition: other leases are judged on what was read before, but a
+        # first request has nothing to read, and one write has to decide between all that come with the key.
+        abandoned = IdempotencyRow.answer.does_not_exist() & (IdempotencyRow.lease_until <= now)
         free = (
             IdempotencyRow.id.does_not_exist()
             | (IdempotencyRow.expires_at <= now)
-            | (
-                IdempotencyRow.answer.does_not_exist()
-                & (IdempotencyRow.lease_until <= now)
-                & (IdempotencyRow.body_hash == body_hash)
-            )
+            | (abandoned & (IdempotencyRow.body_hash == body_hash))
         )
-        with store_errors():
-            try:
-                row.save(condition=free)
-                return Claim(key=key, token=row.token)
-            except PutError as error:
-                if failure_code(error) != "ConditionalCheckFailedException":
-                    raise
-                return self._held(key, row, now)
+        transaction = Transaction()
+        row = IdempotencyRow(
+            key,
+            write_id=transaction.write_id,
+            body_hash=body_hash,
+            lease_until=now + LEASE,
+            expires_at=now + KEPT_FOR,
+        )
+        transaction.put(row, condition=free, label="idempotency.claimed")
+        try:
+            transaction.commit()
+        except WriteConflict:
+            return self._earlier(key, body_hash, now)
+        return Claim(key=key, token=transaction.write_id)
 
-    def finish(self, claim: Claim, answer: KeptAnswer, now: datetime) -> None:
+    def finish(self, claim: Claim, answer: KeptAnswer) -> None:
         """Keep the answer, if the claim is still ours."""
         text = json.dumps([answer.status, answer.headers, answer.body])
         sealed = self._sealer.seal(claim.key, Secret(text))
-        with store_errors():
-            try:
-                IdempotencyRow(claim.key).update(
-                    [IdempotencyRow.answer.set(sealed)], condition=IdempotencyRow.token == claim.token
-                )
-            except UpdateError as error:
-                if failure_code(error) != "ConditionalCheckFailedException":
-                    raise
+        transaction = Transaction()
+        transaction.update(
+            IdempotencyRow(claim.key),
+            [IdempotencyRow.answer.set(sealed)],
+            condition=IdempotencyRow.write_id == claim.token,
+            label="idempotency.lost",
+        )
+        with suppress(WriteConflict):
+            transaction.commit()
 
     def release(self, claim: Claim) -> None:
         """Forget the claim, if it is still ours."""
-        with store_errors():
-            row = IdempotencyRow(claim.key)
-            try:
-                row.delete(condition=IdempotencyRow.token == claim.token)
-            except DeleteError as error:
-                if failure_code(error) != "ConditionalCheckFailedException":
-                    raise
+        transaction = Transaction()
+        still_ours = IdempotencyRow.write_id == claim.token
+        transaction.delete(IdempotencyRow(claim.key), condition=still_ours, label="idempotency.lost")
+        with suppress(WriteConflict):
+            transaction.commit()
 
-    def _held(self, key: str, attempt: IdempotencyRow, now: datetime) -> Claim | KeptAnswer:
-        try:
-            row: Any = IdempotencyRow.get(key, consistent_read=True)
-        except DoesNotExist:
-            return self.claim(key, attempt.body_hash, now, int((attempt.lease_until - now).total_seconds()))
-        if row.token == attempt.token:
-            return Claim(key=key, token=row.token)  # our own write, whose reply was lost
-        if row.body_hash != attempt.body_hash:
+    def _earlier(self, key: str, body_hash: str, now: datetime) -> Claim | KeptAnswer:
+        """What the request that has the key came to."""
+        with store_errors():
+            try:
+                row: Any = IdempotencyRow.get(key, consistent_read=True)
+            except DoesNotExist:
+                return self.claim(key, body_hash, now)
+        if row.body_hash != body_hash:
             raise Conflict("This key came with another body before.", code="IDEMPOTENCY_KEY_REUSED")
         if row.answer is None:
             left = max(1, int((row.lease_until - now).total_seconds()))

@@ -1,4 +1,4 @@
-"""Jobs. Ended ones are kept thirty days."""
+"""Jobs. They are kept for thirty days."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -13,7 +13,7 @@ OPEN = "open"
 
 
 class Jobs(Documents[Job]):
-    """Jobs by id; those that are not over in one group, for the sweeper."""
+    """Jobs by id; the open ones also as one group, for the sweep."""
 
     def __init__(self) -> None:
         super().__init__(JobRows, Job, "job")

@@ -64,7 +64,7 @@ class Observations:
         when it is written over (`write`). Why that is enough: `infra/decisions/005-observations.md`.
         """
         with store_errors():
-            registered, head = read_rows(clusters.key(cluster_id), self.head_key(cluster_id), consistent=False)
+            registered, head = read_rows(clusters.key(cluster_id), self.key(cluster_id), consistent=False)
         cluster = clusters.found(registered)
         if head is not None and self._holds(head):
             return cluster, self._view(head)
@@ -80,11 +80,11 @@ class Observations:
             return {head.cluster_id: self._view(head) for head in _heads(cluster_ids)}
 
     @staticmethod
-    def head_key(cluster_id: str) -> Key:
+    def key(cluster_id: str) -> Key:
         """The key of a cluster's head, for a read across tables."""
         return ObservationRow, cluster_id, _HEAD
 
-    def view(self, head: ObservationRow | None) -> ClusterView:
+    def found(self, head: ObservationRow | None) -> ClusterView:
         """What the head of a read across tables says; nothing is known where there was none."""
         return next(iter(self.views([head]).values())) if head else ClusterView()
 

@@ -1,4 +1,4 @@
-"""Operations on connectors, open and settled. A settled one is kept a week: it is the memory of what was deleted."""
+"""Operations on connectors, open and settled. A settled one is kept for a week: it tells what was deleted."""
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta

@@ -1,8 +1,11 @@
-"""People and their sessions."""
+"""Users and their sessions."""
+
+from contextlib import suppress
 
 from pynamodb.attributes import TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 
 from chalicelib.domain.user import Session, User
+from chalicelib.errors import WriteConflict
 from chalicelib.stores.documents import Documents, store_errors
 from chalicelib.stores.rows import read_rows
 from chalicelib.stores.tables import Table, document_table, meta
@@ -12,7 +15,7 @@ UserRows = document_table("users")
 
 
 class SessionRow(Table):
-    """A session. `id` is the SHA-256 of its token, so that the table signs nobody in."""
+    """A session. `id` is the SHA-256 of its token: nobody can sign in with what the table holds."""
 
     Meta = meta("sessions")  # type: ignore[assignment]
     id = UnicodeAttribute(hash_key=True)
@@ -37,14 +40,14 @@ class Sessions:
         self._users = users
 
     def find(self, token_hash: str, user_id: str) -> tuple[Session, User] | None:
-        """The session and its user as both are now, in one call; None when either is gone."""
+        """The session and its user, by one call; None when either does not exist."""
         with store_errors():
             row, user = read_rows((SessionRow, token_hash), self._users.key(user_id))
-        person = self._users.found(user)
-        if row is None or person is None:
+        found = self._users.found(user)
+        if row is None or found is None or row.user_id != found.id:
             return None
-        found = Session(id=row.id, user_id=row.user_id, created_at=row.created_at, last_seen_at=row.last_seen_at)
-        return (found, person) if found.user_id == person.id else None
+        session = Session(id=row.id, user_id=row.user_id, created_at=row.created_at, last_seen_at=row.last_seen_at)
+        return session, found
 
     def put_new(self, transaction: Transaction, session: Session) -> None:
         """Store a session that does not exist yet."""
@@ -58,16 +61,15 @@ class Sessions:
         )
         transaction.put(row, condition=SessionRow.id.does_not_exist(), label="session.exists")
 
-    def seen(self, session: Session) -> None:
-        """Remember that it was used. One that has ended meanwhile stays ended."""
-        with store_errors():
-            try:
-                SessionRow(session.id).update(
-                    [SessionRow.last_seen_at.set(session.last_seen_at)], condition=SessionRow.id.exists()
-                )
-            except SessionRow.DoesNotExist:
-                return
+    def touch(self, session: Session) -> None:
+        """Write down when it was last used. A session that was deleted meanwhile stays deleted."""
+        transaction, last_seen_at = Transaction(), SessionRow.last_seen_at.set(session.last_seen_at)
+        transaction.update(
+            SessionRow(session.id), [last_seen_at], condition=SessionRow.id.exists(), label="session.gone"
+        )
+        with suppress(WriteConflict):
+            transaction.commit()
 
-    def end(self, transaction: Transaction, token_hash: str) -> None:
-        """Delete the session, if it is there."""
+    def delete(self, transaction: Transaction, token_hash: str) -> None:
+        """Delete the session, if it exists."""
         transaction.delete(SessionRow(token_hash), condition=None, label="session.gone")

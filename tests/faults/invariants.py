@@ -100,8 +100,8 @@ def each_wanted_connector_is_there(world: World) -> Iterator[str]:
         if connector.target not in RUNS[row["desired_state"]]:
             yield f"a {noun} is {connector.target} and should be {row['desired_state']}"
         owner = owners[noun]
-        resource = owner.rows.get(row["id"])
-        deps = owner.deps(resource)
+        resource = owner.store.get(row["id"])
+        deps = owner.load_dependencies(resource)
         config = owner.config(resource, deps).config
         system = deps.source if noun == "pipeline" else deps.destination
         if config_hash(connector.config) != resource.config_hash:
@@ -156,7 +156,7 @@ def _targets(world: World) -> Iterator[tuple[tuple[str, str], str]]:
     for row in world.rows["delivery"].values():
         address = world.app.services.destinations.get(row["destination_id"]).address
         for mapping in row["mappings"]:
-            yield (target_key(*address.place, mapping["schema_name"]), mapping["table_name"]), row["id"]
+            yield (target_key(*address.identity, mapping["schema_name"]), mapping["table_name"]), row["id"]
 
 
 def _difference(what: str, held: Mapping[Any, str], meant: Mapping[Any, str]) -> Iterator[str]:

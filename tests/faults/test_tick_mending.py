@@ -19,7 +19,7 @@ from infra.local.doubles.connect_traces import secrets_trace
 from tests.faults.invariants import violations
 from tests.faults.looking import touches
 from tests.faults.scenario import recover
-from tests.support.call_interceptor import Point, RequestContext, Side
+from tests.support.call_interceptor import InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp
 
 NO_SECRETS = secrets_trace("Headgate gave no answer for secret 0: status 503")
@@ -68,7 +68,7 @@ def glance(app: InProcessApp) -> None:
 def overtaken(app: InProcessApp, by: Callable[[], object]) -> None:
     """A tick during which something else happens, after it has looked at Connect and before it does anything."""
 
-    def look_and_be_overtaken(point: Point, call: RequestContext) -> object:
+    def look_and_be_overtaken(point: Point, call: InterceptedCall) -> object:
         answer = call()
         if (point.side, point.what) == (Side.CONNECT, "GET /connectors"):
             app.gate.unwatch()

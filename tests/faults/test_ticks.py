@@ -2,6 +2,7 @@
 
 import pytest
 
+from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.connect.client import Connect
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, owner_marker
 from chalicelib.domain.observation import ObservedState
@@ -196,8 +197,8 @@ def a_leftover(app: InProcessApp) -> tuple[Pipeline, dict[str, str]]:
     """A create that arrives after its deploy was given up: the draft, and the config of the connector."""
     pipeline = app.pipeline()
     owner = app.services.pipeline_connector
-    config = owner.config(pipeline, owner.deps(pipeline)).config
-    client = Connect(base_url=app.connect.url, check_host=app.services.policy)
+    config = owner.config(pipeline, owner.load_dependencies(pipeline)).config
+    client = Connect(base_url=app.connect.url, check_host=AddressPolicy(allow_loopback=True))
     client.create_stopped(pipeline.connector_name, config, app.context().deadline)
     client.close()
     return pipeline, config

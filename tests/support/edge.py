@@ -17,16 +17,16 @@ from pydantic import BaseModel, Field
 
 from chalicelib import errors
 from chalicelib.api import events
-from chalicelib.api.boundary import Boundary, BoundaryDependencies, Denials
+from chalicelib.api.boundary import Boundary, BoundaryDependencies
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.docs import docs_routes
 from chalicelib.api.health import health_routes
-from chalicelib.api.http import Answer, HttpRequest, Reply
+from chalicelib.api.http import HttpRequest, JsonResponse, TextResponse
 from chalicelib.api.openapi import Json, document
 from chalicelib.api.route import Route, TaskPath, UuidPath
-from chalicelib.api.router import Router, close
+from chalicelib.api.router import Router, finish_app
 from chalicelib.domain.access import Actor, Permission, RequestContext, Role
-from chalicelib.domain.idempotency import Claim, KeptAnswer
+from chalicelib.domain.idempotency import LEASE, Claim, KeptAnswer
 from chalicelib.kit.clock import utc_now
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import MaskingFormatter
@@ -35,6 +35,7 @@ from chalicelib.kit.pages import Page, Signer
 
 ADMIN = {"x-test-role": "Admin"}
 JSON_ADMIN = {**ADMIN, "content-type": "application/json"}
+RecordDenial = Callable[[RequestContext, Route], None]
 THING = "6c9de1b9-55d2-4d4b-9c1a-0f4b8b1a2c3d"
 
 
@@ -82,12 +83,9 @@ class TestAuthenticator:
 
     __test__ = False
 
-    def authenticate(
-        self, headers: Mapping[str, str], source_address: str, method: str, expect: Callable[[], None]
-    ) -> Actor:
+    def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
         if "x-test-role" not in headers:
             raise errors.Unauthenticated("Sign in first.")
-        expect()
         if headers.get("x-test-csrf") == "bad":
             raise errors.NotPermitted("Not from here.", code="CSRF_REJECTED")
         return Actor(id=headers.get("x-test-user", "u1"), email=None, role=Role(headers["x-test-role"]), via="session")
@@ -104,7 +102,7 @@ class MemoryRows:
     rows: dict[str, tuple[str, Claim, datetime, KeptAnswer | None]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def claim(self, key: str, body_hash: str, now: datetime, lease_seconds: int) -> Claim | KeptAnswer:
+    def claim(self, key: str, body_hash: str, now: datetime) -> Claim | KeptAnswer:
         with self.lock:
             if key in self.rows:
                 known_hash, _, until, answer = self.rows[key]
@@ -115,10 +113,10 @@ class MemoryRows:
                 if now < until:
                     raise errors.RequestInProgress("Still running.", retry_after_seconds=2)
             claim = Claim(key=key, token=new_id())
-            self.rows[key] = (body_hash, claim, now + timedelta(seconds=lease_seconds), None)
+            self.rows[key] = (body_hash, claim, now + LEASE, None)
             return claim
 
-    def finish(self, claim: Claim, answer: KeptAnswer, now: datetime) -> None:
+    def finish(self, claim: Claim, answer: KeptAnswer) -> None:
         with self.lock:
             if claim.key in self.rows and self.rows[claim.key][1] == claim:
                 body_hash, _, until, _ = self.rows[claim.key]
@@ -141,14 +139,14 @@ class Edge:
     mounted: list[tuple[str, Route]]
 
 
-def make_edge(*extra: Router, denials: Denials | None = None) -> Edge:
+def make_edge(*extra: Router, record_denial: RecordDenial | None = None) -> Edge:
     """A fresh app with the small routes below, `extra` routers beside them, and the service's own public routes."""
     rows, denied, calls = MemoryRows(), list[tuple[RequestContext, Route]](), list[RequestContext]()
     parts = BoundaryDependencies(
         authenticator=TestAuthenticator(),
         idempotency=lambda: rows,
         signer=lambda: Signer(key=b"k" * 32),
-        denials=denials or (lambda call, route: denied.append((call, route))),
+        record_denial=record_denial or (lambda context, route: denied.append((context, route))),
         clock=utc_now,
     )
     app, boundary = Chalice(app_name="edge"), Boundary(lambda: parts)
@@ -161,7 +159,7 @@ def make_edge(*extra: Router, denials: Denials | None = None) -> Edge:
         mounted += routes.mount(app, "/api/v1", boundary)
     for routes in (health_routes(lambda: {"tables": True, "queue": False}), docs_routes(description)):
         mounted += routes.mount(app, "", boundary)
-    close(app, boundary, lambda _: tuple(app.routes))
+    finish_app(app, boundary, lambda _: tuple(app.routes))
     return Edge(app=app, rows=rows, denied=denied, calls=calls, mounted=mounted)
 
 
@@ -170,17 +168,17 @@ def things(calls: list[RequestContext]) -> Router:  # noqa: C901 - many small ha
     routes = Router(tag="Things")
 
     @routes.post("/things", needs=Permission.WRITE, status=201)
-    def create_thing(call: RequestContext, body: ThingInput) -> ThingOutput:
+    def create_thing(context: RequestContext, body: ThingInput) -> ThingOutput:
         """Make a thing."""
-        calls.append(call)
+        calls.append(context)
         if body.name == "taken":
             raise errors.Conflict("The name is taken.", code="NAME_CONFLICT")
         if body.name == "unreachable":
             raise errors.Unavailable("Not now.")
-        return ThingOutput(id=call.fresh_id(), name=body.name)
+        return ThingOutput(id=context.fresh_id(), name=body.name)
 
     @routes.get("/things", needs=Permission.READ)
-    def list_things(call: RequestContext, query: ThingQuery) -> Page[ThingOutput]:
+    def list_things(context: RequestContext, query: ThingQuery) -> Page[ThingOutput]:
         """List things."""
         first = int(query.after or 0)
         shown = range(first, min(first + query.limit, 5))
@@ -193,34 +191,34 @@ def things(calls: list[RequestContext]) -> Router:  # noqa: C901 - many small ha
         return [ThingOutput(id="summary", name="summary")]
 
     @routes.get("/things/{uuid}", needs=Permission.READ)
-    def get_thing(call: RequestContext, uuid: UuidPath) -> ThingOutput:
+    def get_thing(context: RequestContext, uuid: UuidPath) -> ThingOutput:
         """Read a thing."""
         if uuid != THING:
             raise errors.NotFound("No such thing.")
         return ThingOutput(id=uuid, name="ä thing")
 
     @routes.put("/things/{uuid}", needs=Permission.WRITE)
-    def change_thing(call: RequestContext, uuid: UuidPath, body: ThingInput) -> ThingOutput:
+    def change_thing(context: RequestContext, uuid: UuidPath, body: ThingInput) -> ThingOutput:
         """Change a thing."""
-        if call.if_match not in (None, 3):
+        if context.if_match not in (None, 3):
             raise errors.VersionMismatch("Somebody changed it.")
         return ThingOutput(id=uuid, name=body.name, version=4)
 
     @routes.delete("/things/{uuid}", needs=Permission.ADMINISTER)
-    def delete_thing(call: RequestContext, uuid: UuidPath) -> None:
+    def delete_thing(context: RequestContext, uuid: UuidPath) -> None:
         """Delete a thing."""
 
     @routes.post("/things/{uuid}/note", needs=Permission.OPERATE)
-    def note_thing(call: RequestContext, uuid: UuidPath, body: NoteInput | None) -> ThingOutput:
+    def note_thing(context: RequestContext, uuid: UuidPath, body: NoteInput | None) -> ThingOutput:
         """A body that may be left out."""
         return ThingOutput(id=uuid, name=body.note if body else "nothing")
 
     @routes.post("/things/{uuid}/tasks/{task_id}/restart", needs=Permission.OPERATE, also=(202,))
-    def restart_task(call: RequestContext, uuid: UuidPath, task_id: TaskPath) -> Answer[ThingOutput]:
+    def restart_task(context: RequestContext, uuid: UuidPath, task_id: TaskPath) -> JsonResponse[ThingOutput]:
         """A status chosen at run time, with a cookie."""
-        calls.append(call)
+        calls.append(context)
         body = ThingOutput(id=uuid, name=repr(task_id))
-        return Answer(body=body, status=202, headers={"X-Note": "here"}, cookies=("a=1; HttpOnly", "b=2"))
+        return JsonResponse(body=body, status=202, headers={"X-Note": "here"}, cookies=("a=1; HttpOnly", "b=2"))
 
     return routes
 
@@ -230,33 +228,33 @@ def oddities(calls: list[RequestContext]) -> Router:
     routes = Router(tag="Oddities")
 
     @routes.get("/names/{name}", needs=Permission.READ)
-    def get_name(call: RequestContext, name: str) -> Reply:
+    def get_name(context: RequestContext, name: str) -> TextResponse:
         """A name in the path, text in the answer."""
-        return Reply(text=f"name={name}")
+        return TextResponse(text=f"name={name}")
 
     @routes.get("/wall", needs=Permission.PUBLIC)
-    def wall(request: HttpRequest) -> Reply:
+    def wall(request: HttpRequest) -> TextResponse:
         """What a public handler sees of the request."""
-        return Reply(text=f"{request.headers.get('cookie', '-')} {request.source_address}")
+        return TextResponse(text=f"{request.headers.get('cookie', '-')} {request.source_address}")
 
     @routes.get("/machine", needs=Permission.SERVICE, hidden=True)
-    def machine(call: RequestContext) -> Reply:
+    def machine(context: RequestContext) -> TextResponse:
         """For machines only."""
-        return Reply(text=call.actor.via)
+        return TextResponse(text=context.actor.via)
 
     @routes.post("/broken", needs=Permission.READ)
-    def broken(call: RequestContext) -> None:
+    def broken(context: RequestContext) -> None:
         """Fails in a way that nobody foresaw, with a secret in the message."""
-        calls.append(call)
+        calls.append(context)
         raise KeyError("hunter2")
 
     @routes.get("/busy", needs=Permission.READ)
-    def busy(call: RequestContext) -> None:
+    def busy(context: RequestContext) -> None:
         """Too many."""
         raise errors.RateLimited("Later.", retry_after_seconds=7)
 
     @routes.post("/sealed", needs=Permission.READ)
-    def sealed(call: RequestContext, body: Annotated[ThingInput, Field()]) -> ThingOutput:
+    def sealed(context: RequestContext, body: Annotated[ThingInput, Field()]) -> ThingOutput:
         """Answers what it must not: a type of its own making."""
         return Secret("hunter2")  # type: ignore[return-value]
 

@@ -1,6 +1,6 @@
 """Jobs."""
 
-from typing import Any
+from typing import Any, Self
 
 from chalicelib.api.contract.common import ErrorOutput, Output, Timestamp
 from chalicelib.domain.job import Job, JobKind, JobStatus
@@ -23,8 +23,8 @@ class JobOutput(Output):
     finished_at: Timestamp | None
 
     @classmethod
-    def of(cls, job: Job) -> "JobOutput":
-        """The job as it is shown."""
+    def of(cls, job: Job) -> Self:
+        """The job with its error as one object."""
         failed = job.error_code is not None
         return cls(
             id=job.id,

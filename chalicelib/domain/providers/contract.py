@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from chalicelib.domain.cluster import StreamCluster
 from chalicelib.domain.connector_config import BuiltConfig
-from chalicelib.domain.debezium_source import AllowedProperties
+from chalicelib.domain.debezium import AllowedProperties
 from chalicelib.domain.delivery import Delivery, DeliveryOptions, DeliveryVerdict, NameRule
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.destination import Destination

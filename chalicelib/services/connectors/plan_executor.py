@@ -78,7 +78,7 @@ class PlanExecutor:
         if resource is None:
             return
         context = connectors.context()
-        built = owner.config(resource, owner.deps(resource))
+        built = owner.config(resource, owner.load_dependencies(resource))
         resource = self._note_config(owner, resource, config_hash(built.config))
         config = self.clients.for_connect(cluster, built)
         name = resource.connector_name
@@ -92,7 +92,7 @@ class PlanExecutor:
         if resource.config_hash == hashed:
             return resource
         transaction = Transaction()
-        noted = owner.rows.save(transaction, replace(resource, config_hash=hashed))
+        noted = owner.store.save(transaction, replace(resource, config_hash=hashed))
         self.lifecycle.observations.bump(transaction, resource.connect_cluster_id)
         transaction.commit()
         return noted
@@ -121,14 +121,14 @@ class PlanExecutor:
         if parsed is None:
             return
         kind, resource_id = parsed
-        resource = self.owners[OWNER_OF[kind]].rows.find(resource_id)
+        resource = self.owners[OWNER_OF[kind]].store.find(resource_id)
         wanted = resource and (resource.open_operation or resource.desired_state is not DesiredState.DRAFT)
         if not wanted and self._made(resource_id):
             connectors.do(act, name)
 
     def _unheld(self, wanted: Wanted) -> Any:
         """The resource as it is now; None when it has no connector, or when an operation holds it."""
-        resource = self.owners[wanted.resource_type].rows.find(wanted.resource_id)
+        resource = self.owners[wanted.resource_type].store.find(wanted.resource_id)
         if resource is None or resource.open_operation or resource.desired_state is DesiredState.DRAFT:
             return None
         return resource
@@ -142,7 +142,7 @@ class PlanExecutor:
 
     def _audit(self, context: RequestContext, owner: ConnectorOwner[Any], verb: str, resource: Any) -> None:
         self.lifecycle.audit.record_alone(
-            context, f"{owner.rows.noun}.{verb}", resource.id, parent_id=owner.parent_id(resource)
+            context, f"{owner.store.noun}.{verb}", resource.id, parent_id=owner.parent_id(resource)
         )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from chalicelib.clients.connect.client import Connect
 from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.cluster import ConnectCluster, SecretDelivery
+from chalicelib.domain.lease import abandoned
 from chalicelib.domain.names import parse_connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, observe_again
 from chalicelib.domain.operation import MOST_DEFECTS, Operation, OperationStep
@@ -27,6 +28,7 @@ from chalicelib.services.connectors.lifecycle import LEASE, Lifecycle, Operation
 from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.services.connectors.plan_executor import PlanExecutor, isolated, shuffled, within
 from chalicelib.stores.clusters import ConnectClusters
+from chalicelib.stores.leases import take_lease
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
 from chalicelib.stores.transaction import Transaction
@@ -146,7 +148,7 @@ class Reconciler:
         noted = replace(view, unreadable=None, observed_at=now, compared_at=compared_at, snapshot=after)
         if not self.observations.write(cluster.id, noted, changed=different):
             return  # Another tick was faster: it acts, and what this one knew was no longer true.
-        for operation in [one for one in open_operations if one.lease_until <= now][:SETTLED_PER_TICK]:
+        for operation in abandoned(open_operations, now, limit=SETTLED_PER_TICK):
             self.roll_forward(operation, deadline)
         self._mending.carry_out(cluster, plan, wanted, deadline)
 
@@ -163,7 +165,7 @@ class Reconciler:
         if deadline.passed:
             return
         with isolated():
-            leased = self._lease(operation)
+            leased = take_lease(self.operations, operation, self.clock() + LEASE)
             try:
                 self._finish(leased, deadline)
             except HeadgateError:
@@ -190,8 +192,8 @@ class Reconciler:
             owner=owner,
             operation=operation,
             resource=resource,
-            deps=owner.deps(resource),
-            first=False,
+            deps=owner.load_dependencies(resource),
+            first_attempt=False,
         )
 
     def _count_defect(self, leased: Operation, deadline: Deadline) -> None:
@@ -211,13 +213,6 @@ class Reconciler:
         self.operations.save(transaction, counted)
         transaction.commit()
 
-    def _lease(self, operation: Operation) -> Operation:
-        """Raises WriteConflict when another worker was faster."""
-        transaction = Transaction()
-        leased = self.operations.save(transaction, replace(operation, lease_until=self.clock() + LEASE))
-        transaction.commit()
-        return leased
-
     def _close(self, operation: Operation) -> None:
         """Nothing is left that the operation could be about."""
         transaction = Transaction()
@@ -233,7 +228,7 @@ class Reconciler:
                 config_hash=resource.config_hash,
             )
             for noun, owner in self.owners.items()
-            for resource in owner.rows.all_in("connect_cluster_id", cluster_id)
+            for resource in owner.store.all_in("connect_cluster_id", cluster_id)
             if resource.desired_state is not DesiredState.DRAFT
         }
 

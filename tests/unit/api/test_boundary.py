@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from chalicelib.api.inputs import MAX_BODY_BYTES
-from chalicelib.api.route import Route, UuidPath
+from chalicelib.api.route import Route
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from tests.support.edge import ADMIN, JSON_ADMIN, THING, Seen, lambda_event, logged, make_edge, through_lambda_event
@@ -47,8 +47,13 @@ def test_who_may_not_learns_nothing_of_what_is_there() -> None:
 def test_a_denial_is_handed_to_the_audit_with_its_route() -> None:
     edge = make_edge()
     through_lambda_event(edge.app)("DELETE", f"{THINGS}/{THING}", {**VIEWER, "x-correlation-id": "c-1"}, b"")
-    [(call, route)] = edge.denied
-    assert (call.actor.id, call.correlation_id, route.method, route.path) == ("u1", "c-1", "DELETE", "/things/{uuid}")
+    [(context, route)] = edge.denied
+    assert (context.actor.id, context.correlation_id, route.method, route.path) == (
+        "u1",
+        "c-1",
+        "DELETE",
+        "/things/{uuid}",
+    )
 
 
 def test_nobody_is_no_denial() -> None:
@@ -82,9 +87,9 @@ def test_a_bad_correlation_id_is_replaced(given: str) -> None:
 def test_the_handler_gets_a_deadline_of_twenty_seconds_and_the_correlation_id() -> None:
     edge = make_edge()
     through_lambda_event(edge.app)("POST", THINGS, {**JSON_ADMIN, "x-correlation-id": "c-7"}, b'{"name":"a"}')
-    [call] = edge.calls
-    assert (call.correlation_id, call.request_key) == ("c-7", None)
-    assert 0 < call.deadline.remaining() <= 20
+    [context] = edge.calls
+    assert (context.correlation_id, context.request_key) == ("c-7", None)
+    assert 0 < context.deadline.remaining() <= 20
 
 
 def test_one_line_is_logged_with_the_pattern_and_not_the_path() -> None:
@@ -115,53 +120,21 @@ def test_an_answer_of_another_kind_than_declared_is_a_failure_and_does_not_leave
 
 
 def test_a_denial_that_cannot_be_audited_is_still_a_denial() -> None:
-    def fail(call: RequestContext, route: Route) -> None:
+    def fail(context: RequestContext, route: Route) -> None:
         raise RuntimeError("no audit")
 
-    send = through_lambda_event(make_edge(denials=fail).app)
+    send = through_lambda_event(make_edge(record_denial=fail).app)
     assert outcome(send("DELETE", f"{THINGS}/{THING}", VIEWER, b"")) == (403, "FORBIDDEN")
-
-
-def test_a_route_expects_what_its_path_is_about_once_somebody_seems_to_ask() -> None:
-    noted: list[str] = []
-    routes = Router(
-        tag="Parts",
-        expects={
-            "/parts/{uuid}": lambda _: noted.append("part"),
-            "/parts/{uuid}/screws": lambda _: noted.append("screws"),
-        },
-    )
-
-    @routes.get("/parts", needs=Permission.READ)
-    def list_parts() -> list[str]:
-        """Expects nothing."""
-        return noted
-
-    @routes.get("/parts/{uuid}", needs=Permission.READ)
-    def get_part(uuid: UuidPath) -> list[str]:
-        """Expects the part."""
-        return [*noted, uuid]
-
-    @routes.get("/parts/{uuid}/screws", needs=Permission.READ)
-    def list_screws(uuid: UuidPath) -> list[str]:
-        """Expects its screws."""
-        return [*noted, uuid]
-
-    send = through_lambda_event(make_edge(routes).app)
-    assert send("GET", f"/api/v1/parts/{THING}", {}, b"").status == 401
-    assert send("GET", "/api/v1/parts", ADMIN, b"").body == "[]"
-    assert json.loads(send("GET", f"/api/v1/parts/{THING}", ADMIN, b"").body) == ["part", THING]
-    assert json.loads(send("GET", f"/api/v1/parts/{THING}/screws", ADMIN, b"").body) == ["part", "screws", THING]
 
 
 def test_concurrent_requests_do_not_see_each_other() -> None:
     routes = Router(tag="Slow")
 
     @routes.get("/slow", needs=Permission.READ)
-    def slow(call: RequestContext) -> list[int]:
+    def slow(context: RequestContext) -> list[int]:
         """Gives the others time to come between."""
         time.sleep(0.001)
-        return [int(call.correlation_id)]
+        return [int(context.correlation_id)]
 
     send = through_lambda_event(make_edge(routes).app)
 

@@ -5,7 +5,7 @@ from chalice.app import Chalice
 
 from chalicelib.api.boundary import Boundary, BoundaryDependencies
 from chalicelib.api.health import health_routes
-from chalicelib.api.router import close
+from chalicelib.api.router import finish_app
 from tests.support.edge import Seen, through_lambda_event
 
 
@@ -15,7 +15,7 @@ def ask(path: str, found: dict[str, bool]) -> Seen:
 
     app, boundary = Chalice(app_name="t"), Boundary(nothing)
     health_routes(lambda: found).mount(app, "", boundary)
-    close(app, boundary, lambda _: tuple(app.routes))
+    finish_app(app, boundary, lambda _: tuple(app.routes))
     return through_lambda_event(app)("GET", path, {}, b"")
 
 

@@ -1,12 +1,12 @@
 import json
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import pytest
 
 from chalicelib.api.http import HttpRequest, HttpResponse
-from chalicelib.api.idempotency import Once
+from chalicelib.api.idempotency import IdempotentRequests
 from chalicelib.domain.access import Actor, RequestContext, Role
-from chalicelib.domain.idempotency import LEASE_SECONDS, Claim, KeptAnswer
+from chalicelib.domain.idempotency import LEASE, Claim, KeptAnswer
 from chalicelib.errors import (
     Conflict,
     HeadgateError,
@@ -44,18 +44,18 @@ class _Requests:
         self.outcome: HttpResponse | HeadgateError | Exception = HttpResponse(status=201, body="first")
 
     def send(
-        self, *, user: str | None = "u1", path: str = "/p", key: str | None = "k", body: bytes = b"{}", **query: str
+        self, *, user: str | None = "u1", path: str = "/p", key: str = "k", body: bytes = b"{}", **query: str
     ) -> str:
-        once = Once(rows=self.rows, signer=Signer(key=b"k" * 32), clock=self.clock)
+        once = IdempotentRequests(rows=self.rows, signer=Signer(key=b"k" * 32), clock=self.clock)
         actor = Actor(id=user, email=None, role=Role.ADMIN, via="session" if user else "anonymous")
-        call = RequestContext(actor=actor, correlation_id="c")
+        context = RequestContext(actor=actor, correlation_id="c")
         request = HttpRequest(
             method="POST", route=path, path=path, query={name: [value] for name, value in query.items()}
         )
-        return once.run(call, request, key, body, self._handle).body
+        return once.run(context, request, key, body, self._handle).body
 
-    def _handle(self, call: RequestContext) -> HttpResponse:
-        self.runs.append(call)
+    def _handle(self, context: RequestContext) -> HttpResponse:
+        self.runs.append(context)
         if isinstance(self.outcome, Exception):
             raise self.outcome
         return self.outcome
@@ -70,10 +70,12 @@ def test_the_same_request_runs_once_and_gets_the_first_answer_again() -> None:
 
 
 def test_without_a_key_every_request_runs() -> None:
-    requests = _Requests()
-    requests.send(key=None)
-    requests.send(key=None)
-    assert [call.request_key for call in requests.runs] == [None, None]
+    edge = make_edge()
+    send = through_lambda_event(edge.app)
+    for _ in range(2):
+        assert send("POST", THINGS, JSON_ADMIN, b'{"name":"a"}').status == 201
+    assert [context.request_key for context in edge.calls] == [None, None]
+    assert edge.rows.rows == {}
 
 
 @pytest.mark.parametrize("change", [{"user": "u2"}, {"path": "/q"}, {"key": "other"}])
@@ -81,7 +83,7 @@ def test_another_principal_path_or_key_is_another_request(change: dict[str, str]
     requests = _Requests()
     requests.send()
     requests.send(**change)  # type: ignore[arg-type]
-    assert len({call.request_key for call in requests.runs}) == 2
+    assert len({context.request_key for context in requests.runs}) == 2
 
 
 def test_another_body_or_query_under_the_same_key_is_a_conflict() -> None:
@@ -98,7 +100,7 @@ def test_while_the_first_runs_a_second_is_told_to_wait() -> None:
     requests = _Requests()
     seen: list[RequestInProgress] = []
 
-    def meanwhile(call: RequestContext) -> HttpResponse:
+    def meanwhile(context: RequestContext) -> HttpResponse:
         requests._handle = lambda _: HttpResponse(status=200)  # type: ignore[method-assign]
         with pytest.raises(RequestInProgress) as told:
             requests.send()
@@ -116,21 +118,21 @@ def test_a_runner_that_died_is_followed_after_its_lease_under_the_same_request_k
     [key] = requests.rows.rows
     body_hash, claim, until, _ = requests.rows.rows[key]
     requests.rows.rows[key] = (body_hash, claim, until, None)
-    requests.clock.now += timedelta(seconds=LEASE_SECONDS)
+    requests.clock.now += LEASE
     assert requests.send() == "first"
-    assert len({call.request_key for call in requests.runs}) == 1
+    assert len({context.request_key for context in requests.runs}) == 1
 
 
 def test_who_comes_back_after_its_lease_does_not_overwrite_the_one_that_followed() -> None:
     rows = MemoryRows()
-    first = rows.claim("k", "h", at(), 10)
-    second = rows.claim("k", "h", at(seconds=10), 10)
+    first = rows.claim("k", "h", at())
+    second = rows.claim("k", "h", at() + LEASE)
     assert isinstance(first, Claim)
     assert isinstance(second, Claim)
-    rows.finish(first, KeptAnswer(status=500, headers=(), body="late"), at(seconds=11))
+    rows.finish(first, KeptAnswer(status=500, headers=(), body="late"))
     rows.release(first)
-    rows.finish(second, KeptAnswer(status=201, headers=(), body="right"), at(seconds=12))
-    assert rows.claim("k", "h", at(seconds=13), 10) == KeptAnswer(status=201, headers=(), body="right")
+    rows.finish(second, KeptAnswer(status=201, headers=(), body="right"))
+    assert rows.claim("k", "h", at() + LEASE) == KeptAnswer(status=201, headers=(), body="right")
 
 
 @pytest.mark.parametrize(
@@ -165,7 +167,7 @@ def test_what_passes_or_is_unknown_is_tried_again_under_the_same_request_key(err
         requests.send()
     requests.outcome = HttpResponse(status=201, body="now it works")
     assert requests.send() == "now it works"
-    assert len({call.request_key for call in requests.runs}) == 1
+    assert len({context.request_key for context in requests.runs}) == 1
 
 
 def test_a_refusal_of_a_stranger_is_not_kept_and_a_success_is() -> None:
@@ -205,7 +207,7 @@ def test_nothing_of_the_body_can_be_guessed_from_the_row() -> None:
     other.send(body=b'{"password":"1234"}')
     [(body_hash, *_)] = requests.rows.rows.values()
     assert "1234" not in body_hash
-    assert body_hash != Once(rows=other.rows, signer=Signer(key=b"other"), clock=at)._digest(
+    assert body_hash != IdempotentRequests(rows=other.rows, signer=Signer(key=b"other"), clock=at)._digest(
         HttpRequest(method="POST", route="/p", path="/p"), b'{"password":"1234"}'
     )
 

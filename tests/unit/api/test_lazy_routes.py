@@ -13,7 +13,7 @@ from chalicelib import api
 from chalicelib.api.boundary import Boundary, BoundaryDependencies
 from chalicelib.api.lazy_routes import LazyRoutes
 from chalicelib.api.paths import PathTrie
-from chalicelib.api.router import Router, close
+from chalicelib.api.router import Router, finish_app
 from chalicelib.domain.access import Permission
 from tests.support.edge import Seen, lambda_event, through_lambda_event
 
@@ -41,10 +41,12 @@ class Place:
     def __init__(self) -> None:
         self.app, self.loaded = Chalice(app_name="t"), list[str]()
         boundary = Boundary(_no_parts)
-        self.site = LazyRoutes(self.app, boundary)
-        self.site.declare("/v1", ("cats", "kittens"), self._loads("cats", subject("/cats", "/cats/all", "/kittens")))
-        self.site.declare("/v1", ("dogs",), self._loads("dogs", subject("/dogs")))
-        close(self.app, boundary, self.site.near)
+        self.lazy_routes = LazyRoutes(self.app, boundary)
+        self.lazy_routes.declare(
+            "/v1", ("cats", "kittens"), self._loads("cats", subject("/cats", "/cats/all", "/kittens"))
+        )
+        self.lazy_routes.declare("/v1", ("dogs",), self._loads("dogs", subject("/dogs")))
+        finish_app(self.app, boundary, self.lazy_routes.candidates)
 
     def get(self, resource: str, path: str = "", method: str = "GET") -> int:
         """The status of the answer to an event of API Gateway's."""
@@ -81,7 +83,7 @@ def test_whoever_walks_through_the_routes_gets_all_of_them() -> None:
 def test_routes_are_told_in_the_order_of_declaration_whatever_was_asked_for_first() -> None:
     place = Place()
     place.get("/v1/dogs")
-    assert [path for path, _ in place.site] == ["/v1/cats", "/v1/cats/all", "/v1/kittens", "/v1/dogs"]
+    assert [path for path, _ in place.lazy_routes] == ["/v1/cats", "/v1/cats/all", "/v1/kittens", "/v1/dogs"]
 
 
 def test_to_look_for_a_path_does_not_make_it() -> None:
@@ -108,8 +110,8 @@ def test_every_gateway_finds_every_subject() -> None:
 
 def test_a_route_that_would_never_be_found_fails_when_its_subject_is_loaded() -> None:
     app = Chalice(app_name="t")
-    site = LazyRoutes(app, Boundary(_no_parts))
-    site.declare("/v1", ("cats",), lambda: subject("/cats", "/lions"))
+    lazy_routes = LazyRoutes(app, Boundary(_no_parts))
+    lazy_routes.declare("/v1", ("cats",), lambda: subject("/cats", "/lions"))
     with pytest.raises(ValueError, match="/v1/lions"):
         list(app.routes)
 
@@ -122,7 +124,7 @@ def test_a_subject_that_cannot_be_loaded_is_tried_again() -> None:
         raise ImportError(f"attempt {attempts}")
 
     place = Place()
-    place.site.declare("/v1", ("birds",), load)
+    place.lazy_routes.declare("/v1", ("birds",), load)
     assert [place.get("/v1/birds"), place.get("/v1/birds")] == [500, 200]
 
 

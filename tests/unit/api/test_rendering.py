@@ -3,7 +3,7 @@ import json
 import pytest
 from pydantic import BaseModel
 
-from chalicelib.api.http import Answer, HttpRequest, HttpResponse, Reply
+from chalicelib.api.http import HttpRequest, HttpResponse, JsonResponse, TextResponse
 from chalicelib.api.rendering import render, with_security_headers
 from chalicelib.api.route import Route, read_signature
 from chalicelib.api.router import Router
@@ -61,17 +61,19 @@ def test_nothing_is_an_empty_204_without_a_type() -> None:
 
 
 def test_an_answer_chooses_status_headers_and_cookies() -> None:
-    response = respond(Answer[Thing], Answer(body=Thing(), status=202, headers={"X-A": "1"}, cookies=("a=1", "b=2")))
+    response = respond(
+        JsonResponse[Thing], JsonResponse(body=Thing(), status=202, headers={"X-A": "1"}, cookies=("a=1", "b=2"))
+    )
     assert (response.status, response.headers["X-A"], response.headers["Set-Cookie"]) == (202, "1", ("a=1", "b=2"))
 
 
 def test_an_empty_answer_may_carry_a_cookie() -> None:
-    response = respond(Answer[None], Answer(body=None, status=204, cookies=("a=; Max-Age=0",)))
+    response = respond(JsonResponse[None], JsonResponse(body=None, status=204, cookies=("a=; Max-Age=0",)))
     assert (response.status, response.body, response.headers["Set-Cookie"]) == (204, "", ("a=; Max-Age=0",))
 
 
 def test_a_reply_is_sent_as_it_is() -> None:
-    response = respond(Reply, Reply(text="x 1\n", media_type="text/plain; version=0.0.4"))
+    response = respond(TextResponse, TextResponse(text="x 1\n", media_type="text/plain; version=0.0.4"))
     assert (response.body, response.headers["Content-Type"]) == ("x 1\n", "text/plain; version=0.0.4")
 
 

@@ -32,7 +32,7 @@ def test_mounting_builds_nothing_and_tells_what_it_mounted() -> None:
     routes = Router(tag="T")
 
     @routes.delete("/things/{uuid}", needs=Permission.ADMINISTER)
-    def delete_thing(call: RequestContext, uuid: UuidPath) -> None:
+    def delete_thing(context: RequestContext, uuid: UuidPath) -> None:
         """Delete."""
 
     app = Chalice(app_name="t")

@@ -21,5 +21,5 @@ def _of_a_new_one(kind: type[RegisteredSystem]) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", [Source, Destination])
 def test_as_much_is_known_of_another_place_as_of_one_that_was_just_registered(kind: type[RegisteredSystem]) -> None:
     begins_as = _of_a_new_one(kind)
-    assert {name: begins_as[name] for name in begins_as.keys() - KEPT} == kind.RESET_BY_NEW_PLACE
-    assert kind.RESET_BY_NEW_PLACE.keys() >= {"health", "last_test", "last_tested_at"}
+    assert {name: begins_as[name] for name in begins_as.keys() - KEPT} == kind.UNDISCOVERED
+    assert kind.UNDISCOVERED.keys() >= {"health", "last_test", "last_tested_at"}

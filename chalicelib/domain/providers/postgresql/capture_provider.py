@@ -5,7 +5,7 @@ from datetime import datetime
 
 from chalicelib.domain.cluster import StreamCluster
 from chalicelib.domain.connector_config import BuiltConfig
-from chalicelib.domain.debezium_source import AllowedProperties
+from chalicelib.domain.debezium import AllowedProperties
 from chalicelib.domain.pipeline import CaptureOptions, Pipeline
 from chalicelib.domain.providers.postgresql import capture_tables, readiness, replication
 from chalicelib.domain.providers.postgresql.facts import RawTable, ServerFacts

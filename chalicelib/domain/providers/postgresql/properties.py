@@ -1,6 +1,6 @@
 """The connector keys that a pipeline may set beside the common ones when its source is PostgreSQL."""
 
-from chalicelib.domain.debezium_source import BOOLEAN, COUNT, MILLISECONDS, allowed_properties
+from chalicelib.domain.debezium import BOOLEAN, COUNT, MILLISECONDS, allowed_properties
 
 PARTITION_ROOT_PROPERTY = "publish.via.partition.root"
 

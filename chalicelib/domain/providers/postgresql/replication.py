@@ -31,7 +31,7 @@ def effective_options(pipeline: Pipeline) -> CaptureOptions:
 
 def unique_claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
     """Slot names are unique in a server, publication names in a database."""
-    host, port, database = source.address.place
+    host, port, database = source.address.identity
     return (
         f"slot/{host}:{port}/{slot_name(pipeline)}",
         f"publication/{host}:{port}/{database}/{publication_name(pipeline)}",

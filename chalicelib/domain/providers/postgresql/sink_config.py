@@ -7,9 +7,9 @@ from urllib.parse import quote, urlencode
 
 from chalicelib.domain.connector_config import ConnectorConfig
 from chalicelib.domain.database import DatabaseAddress
+from chalicelib.domain.debezium import NO_DOT, jdbc_sink_config, target_schema, url_authority
 from chalicelib.domain.delivery import Delivery, NameRule
 from chalicelib.domain.destination import Destination
-from chalicelib.domain.jdbc_sink import NO_DOT, jdbc_sink_config, target_schema, url_authority
 from chalicelib.domain.providers.postgresql.java_tls import DEFAULT_JAVA_TLS
 from chalicelib.errors import Invalid
 

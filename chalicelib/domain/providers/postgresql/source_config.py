@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from chalicelib.domain.connector_config import ConnectorConfig
 from chalicelib.domain.database import DatabaseAddress
-from chalicelib.domain.debezium_source import MAX_VALIDATION_SECONDS, debezium_source_config
+from chalicelib.domain.debezium import MAX_VALIDATION_SECONDS, debezium_source_config
 from chalicelib.domain.pipeline import Pipeline, PublicationMode
 from chalicelib.domain.providers.postgresql.java_tls import DEFAULT_JAVA_TLS, PINNED_TLS
 from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY

@@ -18,7 +18,7 @@ from chalicelib.stores.all_tables import ALL_TABLES
 from infra.aws.permissions import allows, permissions, policy_files, policy_of, wildcard_resources
 from tests.faults.looking import a_stranger
 from tests.integration.lambda_home import actions
-from tests.support.call_interceptor import Crash, Point, RequestContext, Side
+from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp, app, app_of_the_module
 
 __all__ = ["app", "app_of_the_module"]
@@ -104,7 +104,7 @@ def test_only_the_api_seals_credentials_and_keeps_sessions(function: str) -> Non
     assert tables & {"${Prefix}sessions", "${Prefix}users", "${Prefix}idempotency"} == set()
 
 
-def after_the_first_transaction(point: Point, call: RequestContext) -> object:
+def after_the_first_transaction(point: Point, call: InterceptedCall) -> object:
     """The process ends when it turns to Connect: the operation stays open."""
     if point.side is Side.CONNECT and point.writes:
         raise Crash
@@ -202,8 +202,8 @@ def test_a_tick_may_quarantine_a_connector_that_nobody_wants(app: InProcessApp) 
 def test_a_job_may_do_all_that_discovery_needs(app: InProcessApp) -> None:
     source = app.source()
     rung: list[str] = []
-    jobs = replace(app.services.jobs, ring=rung.append)
-    job = jobs.request(app.context(), JobKind.DISCOVERY, source.id)
+    jobs = replace(app.services.jobs, notify=rung.append)
+    job = jobs.request(app.context(), JobKind.DISCOVERY, "source", source.id)
     with taken() as calls:
         jobs.run(rung[0], Deadline.after(50))
     assert jobs.get(job.id).status is JobStatus.COMPLETED
@@ -213,8 +213,8 @@ def test_a_job_may_do_all_that_discovery_needs(app: InProcessApp) -> None:
 def test_the_dispatcher_may_find_clusters_and_lost_jobs(app: InProcessApp) -> None:
     rung: list[str] = []
     cluster = app.cluster
-    jobs = replace(app.services.jobs, ring=rung.append)
-    jobs.request(app.context(), JobKind.HEALTH, app.source().id)
+    jobs = replace(app.services.jobs, notify=rung.append)
+    jobs.request(app.context(), JobKind.HEALTH, "source", app.source().id)
     app.clock.advance(60)
     with taken() as calls:
         replace(app.services.reconciler, ring=lambda cluster_id, _: rung.append(cluster_id)).dispatch()

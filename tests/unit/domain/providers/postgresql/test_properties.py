@@ -1,6 +1,6 @@
 import pytest
 
-from chalicelib.domain.debezium_source import check_properties
+from chalicelib.domain.debezium import check_properties
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES
 
 FORBIDDEN = (

@@ -8,7 +8,7 @@ import pytest
 from chalicelib.domain.connector_config import JSON_CONVERTER
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.database import DatabaseAddress, SslMode
-from chalicelib.domain.debezium_source import MAX_MESSAGE_BYTES
+from chalicelib.domain.debezium import MAX_MESSAGE_BYTES
 from chalicelib.domain.pipeline import Capture, CaptureOptions, Converter, Pipeline, PublicationMode, SnapshotMode
 from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES

@@ -1,5 +1,6 @@
-"""Sessions over time, which only a clock of the test's own can show."""
+"""Sessions over time, and who may sign in."""
 
+import json
 from dataclasses import replace
 from datetime import timedelta
 
@@ -9,6 +10,7 @@ from chalicelib.domain.user import UserStatus
 from chalicelib.errors import Unauthenticated
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.transaction import Transaction
+from tests.support.call_interceptor import Point, RequestContext
 from tests.support.in_process_app import InProcessApp
 
 PASSWORD = Secret("correct horse battery staple")
@@ -65,3 +67,46 @@ def test_the_first_admin_is_made_once_and_never_reset(app: InProcessApp, cookie:
     with pytest.raises(Unauthenticated):
         app.services.sessions.login(app.context(), "admin@example.com", Secret("another password altogether"))
     assert app.services.sessions.login(app.context(), "admin@example.com", PASSWORD).token
+
+
+def test_another_spelling_of_the_address_is_the_same_account(app: InProcessApp, cookie: str) -> None:
+    other = app.services.sessions.login(app.context(), "ADMIN@example.com", PASSWORD)
+    assert other.user.id == app.services.sessions.signed_in(cookie).user.id
+
+
+@pytest.mark.parametrize("email", ["admin@example.com", "nobody@example.com"])
+def test_a_refused_login_is_one_error_and_is_audited(app: InProcessApp, cookie: str, email: str) -> None:
+    with pytest.raises(Unauthenticated) as refused:
+        app.services.sessions.login(app.context(), email, Secret("wrong"))
+    assert refused.value.code == "INVALID_CREDENTIALS"
+    denied = [row for row in app.tables.rows("audit") if '"denied"' in row["body"]]
+    assert [json.loads(row["body"])["action"] for row in denied] == ["session.login"]
+
+
+@pytest.mark.parametrize("cookie", ["", ".", "x.y", "3f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11.token"])
+def test_what_is_no_cookie_of_ours_signs_nobody_in(app: InProcessApp, cookie: str) -> None:
+    with pytest.raises(Unauthenticated):
+        app.services.sessions.signed_in(cookie)
+
+
+def test_a_use_is_written_down_once_a_minute(app: InProcessApp, cookie: str) -> None:
+    for seconds, written in ((59, False), (1, True), (1, False)):
+        app.clock.advance(seconds)
+        app.gate.watch()
+        app.services.sessions.signed_in(cookie)
+        assert any(point.writes for point in app.gate.unwatch()) is written
+
+
+def test_a_session_that_ends_while_it_is_used_answers_once_more_and_stays_ended(app: InProcessApp, cookie: str) -> None:
+    app.clock.advance(60)
+
+    def sign_out_first(point: Point, send: RequestContext) -> object:
+        if point.writes:
+            app.gate.unwatch()
+            app.services.sessions.logout(app.context(), cookie)
+        return send()
+
+    app.gate.watch(sign_out_first)
+    app.services.sessions.signed_in(cookie)
+    with pytest.raises(Unauthenticated):
+        app.services.sessions.signed_in(cookie)

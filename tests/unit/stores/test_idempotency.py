@@ -10,7 +10,7 @@ from chalicelib.errors import Conflict, RequestInProgress, StoreUnavailable
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.idempotency import IdempotencyStore
 from tests.integration.stores.conftest import Room
-from tests.support.call_interceptor import Point, RequestContext
+from tests.support.call_interceptor import InterceptedCall, Point
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ANSWER = KeptAnswer(status=201, headers=(("Location", "/x"),), body='{"token": "planted"}')
@@ -35,18 +35,18 @@ def store(room: Room) -> IdempotencyStore:
 
 def claimed(store: IdempotencyStore, *, after: float = 0, body: str = "body") -> Claim:
     """A claim of the key, so many seconds later."""
-    got = store.claim("key", body, NOW + timedelta(seconds=after), 35)
+    got = store.claim("key", body, NOW + timedelta(seconds=after))
     assert isinstance(got, Claim)
     return got
 
 
 def test_a_kept_answer_is_given_again(store: IdempotencyStore) -> None:
-    store.finish(claimed(store), ANSWER, NOW)
-    assert store.claim("key", "body", NOW + timedelta(hours=23), 35) == ANSWER
+    store.finish(claimed(store), ANSWER)
+    assert store.claim("key", "body", NOW + timedelta(hours=23)) == ANSWER
 
 
 def test_an_answer_is_stored_sealed(store: IdempotencyStore, room: Room) -> None:
-    store.finish(claimed(store), ANSWER, NOW)
+    store.finish(claimed(store), ANSWER)
     assert "planted" not in str(room.tables.rows("idempotency"))
     assert "planted"[::-1] in str(room.tables.rows("idempotency"))
 
@@ -55,25 +55,25 @@ def test_another_body_is_refused_while_the_first_runs_and_after(store: Idempoten
     claim = claimed(store)
     for _ in range(2):
         with pytest.raises(Conflict) as refused:
-            store.claim("key", "other", NOW, 35)
+            store.claim("key", "other", NOW)
         assert refused.value.code == "IDEMPOTENCY_KEY_REUSED"
-        store.finish(claim, ANSWER, NOW)
+        store.finish(claim, ANSWER)
 
 
 def test_the_same_request_waits_while_the_first_runs(store: IdempotencyStore) -> None:
     claimed(store)
     with pytest.raises(RequestInProgress) as refused:
-        store.claim("key", "body", NOW + timedelta(seconds=5), 35)
+        store.claim("key", "body", NOW + timedelta(seconds=5))
     assert refused.value.retry_after_seconds == 30
 
 
 def test_a_claim_whose_runner_died_goes_to_the_next_and_only_that_one_keeps_its_answer(store: IdempotencyStore) -> None:
     dead = claimed(store)
     heir = claimed(store, after=35)
-    store.finish(dead, KeptAnswer(status=500, headers=(), body="late"), NOW)
+    store.finish(dead, KeptAnswer(status=500, headers=(), body="late"))
     store.release(dead)
-    store.finish(heir, ANSWER, NOW)
-    assert store.claim("key", "body", NOW + timedelta(seconds=40), 35) == ANSWER
+    store.finish(heir, ANSWER)
+    assert store.claim("key", "body", NOW + timedelta(seconds=40)) == ANSWER
 
 
 def test_a_released_key_is_free(store: IdempotencyStore) -> None:
@@ -82,17 +82,17 @@ def test_a_released_key_is_free(store: IdempotencyStore) -> None:
 
 
 def test_after_a_day_a_key_is_free_even_when_its_row_is_still_there(store: IdempotencyStore) -> None:
-    store.finish(claimed(store), ANSWER, NOW)
+    store.finish(claimed(store), ANSWER)
     claimed(store, after=24 * 3600 + 1, body="other")
 
 
 def test_a_store_that_never_answers_is_said_to_be_unavailable(store: IdempotencyStore, room: Room) -> None:
     claim = claimed(store)
 
-    def silent(_point: Point, _call: RequestContext) -> object:
+    def silent(_point: Point, _call: InterceptedCall) -> object:
         raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
-    for act in (lambda: claimed(store), lambda: store.finish(claim, ANSWER, NOW), lambda: store.release(claim)):
+    for act in (lambda: claimed(store), lambda: store.finish(claim, ANSWER), lambda: store.release(claim)):
         room.gate.watch(silent)
         with pytest.raises(StoreUnavailable):
             act()

@@ -1,4 +1,4 @@
-"""Connect clusters are as whoever looked last has seen them."""
+"""Connect clusters: their health as the newest look saw it, and what may not be registered."""
 
 from contextlib import nullcontext
 from dataclasses import replace
@@ -9,9 +9,7 @@ from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.health import HealthStatus
 from chalicelib.errors import Invalid
 from infra.local.doubles.connect import VERSION
-from tests.support.in_process_app import InProcessApp, app, app_of_the_module
-
-__all__ = ["app", "app_of_the_module"]
+from tests.support.in_process_app import InProcessApp
 
 
 def shown(app: InProcessApp, pipeline_id: str) -> list[ConnectCluster]:
@@ -51,12 +49,11 @@ def test_a_look_that_is_newer_than_the_last_tick_counts(app: InProcessApp) -> No
     finally:
         app.connect.accept()
     app.clock.advance(5)
-    given = app.connect_input(app.connect.url)
-    app.services.connect_clusters.update(app.context(), made.id, given)
+    app.services.connect_clusters.update(app.context(), made.id, app.connect_input(app.connect.url))
     assert app.services.connect_clusters.get(made.id).health.status is HealthStatus.HEALTHY
 
 
-def test_a_tick_learns_what_workers_did_not_tell_when_they_were_registered(app: InProcessApp) -> None:
+def test_a_tick_fills_in_what_could_not_be_read_at_registration(app: InProcessApp) -> None:
     app.connect.refuse()
     try:
         made = app.register_connect(app.connect.url)
@@ -71,11 +68,11 @@ def test_a_tick_learns_what_workers_did_not_tell_when_they_were_registered(app: 
 
 @pytest.mark.parametrize("workers", [None, "another"])
 @pytest.mark.parametrize("brokers", [None, "another"])
-def test_whoever_was_away_when_it_was_registered_is_asked_which_kafka_it_is(
+def test_a_cluster_that_was_away_when_it_was_registered_is_asked_which_kafka_it_is(
     app: InProcessApp, workers: str | None, brokers: str | None
 ) -> None:
     cluster = replace(app.cluster, kafka_cluster_id=workers)
     stream = replace(app.stream, kafka_cluster_id=brokers)
     refusal = nullcontext() if workers == brokers else pytest.raises(Invalid)
     with refusal:
-        app.services.plugins.require_same_kafka(app.context(), stream, cluster)
+        app.services.validation.require_same_kafka(app.context(), stream, cluster)

@@ -1,0 +1,30 @@
+"""Leases: work belongs to one worker until its lease ends; then that worker counts as dead, and any other may go on.
+
+Jobs, operations on connectors and requests with an `Idempotency-Key` are such work. A lease is taken by a conditional
+write only: see `stores/leases.py` and `stores/idempotency.py`.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import islice
+from typing import Protocol, TypeVar
+
+
+class Leased(Protocol):
+    """Work with a lease."""
+
+    @property
+    def lease_until(self) -> datetime | None: ...
+
+
+L = TypeVar("L", bound=Leased)
+
+
+def is_free(lease_until: datetime | None, now: datetime) -> bool:
+    """Whether any worker may take it: it has no lease, or its lease has ended."""
+    return lease_until is None or lease_until <= now
+
+
+def abandoned(work: Iterable[L], now: datetime, *, limit: int) -> list[L]:
+    """The work that no live worker has, `limit` at the most: what a sweep hands out again."""
+    return list(islice((one for one in work if is_free(one.lease_until, now)), limit))

@@ -1,0 +1,40 @@
+"""What stream clusters and Connect clusters have in common: each is looked at once when it is registered or changed."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from chalicelib.domain.access import RequestContext
+from chalicelib.domain.health import Health
+from chalicelib.domain.registered import Registered
+from chalicelib.errors import HeadgateError, Invalid
+from chalicelib.kit.clock import Deadline
+from chalicelib.kit.masking import Secret
+from chalicelib.services.registered import RegisteredInput, RegisteredService
+
+LOOK_SECONDS = 6.0
+
+C = TypeVar("C", bound=Registered)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterService(RegisteredService[C]):
+    """Read and delete the clusters of one kind; look at one."""
+
+    def _password(self, before: C, data: RegisteredInput) -> Secret | None:
+        """The new password, or the stored one when it was left blank."""
+        return data.secrets.get("password") or self.registry.vault.open(before.credentials).get("password")
+
+    def _look(self, context: RequestContext, cluster: C, look: Callable[[Deadline], Mapping[str, Any]]) -> C:
+        """The cluster with its health and with the fields that `look` read from it.
+
+        Raises Invalid: an address that is not allowed, or servers that do not belong together, are no bad health.
+        """
+        now = self.clock()
+        try:
+            found = look(Deadline.after(context.deadline.remaining(LOOK_SECONDS)))
+        except Invalid:
+            raise
+        except HeadgateError as error:
+            return replace(cluster, health=Health.unhealthy(now, error.code, error.message))
+        return replace(cluster, health=Health.healthy(now), **found)

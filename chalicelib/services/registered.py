@@ -1,0 +1,74 @@
+"""What the services of everything that people register have in common."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, Generic, TypeVar
+
+from chalicelib.domain.access import RequestContext
+from chalicelib.domain.registered import Registered
+from chalicelib.kit.clock import Clock
+from chalicelib.kit.pages import Page
+from chalicelib.services.credentials import Secrets
+from chalicelib.services.registry import NO_LINKS, Links, Registry, expect_version
+from chalicelib.stores.documents import Documents
+from chalicelib.stores.transaction import Transaction
+
+E = TypeVar("E", bound=Registered)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredInput:
+    """What people say about something that they register: fields of the entity, by the same names, and its secrets."""
+
+    name: str
+    secrets: Secrets
+
+    def entity_fields(self) -> dict[str, Any]:
+        """Everything but the secrets."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "secrets"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredService(Generic[E]):
+    """Read and delete the entities of one kind; build those that are to be stored."""
+
+    kind: Callable[..., E]
+    store: Documents[E]
+    registry: Registry
+    clock: Clock
+
+    def get(self, entity_id: str) -> E:
+        """The entity; raises NotFound."""
+        return self.store.get(entity_id)
+
+    def list(self, *, limit: int, after: str | None) -> Page[E]:
+        """Those of this kind, newest first."""
+        return self.store.list(limit=limit, after=after)
+
+    def delete(self, context: RequestContext, entity_id: str) -> None:
+        """Remove an entity that nothing refers to. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""
+        entity = self._current(context, entity_id)
+        self.registry.delete(context, self.store, entity, links=self.links(entity))
+
+    def links(self, entity: E) -> Links:
+        """What the entity refers to and claims."""
+        return NO_LINKS
+
+    def _current(self, context: RequestContext, entity_id: str) -> E:
+        """The entity that is about to be changed. Raises NotFound, VersionMismatch."""
+        entity = self.store.get(entity_id)
+        expect_version(context, entity.version)
+        return entity
+
+    def _built(self, transaction: Transaction, context: RequestContext, data: RegisteredInput) -> E:
+        """A new entity. Its secrets are part of the transaction."""
+        entity_id, now = context.fresh_id(), self.clock()
+        credentials = self.registry.vault.seal_new(transaction, self.store.noun, entity_id, data.secrets)
+        return self.kind(id=entity_id, credentials=credentials, created_at=now, updated_at=now, **data.entity_fields())
+
+    def _edited(self, transaction: Transaction, before: E, data: RegisteredInput) -> E:
+        """The next version of the entity. Secrets that are not left blank are rotated in the transaction."""
+        vault, noun = self.registry.vault, self.store.noun
+        credentials = vault.rotate(transaction, noun, before.id, before.credentials, data.secrets)
+        changes = data.entity_fields() | {"credentials": credentials, "updated_at": self.clock()}
+        return replace(before, version=before.version + 1, **changes)

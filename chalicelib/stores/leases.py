@@ -1,0 +1,30 @@
+"""Taking the lease of stored work: one conditional write."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+
+from chalicelib.domain.lease import Leased
+from chalicelib.stores.documents import Documents, Entity
+from chalicelib.stores.transaction import Transaction
+
+if TYPE_CHECKING:
+    from dataclasses import Field
+
+
+class _LeasedEntity(Entity, Leased, Protocol):
+    __dataclass_fields__: ClassVar[dict[str, "Field[Any]"]]
+
+
+W = TypeVar("W", bound=_LeasedEntity)
+
+
+def take_lease(store: Documents[W], work: W, until: datetime, **changes: Any) -> W:
+    """Take or renew the lease of work, with the changes that come with it; returns the work as it is stored now.
+
+    Raises WriteConflict when another worker has written it since it was read. Ask `is_free` before taking it over.
+    """
+    transaction = Transaction()
+    leased = store.save(transaction, replace(work, lease_until=until, **changes))
+    transaction.commit()
+    return leased

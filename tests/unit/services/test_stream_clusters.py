@@ -1,0 +1,79 @@
+"""Stream clusters: brokers that cannot be reached, and brokers of another Kafka."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.domain.cluster import SecurityProtocol, StreamCluster
+from chalicelib.domain.health import HealthStatus
+from chalicelib.errors import Conflict, Invalid
+from infra.local.doubles.kafka import KafkaDouble
+from tests.support.in_process_app import InProcessApp
+
+NOWHERE = "127.0.0.1:1"
+
+
+@pytest.fixture(scope="module")
+def another() -> Iterator[KafkaDouble]:
+    """Brokers of another Kafka cluster."""
+    double = KafkaDouble(cluster_id="another").start()
+    yield double
+    double.stop()
+
+
+def registered(app: InProcessApp, address: str) -> StreamCluster:
+    return app.services.stream_clusters.create(app.context(), app.stream_input(address))
+
+
+def moved(app: InProcessApp, cluster: StreamCluster, address: str) -> StreamCluster:
+    return app.services.stream_clusters.update(app.context(), cluster.id, app.stream_input(address))
+
+
+def test_brokers_that_cannot_be_reached_are_registered_as_unhealthy(app: InProcessApp) -> None:
+    made = registered(app, NOWHERE)
+    assert (made.health.status, made.health.checked_at) == (HealthStatus.UNHEALTHY, app.clock.now)
+    assert made.health.last_error is not None
+    back = moved(app, made, app.kafka.address)
+    assert (back.health.status, back.kafka_cluster_id is None, back.version) == (HealthStatus.HEALTHY, False, 2)
+
+
+def test_an_address_that_is_not_allowed_is_an_error(app: InProcessApp) -> None:
+    with pytest.raises(Invalid):
+        registered(app, "169.254.169.254:9092")
+
+
+def test_unused_brokers_may_be_replaced_by_another_kafka(app: InProcessApp, another: KafkaDouble) -> None:
+    made = registered(app, app.kafka.address)
+    assert moved(app, made, another.address).kafka_cluster_id == "another"
+    assert moved(app, made, NOWHERE).kafka_cluster_id is None
+
+
+def test_brokers_that_something_runs_on_stay_the_same_kafka(app: InProcessApp, another: KafkaDouble) -> None:
+    used = app.services.stream_clusters.get(app.cluster.stream_cluster_id)
+    with pytest.raises(Conflict) as refused:
+        moved(app, used, another.address)
+    assert refused.value.code == "RESOURCE_IN_USE"
+    away = moved(app, used, NOWHERE)
+    assert (away.health.status, away.kafka_cluster_id) == (HealthStatus.UNHEALTHY, used.kafka_cluster_id)
+
+
+def test_workers_that_come_while_the_brokers_are_replaced_keep_them(app: InProcessApp, another: KafkaDouble) -> None:
+    made, service = app.stream, app.services.stream_clusters
+
+    def kafka_of(cluster: StreamCluster, password: object) -> object:
+        app.register_connect(app.connect.url)
+        return service.make_kafka(cluster, None)
+
+    racing = replace(service, make_kafka=kafka_of)
+    with pytest.raises(Conflict) as refused:
+        racing.update(app.context(), made.id, app.stream_input(another.address))
+    assert refused.value.code == "RESOURCE_IN_USE"
+    assert service.get(made.id) == made
+
+
+def test_what_is_not_secret_is_replaced_as_a_whole(app: InProcessApp) -> None:
+    made = registered(app, NOWHERE)
+    data = replace(app.stream_input(NOWHERE), name="other", security_protocol=SecurityProtocol.SSL)
+    now = app.services.stream_clusters.update(app.context(), made.id, data)
+    assert (now.name, now.security_protocol, now.created_at) == ("other", SecurityProtocol.SSL, made.created_at)

@@ -1,0 +1,118 @@
+"""What a change of a source or destination leaves of what was known about it."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.database import SslMode
+from chalicelib.domain.destination import Destination
+from chalicelib.domain.health import HealthStatus
+from chalicelib.domain.source import Source
+from chalicelib.errors import Conflict, NotFound
+from chalicelib.kit.ids import new_id
+from chalicelib.kit.masking import Secret
+from tests.support.in_process_app import InProcessApp, changed
+
+
+@pytest.fixture
+def source(app: InProcessApp) -> Source:
+    """Discovered, and tested."""
+    made = app.source()
+    app.services.sources.test(app.context(), made.id)
+    return app.services.sources.get(made.id)
+
+
+def edited(app: InProcessApp, source: Source, **changes: Any) -> Source:
+    secrets = changes.pop("secrets", {})
+    address = replace(source.address, **changes)
+    return app.services.sources.update(app.context(), source.id, changed(source, address=address, secrets=secrets))
+
+
+def known(source: Source) -> tuple[bool, bool]:
+    """Whether a test and a discovery are known of it."""
+    return source.last_test is not None, source.last_discovery_at is not None
+
+
+def test_a_test_is_remembered_with_the_health_that_it_found(app: InProcessApp, source: Source) -> None:
+    assert known(source) == (True, True)
+    assert (source.health.status, source.last_tested_at) == (HealthStatus.HEALTHY, app.clock.now)
+    destination = app.destination()
+    assert app.services.destinations.test(app.context(), destination.id).success
+    assert app.services.destinations.get(destination.id).last_test is not None
+    with pytest.raises(NotFound):
+        app.services.sources.test(app.context(), destination.id)
+
+
+@pytest.mark.parametrize(
+    ("changes", "after"),
+    [
+        ({}, (True, True)),
+        ({"host": "DATABASE1.example.com."}, (False, True)),
+        ({"username": "other"}, (False, True)),
+        ({"ssl_mode": SslMode.REQUIRE}, (False, True)),
+        ({"secrets": {"password": Secret("new")}}, (False, True)),
+        ({"secrets": {"password": Secret("")}}, (True, True)),
+        ({"host": "elsewhere.example.com"}, (False, False)),
+        ({"port": 5433}, (False, False)),
+        ({"database_name": "other"}, (False, False)),
+    ],
+)
+def test_a_change_invalidates_what_it_may_have_made_untrue(
+    app: InProcessApp, source: Source, changes: dict[str, Any], after: tuple[bool, bool]
+) -> None:
+    now = edited(app, source, **changes)
+    assert (known(now), known(app.services.sources.get(source.id))) == (after, after)
+    assert bool(app.services.sources.tables.list(source.id)) is after[1]
+    assert (now.health == source.health) is after[0]
+
+
+def test_a_secret_that_is_left_blank_keeps_its_version_and_a_new_one_counts_up(
+    app: InProcessApp, source: Source
+) -> None:
+    assert source.credentials.fields == {"password": 1}
+    for secrets, versions in (
+        ({"password": None}, {"password": 1}),
+        ({"password": Secret("new")}, {"password": 2}),
+        ({"ca_certificate": Secret("pem")}, {"password": 2, "ca_certificate": 1}),
+    ):
+        source = edited(app, source, secrets=secrets)
+        assert source.credentials.fields == versions
+    opened = app.services.credentials.open(source.credentials)
+    assert {name: secret.reveal() for name, secret in opened.items()} == {"password": "new", "ca_certificate": "pem"}
+
+
+def test_a_change_counts_the_version_and_keeps_the_time_of_creation(app: InProcessApp, source: Source) -> None:
+    app.clock.advance(60)
+    now = edited(app, source)
+    assert (now.version, now.created_at, now.updated_at) == (source.version + 1, source.created_at, app.clock.now)
+
+
+def moved(app: InProcessApp, destination: Destination) -> Destination:
+    address = replace(destination.address, host="elsewhere.example.com")
+    return app.services.destinations.update(app.context(), destination.id, changed(destination, address=address))
+
+
+def test_a_destination_that_is_written_to_keeps_its_address(app: InProcessApp) -> None:
+    pipeline, destination = app.deployed_pipeline(), app.destination()
+    delivery = app.services.deliveries.deploy(app.context(), destination.id, app.delivery_input(pipeline))
+    destination = app.services.destinations.get(destination.id)
+    with pytest.raises(Conflict) as refused:
+        moved(app, destination)
+    assert refused.value.code == "RESOURCE_IN_USE"
+    same = replace(destination.address, username="other")
+    app.services.destinations.update(app.context(), destination.id, changed(destination, address=same))
+    app.services.deliveries.delete(app.context(), delivery.id)
+    assert moved(app, destination).address.host == "elsewhere.example.com"
+
+
+def test_a_source_that_is_captured_may_move(app: InProcessApp) -> None:
+    pipeline = app.pipeline()
+    source = app.services.sources.get(pipeline.source_id)
+    assert edited(app, source, host="elsewhere.example.com").tables is None
+
+
+def test_nothing_is_known_of_what_does_not_exist(app: InProcessApp) -> None:
+    for act in (app.services.sources.get, lambda one: app.services.sources.delete(app.context(), one)):
+        with pytest.raises(NotFound):
+            act(new_id())

@@ -1,0 +1,61 @@
+"""Sessions are found with their user, and end for good."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from chalicelib.domain.access import Role
+from chalicelib.domain.user import Session, User
+from chalicelib.stores.transaction import Transaction
+from chalicelib.stores.users import Sessions, Users
+from tests.integration.stores.conftest import Room
+
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+USER = User(id="user", email="user@example.com", role=Role.OPS, created_at=NOW, updated_at=NOW)
+SESSION = Session(id="hash", user_id=USER.id, created_at=NOW, last_seen_at=NOW)
+USED = replace(SESSION, last_seen_at=NOW + timedelta(minutes=5))
+
+
+@pytest.fixture
+def sessions(room: Room) -> Sessions:
+    users = Users()
+    sessions, transaction = Sessions(users), Transaction()
+    users.put_new(transaction, USER)
+    sessions.put_new(transaction, SESSION)
+    transaction.commit()
+    return sessions
+
+
+def delete(sessions: Sessions) -> None:
+    transaction = Transaction()
+    sessions.delete(transaction, SESSION.id)
+    transaction.commit()
+
+
+def test_a_session_is_found_with_its_user_in_one_call(sessions: Sessions, room: Room) -> None:
+    room.gate.watch()
+    assert sessions.find(SESSION.id, USER.id) == (SESSION, USER)
+    assert len(room.gate.unwatch()) == 1
+
+
+@pytest.mark.parametrize(("token_hash", "user_id"), [("other", "user"), ("hash", "other"), ("", ""), ("hash", "")])
+def test_a_session_of_another_user_or_token_is_none(sessions: Sessions, token_hash: str, user_id: str) -> None:
+    assert sessions.find(token_hash, user_id) is None
+
+
+def test_its_last_use_is_kept(sessions: Sessions) -> None:
+    sessions.touch(USED)
+    assert sessions.find(SESSION.id, USER.id) == (USED, USER)
+
+
+def test_a_deleted_session_does_not_come_back_when_it_is_touched(sessions: Sessions) -> None:
+    delete(sessions)
+    delete(sessions)
+    sessions.touch(USED)
+    assert sessions.find(SESSION.id, USER.id) is None
+
+
+def test_a_row_expires_when_its_session_ends_for_good(sessions: Sessions, room: Room) -> None:
+    (row,) = room.tables.rows("sessions")
+    assert row["expires_at"] == int((NOW + timedelta(hours=8)).timestamp())
