@@ -12,17 +12,18 @@ from typing import Any
 
 from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.connect.client import Connect
-from chalicelib.clients.databases.contract import Database
+from chalicelib.clients.databases.contract import MakeDatabase
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
 from chalicelib.clients.kafka import Kafka
 from chalicelib.clients.queue import JOBS, TICKS, Queues
-from chalicelib.domain.cluster import StreamCluster
+from chalicelib.domain.cluster import ConnectAddress, KafkaAddress
+from chalicelib.domain.database import DatabaseAddress
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.idempotency import IdempotencyRows
 from chalicelib.domain.job import JobKind
 from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.kit.clock import Clock, utc_now
 from chalicelib.kit.log import get_logger
-from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Signer
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.keys import CachedKeys, KeyProvider, KmsKeys, LocalKeys
@@ -98,17 +99,18 @@ class Clients:
     def __init__(self, given: Settings) -> None:
         self._ca_bundle = given.ca_bundle
         self._policy = AddressPolicy(allow_loopback=given.allow_loopback_targets)
-        self.databases: dict[DatabaseProvider, Database] = {
-            DatabaseProvider.POSTGRESQL: PostgreSQL(policy=self._policy, trusted_ca_file=given.ca_bundle)
-        }
+        self.databases: dict[DatabaseProvider, MakeDatabase] = {DatabaseProvider.POSTGRESQL: self._postgresql}
 
-    def connect(self, base_url: str, username: str | None, password: Secret | None) -> Connect:
+    def connect(self, endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
         """A client of Connect workers."""
-        return Connect(base_url=base_url, username=username, password=password, check_host=self._policy, tls=self._tls)
+        return Connect(endpoint, check_host=self._policy, tls=self._tls)
 
-    def kafka(self, cluster: StreamCluster, password: Secret | None) -> Kafka:
+    def kafka(self, endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
         """A client of Kafka brokers."""
-        return Kafka(cluster, password, check_host=self._policy, ca_file=self._ca_bundle)
+        return Kafka(endpoint, check_host=self._policy, ca_file=self._ca_bundle)
+
+    def _postgresql(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> PostgreSQL:
+        return PostgreSQL(endpoint=endpoint, check_host=self._policy, trusted_ca_file=self._ca_bundle)
 
     def _tls(self) -> ssl.SSLContext:
         context = ssl.create_default_context()
@@ -159,7 +161,7 @@ class Services:
             store=stores.destinations, registry=self.registry, database_checks=self.database_checks, clock=clock
         )
         self.stream_clusters = StreamClusterService(
-            store=stores.streams, registry=self.registry, make_kafka=make.kafka, clock=clock
+            store=stores.streams, registry=self.registry, clients=self.clients, clock=clock
         )
         self.connect_clusters = ConnectClusterService(
             store=stores.connects,
@@ -167,7 +169,6 @@ class Services:
             observations=stores.observations,
             registry=self.registry,
             clients=self.clients,
-            make_connect=make.connect,
             allow_inline_secrets=self.settings.allow_inline_secrets,
             clock=clock,
         )

@@ -1,8 +1,8 @@
 """What happens to every request and response, whatever its route.
 
 The order: correlation id, size, authentication, permission, path, conditional headers, query, content type, JSON,
-forbidden text, model, `Idempotency-Key`, handler with a deadline of 20 s, rendering. Nothing that a caller sent is used
-before it is known that they may ask, and no handler runs before all of the request was validated.
+forbidden text, model, `Idempotency-Key`, handler with a deadline of 20 s, rendering. Path, query and body are not read
+before the caller is authorized, and no handler runs before all of the request was validated.
 """
 
 import json

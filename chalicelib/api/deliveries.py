@@ -35,19 +35,19 @@ def delete_delivery(context: RequestContext, uuid: UuidPath) -> JsonResponse[Del
 
 @routes.get("/deliveries/{uuid}/status", needs=Permission.READ)
 def delivery_status(context: RequestContext, uuid: UuidPath) -> DeliveryStatusOutput:
-    """Look at the sink and every task now."""
+    """Observe the sink and every task now."""
     return DeliveryStatusOutput.of(services().deliveries.status(context, uuid))
 
 
 @routes.post("/deliveries/{uuid}/pause", needs=Permission.OPERATE, also=(202,))
 def pause_delivery(context: RequestContext, uuid: UuidPath) -> JsonResponse[DeliveryOutput]:
-    """Pause the sink. Its offsets keep their place."""
+    """Pause the sink. Its offsets are kept."""
     return operation_response(DeliveryOutput.of(services().deliveries.control(context, uuid, OperationKind.PAUSE)))
 
 
 @routes.post("/deliveries/{uuid}/resume", needs=Permission.OPERATE, also=(202,))
 def resume_delivery(context: RequestContext, uuid: UuidPath) -> JsonResponse[DeliveryOutput]:
-    """Go on where it was paused."""
+    """Continue where it was paused."""
     return operation_response(DeliveryOutput.of(services().deliveries.control(context, uuid, OperationKind.RESUME)))
 
 

@@ -1,4 +1,4 @@
-"""Routes of destinations and of what is delivered to them."""
+"""Routes of destinations and of their deliveries."""
 
 from chalicelib.api.contract.databases import ConnectionTestInput, TestOutput
 from chalicelib.api.contract.deliveries import (
@@ -34,14 +34,14 @@ def list_destinations(query: ListQuery) -> Page[DestinationOutput]:
 
 @routes.post("/destinations", needs=Permission.WRITE, status=201)
 def create_destination(context: RequestContext, body: DestinationBody) -> DestinationOutput:
-    """Register a destination. Claims no delivery and touches no server."""
+    """Register a destination. Creates no delivery and contacts no server."""
     return DestinationOutput.of(services().destinations.create(context, body.to_input()))
 
 
 @routes.post("/destinations/test-connection", needs=Permission.WRITE)
 def test_connection(context: RequestContext, body: ConnectionTestInput) -> TestOutput:
     """Test a connection without storing anything."""
-    return TestOutput.of(services().database_checks.test_unsaved(context, body.address(), body.secrets()))
+    return TestOutput.of(services().database_checks.test_endpoint(context, body.endpoint()))
 
 
 @routes.get("/destinations/{uuid}", needs=Permission.READ)
@@ -58,7 +58,7 @@ def update_destination(context: RequestContext, uuid: UuidPath, body: Destinatio
 
 @routes.delete("/destinations/{uuid}", needs=Permission.ADMINISTER)
 def delete_destination(context: RequestContext, uuid: UuidPath) -> None:
-    """Forget a destination without deliveries."""
+    """Delete a destination without deliveries."""
     services().destinations.delete(context, uuid)
 
 
@@ -92,7 +92,7 @@ def list_destination_mappings(uuid: UuidPath, query: ListQuery) -> Page[Delivery
 
 @routes.get("/destinations/{uuid}/status", needs=Permission.READ)
 def destination_status(context: RequestContext, uuid: UuidPath) -> DestinationStatusOutput:
-    """Look at every sink of the destination now, each by itself."""
+    """Observe every sink of the destination now, each separately."""
     return DestinationStatusOutput.of_deliveries(uuid, services().deliveries.status_of(context, uuid))
 
 

@@ -11,7 +11,7 @@ from chalicelib.domain.access import Permission
 
 
 class Health(BaseModel):
-    """The process answers."""
+    """The process is running."""
 
     status: Literal["ok"] = "ok"
 
@@ -29,12 +29,12 @@ def health_routes(ready: Callable[[], Mapping[str, bool]]) -> Router:
 
     @routes.get("/health", needs=Permission.PUBLIC, any_query=True)
     def health() -> Health:
-        """Says that the process serves."""
+        """Whether the process is running."""
         return Health()
 
     @routes.get("/ready", needs=Permission.PUBLIC, any_query=True, also=(503,))
     def readiness() -> JsonResponse[Readiness]:
-        """Says whether every store and queue answers; 503 when one does not."""
+        """Whether every store and queue responds; 503 when one does not."""
         checks: dict[str, Literal["ok", "unavailable"]] = {
             name: "ok" if available else "unavailable" for name, available in ready().items()
         }

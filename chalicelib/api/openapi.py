@@ -25,15 +25,15 @@ _PARAMETERS: Mapping[str, Json] = {
     "CorrelationId": {
         "name": "X-Correlation-ID",
         "in": "header",
-        "description": "Names the request in logs and in the audit trail; made when absent, always echoed. "
-        "Changes that are signed by a cookie must carry it.",
-        # No pattern here: a malformed one is replaced, not refused.
+        "description": "Identifies the request in logs and in the audit trail. Generated when absent, always returned. "
+        "Required for changes that are authenticated by a cookie.",
+        # No pattern: a malformed id is replaced, not refused.
         "schema": {"type": "string"},
     },
     "IdempotencyKey": {
         "name": "Idempotency-Key",
         "in": "header",
-        "description": "Makes repeating the request harmless: for 24 hours the first answer is given again.",
+        "description": "Makes repeating the request safe: for 24 hours the first response is sent again.",
         "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
     },
     "IfMatch": {
@@ -49,20 +49,20 @@ _SECURITY: Mapping[str, Json] = {
 }
 _PROBLEMS: Mapping[int, str] = {
     400: "The body cannot be read.",
-    401: "Nobody is signed in.",
+    401: "The caller is not signed in.",
     403: "The role does not allow it.",
-    404: "There is no such thing.",
-    409: "The state of things does not allow it now.",
+    404: "There is no such resource.",
+    409: "The state of the resource does not allow it now.",
     410: "Removed for good.",
     412: "The stored version is another one.",
     413: "The body is over 256 KiB.",
     415: "The body is not declared as JSON.",
-    422: "The request reads well and asks for something that cannot be.",
+    422: "The request is well-formed and cannot be carried out.",
     429: "Too many attempts.",
     500: "An unexpected failure.",
     502: "Kafka Connect refused.",
-    503: "A system that is needed cannot be reached.",
-    504: "A system that is needed did not answer in time.",
+    503: "A required system cannot be reached.",
+    504: "A required system did not respond in time.",
 }
 _VARIABLE = re.compile(r"{(\w+)}")
 
@@ -210,7 +210,7 @@ def _success(route: Route, status: int, schemas: Schemas) -> Json:
     if status == 201:
         headers["Location"] = {"schema": {"type": "string"}}
     if route.response.kind == "page":
-        headers[NEXT_CURSOR] = {"description": "Given when the list goes on.", "schema": {"type": "string"}}
+        headers[NEXT_CURSOR] = {"description": "Present when the list continues.", "schema": {"type": "string"}}
     response: Json = {"description": route.summary, "headers": headers}
     if route.response.model is not None:
         schema = schemas[_response_key(route)]

@@ -52,7 +52,7 @@ def delete_pipeline(context: RequestContext, uuid: UuidPath) -> JsonResponse[Pip
 
 @routes.get("/pipelines/{uuid}/status", needs=Permission.READ)
 def pipeline_status(context: RequestContext, uuid: UuidPath) -> PipelineStatusOutput:
-    """Look at the connector and every task now."""
+    """Observe the connector and every task now."""
     return PipelineStatusOutput.of(services().pipelines.status(context, uuid))
 
 
@@ -65,19 +65,19 @@ def list_pipeline_destinations(uuid: UuidPath, query: ListQuery) -> Page[Deliver
 
 @routes.post("/pipelines/{uuid}/deploy", needs=Permission.OPERATE, also=(202,))
 def deploy_pipeline(context: RequestContext, uuid: UuidPath) -> JsonResponse[PipelineOutput]:
-    """Create the connector and let it run. 202 with `open_operation` when the outcome is not known yet."""
+    """Create and start the connector. 202 with `open_operation` when the outcome is not known yet."""
     return operation_response(PipelineOutput.of(services().pipelines.deploy(context, uuid)))
 
 
 @routes.post("/pipelines/{uuid}/pause", needs=Permission.OPERATE, also=(202,))
 def pause_pipeline(context: RequestContext, uuid: UuidPath) -> JsonResponse[PipelineOutput]:
-    """Pause the connector. The slot keeps its place in the source."""
+    """Pause the connector. The slot keeps its position in the source."""
     return operation_response(PipelineOutput.of(services().pipelines.pause(context, uuid)))
 
 
 @routes.post("/pipelines/{uuid}/resume", needs=Permission.OPERATE, also=(202,))
 def resume_pipeline(context: RequestContext, uuid: UuidPath) -> JsonResponse[PipelineOutput]:
-    """Go on where it was paused."""
+    """Continue where it was paused."""
     return operation_response(PipelineOutput.of(services().pipelines.resume(context, uuid)))
 
 

@@ -29,7 +29,7 @@ def list_sources(query: ListQuery) -> Page[SourceOutput]:
 
 @routes.post("/sources", needs=Permission.WRITE, status=201)
 def create_source(context: RequestContext, body: SourceBody) -> SourceOutput:
-    """Register a database for capture. Touches no server."""
+    """Register a database for capture. Contacts no server."""
     return SourceOutput.of(services().sources.create(context, body.to_input()))
 
 
@@ -47,7 +47,7 @@ def update_source(context: RequestContext, uuid: UuidPath, body: SourceBody) -> 
 
 @routes.delete("/sources/{uuid}", needs=Permission.ADMINISTER)
 def delete_source(context: RequestContext, uuid: UuidPath) -> None:
-    """Forget a source that no pipeline uses."""
+    """Delete a source that no pipeline uses."""
     services().sources.delete(context, uuid)
 
 
@@ -78,7 +78,7 @@ def list_source_tables(uuid: UuidPath, query: TablesQuery) -> Page[SourceTableOu
 
 @routes.get("/sources/{uuid}/cdc-readiness", needs=Permission.READ)
 def source_readiness(context: RequestContext, uuid: UuidPath, query: ReadinessQuery) -> ReadinessOutput:
-    """Judge whether capture will really work. Never changes the source."""
+    """Check whether capture will work. Never changes the source."""
     return ReadinessOutput.of(services().pipelines.readiness(context, uuid, query.pipeline_id))
 
 

@@ -56,7 +56,7 @@ class IdempotencyRows(Protocol):
         ...
 
     def finish(self, claim: Claim, answer: KeptAnswer) -> None:
-        """Keep the answer. Nothing happens when the claim has been taken over meanwhile."""
+        """Keep the answer. Nothing happens when the claim has been taken over."""
         ...
 
     def release(self, claim: Claim) -> None:

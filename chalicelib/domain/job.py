@@ -11,7 +11,7 @@ from chalicelib.domain.lease import is_free
 
 
 class JobKind(StrEnum):
-    """What is asked for. What it means for a type of resource is in the table of job handlers."""
+    """What is requested. What it means for a type of resource is in the table of job handlers (see `wiring`)."""
 
     DISCOVERY = "DISCOVERY"
     HEALTH = "HEALTH"
@@ -35,8 +35,8 @@ class JobStatus(StrEnum):
 class Job:
     """A stored job. The actor is who requested it; `result` and the error are sanitized.
 
-    `lease_until` is when a sweep may send it to a worker again: while it is PENDING its message is given a moment to
-    arrive, while it is RUNNING its worker counts as alive until then.
+    A sweep sends it to a worker again after `lease_until`: until then the message of a PENDING job may still arrive,
+    and the worker of a RUNNING one counts as alive.
     """
 
     id: str
@@ -59,5 +59,5 @@ class Job:
     finished_at: datetime | None = None
 
     def may_run(self, now: datetime) -> bool:
-        """Whether a worker may take it: nobody has begun it, or whoever did has lost the lease."""
+        """Whether a worker may take it: no worker has begun it, or the lease of the one that did has ended."""
         return self.status is JobStatus.PENDING or (not self.status.terminal and is_free(self.lease_until, now))

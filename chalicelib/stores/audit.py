@@ -58,16 +58,9 @@ class Audit:
     ) -> Page[AuditRecord]:
         """Newest first. `include_related` adds the records of a destination's deliveries to the destination's own."""
         with store_errors():
-            rows = sorted(
-                chain(
-                    *(
-                        self._query(source, key, limit, after, meaningful)
-                        for source, key in _sources(resource_id, include_related, meaningful)
-                    )
-                ),
-                key=lambda row: row.position,
-                reverse=True,
-            )
+            sources = _sources(resource_id, include_related, meaningful)
+            pages = [self._query(source, key, limit, after, meaningful) for source, key in sources]
+        rows = sorted(chain(*pages), key=lambda row: row.position, reverse=True)
         more = rows[limit - 1].position if len(rows) > limit else None
         return Page(items=tuple(adapter(AuditRecord).validate_json(row.body) for row in rows[:limit]), next_key=more)
 

@@ -37,9 +37,9 @@ class Claims:
         transaction.put(row, condition=ClaimRow.id.does_not_exist(), label=label)
 
     def release(self, transaction: Transaction, key: str, holder: str) -> None:
-        """Give the claim back, if it still exists. Conflict label, when another holder has it: `claim.held`."""
+        """Give the claim back, if it still exists. Conflict label, when another holder has it: `claim.other_holder`."""
         condition = (ClaimRow.holder == holder) | ClaimRow.id.does_not_exist()
-        transaction.delete(ClaimRow(key), condition=condition, label="claim.held")
+        transaction.delete(ClaimRow(key), condition=condition, label="claim.other_holder")
 
 
 class Targets:

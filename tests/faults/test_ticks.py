@@ -13,6 +13,7 @@ from infra.local.doubles.connect_plugins import POSTGRES_SOURCE
 from tests.faults.invariants import violations
 from tests.faults.looking import a_stranger, code_of, touches
 from tests.faults.scenario import recover
+from tests.support.connect_worker import connect_endpoint
 from tests.support.in_process_app import InProcessApp
 
 
@@ -198,7 +199,7 @@ def a_leftover(app: InProcessApp) -> tuple[Pipeline, dict[str, str]]:
     pipeline = app.pipeline()
     owner = app.services.pipeline_connector
     config = owner.config(pipeline, owner.load_dependencies(pipeline)).config
-    client = Connect(base_url=app.connect.url, check_host=AddressPolicy(allow_loopback=True))
+    client = Connect(connect_endpoint(app.connect.url), check_host=AddressPolicy(allow_loopback=True))
     client.create_stopped(pipeline.connector_name, config, app.context().deadline)
     client.close()
     return pipeline, config

@@ -1,4 +1,4 @@
-"""A small app on the real Router, and four ways to reach it: everything that a test of the edge needs."""
+"""A small app on the real Router, and several ways to send requests to it."""
 
 import logging
 import threading
@@ -47,7 +47,7 @@ class Address(BaseModel):
 
 
 class ThingInput(BaseModel):
-    """A body with depth, a map and a union."""
+    """A body with a nested model, a map and a union."""
 
     name: str
     address: Address | None = None
@@ -56,7 +56,7 @@ class ThingInput(BaseModel):
 
 
 class ThingOutput(BaseModel):
-    """What is answered."""
+    """A response."""
 
     id: str
     name: str
@@ -79,7 +79,7 @@ class NoteInput(BaseModel):
 
 @dataclass
 class TestAuthenticator:
-    """Believes the header `x-test-role`; `x-test-user` tells people apart."""
+    """Trusts the header `x-test-role`; `x-test-user` is the user's id."""
 
     __test__ = False
 
@@ -97,7 +97,7 @@ class TestAuthenticator:
 
 @dataclass
 class MemoryRows:
-    """Idempotency rows that live in a dict; the same promises as the store's."""
+    """Idempotency rows in a dict, with the guarantees of the store."""
 
     rows: dict[str, tuple[str, Claim, datetime, KeptAnswer | None]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -130,7 +130,7 @@ class MemoryRows:
 
 @dataclass
 class Edge:
-    """The app with what stands behind it, for a test to look at."""
+    """The app with its dependencies, for assertions."""
 
     app: Chalice
     rows: MemoryRows
@@ -140,7 +140,7 @@ class Edge:
 
 
 def make_edge(*extra: Router, record_denial: RecordDenial | None = None) -> Edge:
-    """A fresh app with the small routes below, `extra` routers beside them, and the service's own public routes."""
+    """A new app with the routes below, `extra` routers, and the public routes of the service."""
     rows, denied, calls = MemoryRows(), list[tuple[RequestContext, Route]](), list[RequestContext]()
     parts = BoundaryDependencies(
         authenticator=TestAuthenticator(),
@@ -164,7 +164,7 @@ def make_edge(*extra: Router, record_denial: RecordDenial | None = None) -> Edge
 
 
 def things(calls: list[RequestContext]) -> Router:  # noqa: C901 - many small handlers, none with a branch too many
-    """Routes that show every kind of parameter and answer. Every call that reaches a handler is noted in `calls`."""
+    """Routes with every kind of parameter and response. `calls` gets the context of every call of a handler."""
     routes = Router(tag="Things")
 
     @routes.post("/things", needs=Permission.WRITE, status=201)
@@ -201,7 +201,7 @@ def things(calls: list[RequestContext]) -> Router:  # noqa: C901 - many small ha
     def change_thing(context: RequestContext, uuid: UuidPath, body: ThingInput) -> ThingOutput:
         """Change a thing."""
         if context.if_match not in (None, 3):
-            raise errors.VersionMismatch("Somebody changed it.")
+            raise errors.VersionMismatch("The version has changed.")
         return ThingOutput(id=uuid, name=body.name, version=4)
 
     @routes.delete("/things/{uuid}", needs=Permission.ADMINISTER)
@@ -224,17 +224,17 @@ def things(calls: list[RequestContext]) -> Router:  # noqa: C901 - many small ha
 
 
 def oddities(calls: list[RequestContext]) -> Router:
-    """Routes that answer text, are for somebody special, or fail."""
+    """Routes that return text, need a special permission, or fail."""
     routes = Router(tag="Oddities")
 
     @routes.get("/names/{name}", needs=Permission.READ)
     def get_name(context: RequestContext, name: str) -> TextResponse:
-        """A name in the path, text in the answer."""
+        """A name in the path, a text response."""
         return TextResponse(text=f"name={name}")
 
     @routes.get("/wall", needs=Permission.PUBLIC)
     def wall(request: HttpRequest) -> TextResponse:
-        """What a public handler sees of the request."""
+        """The request as a public handler gets it."""
         return TextResponse(text=f"{request.headers.get('cookie', '-')} {request.source_address}")
 
     @routes.get("/machine", needs=Permission.SERVICE, hidden=True)
@@ -244,7 +244,7 @@ def oddities(calls: list[RequestContext]) -> Router:
 
     @routes.post("/broken", needs=Permission.READ)
     def broken(context: RequestContext) -> None:
-        """Fails in a way that nobody foresaw, with a secret in the message."""
+        """Fails unexpectedly, with a secret in the message."""
         calls.append(context)
         raise KeyError("hunter2")
 
@@ -255,14 +255,14 @@ def oddities(calls: list[RequestContext]) -> Router:
 
     @routes.post("/sealed", needs=Permission.READ)
     def sealed(context: RequestContext, body: Annotated[ThingInput, Field()]) -> ThingOutput:
-        """Answers what it must not: a type of its own making."""
+        """Returns another type than it declares."""
         return Secret("hunter2")  # type: ignore[return-value]
 
     return routes
 
 
 @dataclass(frozen=True)
-class Seen:
+class ClientResponse:
     """A response as a client sees it. Header names are lower case; a header sent twice is a tuple."""
 
     status: int
@@ -270,27 +270,27 @@ class Seen:
     body: str
 
 
-Send = Callable[[str, str, Mapping[str, str], bytes], Seen]
+Send = Callable[[str, str, Mapping[str, str], bytes], ClientResponse]
 
 
 def through_test_client(app: Chalice) -> Send:
     """By chalice's own test client."""
     client = Client(app)
 
-    def send(method: str, target: str, headers: Mapping[str, str], body: bytes) -> Seen:
+    def send(method: str, target: str, headers: Mapping[str, str], body: bytes) -> ClientResponse:
         answer = client.http.request(method, target, headers=dict(headers), body=body)
-        return Seen(answer.status_code, _lower(answer.headers), answer.body.decode())
+        return ClientResponse(answer.status_code, _lower(answer.headers), answer.body.decode())
 
     return send
 
 
 def through_lambda_event(app: Chalice) -> Send:
-    """By an event made by hand as API Gateway's proxy integration makes it, under the stage `/api`."""
+    """By an event like those of API Gateway's proxy integration, with the stage `/api`."""
 
-    def send(method: str, target: str, headers: Mapping[str, str], body: bytes) -> Seen:
+    def send(method: str, target: str, headers: Mapping[str, str], body: bytes) -> ClientResponse:
         answer = app(lambda_event(app, method, target, headers, body), None)
         merged = {**answer["headers"], **answer["multiValueHeaders"]}
-        return Seen(answer["statusCode"], _lower(merged), answer["body"])
+        return ClientResponse(answer["statusCode"], _lower(merged), answer["body"])
 
     return send
 
@@ -299,7 +299,7 @@ def through_socket(url: str) -> Send:
     """Over HTTP, one connection per request."""
     parts = urlsplit(url)
 
-    def send(method: str, target: str, headers: Mapping[str, str], body: bytes) -> Seen:
+    def send(method: str, target: str, headers: Mapping[str, str], body: bytes) -> ClientResponse:
         connection = HTTPConnection(parts.hostname or "", parts.port, timeout=20)
         try:
             connection.request(method, target, body=body or None, headers=dict(headers))
@@ -307,7 +307,7 @@ def through_socket(url: str) -> Send:
             seen: dict[str, list[str]] = {}
             for name, value in answer.getheaders():
                 seen.setdefault(name, []).append(value)
-            return Seen(answer.status, _lower(seen), answer.read().decode())
+            return ClientResponse(answer.status, _lower(seen), answer.read().decode())
         finally:
             connection.close()
 
@@ -317,7 +317,7 @@ def through_socket(url: str) -> Send:
 def lambda_event(
     app: Chalice, method: str, target: str, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> dict[str, object]:
-    """The proxy event for a request; its resource is found by reading templates from the left, literals first."""
+    """The proxy event for a request. Its resource is the first matching pattern, literals before variables."""
     path, _, query = target.partition("?")
     resource, values = _resource(app, path, method)
     parameters: dict[str, list[str]] = {}
@@ -350,15 +350,15 @@ def lambda_event(
 def _resource(app: Chalice, path: str, method: str) -> tuple[str, dict[str, str]]:
     parts = path.removesuffix("/").split("/")
     for pattern in sorted(app.routes, key=lambda pattern: [part.startswith("{") for part in pattern.split("/")]):
-        wanted = pattern.split("/")
-        if "{proxy+}" in pattern or len(wanted) != len(parts) or pattern == "/":
+        expected = pattern.split("/")
+        if "{proxy+}" in pattern or len(expected) != len(parts) or pattern == "/":
             continue
-        if all(want == got or (want.startswith("{") and got) for want, got in zip(wanted, parts, strict=True)):
+        pairs = list(zip(expected, parts, strict=True))
+        if all(segment == part or (segment.startswith("{") and part) for segment, part in pairs):
             # Methods that a path does not have reach the function only through the gateway's fallback.
             if method not in app.routes[pattern]:
                 break
-            caught = {want[1:-1]: got for want, got in zip(wanted, parts, strict=True) if want.startswith("{")}
-            return pattern, caught
+            return pattern, {segment[1:-1]: part for segment, part in pairs if segment.startswith("{")}
     return "/{proxy+}", {"proxy": path[1:]}
 
 
@@ -384,5 +384,5 @@ def logged() -> Iterator[StringIO]:
 
 
 def at(year: int = 2026, **more: int) -> datetime:
-    """A moment for tests."""
+    """A time for tests."""
     return datetime(year, 1, 1, tzinfo=UTC) + timedelta(**more)

@@ -26,10 +26,19 @@ import pytest
 from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.kafka import Kafka
 from chalicelib.domain.access import Actor, RequestContext, Role
-from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, SecretDelivery, SecurityProtocol, StreamCluster
+from chalicelib.domain.cluster import (
+    ConnectAddress,
+    ConnectCluster,
+    KafkaAddress,
+    MetricsProvider,
+    SecretDelivery,
+    SecurityProtocol,
+    StreamCluster,
+)
 from chalicelib.domain.database import DatabaseAddress
 from chalicelib.domain.delivery import DeliveryOptions, Mapping
 from chalicelib.domain.destination import Destination
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.domain.source import Source
@@ -80,6 +89,11 @@ class VirtualClock:
         self.now += timedelta(seconds=seconds)
 
 
+class _KeptConnect(Connect):
+    def close(self) -> None:
+        """Stay connected."""
+
+
 class _KeptKafka(Kafka):
     def close(self) -> None:
         """Stay connected."""
@@ -95,7 +109,7 @@ class Connections:
     def close(self) -> None:
         """End them all."""
         for one in self.connect.values():
-            one.close()
+            Connect.close(one)
 
 
 class KeptClients(Clients):
@@ -103,17 +117,19 @@ class KeptClients(Clients):
 
     def __init__(self, database: PaperDatabase, kept: Connections) -> None:
         super().__init__(SETTINGS)
-        self.databases = {DatabaseProvider.POSTGRESQL: database}
+        self.databases = {DatabaseProvider.POSTGRESQL: database.at}
         self._kept = kept
 
-    def kafka(self, cluster: StreamCluster, password: Secret | None) -> Kafka:
-        if cluster.bootstrap_servers not in self._kept.kafka:
-            self._kept.kafka[cluster.bootstrap_servers] = _KeptKafka(cluster, password, check_host=self._policy)
-        return self._kept.kafka[cluster.bootstrap_servers]
+    def kafka(self, endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
+        servers = endpoint.address.bootstrap_servers
+        if servers not in self._kept.kafka:
+            self._kept.kafka[servers] = _KeptKafka(endpoint, check_host=self._policy)
+        return self._kept.kafka[servers]
 
-    def connect(self, base_url: str, username: str | None, password: Secret | None) -> Connect:
+    def connect(self, endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
+        base_url = endpoint.address.base_url
         if base_url not in self._kept.connect:
-            self._kept.connect[base_url] = Connect(base_url=base_url, check_host=self._policy, sleep=_blink)
+            self._kept.connect[base_url] = _KeptConnect(endpoint, check_host=self._policy, sleep=_blink)
         return self._kept.connect[base_url]
 
 

@@ -28,7 +28,7 @@ Timestamp = Annotated[datetime, PlainSerializer(rfc3339, return_type=str)]
 _UNREADABLE = frozenset({"Cc", "Cs", "Cn", "Zl", "Zp"})
 """Unicode's control characters, surrogates, unassigned characters, and separators of lines and paragraphs."""
 _DIRECTION_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""They make text look like other text. Joiners (U+200C, U+200D) are part of writing and allowed."""
+"""Characters that make text look like other text. Joiners (U+200C, U+200D) are part of writing and allowed."""
 _DIGITS = re.compile(r"-?[0-9]+\Z")
 
 

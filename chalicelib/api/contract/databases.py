@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field, StringConstraints
 from chalicelib.api.contract.common import Input, Integer, NotYet, Output, SecretText, secrets_of
 from chalicelib.api.contract.registered import PasswordCredentials
 from chalicelib.domain.database import CheckStatus, DatabaseAddress, SslMode
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.provider import DEFAULT_PORTS, DatabaseProvider
 from chalicelib.kit.masking import Secret
 
@@ -60,6 +61,10 @@ class DatabaseInput(Input):
 
 class ConnectionTestInput(DatabaseInput):
     """A connection to test without registering it."""
+
+    def endpoint(self) -> OpenedEndpoint[DatabaseAddress]:
+        """The database with the secrets of this request."""
+        return OpenedEndpoint.unsaved(self.address(), self.secrets())
 
 
 class TestCheckOutput(Output):

@@ -7,7 +7,7 @@ from chalicelib.domain.job import Job, JobKind, JobStatus
 
 
 class JobOutput(Output):
-    """A durable request to look at a source. Poll it until it is COMPLETED or FAILED."""
+    """A stored request to examine a source. Poll it until it is COMPLETED or FAILED."""
 
     id: str
     kind: JobKind

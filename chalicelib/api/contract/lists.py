@@ -17,7 +17,7 @@ class ListQuery(BaseModel):
         default=None,
         min_length=1,
         max_length=4096,
-        description="The `X-Next-Cursor` of the page before. It belongs to this list with these filters, for 24 hours.",
+        description="The `X-Next-Cursor` of the previous page. Valid for this list with these filters, for 24 hours.",
     )
 
     @property

@@ -1,63 +1,54 @@
-"""What a client of a relational database gives, whatever the kind: every call is bounded and read-only."""
+"""What the client of a relational database does, whatever the kind. Every call is bounded and read-only.
+
+A new kind of database is one more implementation of `Database` in a package beside `postgresql`, with its errors as
+`DatabaseFailure`; the wiring registers it under its `DatabaseProvider`. An object store is no `Database`: its client
+gets a contract of its own, is made for an `OpenedEndpoint` in the same way, and its `test` gives a `TestResult` too.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from chalicelib.domain.database import DatabaseAddress, TestResult
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.masking import Secret
 
 DISCOVERY_BOUND = 500
 """At most so many tables in one discovery (specification, section 8)."""
 
-AddressPolicy = Callable[[str], Sequence[str]]
-"""Takes a host and gives its IP addresses, each of them allowed and each to be tried in turn.
-
-Raises Invalid when one of them may not be contacted, Unavailable when the name does not resolve.
-"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DatabaseSecrets:
-    """The secret part of a database connection. `ca_certificate` is PEM text; null trusts the installation's bundle."""
-
-    password: Secret
-    ca_certificate: str | None = None
-
 
 @dataclass(frozen=True, slots=True)
 class TableListing:
-    """Tables in the order of schema and name, as their provider knows them; `truncated`: a bound left some out."""
+    """Tables in the order of schema and name; `truncated` when a bound left some out."""
 
     tables: tuple[Any, ...]
     truncated: bool
 
 
 class Database(Protocol):
-    """Facts are of types that only the provider of the same kind knows (`domain/providers`).
+    """A client of one database. It connects anew for each call, and dials only addresses that were checked.
 
-    All raise DatabaseFailure when the server cannot be read, and Invalid when the policy forbids its address."""
+    All but `test` raise DatabaseFailure when the server cannot be read. Only the provider of the same kind knows the
+    types of facts and of listed tables (see `domain/providers/contract.py`); all others pass them on.
+    """
 
-    def test(self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline) -> TestResult:
+    def test(self, deadline: Deadline) -> TestResult:
         """Tries the connection step by step. What fails is in the result; nothing is raised."""
         ...
 
-    def server_facts(
-        self, address: DatabaseAddress, secrets: DatabaseSecrets, tables: Sequence[TableName], deadline: Deadline
-    ) -> Any:
+    def server_facts(self, tables: Sequence[TableName], deadline: Deadline) -> Any:
         """Reads what readiness is judged by, for these tables."""
         ...
 
-    def list_tables(
-        self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline, bound: int = DISCOVERY_BOUND
-    ) -> TableListing:
+    def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
         """Reads the tables that can be captured, ordered by schema and name, at most `bound`."""
         ...
 
-    def target_facts(
-        self, address: DatabaseAddress, secrets: DatabaseSecrets, targets: Sequence[TableName], deadline: Deadline
-    ) -> Any:
-        """Reads what a delivery into these tables would meet."""
+    def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> Any:
+        """Reads what a delivery into these tables would find."""
         ...
+
+
+MakeDatabase = Callable[[OpenedEndpoint[DatabaseAddress]], Database]
+"""Makes the client of one database. Its secrets are `password`, and perhaps `ca_certificate` (PEM text)."""

@@ -193,7 +193,7 @@ class Lifecycle:
         )
 
     def _apply_to_connect(self, run: OperationRun[R], action: ConnectorAction) -> None:
-        """E1. Raises OutcomeUnknown or StoreUnavailable when the operation stays open, else the error that settled it."""
+        """E1. Raises OutcomeUnknown or StoreUnavailable when the operation stays open, else why it failed."""
         try:
             ACTIONS[run.operation.kind](action)
         except (OutcomeUnknown, StoreUnavailable):

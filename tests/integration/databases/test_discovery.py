@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from chalicelib.clients.databases.contract import TableListing
-from chalicelib.clients.databases.postgresql.errors import DatabaseFailure, FailureCode
+from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.providers.postgresql.capture_tables import source_tables
 from chalicelib.domain.providers.postgresql.facts import (
     Generated,
@@ -22,7 +22,7 @@ NOW = datetime(2026, 1, 31, tzinfo=UTC)
 
 def listing(shop: Shop, bound: int = 500) -> TableListing:
     """What the client lists as the shop's role."""
-    return client().list_tables(shop.address, shop.secrets, Deadline.after(15), bound)
+    return client(shop.endpoint).list_tables(Deadline.after(15), bound)
 
 
 def listed(shop: Shop, name: str) -> RawTable:
@@ -214,10 +214,10 @@ def test_unreadable_server_is_a_failure_of_ours(shop: Shop) -> None:
 
 
 def test_nothing_is_ever_written(shop: Shop) -> None:
-    client().test(shop.address, shop.secrets, Deadline.after(15))
+    client(shop.endpoint).test(Deadline.after(15))
     listing(shop)
     shop.readiness(shop.plan())
-    client().target_facts(shop.address, shop.secrets, [ORDERS], Deadline.after(15))
+    client(shop.endpoint).target_facts([ORDERS], Deadline.after(15))
     lines = [line for line in shop.server.log.read_text().splitlines() if line.startswith("headgate|LOG:")]
     statements = [line.partition(": ")[2].strip().partition(": ")[2] for line in lines if "parameters" not in line]
     assert len(statements) > 10

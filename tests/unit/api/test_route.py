@@ -53,7 +53,7 @@ def test_a_body_that_may_be_none_may_be_left_out() -> None:
         (JsonResponse[None], ResponseType(kind="none")),
     ],
 )
-def test_the_answer_is_read_from_the_return_annotation(answer: Any, shape: ResponseType) -> None:
+def test_the_response_type_is_read_from_the_return_annotation(answer: Any, shape: ResponseType) -> None:
     def handler() -> None: ...
 
     handler.__annotations__["return"] = answer
@@ -74,7 +74,7 @@ def test_a_variable_that_the_handler_does_not_take_is_refused() -> None:
         read_signature(handler, "/a/{uuid}")
 
 
-def test_an_answer_has_to_be_declared() -> None:
+def test_a_response_has_to_be_declared() -> None:
     def handler(context: RequestContext):  # type: ignore[no-untyped-def]
         ...
 

@@ -8,19 +8,19 @@ def test_the_present_has_a_zone_and_no_more_than_milliseconds() -> None:
     assert (now.utcoffset(), now.microsecond % 1000) == (timedelta(0), 0)
 
 
-def test_a_moment_is_spelled_in_utc_with_milliseconds_whatever_its_zone() -> None:
-    moment = datetime(2026, 1, 31, 14, 0, 0, 7_999, tzinfo=timezone(timedelta(hours=2)))
-    assert rfc3339(moment) == "2026-01-31T12:00:00.007Z"
+def test_a_time_is_spelled_in_utc_with_milliseconds_whatever_its_zone() -> None:
+    time = datetime(2026, 1, 31, 14, 0, 0, 7_999, tzinfo=timezone(timedelta(hours=2)))
+    assert rfc3339(time) == "2026-01-31T12:00:00.007Z"
 
 
 def test_the_spelling_sorts_as_time_does() -> None:
-    moments = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(milliseconds=step) for step in (0, 9, 10, 99, 999, 1000)]
-    assert sorted(map(rfc3339, moments)) == list(map(rfc3339, moments))
+    times = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(milliseconds=step) for step in (0, 9, 10, 99, 999, 1000)]
+    assert sorted(map(rfc3339, times)) == list(map(rfc3339, times))
 
 
-def test_a_stored_moment_equals_the_shown_one() -> None:
-    moment = datetime(2026, 1, 1, 0, 0, 0, 123_456, tzinfo=UTC)
-    assert to_milliseconds(moment) == datetime.fromisoformat(rfc3339(moment))
+def test_a_stored_time_equals_the_shown_one() -> None:
+    time = datetime(2026, 1, 1, 0, 0, 0, 123_456, tzinfo=UTC)
+    assert to_milliseconds(time) == datetime.fromisoformat(rfc3339(time))
 
 
 def test_a_deadline_has_something_left_until_it_has_passed() -> None:

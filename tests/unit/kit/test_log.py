@@ -30,7 +30,7 @@ def lines() -> Iterator[StringIO]:
         "webhook-signature", "ca_certificate", "headers", "body",
     ],
 )  # fmt: skip
-def test_a_telling_name_hides_its_value_at_any_depth(name: str, lines: StringIO) -> None:
+def test_a_name_of_secrets_hides_its_value_at_any_depth(name: str, lines: StringIO) -> None:
     get_logger().info("something", extra={"facts": [{"inner": {name: SECRET}}], name: {"deep": SECRET}})
     line = lines.getvalue()
     assert SECRET not in line
@@ -50,7 +50,7 @@ def test_harmless_facts_are_kept(lines: StringIO) -> None:
     assert (line["status"], line["path"], line["duration_ms"]) == (200, "/api/v1/sources/{uuid}", 1.5)
 
 
-def test_an_exception_is_told_by_type_and_place_only(lines: StringIO) -> None:
+def test_an_exception_is_logged_by_type_and_stack_only(lines: StringIO) -> None:
     try:
         {}[SECRET]
     except KeyError:
@@ -58,19 +58,19 @@ def test_an_exception_is_told_by_type_and_place_only(lines: StringIO) -> None:
     line = lines.getvalue()
     assert SECRET not in line
     assert "builtins.KeyError" in line
-    assert "test_an_exception_is_told_by_type_and_place_only" in line
+    assert "test_an_exception_is_logged_by_type_and_stack_only" in line
 
 
-def test_a_chain_of_exceptions_is_told_by_its_types() -> None:
+def test_a_chain_of_exceptions_is_logged_by_its_types() -> None:
     try:
         try:
             _Login.model_validate({"pin": SECRET})
         except ValidationError as error:
             raise RuntimeError(SECRET) from error
     except RuntimeError as error:
-        told = failure(error)
-    assert (told["type"], told["cause"]["type"].rsplit(".", 1)[1]) == ("builtins.RuntimeError", "ValidationError")
-    assert SECRET not in json.dumps(told)
+        shown = failure(error)
+    assert (shown["type"], shown["cause"]["type"].rsplit(".", 1)[1]) == ("builtins.RuntimeError", "ValidationError")
+    assert SECRET not in json.dumps(shown)
 
 
 def test_an_exception_as_a_value_is_its_type(lines: StringIO) -> None:
@@ -91,7 +91,7 @@ def test_long_text_is_cut() -> None:
 
 
 @pytest.mark.parametrize("sign", ["\r\n", "\x1b[31m", "\x9b31m", "\x85", "\u2028", "\u2029", "\x7f", "\x07"])
-def test_text_of_others_can_neither_begin_a_line_nor_steer_a_terminal(sign: str, lines: StringIO) -> None:
+def test_foreign_text_can_neither_begin_a_line_nor_control_a_terminal(sign: str, lines: StringIO) -> None:
     get_logger().info(f"before{sign}after", extra={"said": f"before{sign}after"})
     line = lines.getvalue().removesuffix("\n")
     assert sign not in line

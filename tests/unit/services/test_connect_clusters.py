@@ -13,7 +13,7 @@ from tests.support.in_process_app import InProcessApp
 
 
 def shown(app: InProcessApp, pipeline_id: str) -> list[ConnectCluster]:
-    """The cluster by itself, in its list, and beside a pipeline."""
+    """The cluster alone, in its list, and in the detail of a pipeline."""
     services = app.services
     listed = services.connect_clusters.list(limit=1, after=None).items
     detail = services.pipelines.detail(pipeline_id)

@@ -18,12 +18,12 @@ def audit(room: Room) -> Audit:
 
     Every second one is meaningful.
     """
-    rows = Audit()
+    store = Audit()
     owners = [("destination", None), ("delivery", "destination"), ("other", None)]
     for number in range(12):
         resource, parent = owners[number % 3]
         transaction = Transaction()
-        rows.append(
+        store.append(
             transaction,
             AuditRecord(
                 id=f"record-{number:02}", at=NOW + timedelta(seconds=number), actor_id=None, actor_email=None,
@@ -32,7 +32,7 @@ def audit(room: Room) -> Audit:
             ),
         )  # fmt: skip
         transaction.commit()
-    return rows
+    return store
 
 
 def walk(

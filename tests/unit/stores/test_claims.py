@@ -37,7 +37,7 @@ def test_only_its_holder_gives_a_claim_back_and_twice_does_no_harm(room: Room) -
     take("name/a", "second")
 
 
-def test_target_tables_are_replaced_by_whoever_knows_them_best(room: Room) -> None:
+def test_target_tables_are_replaced_only_by_who_has_read_the_last_version(room: Room) -> None:
     targets, key = Targets(), target_key("host", 5432, "database", "schema")
     assert targets.holders(key) == ({}, 0)
 
@@ -56,11 +56,11 @@ def test_target_tables_are_replaced_by_whoever_knows_them_best(room: Room) -> No
     assert targets.holders(key) == ({}, 2)
 
 
-def test_places_that_look_alike_are_not_one() -> None:
+def test_databases_that_look_alike_have_different_keys() -> None:
     assert target_key("a", 1, "b", "c") != target_key("a", 1, "b,c", "")
     assert target_key("a", 1, "b", "c") == target_key("a", 1, "b", "c")
 
 
-def test_a_delivery_holds_exactly_the_tables_it_is_given() -> None:
+def test_a_delivery_has_exactly_the_tables_that_are_passed() -> None:
     holders = {"orders": "first", "lines": "second"}
     assert with_tables(holders, ["customers"], "first") == {"lines": "second", "customers": "first"}

@@ -1,11 +1,11 @@
-"""The rows behind `Idempotency-Key`."""
+"""Claims of idempotency keys, and the answers that are kept."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from chalicelib.domain.idempotency import Claim, KeptAnswer
+from chalicelib.domain.idempotency import LEASE, Claim, KeptAnswer
 from chalicelib.errors import Conflict, RequestInProgress, StoreUnavailable
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.idempotency import IdempotencyStore
@@ -17,7 +17,7 @@ ANSWER = KeptAnswer(status=201, headers=(("Location", "/x"),), body='{"token": "
 
 
 class Backwards:
-    """A sealer that anybody can open, so that a test sees what was sealed under which name."""
+    """A sealer that writes text backwards, so that a test sees what was sealed under which name."""
 
     def seal(self, name: str, text: Secret) -> str:
         return f"{name}|{text.reveal()[::-1]}"
@@ -67,12 +67,12 @@ def test_the_same_request_waits_while_the_first_runs(store: IdempotencyStore) ->
     assert refused.value.retry_after_seconds == 30
 
 
-def test_a_claim_whose_runner_died_goes_to_the_next_and_only_that_one_keeps_its_answer(store: IdempotencyStore) -> None:
-    dead = claimed(store)
-    heir = claimed(store, after=35)
-    store.finish(dead, KeptAnswer(status=500, headers=(), body="late"))
-    store.release(dead)
-    store.finish(heir, ANSWER)
+def test_a_claim_whose_worker_died_goes_to_the_next_and_only_that_one_keeps_its_answer(store: IdempotencyStore) -> None:
+    first = claimed(store)
+    second = claimed(store, after=35)
+    store.finish(first, KeptAnswer(status=500, headers=(), body="late"))
+    store.release(first)
+    store.finish(second, ANSWER)
     assert store.claim("key", "body", NOW + timedelta(seconds=40)) == ANSWER
 
 
@@ -97,3 +97,24 @@ def test_a_store_that_never_answers_is_said_to_be_unavailable(store: Idempotency
         with pytest.raises(StoreUnavailable):
             act()
         room.gate.unwatch()
+
+
+def test_a_claim_whose_reply_was_lost_is_ours(store: IdempotencyStore, room: Room) -> None:
+    def lose_the_first_reply(point: Point, send: InterceptedCall) -> object:
+        answer = send()
+        if point.turn == 0:
+            raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
+        return answer
+
+    room.gate.watch(lose_the_first_reply)
+    claim = claimed(store)
+    assert len(room.gate.unwatch()) == 2
+    store.finish(claim, ANSWER)
+    assert store.claim("key", "body", NOW) == ANSWER
+
+
+def test_another_body_does_not_take_over_a_claim_whose_worker_died(store: IdempotencyStore) -> None:
+    claimed(store)
+    with pytest.raises(Conflict) as refused:
+        store.claim("key", "other", NOW + LEASE)
+    assert refused.value.code == "IDEMPOTENCY_KEY_REUSED"
