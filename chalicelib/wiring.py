@@ -17,11 +17,10 @@ from chalicelib.clients.databases.postgresql.client import PostgreSQL
 from chalicelib.clients.kafka import Kafka
 from chalicelib.clients.queue import JOBS, TICKS, Queues
 from chalicelib.domain.cluster import ConnectAddress, KafkaAddress
-from chalicelib.domain.database import DatabaseAddress
+from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.idempotency import IdempotencyRows
 from chalicelib.domain.job import JobKind
-from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.kit.clock import Clock, utc_now
 from chalicelib.kit.log import get_logger
 from chalicelib.kit.pages import Signer
@@ -38,7 +37,7 @@ from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
 from chalicelib.services.connectors.target_claims import TargetClaims
-from chalicelib.services.connectors.tick import Reconciler
+from chalicelib.services.connectors.tick import Tick
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.services.database_checks import DatabaseChecks
@@ -269,7 +268,7 @@ class Services:
             observation_reader=observation_reader,
             clock=clock,
         )
-        self.reconciler = Reconciler(
+        self.tick = Tick(
             connects=stores.connects,
             operations=stores.operations,
             observations=stores.observations,
@@ -277,7 +276,7 @@ class Services:
             lifecycle=self.lifecycle,
             clients=self.clients,
             clock=clock,
-            ring=lambda cluster_id, delay: self.queues.send(TICKS, {"cluster_id": cluster_id}, delay_seconds=delay),
+            send=lambda cluster_id, delay: self.queues.send(TICKS, {"cluster_id": cluster_id}, delay_seconds=delay),
         )
 
     @cached_property

@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from chalicelib.domain.provider import DatabaseProvider
+
+class DatabaseProvider(StrEnum):
+    """The kinds of databases that can be captured from and delivered to."""
+
+    POSTGRESQL = "postgresql"
+
+
+DEFAULT_PORTS = {DatabaseProvider.POSTGRESQL: 5432}
 
 
 class SslMode(StrEnum):

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.health import Failure
 from chalicelib.domain.names import ConnectorKind, connector_name, topic_name
 from chalicelib.domain.observation import DesiredState, Observation
 from chalicelib.domain.operation import OpenOperation
-from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.domain.table import TableName
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.names import topic_name
-from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.kit.ids import id_from
 
 

@@ -10,9 +10,8 @@ from chalicelib.clients.kafka import Kafka
 from chalicelib.domain.cluster import ConnectAddress, ConnectCluster, KafkaAddress, SecretDelivery, StreamCluster
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.credentials import Secrets, without_blanks
-from chalicelib.domain.database import DatabaseAddress
+from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
 from chalicelib.domain.endpoint import Endpoint, OpenedEndpoint
-from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.services.credentials import CredentialVault
 
 A = TypeVar("A")

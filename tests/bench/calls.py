@@ -191,7 +191,7 @@ def _tick(world: World) -> None:
     from chalicelib.kit.clock import Deadline
 
     for _ in range(3):
-        world.stage.services.reconciler.tick(world.connect, Deadline.after(20))
+        world.stage.services.tick.run(world.connect, Deadline.after(20))
     stores = world.stage.services.stores
     stores.observations.read([world.connect])
 

@@ -230,7 +230,7 @@ def test_ten_ticks_at_once_settle_an_open_operation_once(app: InProcessApp) -> N
     assert app.services.pipelines.deploy(app.context(), pipeline.id).open_operation
     app.clock.advance(31)
     cluster_id = app.cluster.id
-    at_once([lambda: app.services.reconciler.tick(cluster_id, Deadline.after(25))] * CROWD)
+    at_once([lambda: app.services.tick.run(cluster_id, Deadline.after(25))] * CROWD)
     assert recover(app) == []
     assert app.services.stores.pipelines.get(pipeline.id).desired_state is DesiredState.RUNNING
     assert app.connect.calls.count("POST", "/connectors$") == 1

@@ -35,12 +35,11 @@ from chalicelib.domain.cluster import (
     SecurityProtocol,
     StreamCluster,
 )
-from chalicelib.domain.database import DatabaseAddress
+from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
 from chalicelib.domain.delivery import DeliveryOptions, Mapping
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.pipeline import Capture, Pipeline
-from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
@@ -189,7 +188,7 @@ class InProcessApp:
         self.clock.advance(after)
         self.connect.settle()
         one = cluster or self.cluster
-        self.services.reconciler.tick(one.id, Deadline.after(25))
+        self.services.tick.run(one.id, Deadline.after(25))
         self.connect.settle()
 
     def context(self, *, key: str | None = None, if_match: int | None = None, seconds: float = 20) -> RequestContext:

@@ -14,9 +14,8 @@ import psycopg
 import pytest
 
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
-from chalicelib.domain.database import DatabaseAddress, SslMode
+from chalicelib.domain.database import DatabaseAddress, DatabaseProvider, SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint
-from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.domain.providers.postgresql.facts import ServerFacts
 from chalicelib.domain.providers.postgresql.readiness import judge_readiness
 from chalicelib.domain.providers.postgresql.replication import CapturePlan

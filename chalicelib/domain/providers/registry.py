@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from chalicelib.domain.provider import DatabaseProvider
+from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.providers.contract import CaptureProvider, TargetProvider
 from chalicelib.domain.providers.postgresql.capture_provider import PostgreSQLCapture
 from chalicelib.domain.providers.postgresql.target_provider import PostgreSQLTarget

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, Mapping, WriteMode
 from chalicelib.domain.delivery_checks import check_mappings
 from chalicelib.domain.pipeline import Capture, Converter, Pipeline
-from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.domain.providers.registry import target_provider
 from chalicelib.domain.table import CapturedType, Column, IssueCode, Severity, SourceTable, TableIssue, TableName
 from chalicelib.errors import Conflict, HeadgateError, Invalid

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from chalicelib.domain.provider import DatabaseProvider
+from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.providers.postgresql.capture_types import column_issue
 from chalicelib.domain.providers.postgresql.facts import (
     Persistence,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from chalicelib.domain.provider import DatabaseProvider
+from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.providers.postgresql import delivery_types
 from chalicelib.domain.providers.postgresql.delivery_types import Stop
 from chalicelib.domain.providers.postgresql.facts import RawColumn

@@ -1,6 +1,6 @@
 import pytest
 
-from chalicelib.domain.provider import DatabaseProvider
+from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.providers.registry import capture_provider, target_provider
 
 

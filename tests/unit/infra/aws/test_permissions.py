@@ -217,7 +217,7 @@ def test_the_dispatcher_may_find_clusters_and_lost_jobs(app: InProcessApp) -> No
     jobs.request(app.context(), JobKind.HEALTH, "source", app.source().id)
     app.clock.advance(60)
     with taken() as calls:
-        replace(app.services.reconciler, ring=lambda cluster_id, _: rung.append(cluster_id)).dispatch()
+        replace(app.services.tick, send=lambda cluster_id, _: rung.append(cluster_id)).dispatch()
         jobs.sweep()
     assert rung.count(cluster.id) == 6
     assert len(rung) == 1 + 6 + 1

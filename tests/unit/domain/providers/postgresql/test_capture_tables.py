@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chalicelib.domain.provider import DatabaseProvider
+from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.providers.postgresql.capture_tables import source_tables, table_issues
 from chalicelib.domain.providers.postgresql.facts import Persistence, RawColumn, RawTable, ReplicaIdentity, TypeFacts
 from chalicelib.domain.table import CapturedType, IssueCode, Severity, SourceTable, TableName

@@ -5,9 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.database import DatabaseAddress
+from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
 from chalicelib.domain.pipeline import Capture, CaptureOptions, Pipeline
-from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.domain.providers.postgresql import replication
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import TableName

@@ -7,10 +7,9 @@ import pytest
 
 from chalicelib.domain.connector_config import JSON_CONVERTER
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.database import DatabaseAddress, SslMode
+from chalicelib.domain.database import DatabaseAddress, DatabaseProvider, SslMode
 from chalicelib.domain.debezium import MAX_MESSAGE_BYTES
 from chalicelib.domain.pipeline import Capture, CaptureOptions, Converter, Pipeline, PublicationMode, SnapshotMode
-from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
 from chalicelib.domain.source import Source
