@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.clients.kafka import Kafka
-from chalicelib.domain.cluster import SecurityProtocol, StreamCluster
+from chalicelib.domain.cluster import KafkaAddress, SecurityProtocol, StreamCluster
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.health import HealthStatus
 from chalicelib.errors import Conflict, Invalid, Unavailable
-from chalicelib.kit.masking import Secret
 from chalicelib.services.stream_clusters import StreamClusterService
 from infra.local.doubles.kafka import KafkaDouble
 from tests.support.in_process_app import InProcessApp
@@ -29,12 +29,12 @@ def service(app: InProcessApp) -> StreamClusterService:
     """The service; brokers at `NOWHERE` do not answer, without the wait."""
     real = app.services.stream_clusters
 
-    def make_kafka(cluster: StreamCluster, password: Secret | None) -> Kafka:
-        if cluster.bootstrap_servers == NOWHERE:
+    def make_kafka(endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
+        if endpoint.address.bootstrap_servers == NOWHERE:
             raise Unavailable("The brokers do not answer.")
-        return real.make_kafka(cluster, password)
+        return real.clients.make_kafka(endpoint)
 
-    return replace(real, make_kafka=make_kafka)
+    return replace(real, clients=replace(real.clients, make_kafka=make_kafka))
 
 
 def registered(app: InProcessApp, address: str) -> StreamCluster:
@@ -76,11 +76,11 @@ def test_brokers_that_something_runs_on_stay_the_same_kafka(app: InProcessApp, a
 def test_workers_that_come_while_the_brokers_are_replaced_keep_them(app: InProcessApp, another: KafkaDouble) -> None:
     made, unhindered = app.stream, app.services.stream_clusters
 
-    def kafka_of(cluster: StreamCluster, password: object) -> object:
+    def make_kafka(endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
         app.register_connect(app.connect.url)
-        return unhindered.make_kafka(cluster, None)
+        return unhindered.clients.make_kafka(endpoint)
 
-    racing = replace(unhindered, make_kafka=kafka_of)
+    racing = replace(unhindered, clients=replace(unhindered.clients, make_kafka=make_kafka))
     with pytest.raises(Conflict) as refused:
         racing.update(app.context(), made.id, app.stream_input(another.address))
     assert refused.value.code == "RESOURCE_IN_USE"
