@@ -16,7 +16,7 @@ from infra.local.doubles.connect_traces import secrets_trace
 from tests.faults.invariants import violations
 from tests.faults.looking import by_hand, observed, running, touches, unsettled_tick
 from tests.faults.scenario import recover
-from tests.support.call_interceptor import Point, Side
+from tests.support.call_interceptor import InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp
 
 NO_SECRETS = secrets_trace("Headgate gave no answer for secret 0: status 503")
@@ -36,7 +36,7 @@ def restarts(app: InProcessApp, pipeline: Pipeline) -> int:
 def overtaken(app: InProcessApp, by: Callable[[], object]) -> None:
     """A tick during which something else happens, after it has read Connect and before it does anything."""
 
-    def read_and_be_overtaken(point: Point, call: RequestContext) -> object:
+    def read_and_be_overtaken(point: Point, call: InterceptedCall) -> object:
         answer = call()
         if (point.side, point.what) == (Side.CONNECT, "GET /connectors"):
             app.gate.unwatch()
