@@ -85,7 +85,8 @@ def digest(view: ClusterView, read: TickInput, *, now: datetime) -> TickResult:
 def _cluster_view(view: ClusterView, connect: ConnectSnapshot, now: datetime) -> ClusterView:
     """The view with what was learnt about the cluster itself. The first readable answer of all is no transition."""
     found = cluster_transition(view.unreadable, connect.unreadable, now)
-    return replace(view, unreadable=connect.unreadable, observed_at=now, transitions=(*view.transitions, *found))
+    transitions = (*view.transitions, *found)[: 2 * MAX_TRANSITIONS]
+    return replace(view, unreadable=connect.unreadable, observed_at=now, transitions=transitions)
 
 
 def _report(

@@ -5,9 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from chalicelib.clients.kafka import Kafka
 from chalicelib.domain.cluster import SecurityProtocol, StreamCluster
 from chalicelib.domain.health import HealthStatus
-from chalicelib.errors import Conflict, Invalid
+from chalicelib.errors import Conflict, Invalid, Unavailable
+from chalicelib.kit.masking import Secret
+from chalicelib.services.stream_clusters import StreamClusterService
 from infra.local.doubles.kafka import KafkaDouble
 from tests.support.in_process_app import InProcessApp
 
@@ -22,12 +25,24 @@ def another() -> Iterator[KafkaDouble]:
     double.stop()
 
 
+def service(app: InProcessApp) -> StreamClusterService:
+    """The service; brokers at `NOWHERE` do not answer, without the wait."""
+    real = app.services.stream_clusters
+
+    def make_kafka(cluster: StreamCluster, password: Secret | None) -> Kafka:
+        if cluster.bootstrap_servers == NOWHERE:
+            raise Unavailable("The brokers do not answer.")
+        return real.make_kafka(cluster, password)
+
+    return replace(real, make_kafka=make_kafka)
+
+
 def registered(app: InProcessApp, address: str) -> StreamCluster:
-    return app.services.stream_clusters.create(app.context(), app.stream_input(address))
+    return service(app).create(app.context(), app.stream_input(address))
 
 
 def moved(app: InProcessApp, cluster: StreamCluster, address: str) -> StreamCluster:
-    return app.services.stream_clusters.update(app.context(), cluster.id, app.stream_input(address))
+    return service(app).update(app.context(), cluster.id, app.stream_input(address))
 
 
 def test_brokers_that_cannot_be_reached_are_registered_as_unhealthy(app: InProcessApp) -> None:
@@ -59,21 +74,21 @@ def test_brokers_that_something_runs_on_stay_the_same_kafka(app: InProcessApp, a
 
 
 def test_workers_that_come_while_the_brokers_are_replaced_keep_them(app: InProcessApp, another: KafkaDouble) -> None:
-    made, service = app.stream, app.services.stream_clusters
+    made, unhindered = app.stream, app.services.stream_clusters
 
     def kafka_of(cluster: StreamCluster, password: object) -> object:
         app.register_connect(app.connect.url)
-        return service.make_kafka(cluster, None)
+        return unhindered.make_kafka(cluster, None)
 
-    racing = replace(service, make_kafka=kafka_of)
+    racing = replace(unhindered, make_kafka=kafka_of)
     with pytest.raises(Conflict) as refused:
         racing.update(app.context(), made.id, app.stream_input(another.address))
     assert refused.value.code == "RESOURCE_IN_USE"
-    assert service.get(made.id) == made
+    assert unhindered.get(made.id) == made
 
 
 def test_what_is_not_secret_is_replaced_as_a_whole(app: InProcessApp) -> None:
     made = registered(app, NOWHERE)
     data = replace(app.stream_input(NOWHERE), name="other", security_protocol=SecurityProtocol.SSL)
-    now = app.services.stream_clusters.update(app.context(), made.id, data)
+    now = service(app).update(app.context(), made.id, data)
     assert (now.name, now.security_protocol, now.created_at) == ("other", SecurityProtocol.SSL, made.created_at)

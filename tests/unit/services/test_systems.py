@@ -48,7 +48,6 @@ def test_a_test_is_remembered_with_the_health_that_it_found(app: InProcessApp, s
     ("changes", "after"),
     [
         ({}, (True, True)),
-        ({"host": "DATABASE1.example.com."}, (False, True)),
         ({"username": "other"}, (False, True)),
         ({"ssl_mode": SslMode.REQUIRE}, (False, True)),
         ({"secrets": {"password": Secret("new")}}, (False, True)),
@@ -65,6 +64,10 @@ def test_a_change_invalidates_what_it_may_have_made_untrue(
     assert (known(now), known(app.services.sources.get(source.id))) == (after, after)
     assert bool(app.services.sources.tables.list(source.id)) is after[1]
     assert (now.health == source.health) is after[0]
+
+
+def test_another_spelling_of_the_host_is_the_same_database(app: InProcessApp, source: Source) -> None:
+    assert known(edited(app, source, host=source.address.host.upper() + ".")) == (False, True)
 
 
 def test_a_secret_that_is_left_blank_keeps_its_version_and_a_new_one_counts_up(

@@ -1,5 +1,16 @@
-"""Empty tables on moto for every test here."""
+"""Empty tables on moto for every test here, and a store whose reply is lost."""
+
+from botocore.exceptions import ReadTimeoutError
 
 from tests.integration.stores.conftest import _room, room
+from tests.support.call_interceptor import InterceptedCall, Point
 
-__all__ = ["_room", "room"]
+__all__ = ["_room", "lose_first_reply", "room"]
+
+
+def lose_first_reply(point: Point, send: InterceptedCall) -> object:
+    """Send the request. The first answer does not arrive."""
+    answer = send()
+    if point.turn == 0:
+        raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
+    return answer

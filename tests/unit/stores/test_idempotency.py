@@ -11,6 +11,7 @@ from chalicelib.kit.masking import Secret
 from chalicelib.stores.idempotency import IdempotencyStore
 from tests.integration.stores.conftest import Room
 from tests.support.call_interceptor import InterceptedCall, Point
+from tests.unit.stores.conftest import lose_first_reply
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ANSWER = KeptAnswer(status=201, headers=(("Location", "/x"),), body='{"token": "planted"}')
@@ -100,13 +101,7 @@ def test_a_store_that_never_answers_is_said_to_be_unavailable(store: Idempotency
 
 
 def test_a_claim_whose_reply_was_lost_is_ours(store: IdempotencyStore, room: Room) -> None:
-    def lose_the_first_reply(point: Point, send: InterceptedCall) -> object:
-        answer = send()
-        if point.turn == 0:
-            raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
-        return answer
-
-    room.gate.watch(lose_the_first_reply)
+    room.gate.watch(lose_first_reply)
     claim = claimed(store)
     assert len(room.gate.unwatch()) == 2
     store.finish(claim, ANSWER)

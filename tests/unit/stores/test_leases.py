@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from botocore.exceptions import ReadTimeoutError
 
 from chalicelib.domain.job import Job, JobKind, JobStatus
 from chalicelib.errors import WriteConflict
@@ -12,7 +11,7 @@ from chalicelib.stores.jobs import OPEN, Jobs
 from chalicelib.stores.leases import take_lease
 from chalicelib.stores.transaction import Transaction
 from tests.integration.stores.conftest import Room
-from tests.support.call_interceptor import InterceptedCall, Point
+from tests.unit.stores.conftest import lose_first_reply
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 UNTIL = NOW + timedelta(seconds=60)
@@ -51,13 +50,7 @@ def test_a_lease_is_renewed_until_another_worker_has_it(job: Job) -> None:
 
 
 def test_a_lease_whose_reply_was_lost_is_ours(job: Job, room: Room) -> None:
-    def lose_the_first_reply(point: Point, send: InterceptedCall) -> object:
-        answer = send()
-        if point.turn == 0:
-            raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
-        return answer
-
-    room.gate.watch(lose_the_first_reply)
+    room.gate.watch(lose_first_reply)
     leased = take_lease(Jobs(), job, UNTIL)
     assert len(room.gate.unwatch()) == 2
     assert Jobs().get(job.id) == leased
