@@ -1,4 +1,4 @@
-"""Registers routes, schedules and queue handlers. No logic: what each of them does is said where it is declared."""
+"""Registers routes, schedules and queue handlers. No logic."""
 
 from functools import partial
 
@@ -7,9 +7,8 @@ from chalice.app import Chalice
 from chalicelib.api.boundary import Boundary
 from chalicelib.api.boundary_deps import boundary_deps
 from chalicelib.api.lazy_routes import LazyRoutes, routes_of
-from chalicelib.api.router import Router, close
+from chalicelib.api.router import Router, finish_app
 from chalicelib.monitors.entry import monitors
-from chalicelib.wiring import services
 from chalicelib.workers.entry import workers
 
 API = "/api/v1"
@@ -24,32 +23,33 @@ ROUTE_MODULES = {
     "audit": ("audit",),
     "events": ("events",),
 }
-"""The modules of `chalicelib.api` with routes, each loaded when a path is asked for that begins with one of these."""
+"""The route modules of `chalicelib.api`, each with the first segments of its paths. See `LazyRoutes`."""
 
 
 def health() -> Router:
-    """The routes of health and readiness."""
+    """Health and readiness."""
     from chalicelib.api.health import health_routes
+    from chalicelib.wiring import services
 
     return health_routes(lambda: services().ready())
 
 
 def docs() -> Router:
-    """The routes of the documentation, which describes everything that is mounted."""
+    """The documentation of every route."""
     from chalicelib.api.docs import TITLE, docs_routes
     from chalicelib.api.openapi import document
 
-    return docs_routes(lambda: document(site, title=TITLE, version=VERSION))
+    return docs_routes(lambda: document(lazy_routes, title=TITLE, version=VERSION))
 
 
 app = Chalice(app_name="headgate", configure_logs=False)
 boundary = Boundary(boundary_deps)
-site = LazyRoutes(app, boundary)
+lazy_routes = LazyRoutes(app, boundary)
 for module, segments in ROUTE_MODULES.items():
-    site.declare(API, segments, partial(routes_of, module))
-site.declare("", ("internal",), partial(routes_of, "access", "internal_routes"))
-site.declare("", ("health", "ready"), health)
-site.declare("", ("docs", "openapi.json"), docs)
+    lazy_routes.declare(API, segments, partial(routes_of, module))
+lazy_routes.declare("", ("internal",), partial(routes_of, "access", "internal_routes"))
+lazy_routes.declare("", ("health", "ready"), health)
+lazy_routes.declare("", ("docs", "openapi.json"), docs)
 app.register_blueprint(monitors)
 app.register_blueprint(workers)
-close(app, boundary, site.near)
+finish_app(app, boundary, lazy_routes.candidates)

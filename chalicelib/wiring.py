@@ -1,260 +1,289 @@
-"""Builds everything once per container, lazily. The only file, with `foundations`, that knows every concrete class.
+"""Builds everything once per container. The only file that knows every concrete class.
 
-Each class is imported where it is built: a cold start loads what its first request needs, and no more
-(`infra/decisions/008-imports.md`).
+Building opens no connection: clients connect when they are first used. Importing this file loads every service, so
+`app.py`, `monitors` and `workers` import it when they serve (`infra/decisions/008-imports.md`).
 """
 
-from __future__ import annotations
-
+import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
-from chalicelib.foundations import Foundations
+from chalicelib.clients.addresses import AddressPolicy
+from chalicelib.clients.connect.client import Connect
+from chalicelib.clients.databases.contract import MakeDatabase
+from chalicelib.clients.databases.postgresql.client import PostgreSQL
+from chalicelib.clients.kafka import Kafka
+from chalicelib.clients.queue import JOBS, TICKS, Queues
+from chalicelib.domain.cluster import ConnectAddress, KafkaAddress
+from chalicelib.domain.database import DatabaseAddress
+from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.idempotency import IdempotencyRows
+from chalicelib.domain.job import JobKind
+from chalicelib.domain.provider import DatabaseProvider
+from chalicelib.kit.clock import Clock, utc_now
 from chalicelib.kit.log import get_logger
-from chalicelib.settings import settings
+from chalicelib.kit.pages import Signer
+from chalicelib.secrets.envelope import Envelope
+from chalicelib.secrets.keys import CachedKeys, KeyProvider, KmsKeys, LocalKeys
+from chalicelib.secrets.sealer import Sealer
+from chalicelib.services.audit import AuditTrail
+from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.connect_clusters import ConnectClusterService
+from chalicelib.services.connectors.delivery_checks import DatabaseDeliveryChecks
+from chalicelib.services.connectors.delivery_connector import DeliveryConnector
+from chalicelib.services.connectors.dependencies import DependencyLoader
+from chalicelib.services.connectors.lifecycle import Lifecycle
+from chalicelib.services.connectors.observations import ObservationReader
+from chalicelib.services.connectors.pipeline_connector import PipelineConnector
+from chalicelib.services.connectors.target_claims import TargetClaims
+from chalicelib.services.connectors.tick import Tick
+from chalicelib.services.connectors.validation import ConnectorValidation
+from chalicelib.services.credentials import CredentialVault
+from chalicelib.services.database_checks import DatabaseChecks
+from chalicelib.services.deliveries import DeliveryService
+from chalicelib.services.destinations import DestinationService
+from chalicelib.services.discovery import Discovery
+from chalicelib.services.jobs import JobHandler, JobService
+from chalicelib.services.pipelines import PipelineService
+from chalicelib.services.registry import Registry
+from chalicelib.services.sessions import SessionService
+from chalicelib.services.signing_key import signing_key
+from chalicelib.services.sources import SourceService
+from chalicelib.services.stream_clusters import StreamClusterService
+from chalicelib.settings import SettingMissing, Settings, settings
+from chalicelib.stores.audit import Audit
+from chalicelib.stores.claims import Claims, Targets
+from chalicelib.stores.clusters import ConnectClusters, StreamClusters
+from chalicelib.stores.deliveries import Deliveries
+from chalicelib.stores.destinations import Destinations
+from chalicelib.stores.idempotency import IdempotencyStore
+from chalicelib.stores.jobs import Jobs
+from chalicelib.stores.observations import Observations
+from chalicelib.stores.operations import Operations
+from chalicelib.stores.pipelines import Pipelines
+from chalicelib.stores.secrets import SealedSecrets
+from chalicelib.stores.source_tables import SourceTables
+from chalicelib.stores.sources import Sources
+from chalicelib.stores.users import Sessions, Users
 
-if TYPE_CHECKING:
-    from chalicelib.services.connect_clusters import ConnectClusterService
-    from chalicelib.services.connectors.delivery_connector import DeliveryConnector
-    from chalicelib.services.connectors.lifecycle import Lifecycle
-    from chalicelib.services.connectors.observations import ObservationReader
-    from chalicelib.services.connectors.pipeline_connector import PipelineConnector
-    from chalicelib.services.connectors.tick import Reconciler
-    from chalicelib.services.connectors.validation import ConnectorValidation
-    from chalicelib.services.database_checks import DatabaseChecks
-    from chalicelib.services.deliveries import DeliveryService
-    from chalicelib.services.destinations import DestinationService
-    from chalicelib.services.discovery import Discovery
-    from chalicelib.services.jobs import JobService
-    from chalicelib.services.pipelines import PipelineService
-    from chalicelib.services.sessions import SessionService
-    from chalicelib.services.sources import SourceService
-    from chalicelib.services.stream_clusters import StreamClusterService
 
-JOBS, TICKS = "jobs", "ticks"
+class Stores:
+    """Every table's store, by what it keeps."""
+
+    def __init__(self, sealer: Sealer) -> None:
+        """`sealer` seals the answers that are kept for an `Idempotency-Key`."""
+        self.audit = Audit()
+        self.claims = Claims()
+        self.connects = ConnectClusters()
+        self.deliveries = Deliveries()
+        self.destinations = Destinations()
+        self.idempotency = IdempotencyStore(sealer)
+        self.jobs = Jobs()
+        self.observations = Observations()
+        self.operations = Operations()
+        self.pipelines = Pipelines()
+        self.secrets = SealedSecrets()
+        self.sources = Sources()
+        self.streams = StreamClusters()
+        self.tables = SourceTables()
+        self.targets = Targets()
+        self.users = Users()
+        self.sessions = Sessions(self.users)
 
 
-class Services(Foundations):
+class Clients:
+    """How to make clients of what is outside. Tests hand in another one."""
+
+    def __init__(self, given: Settings) -> None:
+        self._ca_bundle = given.ca_bundle
+        self._policy = AddressPolicy(allow_loopback=given.allow_loopback_targets)
+        self.databases: dict[DatabaseProvider, MakeDatabase] = {DatabaseProvider.POSTGRESQL: self._postgresql}
+
+    def connect(self, endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
+        """A client of Connect workers."""
+        return Connect(endpoint, check_host=self._policy, tls=self._tls)
+
+    def kafka(self, endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
+        """A client of Kafka brokers."""
+        return Kafka(endpoint, check_host=self._policy, ca_file=self._ca_bundle)
+
+    def _postgresql(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> PostgreSQL:
+        return PostgreSQL(endpoint=endpoint, check_host=self._policy, trusted_ca_file=self._ca_bundle)
+
+    def _tls(self) -> ssl.SSLContext:
+        context = ssl.create_default_context()
+        if self._ca_bundle:
+            context.load_verify_locations(cafile=self._ca_bundle)
+        return context
+
+
+class Services:
     """Everything that routes, monitors and workers may call."""
 
-    @cached_property
-    def sessions(self) -> SessionService:
-        """Signing in and out."""
-        from chalicelib.services.sessions import SessionService
+    def __init__(
+        self,
+        given: Settings,
+        *,
+        clients: Clients | None = None,
+        clock: Clock = utc_now,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Raises `SettingMissing` and `ValueError` for settings that cannot work."""
+        self.settings, self.clock = given, clock
+        self.queues = Queues(given.queue_prefix)
+        self.envelope = Envelope(CachedKeys(_keys(given)))
+        self.stores = Stores(Sealer(self.envelope))
+        self.idempotency: IdempotencyRows = self.stores.idempotency
+        self._build_registry(clients or Clients(given))
+        self._build_connectors(sleep)
 
-        return SessionService(
-            users=self.stores.users, sessions=self.stores.sessions, audit=self.audit, clock=self.clock
+    def _build_registry(self, make: Clients) -> None:
+        """What is registered, and the looks at it."""
+        stores, clock = self.stores, self.clock
+        self.audit = AuditTrail(store=stores.audit, clock=clock)
+        self.sessions = SessionService(users=stores.users, sessions=stores.sessions, audit=self.audit, clock=clock)
+        self.credentials = CredentialVault(rows=stores.secrets, envelope=self.envelope, audit=self.audit, clock=clock)
+        self.registry = Registry(claims=stores.claims, vault=self.credentials, audit=self.audit)
+        self.clients = ClientFactory(
+            vault=self.credentials, databases=make.databases, make_connect=make.connect, make_kafka=make.kafka
         )
-
-    @cached_property
-    def database_checks(self) -> DatabaseChecks:
-        """Looks at databases."""
-        from chalicelib.services.database_checks import DatabaseChecks
-
-        return DatabaseChecks(clients=self.clients, audit=self.audit, clock=self.clock)
-
-    @cached_property
-    def sources(self) -> SourceService:
-        """Sources."""
-        from chalicelib.services.sources import SourceService
-
-        return SourceService(
-            store=self.stores.sources,
-            tables=self.stores.tables,
+        self.database_checks = DatabaseChecks(clients=self.clients, audit=self.audit, clock=clock)
+        self.sources = SourceService(
+            store=stores.sources,
+            tables=stores.tables,
             registry=self.registry,
             database_checks=self.database_checks,
-            clock=self.clock,
+            clock=clock,
         )
-
-    @cached_property
-    def destinations(self) -> DestinationService:
-        """Destinations."""
-        from chalicelib.services.destinations import DestinationService
-
-        return DestinationService(
-            store=self.stores.destinations,
-            registry=self.registry,
-            database_checks=self.database_checks,
-            clock=self.clock,
+        self.destinations = DestinationService(
+            store=stores.destinations, registry=self.registry, database_checks=self.database_checks, clock=clock
         )
-
-    @cached_property
-    def stream_clusters(self) -> StreamClusterService:
-        """Stream clusters."""
-        from chalicelib.services.stream_clusters import StreamClusterService
-
-        return StreamClusterService(
-            store=self.stores.streams, registry=self.registry, make_kafka=self._kafka, clock=self.clock
+        self.stream_clusters = StreamClusterService(
+            store=stores.streams, registry=self.registry, clients=self.clients, clock=clock
         )
-
-    @cached_property
-    def connect_clusters(self) -> ConnectClusterService:
-        """Connect clusters."""
-        from chalicelib.services.connect_clusters import ConnectClusterService
-
-        return ConnectClusterService(
-            store=self.stores.connects,
-            streams=self.stores.streams,
-            observations=self.stores.observations,
+        self.connect_clusters = ConnectClusterService(
+            store=stores.connects,
+            streams=stores.streams,
+            observations=stores.observations,
             registry=self.registry,
             clients=self.clients,
-            make_connect=self._connect,
             allow_inline_secrets=self.settings.allow_inline_secrets,
-            clock=self.clock,
+            clock=clock,
         )
-
-    @cached_property
-    def discovery(self) -> Discovery:
-        """What jobs do."""
-        from chalicelib.services.discovery import Discovery
-
-        return Discovery(
-            sources=self.stores.sources,
-            tables=self.stores.tables,
+        self.discovery = Discovery(
+            sources=stores.sources,
+            tables=stores.tables,
             clients=self.clients,
             database_checks=self.database_checks,
-            clock=self.clock,
+            clock=clock,
         )
-
-    @cached_property
-    def jobs(self) -> JobService:
-        """Jobs."""
-        from chalicelib.domain.job import JobKind
-        from chalicelib.services.jobs import JobHandler, JobService
-
-        sources = self.stores.sources
-        return JobService(
-            store=self.stores.jobs,
+        self.jobs = JobService(
+            store=stores.jobs,
+            claims=stores.claims,
+            audit=self.audit,
             handlers={
-                ("source", JobKind.DISCOVERY): JobHandler(store=sources, verb="discover", run=self.discovery.discover),
-                ("source", JobKind.HEALTH): JobHandler(store=sources, verb="health", run=self.discovery.check_health),
+                ("source", JobKind.DISCOVERY): JobHandler(
+                    store=stores.sources, verb="discover", run=self.discovery.discover
+                ),
+                ("source", JobKind.HEALTH): JobHandler(
+                    store=stores.sources, verb="health", run=self.discovery.check_health
+                ),
             },
-            claims=self.stores.claims,
-            audit=self.audit,
             notify=lambda job_id: self.queues.send(JOBS, {"job_id": job_id}),
-            clock=self.clock,
+            clock=clock,
         )
 
-    @cached_property
-    def plugins(self) -> ConnectorValidation:
-        """Asks Connect about plug-ins and configs."""
-        from chalicelib.services.connectors.validation import ConnectorValidation
-
-        return ConnectorValidation(clients=self.clients)
-
-    @cached_property
-    def pipeline_connector(self) -> PipelineConnector:
-        """Pipelines as operations see them."""
-        from chalicelib.services.connectors.pipeline_connector import PipelineConnector
-
-        return PipelineConnector(
-            rows=self.stores.pipelines,
-            together=self.stores.pipelines_among,
-            sources=self.stores.sources,
-            tables=self.stores.tables,
-            streams=self.stores.streams,
-            connects=self.stores.connects,
+    def _build_connectors(self, sleep: Callable[[float], None]) -> None:
+        """Pipelines, deliveries and the ticks of their workers."""
+        stores, clock = self.stores, self.clock
+        dependencies = DependencyLoader(
+            sources=stores.sources,
+            destinations=stores.destinations,
+            pipelines=stores.pipelines,
+            streams=stores.streams,
+            connects=stores.connects,
+            observations=stores.observations,
+        )
+        self.validation = ConnectorValidation(clients=self.clients)
+        self.pipeline_connector = PipelineConnector(
+            store=stores.pipelines,
+            dependencies=dependencies,
+            sources=stores.sources,
+            tables=stores.tables,
+            streams=stores.streams,
+            connects=stores.connects,
             registry=self.registry,
             database_checks=self.database_checks,
-            plugins=self.plugins,
+            validation=self.validation,
         )
-
-    @cached_property
-    def delivery_connector(self) -> DeliveryConnector:
-        """Deliveries as operations see them."""
-        from chalicelib.services.connectors.delivery_connector import DeliveryConnector
-
-        return DeliveryConnector(
-            rows=self.stores.deliveries,
-            together=self.stores.deliveries_among,
-            destinations=self.stores.destinations,
-            pipelines=self.stores.pipelines,
-            tables=self.stores.tables,
-            streams=self.stores.streams,
-            connects=self.stores.connects,
-            claims=self.stores.claims,
-            targets=self.stores.targets,
-            clients=self.clients,
-            database_checks=self.database_checks,
-            plugins=self.plugins,
+        self.delivery_connector = DeliveryConnector(
+            store=stores.deliveries,
+            dependencies=dependencies,
+            destinations=stores.destinations,
+            pipelines=stores.pipelines,
+            connects=stores.connects,
+            claims=stores.claims,
+            target_claims=TargetClaims(targets=stores.targets),
+            checks=DatabaseDeliveryChecks(
+                tables=stores.tables,
+                streams=stores.streams,
+                clients=self.clients,
+                database_checks=self.database_checks,
+                validation=self.validation,
+            ),
         )
-
-    @cached_property
-    def lifecycle(self) -> Lifecycle:
-        """Operations on connectors."""
-        from chalicelib.services.connectors.lifecycle import Lifecycle
-
-        return Lifecycle(
-            operations=self.stores.operations,
-            observations=self.stores.observations,
+        self.lifecycle = Lifecycle(
+            operations=stores.operations,
+            observations=stores.observations,
             clients=self.clients,
             audit=self.audit,
-            clock=self.clock,
-            sleep=time.sleep,
+            clock=clock,
+            sleep=sleep,
         )
+        self._build_connector_services(dependencies)
 
-    @cached_property
-    def observation_reader(self) -> ObservationReader:
-        """Observations beside resources."""
-        from chalicelib.services.connectors.observations import ObservationReader
-
-        return ObservationReader(
-            observations=self.stores.observations,
-            clients=self.clients,
-            clock=self.clock,
-        )
-
-    @cached_property
-    def pipelines(self) -> PipelineService:
-        """Pipelines."""
-        from chalicelib.services.pipelines import PipelineService
-
-        return PipelineService(
-            rows=self.stores.pipelines,
-            sources=self.stores.sources,
-            together=self.stores.pipelines_among,
-            deliveries=self.stores.deliveries,
-            owner=self.pipeline_connector,
+    def _build_connector_services(self, dependencies: DependencyLoader) -> None:
+        stores, clock = self.stores, self.clock
+        observation_reader = ObservationReader(observations=stores.observations, clients=self.clients, clock=clock)
+        self.pipelines = PipelineService(
+            store=stores.pipelines,
+            sources=stores.sources,
+            deliveries=stores.deliveries,
+            dependencies=dependencies,
+            connector=self.pipeline_connector,
             registry=self.registry,
             lifecycle=self.lifecycle,
-            observation_reader=self.observation_reader,
-            clock=self.clock,
+            observation_reader=observation_reader,
+            clock=clock,
         )
-
-    @cached_property
-    def deliveries(self) -> DeliveryService:
-        """Deliveries."""
-        from chalicelib.services.deliveries import DeliveryService
-
-        return DeliveryService(
-            rows=self.stores.deliveries,
-            together=self.stores.deliveries_among,
-            pipelines_among=self.stores.pipelines_among,
-            destinations=self.stores.destinations,
-            connects=self.stores.connects,
-            owner=self.delivery_connector,
+        self.deliveries = DeliveryService(
+            store=stores.deliveries,
+            pipelines=stores.pipelines,
+            destinations=stores.destinations,
+            connects=stores.connects,
+            dependencies=dependencies,
+            connector=self.delivery_connector,
             lifecycle=self.lifecycle,
-            observation_reader=self.observation_reader,
-            clock=self.clock,
+            observation_reader=observation_reader,
+            clock=clock,
         )
-
-    @cached_property
-    def reconciler(self) -> Reconciler:
-        """Ticks."""
-        from chalicelib.services.connectors.tick import Reconciler
-
-        return Reconciler(
-            connects=self.stores.connects,
-            operations=self.stores.operations,
-            observations=self.stores.observations,
+        self.tick = Tick(
+            connects=stores.connects,
+            operations=stores.operations,
+            observations=stores.observations,
             owners={"pipeline": self.pipeline_connector, "delivery": self.delivery_connector},
             lifecycle=self.lifecycle,
             clients=self.clients,
-            clock=self.clock,
-            ring=lambda cluster_id, delay: self.queues.send(TICKS, {"cluster_id": cluster_id}, delay_seconds=delay),
+            clock=clock,
+            send=lambda cluster_id, delay: self.queues.send(TICKS, {"cluster_id": cluster_id}, delay_seconds=delay),
         )
+
+    @cached_property
+    def signer(self) -> Signer:
+        """Signs cursors, with a key that every process of the installation has: reading it may need the store."""
+        return Signer(key=signing_key(self.settings.master_key, self.stores.secrets, self.envelope, self.clock()))
 
     def install(self) -> None:
         """Make the first Admin, if the settings name one and the address has no account."""
@@ -277,3 +306,19 @@ def services() -> Services:
     get_logger().setLevel(built.settings.log_level.upper())
     built.install()
     return built
+
+
+def _keys(given: Settings) -> KeyProvider:
+    if given.kms_key_id:
+        return KmsKeys(_kms, given.kms_key_id)
+    if given.master_key:
+        return LocalKeys(given.master_key)
+    raise SettingMissing("Set HEADGATE_KMS_KEY_ID, or HEADGATE_MASTER_KEY (make one with: openssl rand -base64 32).")
+
+
+def _kms() -> Any:
+    import boto3
+    from botocore.config import Config
+
+    limits = Config(connect_timeout=1, read_timeout=2, retries={"total_max_attempts": 3})
+    return boto3.client("kms", config=limits)

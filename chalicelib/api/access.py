@@ -1,8 +1,8 @@
-"""Routes of signing in and out, and the one for Connect's secret provider."""
+"""Routes of signing in and out, and of the secret provider in Kafka Connect."""
 
 from chalicelib.api.authentication import clearing_cookie, cookie_of, session_cookie
-from chalicelib.api.contract.access import LoginBody, LoginOutput, SecretsOutput, SessionOutput, SessionUser
-from chalicelib.api.http import Answer, HttpRequest
+from chalicelib.api.contract.access import LoginBody, LoginOutput, SecretsOutput, SessionOutput
+from chalicelib.api.http import HttpRequest, JsonResponse
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.kit.masking import Secret
@@ -13,18 +13,18 @@ internal_routes = Router(tag="Internal")
 
 
 @routes.post("/auth/login", needs=Permission.PUBLIC)
-def login(context: RequestContext, request: HttpRequest, body: LoginBody) -> Answer[LoginOutput]:
+def login(context: RequestContext, request: HttpRequest, body: LoginBody) -> JsonResponse[LoginOutput]:
     """Sign in. The session's token is in the cookie."""
-    made = services().sessions.login(context, body.email, Secret(body.password.get_secret_value()))
-    shown = LoginOutput(user=SessionUser.of(made.user), expires_at=made.session.expires_at())
-    return Answer(body=shown, status=200, cookies=(session_cookie(request, made),))
+    signed_in = services().sessions.login(context, body.email, Secret(body.password.get_secret_value()))
+    cookie = session_cookie(request, signed_in)
+    return JsonResponse(body=LoginOutput.of(signed_in), status=200, cookies=(cookie,))
 
 
 @routes.post("/auth/logout", needs=Permission.SIGNED_IN)
-def logout(context: RequestContext, request: HttpRequest) -> Answer[None]:
+def logout(context: RequestContext, request: HttpRequest) -> JsonResponse[None]:
     """End the session."""
     services().sessions.logout(context, cookie_of(request.headers))
-    return Answer(body=None, status=204, cookies=(clearing_cookie(request),))
+    return JsonResponse(body=None, status=204, cookies=(clearing_cookie(request),))
 
 
 @routes.get("/auth/session", needs=Permission.SIGNED_IN)

@@ -1,4 +1,4 @@
-"""Who asks: the session cookie, the CSRF rule, the service credential (wire contract, section 2)."""
+"""Authentication: the session cookie, the CSRF rule, the service credential (wire contract, section 2)."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -19,37 +19,33 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionAuthenticator:
-    """Knows people by their session cookie and Connect by the service credential."""
+    """Identifies people by their session cookie and Kafka Connect by the service credential."""
 
     sessions: Callable[[], SessionService]
     service_credential: Secret | None
 
-    def authenticate(
-        self, headers: Mapping[str, str], source_address: str, method: str, expect: Callable[[], None]
-    ) -> Actor:
-        """The person behind the cookie. Raises Unauthenticated, NotPermitted CSRF_REJECTED."""
-        cookie = cookie_of(headers)
-        expect()
-        signed_in = self.sessions().signed_in(cookie)
+    def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
+        """The signed-in user. Raises Unauthenticated, NotPermitted CSRF_REJECTED."""
+        signed_in = self.sessions().signed_in(cookie_of(headers))
         if method not in _SAFE:
             _refuse_cross_site(headers)
         return actor_of(signed_in.user)
 
     def authenticate_service(self, headers: Mapping[str, str]) -> None:
-        """Returns for the service credential; raises NotPermitted for everything else, sessions included."""
-        scheme, _, given = headers.get("authorization", "").partition(" ")
+        """Returns for the service credential. Raises NotPermitted for everything else, sessions included."""
+        scheme, _, token = headers.get("authorization", "").partition(" ")
         expected = self.service_credential
-        if scheme.lower() != "bearer" or expected is None or not same_secret(given.strip(), expected):
+        if scheme.lower() != "bearer" or expected is None or not same_secret(token.strip(), expected):
             raise NotPermitted("This address is for Kafka Connect's secret provider and needs the service credential.")
 
 
 def cookie_of(headers: Mapping[str, str]) -> str:
     """The session cookie's value. Raises Unauthenticated when there is none.
 
-    The standard library's parser stops at the first cookie that it does not like, and other applications of the same
-    host set those: nobody is to be signed out by them. Nor signed in: of a name sent twice the first counts, which a
-    browser was given for this address alone or earlier (RFC 6265, section 5.4), and no white space but the browser's
-    own is dropped, or a name could be made to look as if it began with `__Host-`.
+    Not by the parser of the standard library: it stops at the first malformed cookie, so a cookie of another
+    application on the same host could sign our users out. When a name is sent twice the first one counts, which has the
+    longer path or is older (RFC 6265, section 5.4). Only space and tab are stripped: with other white space a name
+    could appear to begin with `__Host-`.
     """
     cookies: dict[str, str] = {}
     for pair in headers.get("cookie", "").split(";"):
@@ -61,10 +57,10 @@ def cookie_of(headers: Mapping[str, str]) -> str:
     return found
 
 
-def session_cookie(request: HttpRequest, made: SignedIn) -> str:
+def session_cookie(request: HttpRequest, session: SignedIn) -> str:
     """The `Set-Cookie` of a new session."""
-    seconds = int((made.session.ends_at - utc_now()).total_seconds())
-    return _cookie(request, made.token.reveal() if made.token else "", seconds)
+    seconds = int((session.session.ends_at - utc_now()).total_seconds())
+    return _cookie(request, session.token.reveal() if session.token else "", seconds)
 
 
 def clearing_cookie(request: HttpRequest) -> str:
@@ -85,7 +81,7 @@ def _on_plain_loopback(headers: Mapping[str, str]) -> bool:
 
 
 def _refuse_cross_site(headers: Mapping[str, str]) -> None:
-    """A changing request with a cookie must name itself and come from our own pages."""
+    """A request that changes something must have a correlation id, which no form can send, and our own origin."""
     if "x-correlation-id" not in headers:
         raise _rejected("Send the header X-Correlation-ID with every request that changes something.")
     site, origin = headers.get("sec-fetch-site", "same-origin"), headers.get("origin")
@@ -94,9 +90,9 @@ def _refuse_cross_site(headers: Mapping[str, str]) -> None:
 
 
 def _own_origins(headers: Mapping[str, str]) -> Collection[str]:
-    """How a page of ours spells where it is. Behind a proxy that does not say by which scheme it was asked, either."""
-    said, host = headers.get("x-forwarded-proto"), headers.get("host", "").lower()
-    schemes = (said.lower(),) if said else ("http",) if _on_plain_loopback(headers) else ("http", "https")
+    """The origins of our own pages. Behind a proxy that does not report the scheme, both schemes."""
+    forwarded, host = headers.get("x-forwarded-proto"), headers.get("host", "").lower()
+    schemes = (forwarded.lower(),) if forwarded else ("http",) if _on_plain_loopback(headers) else ("http", "https")
     return [f"{scheme}://{host}" for scheme in schemes]
 
 

@@ -1,26 +1,22 @@
-"""What the boundary works with, put together from the wiring."""
+"""What the boundary works with, taken from the wiring."""
 
 from chalicelib.api.authentication import SessionAuthenticator
 from chalicelib.api.boundary import BoundaryDependencies
-from chalicelib.api.route import Route
-from chalicelib.domain.access import RequestContext
-from chalicelib.wiring import services
 
 
 def boundary_deps() -> BoundaryDependencies:
-    """Built when the first request needs it."""
+    """The dependencies of this process. Builds the services when they are not built yet."""
+    from chalicelib.wiring import services
+
     wired = services()
     return BoundaryDependencies(
         authenticator=SessionAuthenticator(
             sessions=lambda: wired.sessions, service_credential=wired.settings.service_credential
         ),
-        idempotency=lambda: wired.stores.idempotency,
+        idempotency=lambda: wired.idempotency,
         signer=lambda: wired.signer,
-        denials=audit_denial,
+        record_denial=lambda context, route: wired.audit.record_denial(
+            context, method=route.method, path=route.path, permission=route.needs
+        ),
         clock=wired.clock,
     )
-
-
-def audit_denial(context: RequestContext, route: Route) -> None:
-    """Write down that somebody was told no."""
-    services().audit.record_denial(context, route.method, route.path, route.needs)

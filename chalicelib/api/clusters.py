@@ -8,19 +8,13 @@ from chalicelib.api.contract.clusters import (
     StreamClusterOutput,
 )
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.api.route import UuidPath, about
+from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
-routes = Router(
-    tag="Clusters",
-    expects={
-        "/stream/clusters/{uuid}": about(lambda: services().stores.streams),
-        "/connect/clusters/{uuid}": about(lambda: services().stores.connects),
-    },
-)
+routes = Router(tag="Clusters")
 
 
 @routes.get("/stream/clusters", needs=Permission.READ)
@@ -31,8 +25,8 @@ def list_stream_clusters(query: ListQuery) -> Page[StreamClusterOutput]:
 
 @routes.post("/stream/clusters", needs=Permission.ADMINISTER, status=201)
 def create_stream_cluster(context: RequestContext, body: StreamClusterBody) -> StreamClusterOutput:
-    """Register Kafka brokers and look at them once."""
-    return StreamClusterOutput.of(services().stream_clusters.create(context, body.given()))
+    """Register Kafka brokers and check them once."""
+    return StreamClusterOutput.of(services().stream_clusters.create(context, body.to_input()))
 
 
 @routes.get("/stream/clusters/{uuid}", needs=Permission.READ)
@@ -43,13 +37,13 @@ def get_stream_cluster(uuid: UuidPath) -> StreamClusterOutput:
 
 @routes.put("/stream/clusters/{uuid}", needs=Permission.ADMINISTER)
 def update_stream_cluster(context: RequestContext, uuid: UuidPath, body: StreamClusterBody) -> StreamClusterOutput:
-    """Replace a stream cluster and look again. A blank password keeps the stored one."""
-    return StreamClusterOutput.of(services().stream_clusters.update(context, uuid, body.given()))
+    """Replace a stream cluster and check it again. A blank password keeps the stored one."""
+    return StreamClusterOutput.of(services().stream_clusters.update(context, uuid, body.to_input()))
 
 
 @routes.delete("/stream/clusters/{uuid}", needs=Permission.ADMINISTER)
 def delete_stream_cluster(context: RequestContext, uuid: UuidPath) -> None:
-    """Forget a stream cluster that nothing uses."""
+    """Delete a stream cluster that nothing uses."""
     services().stream_clusters.delete(context, uuid)
 
 
@@ -61,8 +55,8 @@ def list_connect_clusters(query: ListQuery) -> Page[ConnectClusterOutput]:
 
 @routes.post("/connect/clusters", needs=Permission.ADMINISTER, status=201)
 def create_connect_cluster(context: RequestContext, body: ConnectClusterBody) -> ConnectClusterOutput:
-    """Register Kafka Connect workers and look at them once."""
-    return ConnectClusterOutput.of(services().connect_clusters.create(context, body.given()))
+    """Register Kafka Connect workers and check them once."""
+    return ConnectClusterOutput.of(services().connect_clusters.create(context, body.to_input()))
 
 
 @routes.get("/connect/clusters/{uuid}", needs=Permission.READ)
@@ -73,13 +67,13 @@ def get_connect_cluster(uuid: UuidPath) -> ConnectClusterOutput:
 
 @routes.put("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)
 def update_connect_cluster(context: RequestContext, uuid: UuidPath, body: ConnectClusterBody) -> ConnectClusterOutput:
-    """Replace a Connect cluster and look again. A blank password keeps the stored one."""
-    return ConnectClusterOutput.of(services().connect_clusters.update(context, uuid, body.given()))
+    """Replace a Connect cluster and check it again. A blank password keeps the stored one."""
+    return ConnectClusterOutput.of(services().connect_clusters.update(context, uuid, body.to_input()))
 
 
 @routes.delete("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)
 def delete_connect_cluster(context: RequestContext, uuid: UuidPath) -> None:
-    """Forget a Connect cluster that nothing uses."""
+    """Delete a Connect cluster that nothing uses."""
     services().connect_clusters.delete(context, uuid)
 
 

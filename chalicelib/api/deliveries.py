@@ -2,21 +2,16 @@
 
 from chalicelib.api.contract.deliveries import OFFSETS_NOTICE, DeliveryOutput, MappingsBody
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.api.contract.runtime import DeliveryStatusOutput
-from chalicelib.api.http import Answer
-from chalicelib.api.pipelines import TaskQuery
-from chalicelib.api.route import UuidPath, about
+from chalicelib.api.contract.runtime import DeliveryStatusOutput, TaskQuery
+from chalicelib.api.http import JsonResponse, deletion_response, operation_response
+from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
-from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
-routes = Router(
-    tag="Deliveries",
-    expects={"/deliveries/{uuid}": about(lambda: services().stores.deliveries_among)},
-)
+routes = Router(tag="Deliveries")
 
 
 @routes.get("/deliveries", needs=Permission.READ)
@@ -32,58 +27,48 @@ def get_delivery(uuid: UuidPath) -> DeliveryOutput:
 
 
 @routes.delete("/deliveries/{uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
-def delete_delivery(context: RequestContext, uuid: UuidPath) -> Answer[DeliveryOutput | None]:
+def delete_delivery(context: RequestContext, uuid: UuidPath) -> JsonResponse[DeliveryOutput | None]:
     """Delete the connector and the delivery. What was written stays in the target."""
-    return after_delete(services().deliveries.delete(context, uuid))
+    remaining = services().deliveries.delete(context, uuid)
+    return deletion_response(DeliveryOutput.of(remaining) if remaining else None)
 
 
 @routes.get("/deliveries/{uuid}/status", needs=Permission.READ)
 def delivery_status(context: RequestContext, uuid: UuidPath) -> DeliveryStatusOutput:
-    """Look at the sink and every task now."""
+    """Observe the sink and every task now."""
     return DeliveryStatusOutput.of(services().deliveries.status(context, uuid))
 
 
 @routes.post("/deliveries/{uuid}/pause", needs=Permission.OPERATE, also=(202,))
-def pause_delivery(context: RequestContext, uuid: UuidPath) -> Answer[DeliveryOutput]:
-    """Pause the sink. Its offsets keep their place."""
-    return after(services().deliveries.control(context, uuid, OperationKind.PAUSE))
+def pause_delivery(context: RequestContext, uuid: UuidPath) -> JsonResponse[DeliveryOutput]:
+    """Pause the sink. Its offsets are kept."""
+    return operation_response(DeliveryOutput.of(services().deliveries.control(context, uuid, OperationKind.PAUSE)))
 
 
 @routes.post("/deliveries/{uuid}/resume", needs=Permission.OPERATE, also=(202,))
-def resume_delivery(context: RequestContext, uuid: UuidPath) -> Answer[DeliveryOutput]:
-    """Go on where it was paused."""
-    return after(services().deliveries.control(context, uuid, OperationKind.RESUME))
+def resume_delivery(context: RequestContext, uuid: UuidPath) -> JsonResponse[DeliveryOutput]:
+    """Continue where it was paused."""
+    return operation_response(DeliveryOutput.of(services().deliveries.control(context, uuid, OperationKind.RESUME)))
 
 
 @routes.post("/deliveries/{uuid}/restart", needs=Permission.OPERATE, also=(202,))
-def restart_delivery(context: RequestContext, uuid: UuidPath) -> Answer[DeliveryOutput]:
+def restart_delivery(context: RequestContext, uuid: UuidPath) -> JsonResponse[DeliveryOutput]:
     """Restart the sink and all of its tasks."""
-    return after(services().deliveries.control(context, uuid, OperationKind.RESTART))
+    return operation_response(DeliveryOutput.of(services().deliveries.control(context, uuid, OperationKind.RESTART)))
 
 
 @routes.post("/deliveries/{uuid}/restart-task", needs=Permission.OPERATE, also=(202,))
-def restart_delivery_task(context: RequestContext, uuid: UuidPath, query: TaskQuery) -> Answer[DeliveryOutput]:
+def restart_delivery_task(context: RequestContext, uuid: UuidPath, query: TaskQuery) -> JsonResponse[DeliveryOutput]:
     """Restart one task."""
-    return after(services().deliveries.control(context, uuid, OperationKind.RESTART_TASK, task=query.task))
+    return operation_response(
+        DeliveryOutput.of(services().deliveries.control(context, uuid, OperationKind.RESTART_TASK, task=query.task))
+    )
 
 
 @routes.put("/deliveries/{uuid}/mappings", needs=Permission.WRITE, also=(202,))
-def update_delivery_mappings(context: RequestContext, uuid: UuidPath, body: MappingsBody) -> Answer[DeliveryOutput]:
+def update_delivery_mappings(
+    context: RequestContext, uuid: UuidPath, body: MappingsBody
+) -> JsonResponse[DeliveryOutput]:
     """Write other tables from now on; the whole validation is repeated. Offsets are kept, nothing is backfilled."""
-    return after_mappings(services().deliveries.update_mappings(context, uuid, body.given()))
-
-
-def after(delivery: Delivery) -> Answer[DeliveryOutput]:
-    """The delivery after an operation; 202 when that is not settled yet."""
-    return Answer(body=DeliveryOutput.of(delivery), status=202 if delivery.open_operation else 200)
-
-
-def after_mappings(delivery: Delivery) -> Answer[DeliveryOutput]:
-    """The same, with what a change of mappings does not do."""
-    body = DeliveryOutput.of(delivery, notice=OFFSETS_NOTICE)
-    return Answer(body=body, status=202 if delivery.open_operation else 200)
-
-
-def after_delete(left: Delivery | None) -> Answer[DeliveryOutput | None]:
-    """Nothing when it is gone; the delivery with its open operation when that is not settled yet."""
-    return Answer(body=DeliveryOutput.of(left) if left else None, status=202 if left else 204)
+    delivery = services().deliveries.update_mappings(context, uuid, body.to_mappings())
+    return operation_response(DeliveryOutput.of(delivery, notice=OFFSETS_NOTICE))

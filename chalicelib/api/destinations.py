@@ -1,58 +1,29 @@
-"""Routes of destinations and of what is delivered to them."""
+"""Routes of destinations and of their deliveries."""
 
-from pydantic import BaseModel, ConfigDict
-
-from chalicelib.api.contract.common import Uuid
 from chalicelib.api.contract.databases import ConnectionTestInput, TestOutput
 from chalicelib.api.contract.deliveries import (
+    OFFSETS_NOTICE,
     DeliveryBody,
     DeliveryMappingsOutput,
     DeliveryOutcomeOutput,
     DeliveryOutcomesOutput,
     DeliveryOutput,
     DeliveryPreviewOutput,
+    DeliveryQuery,
     DestinationStatusOutput,
     MappingsBody,
 )
 from chalicelib.api.contract.destinations import DestinationBody, DestinationOutput
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.api.deliveries import after, after_delete, after_mappings
-from chalicelib.api.http import Answer, HttpRequest
-from chalicelib.api.inputs import glimpse
-from chalicelib.api.route import TaskPath, UuidPath, about
+from chalicelib.api.http import JsonResponse, deletion_response, operation_response
+from chalicelib.api.route import TaskPath, UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.domain.operation import OperationKind
-from chalicelib.kit.ids import is_uuid
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
-
-def expect_draft(request: HttpRequest) -> None:
-    """Expect what a delivery like the one in the body is judged by."""
-    destination_id = request.path_values.get("uuid", "")
-    if is_uuid(destination_id) and (body := glimpse(DeliveryBody, request)):
-        services().deliveries.expect_draft(destination_id, body.delivery())
-
-
-routes = Router(
-    tag="Destinations",
-    expects={
-        "/destinations/{uuid}/deliveries/{delivery_uuid}": about(
-            lambda: services().stores.deliveries_among, "delivery_uuid"
-        ),
-        "/destinations/{uuid}/preview": expect_draft,
-        "/destinations/{uuid}/deploy": expect_draft,
-        "/destinations/{uuid}": about(lambda: services().stores.destinations),
-    },
-)
-
-
-class DeliveryQuery(BaseModel):
-    """Which delivery; all of the destination's when left out."""
-
-    model_config = ConfigDict(extra="forbid")
-    delivery_id: Uuid | None = None
+routes = Router(tag="Destinations")
 
 
 @routes.get("/destinations", needs=Permission.READ)
@@ -63,14 +34,14 @@ def list_destinations(query: ListQuery) -> Page[DestinationOutput]:
 
 @routes.post("/destinations", needs=Permission.WRITE, status=201)
 def create_destination(context: RequestContext, body: DestinationBody) -> DestinationOutput:
-    """Register a destination. Claims no delivery and touches no server."""
-    return DestinationOutput.of(services().destinations.create(context, body.given()))
+    """Register a destination. Creates no delivery and contacts no server."""
+    return DestinationOutput.of(services().destinations.create(context, body.to_input()))
 
 
 @routes.post("/destinations/test-connection", needs=Permission.WRITE)
 def test_connection(context: RequestContext, body: ConnectionTestInput) -> TestOutput:
     """Test a connection without storing anything."""
-    return TestOutput.of(services().database_checks.test_unsaved(context, body.address(), body.secrets()))
+    return TestOutput.of(services().database_checks.test_endpoint(context, body.endpoint()))
 
 
 @routes.get("/destinations/{uuid}", needs=Permission.READ)
@@ -82,12 +53,12 @@ def get_destination(uuid: UuidPath) -> DestinationOutput:
 @routes.put("/destinations/{uuid}", needs=Permission.WRITE)
 def update_destination(context: RequestContext, uuid: UuidPath, body: DestinationBody) -> DestinationOutput:
     """Replace a destination. Blank secrets keep what is stored."""
-    return DestinationOutput.of(services().destinations.update(context, uuid, body.given()))
+    return DestinationOutput.of(services().destinations.update(context, uuid, body.to_input()))
 
 
 @routes.delete("/destinations/{uuid}", needs=Permission.ADMINISTER)
 def delete_destination(context: RequestContext, uuid: UuidPath) -> None:
-    """Forget a destination without deliveries."""
+    """Delete a destination without deliveries."""
     services().destinations.delete(context, uuid)
 
 
@@ -100,16 +71,16 @@ def test_destination(context: RequestContext, uuid: UuidPath) -> TestOutput:
 @routes.post("/destinations/{uuid}/preview", needs=Permission.WRITE)
 def preview_delivery(context: RequestContext, uuid: UuidPath, body: DeliveryBody) -> DeliveryPreviewOutput:
     """Check topics, schema, keys, target, plug-in and config. Saves nothing."""
-    return DeliveryPreviewOutput.of(services().deliveries.preview(context, uuid, body.delivery()))
+    return DeliveryPreviewOutput.of(services().deliveries.preview(context, uuid, body.to_input()))
 
 
 @routes.post(
     "/destinations/{uuid}/deploy", needs=Permission.OPERATE, status=201, also=(202,), location="/api/v1/deliveries/{id}"
 )
-def deploy_delivery(context: RequestContext, uuid: UuidPath, body: DeliveryBody) -> Answer[DeliveryOutput]:
+def deploy_delivery(context: RequestContext, uuid: UuidPath, body: DeliveryBody) -> JsonResponse[DeliveryOutput]:
     """Create the sink connector, then the delivery. 202 with `open_operation` when the outcome is not known yet."""
-    delivery = services().deliveries.deploy(context, uuid, body.delivery())
-    return Answer(body=DeliveryOutput.of(delivery), status=202 if delivery.open_operation else 201)
+    delivery = services().deliveries.deploy(context, uuid, body.to_input())
+    return operation_response(DeliveryOutput.of(delivery), status=201)
 
 
 @routes.get("/destinations/{uuid}/mappings", needs=Permission.READ)
@@ -121,42 +92,44 @@ def list_destination_mappings(uuid: UuidPath, query: ListQuery) -> Page[Delivery
 
 @routes.get("/destinations/{uuid}/status", needs=Permission.READ)
 def destination_status(context: RequestContext, uuid: UuidPath) -> DestinationStatusOutput:
-    """Look at every sink of the destination now, each by itself."""
-    return DestinationStatusOutput.of(uuid, services().deliveries.status_of(context, uuid))
+    """Observe every sink of the destination now, each separately."""
+    return DestinationStatusOutput.of_deliveries(uuid, services().deliveries.status_of(context, uuid))
 
 
 @routes.post("/destinations/{uuid}/pause", needs=Permission.OPERATE)
 def pause_destination(context: RequestContext, uuid: UuidPath, query: DeliveryQuery) -> DeliveryOutcomesOutput:
     """Pause one or all deliveries."""
-    return _steer(context, uuid, OperationKind.PAUSE, query)
+    return _control(context, uuid, OperationKind.PAUSE, query)
 
 
 @routes.post("/destinations/{uuid}/resume", needs=Permission.OPERATE)
 def resume_destination(context: RequestContext, uuid: UuidPath, query: DeliveryQuery) -> DeliveryOutcomesOutput:
     """Resume one or all deliveries."""
-    return _steer(context, uuid, OperationKind.RESUME, query)
+    return _control(context, uuid, OperationKind.RESUME, query)
 
 
 @routes.post("/destinations/{uuid}/restart", needs=Permission.OPERATE)
 def restart_destination(context: RequestContext, uuid: UuidPath, query: DeliveryQuery) -> DeliveryOutcomesOutput:
     """Restart one or all deliveries."""
-    return _steer(context, uuid, OperationKind.RESTART, query)
+    return _control(context, uuid, OperationKind.RESTART, query)
 
 
 @routes.put("/destinations/{uuid}/deliveries/{delivery_uuid}/mappings", needs=Permission.WRITE, also=(202,))
 def update_destination_mappings(
     context: RequestContext, uuid: UuidPath, delivery_uuid: UuidPath, body: MappingsBody
-) -> Answer[DeliveryOutput]:
+) -> JsonResponse[DeliveryOutput]:
     """Write other tables from now on; the whole validation is repeated. Offsets are kept, nothing is backfilled."""
-    return after_mappings(services().deliveries.update_mappings(context, delivery_uuid, body.given(), of=uuid))
+    delivery = services().deliveries.update_mappings(context, delivery_uuid, body.to_mappings(), of=uuid)
+    return operation_response(DeliveryOutput.of(delivery, notice=OFFSETS_NOTICE))
 
 
 @routes.delete("/destinations/{uuid}/deliveries/{delivery_uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
 def delete_destination_delivery(
     context: RequestContext, uuid: UuidPath, delivery_uuid: UuidPath
-) -> Answer[DeliveryOutput | None]:
+) -> JsonResponse[DeliveryOutput | None]:
     """Delete the connector and the delivery. What was written stays in the target."""
-    return after_delete(services().deliveries.delete(context, delivery_uuid, of=uuid))
+    remaining = services().deliveries.delete(context, delivery_uuid, of=uuid)
+    return deletion_response(DeliveryOutput.of(remaining) if remaining else None)
 
 
 @routes.post(
@@ -164,12 +137,13 @@ def delete_destination_delivery(
 )
 def restart_destination_task(
     context: RequestContext, uuid: UuidPath, delivery_uuid: UuidPath, task_id: TaskPath
-) -> Answer[DeliveryOutput]:
+) -> JsonResponse[DeliveryOutput]:
     """Restart one task of a delivery."""
     kind = OperationKind.RESTART_TASK
-    return after(services().deliveries.control(context, delivery_uuid, kind, of=uuid, task=task_id))
+    delivery = services().deliveries.control(context, delivery_uuid, kind, of=uuid, task=task_id)
+    return operation_response(DeliveryOutput.of(delivery))
 
 
-def _steer(context: RequestContext, uuid: str, kind: OperationKind, query: DeliveryQuery) -> DeliveryOutcomesOutput:
-    steered = services().deliveries.control_all(context, uuid, kind, query.delivery_id)
-    return DeliveryOutcomesOutput(deliveries=[DeliveryOutcomeOutput.of(one) for one in steered])
+def _control(context: RequestContext, uuid: str, kind: OperationKind, query: DeliveryQuery) -> DeliveryOutcomesOutput:
+    outcomes = services().deliveries.control_all(context, uuid, kind, query.delivery_id)
+    return DeliveryOutcomesOutput(deliveries=[DeliveryOutcomeOutput.of(outcome) for outcome in outcomes])

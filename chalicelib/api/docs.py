@@ -1,4 +1,4 @@
-"""`/openapi.json` and the page that shows it. Script and style are those that Powertools ships: no outside host."""
+"""`/openapi.json` and the page that shows it. Its script and style come with Powertools: no other host is contacted."""
 
 from collections.abc import Callable
 from functools import cache
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import aws_lambda_powertools
 
-from chalicelib.api.http import HttpRequest, Reply
+from chalicelib.api.http import HttpRequest, TextResponse
 from chalicelib.api.openapi import Json, as_text
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission
@@ -27,8 +27,8 @@ _PAGE = f"""<!doctype html>
 </body>
 </html>
 """
-# A script of its own, so that the content security policy can forbid inline scripts. The address is relative to the
-# page: it works behind a stage name too.
+# A separate script, because the content security policy forbids inline scripts. The address is relative to the page, so
+# that it works behind a stage name, too.
 _START = """window.ui = SwaggerUIBundle({
   url: "openapi.json",
   dom_id: "#swagger-ui",
@@ -43,7 +43,7 @@ _START = """window.ui = SwaggerUIBundle({
 
 
 def docs_routes(document: Callable[[], Json]) -> Router:
-    """The routes of the documentation. `document` builds the OpenAPI document; it is asked once."""
+    """The routes of the documentation. `document` builds the OpenAPI document."""
     routes = Router(tag="Documentation")
 
     @cache
@@ -51,35 +51,35 @@ def docs_routes(document: Callable[[], Json]) -> Router:
         return as_text(document(), base)
 
     @routes.get("/openapi.json", needs=Permission.PUBLIC, hidden=True, any_query=True)
-    def openapi(request: HttpRequest) -> Reply:
+    def openapi(request: HttpRequest) -> TextResponse:
         """The machine-readable description."""
-        return Reply(text=text(request.base), media_type="application/json; charset=utf-8")
+        return TextResponse(text=text(request.base), media_type="application/json; charset=utf-8")
 
     @routes.get("/docs", needs=Permission.PUBLIC, hidden=True, any_query=True)
-    def docs() -> Reply:
+    def docs() -> TextResponse:
         """The interactive documentation."""
-        return Reply(text=_PAGE, media_type="text/html; charset=utf-8")
+        return TextResponse(text=_PAGE, media_type="text/html; charset=utf-8")
 
     @routes.get("/docs/start.js", needs=Permission.PUBLIC, hidden=True, any_query=True)
-    def docs_start() -> Reply:
+    def docs_start() -> TextResponse:
         """The script that starts the page."""
-        return Reply(text=_START, media_type="text/javascript; charset=utf-8")
+        return TextResponse(text=_START, media_type="text/javascript; charset=utf-8")
 
     @routes.get("/docs/swagger-ui.js", needs=Permission.PUBLIC, hidden=True, any_query=True)
-    def docs_script() -> Reply:
+    def docs_script() -> TextResponse:
         """The page's program."""
-        return Reply(text=_shipped("swagger-ui-bundle.min.js"), media_type="text/javascript; charset=utf-8")
+        return TextResponse(text=_swagger_ui("swagger-ui-bundle.min.js"), media_type="text/javascript; charset=utf-8")
 
     @routes.get("/docs/swagger-ui.css", needs=Permission.PUBLIC, hidden=True, any_query=True)
-    def docs_style() -> Reply:
+    def docs_style() -> TextResponse:
         """The page's style."""
-        return Reply(text=_shipped("swagger-ui.min.css"), media_type="text/css; charset=utf-8")
+        return TextResponse(text=_swagger_ui("swagger-ui.min.css"), media_type="text/css; charset=utf-8")
 
     return routes
 
 
 @cache
-def _shipped(name: str) -> str:
+def _swagger_ui(name: str) -> str:
     # By path, because importing the package that holds the files would load all of Powertools' event handlers.
     folder = Path(aws_lambda_powertools.__file__).parent / "event_handler" / "openapi" / "swagger_ui"
     return (folder / name).read_text(encoding="utf-8")

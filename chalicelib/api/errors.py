@@ -1,4 +1,4 @@
-"""From our errors to HTTP: one table for the status, one for the codes, and the envelope they travel in."""
+"""From our errors to HTTP: the status of each class, the codes of each status, and the body of an error response."""
 
 import json
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ STATUS: Mapping[type[HeadgateError], int] = {
     errors.Unavailable: 503,
     errors.TimedOut: 504,
 }
-"""The status of an error is that of its class, or of the nearest ancestor that has one."""
+"""By the class of the error or its nearest ancestor in this table."""
 
 CODES: Mapping[int, tuple[str, ...]] = {
     400: ("MALFORMED_JSON",),
@@ -70,11 +70,11 @@ CODES: Mapping[int, tuple[str, ...]] = {
     503: ("CONNECT_UNAVAILABLE", "STREAM_UNAVAILABLE", "SOURCE_UNAVAILABLE", "DESTINATION_UNAVAILABLE"),
     504: ("UPSTREAM_TIMEOUT",),
 }
-"""Every code that a client may meet, by status (wire contract, section 1)."""
+"""Every error code by its status (wire contract, section 1)."""
 
 
 def internal() -> HeadgateError:
-    """What a client is told about a failure that nobody foresaw: nothing but where to ask."""
+    """The error for an unexpected failure. It says nothing about the cause."""
     return HeadgateError("Something went wrong on our side. The correlation id in X-Correlation-ID names this request.")
 
 
@@ -84,7 +84,7 @@ def status_of(error: HeadgateError) -> int:
 
 
 def render(error: HeadgateError) -> HttpResponse:
-    """The error as `{"error": {"code", "message", "details"}}` with the headers that its kind asks for."""
+    """The error as `{"error": {"code", "message", "details"}}` with the headers of its class."""
     envelope = {"error": {"code": error.code, "message": error.message, "details": error.details}}
     body = json.dumps(envelope, separators=(",", ":"))
     return HttpResponse(status=status_of(error), body=body, headers={"Content-Type": JSON, **_headers_of(error)})
@@ -97,7 +97,7 @@ def _headers_of(error: HeadgateError) -> dict[str, str]:
         case errors.RateLimited() | errors.RequestInProgress():
             return {"Retry-After": str(max(1, error.retry_after_seconds))}
         case errors.Unauthenticated():
-            # RFC 9110, section 15.5.2, asks for a challenge; "Bearer" makes no browser open a password box.
+            # RFC 9110, section 15.5.2, requires a challenge; for "Bearer" browsers open no password dialog.
             return {"WWW-Authenticate": "Bearer"}
         case _:
             return {}

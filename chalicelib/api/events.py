@@ -1,4 +1,4 @@
-"""The events endpoint of old: gone, and it says so."""
+"""The removed events endpoint: always 410."""
 
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission

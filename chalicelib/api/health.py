@@ -1,17 +1,17 @@
-"""Whether the process serves, and whether what it depends on does."""
+"""Health of the process, and readiness of what it depends on."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal
 
 from pydantic import BaseModel
 
-from chalicelib.api.http import Answer
+from chalicelib.api.http import JsonResponse
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission
 
 
 class Health(BaseModel):
-    """The process answers."""
+    """The process is running."""
 
     status: Literal["ok"] = "ok"
 
@@ -24,24 +24,22 @@ class Readiness(BaseModel):
 
 
 def health_routes(ready: Callable[[], Mapping[str, bool]]) -> Router:
-    """`/health` and `/ready`. `ready` looks at every store and queue, each within a bound, and never raises for one."""
+    """`/health` and `/ready`. `ready` checks every store and queue, each within a time limit, and does not raise."""
     routes = Router(tag="Service")
 
     @routes.get("/health", needs=Permission.PUBLIC, any_query=True)
     def health() -> Health:
-        """Says that the process serves."""
+        """Whether the process is running."""
         return Health()
 
     @routes.get("/ready", needs=Permission.PUBLIC, any_query=True, also=(503,))
-    def readiness() -> Answer[Readiness]:
-        """Says whether every store and queue answers; 503 when one does not."""
-        found = ready()
-        good = all(found.values())
+    def readiness() -> JsonResponse[Readiness]:
+        """Whether every store and queue responds; 503 when one does not."""
         checks: dict[str, Literal["ok", "unavailable"]] = {
-            name: "ok" if answers else "unavailable" for name, answers in found.items()
+            name: "ok" if available else "unavailable" for name, available in ready().items()
         }
-        return Answer(
-            body=Readiness(status="ready" if good else "unavailable", checks=checks), status=200 if good else 503
-        )
+        if "unavailable" in checks.values():
+            return JsonResponse(body=Readiness(status="unavailable", checks=checks), status=503)
+        return JsonResponse(body=Readiness(status="ready", checks=checks), status=200)
 
     return routes

@@ -1,16 +1,16 @@
-"""A POST that may be sent twice and happens once.
+"""`Idempotency-Key`: a POST that may be sent twice and is carried out once.
 
-A request with an `Idempotency-Key` is known by its principal, method, path and key, and by a keyed digest of its
-query and body (keyed, because a body may hold a password that is short enough to be guessed).
+A request with a key is identified by its principal, method, path and key, and by a keyed digest of its query and body
+(keyed, because a body may contain a password that is short enough to be guessed).
 
-What is kept for 24 hours and given again: every answer that the handler reached, success or a definite refusal (404,
-409, 412, 422, 502). What is not kept, so that the same key may be tried again:
+The response is stored for 24 hours and sent again when the handler was reached: success or a definite refusal (404,
+409, 412, 422, 502). It is not stored, so that the same key may be tried again, for
 - refusals before the handler ran (validation, permission, size): nothing happened yet;
-- 401 and 429, operations or requests in progress and writes that lost a race: the caller is told to come again;
-- 5xx other than 502, and whatever nobody foresaw: the outcome is unknown. The next attempt runs the handler again
-  under the same `request_key`, and what the first attempt did is recognised by that;
-- answers that set cookies: a session is not something to hand out twice;
-- refusals of somebody who is not signed in: strangers shall not be able to fill the table.
+- 401 and 429, operations or requests in progress and writes that lost a race: the caller should repeat the request;
+- 5xx other than 502, and unexpected errors: the outcome is unknown. The next attempt runs the handler again under the
+  same `request_key`, and what the first attempt did is recognised by that;
+- responses that set cookies: a session must not be given out twice;
+- refusals of anonymous callers: they must not be able to fill the table.
 """
 
 from collections.abc import Callable
@@ -27,13 +27,13 @@ from chalicelib.kit.ids import id_from
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.kit.pages import Signer
 
-_PASSING_KINDS = (errors.Unauthenticated, errors.RateLimited, errors.RequestInProgress, errors.WriteConflict)
-_PASSING_CODES = frozenset({"OPERATION_IN_PROGRESS"})
+_TEMPORARY_ERRORS = (errors.Unauthenticated, errors.RateLimited, errors.RequestInProgress, errors.WriteConflict)
+_TEMPORARY_CODES = frozenset({"OPERATION_IN_PROGRESS"})
 Run = Callable[[RequestContext], HttpResponse]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Once:
+class IdempotentRequests:
     """Runs a request once per key."""
 
     rows: IdempotencyRows
@@ -41,37 +41,41 @@ class Once:
     clock: Clock
 
     def run(
-        self, context: RequestContext, request: HttpRequest, key: str | None, canonical_body: bytes, run: Run
+        self, context: RequestContext, request: HttpRequest, key: str, canonical_body: bytes, run: Run
     ) -> HttpResponse:
-        """The answer of `run`, or the one that it gave before. Without a key it simply runs."""
-        if key is None:
-            return run(context)
-        request_key = id_from(context.actor.id or context.actor.via, request.method, request.path, key)
-        claimed = self.rows.claim(request_key, self._digest(request, canonical_body), self.clock())
-        if isinstance(claimed, KeptAnswer):
-            return HttpResponse(status=claimed.status, body=claimed.body, headers=dict(claimed.headers))
-        return self._first(claimed, replace(context, request_key=request_key), run)
+        """The response of `run`, or the stored one of an earlier request with the same key.
 
-    def _first(self, claim: Claim, context: RequestContext, run: Run) -> HttpResponse:
+        Raises what `run` and `IdempotencyRows.claim` raise.
+        """
+        request_key = id_from(context.actor.id or context.actor.via, request.method, request.path, key)
+        claim = self.rows.claim(request_key, self._digest(request, canonical_body), self.clock())
+        if isinstance(claim, KeptAnswer):
+            return HttpResponse(status=claim.status, body=claim.body, headers=dict(claim.headers))
+        return self._run_claimed(claim, replace(context, request_key=request_key), run)
+
+    def _run_claimed(self, claim: Claim, context: RequestContext, run: Run) -> HttpResponse:
         try:
-            answer = run(context)
+            response = run(context)
         except HeadgateError as error:
             self._settle(claim, render(error) if _is_final(error) and context.actor.id is not None else None)
             raise
         except BaseException:
             self._settle(claim, None)
             raise
-        self._settle(claim, answer)
-        return answer
+        self._settle(claim, response)
+        return response
 
-    def _settle(self, claim: Claim, answer: HttpResponse | None) -> None:
-        """Keeps or forgets. A store that fails here does not make a done request a failed one: the lease just ends."""
-        kept = _kept(answer)
+    def _settle(self, claim: Claim, response: HttpResponse | None) -> None:
+        """Stores the response or releases the claim.
+
+        A store that fails here does not turn a request that was carried out into a failed one: the lease runs out.
+        """
+        stored = _to_store(response)
         try:
-            if kept is None:
+            if stored is None:
                 self.rows.release(claim)
             else:
-                self.rows.finish(claim, kept)
+                self.rows.finish(claim, stored)
         except Exception as error:  # noqa: BLE001
             get_logger().error("idempotency row not settled", extra={"failure": failure(error)})
 
@@ -81,12 +85,12 @@ class Once:
 
 
 def _is_final(error: HeadgateError) -> bool:
-    passing = isinstance(error, _PASSING_KINDS) or error.code in _PASSING_CODES
-    return not passing and (status_of(error) < 500 or isinstance(error, errors.Rejected))
+    temporary = isinstance(error, _TEMPORARY_ERRORS) or error.code in _TEMPORARY_CODES
+    return not temporary and (status_of(error) < 500 or isinstance(error, errors.Rejected))
 
 
-def _kept(answer: HttpResponse | None) -> KeptAnswer | None:
-    if answer is None or "Set-Cookie" in answer.headers:
+def _to_store(response: HttpResponse | None) -> KeptAnswer | None:
+    if response is None or "Set-Cookie" in response.headers:
         return None
-    headers = tuple((name, value) for name, value in answer.headers.items() if isinstance(value, str))
-    return KeptAnswer(status=answer.status, headers=headers, body=answer.body)
+    headers = tuple((name, value) for name, value in response.headers.items() if isinstance(value, str))
+    return KeptAnswer(status=response.status, headers=headers, body=response.body)

@@ -1,17 +1,18 @@
-"""From a request to the arguments of a handler: path variables, query, body and conditional headers, each refused in
-one way.
+"""From a request to the arguments of a handler: path variables, query, body and conditional headers.
 
-Details of a refusal name places and kinds only. A place is spelled with the names that the route's own models declare;
-whatever else stands in a location (a key of a map, the label of a union's member) came from the caller and is left out.
-An unknown field is named when it looks like the name of one, so that a slip is found and nothing like a secret told.
+The details of a refusal contain locations and kinds only, no values. A location is made of the field names that the
+models of the route declare; its other parts (a key of a map, the label of a union's member) came from the caller and
+are left out. An unknown field is named when it looks like a field name: this helps with a spelling mistake and repeats
+nothing like a secret.
 """
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar, get_args, get_origin
+from typing import Any, get_args, get_origin
 from urllib.parse import unquote
 
 from pydantic import BaseModel, ValidationError
@@ -25,53 +26,59 @@ from chalicelib.kit.pages import BadCursor, Signer
 
 MAX_BODY_BYTES = 256 * 1024
 MAX_DETAILS = 100
-_REFERENCE = "${"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JSON_TYPE = re.compile(r"application/(?:[\w.-]+\+)?json\s*(?:;\s*charset\s*=\s*\"?utf-?8\"?\s*)?\Z", re.IGNORECASE)
 _VERSION = re.compile(r'"(0|[1-9][0-9]{0,15})"\Z')
 _LIKE_A_FIELD = re.compile(r"[a-z]{1,20}(_[a-z]{1,20}){0,4}\Z")
 _IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
 Location = tuple[str | int, ...]
-M = TypeVar("M", bound=BaseModel)
+Fault = tuple[Location, str]
+"""Where something is wrong, and the kind of mistake."""
 
 
-class Body(NamedTuple):
-    """A body that was read: its model for the handler, its canonical text for comparing two requests."""
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The model is for the handler; the canonical text is equal for requests that differ in spelling only."""
 
     model: Any
     canonical: bytes
 
 
-def within_size(request: HttpRequest) -> None:
-    """Refuses a body over 256 KiB, by its declared length if it was not read. Raises `TooLarge`."""
+def check_size(request: HttpRequest) -> None:
+    """Raises `TooLarge` for a body over 256 KiB, by its declared length if it was not read."""
     declared = request.headers.get("content-length", "0")
     if len(request.body or b"") > MAX_BODY_BYTES or (declared.isdecimal() and int(declared[:20]) > MAX_BODY_BYTES):
         raise TooLarge(f"The body is larger than {MAX_BODY_BYTES // 1024} KiB.")
 
 
-def json_type(request: HttpRequest) -> None:
-    """Refuses a body that is not declared as JSON in UTF-8. Raises `UnsupportedMedia`."""
+def check_content_type(request: HttpRequest) -> None:
+    """Raises `UnsupportedMedia` for a body that is not declared as JSON in UTF-8."""
     if request.body and not _JSON_TYPE.match(request.headers.get("content-type", "").strip()):
         raise UnsupportedMedia("Send the body as application/json.")
 
 
 def path_values(route: Route, request: HttpRequest) -> dict[str, Any]:
-    """The variables of the path, decoded once. Raises `NotFound` for what cannot be an id of ours."""
+    """The variables of the path, decoded once. Raises `NotFound` for a value that its rule does not accept."""
     values: dict[str, Any] = {}
     for name, rule in route.variables.items():
         text = unquote(request.path_values.get(name, ""))
         if not rule.accepts(text):
             raise NotFound("There is nothing at this address.")
-        values[name] = int(text) if name in route.numbers else text
+        values[name] = rule.convert(text)
     return values
+
+
+def with_canonical_path(request: HttpRequest, values: Mapping[str, Any]) -> HttpRequest:
+    """The request with its path in one spelling: percent-encoding and a trailing slash make no difference."""
+    return replace(request, path=request.route.format_map(values))
 
 
 def if_match(request: HttpRequest) -> int | None:
     """The version in `If-Match: "<version>"`. Raises `Invalid`."""
-    given = request.headers.get("if-match")
-    if given is None:
+    header = request.headers.get("if-match")
+    if header is None:
         return None
-    if not (match := _VERSION.match(given.strip())):
+    if not (match := _VERSION.match(header.strip())):
         raise Invalid.at(
             "header", "If-Match", type_="version", message='If-Match takes one version in double quotes, such as "3".'
         )
@@ -80,50 +87,45 @@ def if_match(request: HttpRequest) -> int | None:
 
 def idempotency_key(request: HttpRequest) -> str | None:
     """The `Idempotency-Key` of a POST. Raises `Invalid`."""
-    given = request.headers.get("idempotency-key") if request.method == "POST" else None
-    if given is not None and not _IDEMPOTENCY_KEY.match(given):
+    key = request.headers.get("idempotency-key") if request.method == "POST" else None
+    if key is not None and not _IDEMPOTENCY_KEY.match(key):
         raise Invalid.at(
             "header",
             "Idempotency-Key",
             type_="string_pattern_mismatch",
             message="Idempotency-Key is 1 to 64 of A-Za-z0-9._-",
         )
-    return given
+    return key
 
 
 def query_model(route: Route, request: HttpRequest) -> BaseModel | None:
     """The query as the route's model. Raises `Invalid`."""
-    model, known = route.query, _query_fields(route.query)
+    model, fields = route.query, _query_fields(route.query)
     if not route.any_query:
-        _refuse(_query_complaints(request.query, known))
+        _raise_any(_query_faults(request.query, fields))
     if model is None:
         return None
-    given = {
-        name: list(values) if known[name] else values[0] for name, values in request.query.items() if name in known
+    values = {
+        name: list(values) if fields[name] else values[0] for name, values in request.query.items() if name in fields
     }
     try:
-        return model.model_validate(given)
+        return model.model_validate(values)
     except ValidationError as error:
-        raise _invalid("query", error, frozenset(known)) from None
+        raise _invalid("query", error, frozenset(fields)) from None
 
 
-def place_cursor(query: BaseModel | None, request: HttpRequest, signer: Signer, now: datetime) -> BaseModel | None:
-    """The query with its cursor replaced by the store's key that was signed into it. Raises `Invalid`."""
-    from chalicelib.api.contract.lists import ListQuery
-
-    if not isinstance(query, ListQuery) or query.cursor is None:
-        return query
+def cursor_key(cursor: str, request: HttpRequest, signer: Signer, now: datetime) -> str:
+    """The store's key that was signed into the cursor. Raises `Invalid`."""
     try:
-        key = signer.unsign(list_scope(request), query.cursor, now)
+        return signer.unsign(list_scope(request), cursor, now)
     except BadCursor:
         raise Invalid.at(
             "query", "cursor", type_="cursor", message="The cursor is not of this list with these filters, or too old."
         ) from None
-    return query.model_copy(update={"cursor": key})
 
 
 def list_scope(request: HttpRequest) -> str:
-    """What a cursor is bound to: the list's path and its filters."""
+    """What a cursor is valid for: the list's path and its filters."""
     filters = sorted((name, list(values)) for name, values in request.query.items() if name not in ("cursor", "limit"))
     return json.dumps([request.path.rstrip("/"), filters])
 
@@ -131,38 +133,26 @@ def list_scope(request: HttpRequest) -> str:
 def body_model(route: Route, request: HttpRequest) -> Body:
     """The body as the route's model. Raises `Malformed` or `Invalid`.
 
-    A route that takes no body still reads one that was sent, and refuses it unless it is an empty object.
+    A route without a body accepts none or an empty object.
     """
-    raw = _raw(request)
+    raw = request.body
+    if raw is None:
+        raise Malformed("The body cannot be decoded.")
     if not raw.strip():
         if route.body is not None and route.body_required:
             raise Malformed("The request needs a JSON body.")
         return Body(None, b"")
     parsed = _parse(raw)
     expected = route.body if route.body is not None else _NoBody
-    known = _names(expected)
+    fields = _field_names(expected)
     if strict_json.may_hide(raw, b"${"):
-        _refuse(_text_complaints(parsed, ("body",), known))
+        _raise_any(_text_faults(parsed, ("body",), fields))
     try:
         model = adapter(expected).validate_json(raw, extra="forbid")
     except ValidationError as error:
-        raise _invalid("body", error, known) from None
+        raise _invalid("body", error, fields) from None
     canonical = json.dumps(parsed, sort_keys=True, separators=(",", ":")).encode()
     return Body(model if route.body is not None else None, canonical)
-
-
-def glimpse(model: type[M], request: HttpRequest) -> M | None:
-    """The body as that model, None when it is none: for guesses before it is known who asks."""
-    try:
-        return model.model_validate_json(request.body or b"")
-    except ValidationError:
-        return None
-
-
-def _raw(request: HttpRequest) -> bytes:
-    if request.body is None:
-        raise Malformed("The body cannot be decoded.")
-    return request.body
 
 
 def _parse(raw: bytes) -> Any:
@@ -177,25 +167,24 @@ class _NoBody(BaseModel, defer_build=True):
 
 
 @lru_cache(maxsize=512)
-def _names(model: Any) -> frozenset[str]:
-    """Every field name that the model's schema declares, at whatever depth, and the tags of its unions."""
-    return frozenset(_declared(adapter(model).json_schema()))
+def _field_names(model: Any) -> frozenset[str]:
+    """Every field name in the model's schema, at any depth, and the tags of its unions."""
+    return frozenset(_names_in(adapter(model).json_schema()))
 
 
-def _declared(schema: Any) -> Iterator[str]:
+def _names_in(schema: Any) -> Iterator[str]:
     if isinstance(schema, dict):
         yield from schema.get("properties", {})
         yield from schema.get("discriminator", {}).get("mapping", {})
-        for part in schema.values():
-            yield from _declared(part)
-    elif isinstance(schema, list):
+        schema = list(schema.values())
+    if isinstance(schema, list):
         for part in schema:
-            yield from _declared(part)
+            yield from _names_in(part)
 
 
 @lru_cache(maxsize=256)
 def _query_fields(model: type[BaseModel] | None) -> Mapping[str, bool]:
-    """The parameters that a query model knows, by their name on the wire, and whether each takes several values."""
+    """The parameters of a query model by their name on the wire, and whether each takes several values."""
     if model is None:
         return {}
     return {field.alias or name: _is_list(field.annotation) for name, field in model.model_fields.items()}
@@ -207,20 +196,20 @@ def _is_list(annotation: Any) -> bool:
     )
 
 
-def _query_complaints(query: Mapping[str, Iterable[str]], known: Mapping[str, bool]) -> Iterator[tuple[Location, str]]:
+def _query_faults(query: Mapping[str, Iterable[str]], fields: Mapping[str, bool]) -> Iterator[Fault]:
     for name, values in query.items():
         texts = list(values)
-        if name not in known:
-            yield ("query", *_slip(name)), "extra_forbidden"
-        elif len(texts) > 1 and not known[name]:
+        if name not in fields:
+            yield ("query", *_field_like(name)), "extra_forbidden"
+        elif len(texts) > 1 and not fields[name]:
             yield ("query", name), "single_value"
         for text in (name, *texts):
             if kind := _text_fault(text):
-                yield ("query", *((name,) if name in known else ())), kind
+                yield ("query", *((name,) if name in fields else ())), kind
 
 
-def _text_complaints(value: Any, location: Location, known: frozenset[str]) -> Iterator[tuple[Location, str]]:
-    """Strings that no field may hold, wherever they stand: recursion is bounded by the depth that was let in."""
+def _text_faults(value: Any, location: Location, fields: frozenset[str]) -> Iterator[Fault]:
+    """Strings that no field may contain, at any depth: the parser has bounded the depth."""
     if isinstance(value, str):
         if kind := _text_fault(value):
             yield location, kind
@@ -228,14 +217,14 @@ def _text_complaints(value: Any, location: Location, known: frozenset[str]) -> I
         for key, item in value.items():
             if kind := _text_fault(key):
                 yield location, kind
-            yield from _text_complaints(item, (*location, key) if key in known else location, known)
+            yield from _text_faults(item, (*location, key) if key in fields else location, fields)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _text_complaints(item, (*location, index), known)
+            yield from _text_faults(item, (*location, index), fields)
 
 
 def _text_fault(text: str) -> str | None:
-    if _REFERENCE in text:
+    if "${" in text:
         # Kafka Connect would read it as a reference to a secret (wire contract, "Credentials, everywhere").
         return "secret_reference_not_allowed"
     if "\x00" in text:
@@ -243,36 +232,31 @@ def _text_fault(text: str) -> str | None:
     return "lone_surrogate_not_allowed" if _SURROGATE.search(text) else None
 
 
-def _invalid(place: str, error: ValidationError, known: frozenset[str]) -> Invalid:
-    faults = error.errors(include_url=False, include_context=False, include_input=False)
-    return _refusal(((place, *_place(fault["loc"], fault["type"], known)), fault["type"]) for fault in faults)
+def _invalid(part: str, error: ValidationError, fields: frozenset[str]) -> Invalid:
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    return _refusal(((part, *_location(one["loc"], one["type"], fields)), one["type"]) for one in errors)
 
 
-def _place(location: Location, kind: str, known: frozenset[str]) -> Location:
-    told = tuple(part for part in location if isinstance(part, int) or part in known)
+def _location(location: Location, kind: str, fields: frozenset[str]) -> Location:
+    declared = tuple(part for part in location if isinstance(part, int) or part in fields)
     last = location[-1] if location else ""
-    return (*told, *_slip(last)) if kind == "extra_forbidden" and told[-1:] != (last,) else told
+    unknown_field = kind == "extra_forbidden" and declared[-1:] != (last,)
+    return (*declared, *_field_like(last)) if unknown_field else declared
 
 
-def _slip(name: str | int) -> tuple[str, ...]:
-    """An unknown field's name, if it looks like one."""
+def _field_like(name: str | int) -> tuple[str, ...]:
     return (str(name),) if _LIKE_A_FIELD.match(str(name)) else ()
 
 
-def _refuse(complaints: Iterable[tuple[Location, str]]) -> None:
-    refusal = _refusal(complaints)
+def _raise_any(faults: Iterable[Fault]) -> None:
+    refusal = _refusal(faults)
     if refusal.details:
         raise refusal
 
 
-def _refusal(complaints: Iterable[tuple[Location, str]]) -> Invalid:
-    told = list(dict.fromkeys(complaints))[:MAX_DETAILS]
+def _refusal(faults: Iterable[Fault]) -> Invalid:
+    first = list(dict.fromkeys(faults))[:MAX_DETAILS]
     return Invalid(
         "The request is not valid; details name the fields.",
-        details=[{"location": list(location), "type": kind} for location, kind in told],
+        details=[{"location": list(location), "type": kind} for location, kind in first],
     )
-
-
-def with_route_path(request: HttpRequest, values: Mapping[str, Any]) -> HttpRequest:
-    """The request with its path spelled in the one way that we would spell it."""
-    return request._replace(path=request.route.format_map(values) if values else request.route)

@@ -1,8 +1,8 @@
-"""Which subject answers at which addresses, known without loading a single one.
+"""Route modules that are loaded when one of their addresses is requested.
 
-A function serves one request at a time, and most containers meet few subjects: a cold start loads routes, models and
-services of the subject that is asked for. Whoever walks through the routes (packaging, servers, OpenAPI) loads them
-all. Not for threads before that was done; servers with threads do it at their start.
+A function serves one request at a time, and most containers serve few kinds of them: a cold start loads the routes,
+models and services of one route module. Iterating over the routes (packaging, servers, OpenAPI) loads all modules.
+Loading is not thread-safe: servers with threads iterate over the routes when they start.
 """
 
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
@@ -14,94 +14,96 @@ from chalicelib.api.route import Route
 from chalicelib.api.router import Router
 
 Methods = dict[str, Any]
-"""Chalice's entries of one path, by method."""
+"""Chalice's entries for one path, by method."""
 
 
 def routes_of(module: str, name: str = "routes") -> Router:
-    """The routes that a module of this room has under that name. Loads it."""
+    """The routes that a module of this package has under that name. Loads the module."""
     routes: Router = getattr(import_module(f"{__package__}.{module}"), name)
     return routes
 
 
 class LazyRoutes:
-    """Every route with its whole path, in the order in which the subjects were declared."""
+    """Every route with its full path, in the order in which the route modules were declared."""
 
     def __init__(self, app: Any, boundary: Boundary) -> None:
-        """`app` is Chalice's; its table of routes becomes one that fills itself."""
+        """Replaces the table of routes of `app`, which is Chalice's, by one that loads modules."""
         self._app, self._boundary = app, boundary
-        self._subjects: list[_Subject] = []
-        self._entries: MutableMapping[str, Methods] = app.routes
-        app.routes = _Table(self._entries, self)
+        self._modules: list[_RouteModule] = []
+        self._table: MutableMapping[str, Methods] = app.routes
+        app.routes = _LazyTable(self._table, self)
 
     def declare(self, prefix: str, segments: Iterable[str], load: Callable[[], Router]) -> None:
-        """Mounts what `load` gives under the prefix, as soon as a path is asked for that begins with a segment."""
-        self._subjects.append(_Subject(prefix, frozenset(segments), load))
+        """Adds a module: `load` returns the routes of the paths `<prefix>/<segment>...`."""
+        self._modules.append(_RouteModule(prefix, frozenset(segments), load))
 
-    def near(self, path: str) -> tuple[str, ...]:
-        """Every pattern that might fit the path, and others."""
-        self.open(path)
-        return tuple(self._entries)
+    def candidates(self, path: str) -> tuple[str, ...]:
+        """Patterns that include every one that matches the path."""
+        self.load_for(path)
+        return tuple(self._table)
 
-    def open(self, path: str) -> None:
-        """Mounts the subject that this path belongs to, if it waits."""
-        for subject in self._subjects:
-            if subject.waits and subject.has(path):
-                self._mount(subject)
+    def load_for(self, path: str) -> None:
+        """Loads the module of the path, if there is one that is not loaded yet."""
+        for module in self._modules:
+            if module.mounted is None and module.serves(path):
+                self._mount(module)
 
     def __iter__(self) -> Iterator[tuple[str, Route]]:
-        for subject in self._subjects:
-            if subject.waits:
-                self._mount(subject)
-            yield from subject.mounted
+        for module in self._modules:
+            yield from self._mount(module) if module.mounted is None else module.mounted
 
-    def _mount(self, subject: "_Subject") -> None:
-        """Raises `ValueError` for a route that would never be found."""
-        routes = subject.load()
-        subject.waits = False
-        subject.mounted = routes.mount(self._app, subject.prefix, self._boundary)
-        for path, _ in subject.mounted:
-            if not subject.has(path):
-                raise ValueError(f"{path}: its first segment is not declared for its subject")
+    def _mount(self, module: "_RouteModule") -> list[tuple[str, Route]]:
+        """Raises `ValueError` for a route that could never be found."""
+        routes = module.load()
+        # Registering a route looks its path up, which must not load the module again.
+        module.mounted = []
+        module.mounted = routes.mount(self._app, module.prefix, self._boundary)
+        for path, _ in module.mounted:
+            if not module.serves(path):
+                raise ValueError(f"{path}: its first segment is not declared for its module")
+        return module.mounted
 
 
-class _Subject:
+class _RouteModule:
+    """`mounted` is None until the module is loaded."""
+
     def __init__(self, prefix: str, segments: frozenset[str], load: Callable[[], Router]) -> None:
         self.prefix, self.load = prefix, load
-        self.waits = True
-        self.mounted: list[tuple[str, Route]] = []
+        self.mounted: list[tuple[str, Route]] | None = None
         self._segments = segments
 
-    def has(self, path: str) -> bool:
-        """Whether the path is this subject's, by the segment behind the prefix."""
-        begins = path.startswith(self.prefix + "/")
-        return begins and path[len(self.prefix) + 1 :].partition("/")[0] in self._segments
+    def serves(self, path: str) -> bool:
+        """Whether the segment behind the prefix is one of the module's."""
+        below_prefix = path.startswith(self.prefix + "/")
+        return below_prefix and path[len(self.prefix) + 1 :].partition("/")[0] in self._segments
 
 
-class _Table(MutableMapping[str, Methods]):
-    """Chalice's table of routes: to look up a path loads its subject, to walk through the table loads all."""
+class _LazyTable(MutableMapping[str, Methods]):
+    """Chalice's table of routes: looking up a path loads its module, iterating loads all."""
 
-    def __init__(self, entries: MutableMapping[str, Methods], site: LazyRoutes) -> None:
-        self._entries, self._site = entries, site
+    def __init__(self, table: MutableMapping[str, Methods], lazy_routes: LazyRoutes) -> None:
+        self._table, self._lazy_routes = table, lazy_routes
 
     def __getitem__(self, path: str) -> Methods:
-        if path not in self._entries:
-            self._site.open(path)
-        return self._entries[path]
-
-    def __setitem__(self, path: str, methods: Methods) -> None:
-        self._entries[path] = methods
-
-    def __delitem__(self, path: str) -> None:
-        del self._entries[path]
+        if path not in self._table:
+            self._lazy_routes.load_for(path)
+        return self._table[path]
 
     def __contains__(self, path: object) -> bool:
-        self._site.open(str(path))
-        return path in self._entries
+        # Not by `__getitem__`: chalice's table is a defaultdict, which would make the entry.
+        self._lazy_routes.load_for(str(path))
+        return path in self._table
+
+    def __setitem__(self, path: str, methods: Methods) -> None:
+        self._table[path] = methods
+
+    def __delitem__(self, path: str) -> None:
+        del self._table[path]
 
     def __iter__(self) -> Iterator[str]:
-        for _ in self._site:
+        for _ in self._lazy_routes:
             pass
-        return iter(self._entries)
+        return iter(self._table)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

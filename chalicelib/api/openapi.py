@@ -1,9 +1,9 @@
-"""The OpenAPI 3.1 document, built from the very records that the routes are served by."""
+"""The OpenAPI 3.1 document, built from the records by which the routes are served."""
 
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
@@ -14,22 +14,26 @@ from chalicelib.domain.access import GRANTS, Permission
 
 Json = dict[str, Any]
 Mounted = tuple[str, Route]
-"""A route and the whole path that it is mounted on."""
+"""A route with its full path."""
+
+Mode = Literal["validation", "serialization"]
+Key = tuple[str, Mode]
+Schemas = dict[Key, Json]
 
 CORRELATION = {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,128}$"}
 _PARAMETERS: Mapping[str, Json] = {
     "CorrelationId": {
         "name": "X-Correlation-ID",
         "in": "header",
-        "description": "Names the request in logs and in the audit trail; made when absent, always echoed. "
-        "Changes that are signed by a cookie must carry it.",
-        # No pattern here: a malformed one is replaced, not refused.
+        "description": "Identifies the request in logs and in the audit trail. Generated when absent, always returned. "
+        "Required for changes that are authenticated by a cookie.",
+        # No pattern: a malformed id is replaced, not refused.
         "schema": {"type": "string"},
     },
     "IdempotencyKey": {
         "name": "Idempotency-Key",
         "in": "header",
-        "description": "Makes repeating the request harmless: for 24 hours the first answer is given again.",
+        "description": "Makes repeating the request safe: for 24 hours the first response is sent again.",
         "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
     },
     "IfMatch": {
@@ -45,20 +49,20 @@ _SECURITY: Mapping[str, Json] = {
 }
 _PROBLEMS: Mapping[int, str] = {
     400: "The body cannot be read.",
-    401: "Nobody is signed in.",
+    401: "The caller is not signed in.",
     403: "The role does not allow it.",
-    404: "There is no such thing.",
-    409: "The state of things does not allow it now.",
+    404: "There is no such resource.",
+    409: "The state of the resource does not allow it now.",
     410: "Removed for good.",
     412: "The stored version is another one.",
     413: "The body is over 256 KiB.",
     415: "The body is not declared as JSON.",
-    422: "The request reads well and asks for something that cannot be.",
+    422: "The request is well-formed and cannot be carried out.",
     429: "Too many attempts.",
     500: "An unexpected failure.",
     502: "Kafka Connect refused.",
-    503: "A system that is needed cannot be reached.",
-    504: "A system that is needed did not answer in time.",
+    503: "A required system cannot be reached.",
+    504: "A required system did not respond in time.",
 }
 _VARIABLE = re.compile(r"{(\w+)}")
 
@@ -74,7 +78,8 @@ def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
         paths.setdefault(path, {})[route.method.lower()] = _operation(path, route, schemas, definitions)
     for _, route in shown:
         if route.query is not None:
-            definitions.pop(_reference(schemas[(_key(route, "query"), "validation")]), None)
+            # Its fields are parameters of the operation.
+            definitions.pop(_reference(schemas[_query_key(route)]), None)
     return {
         "openapi": "3.1.0",
         "info": {"title": title, "version": version},
@@ -89,32 +94,38 @@ def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
     }
 
 
-def _schemas(routes: list[Route]) -> tuple[dict[tuple[Any, Any], Json], dict[str, Json]]:
-    """The schema of every body, query and answer, and the definitions they refer to."""
-    wanted: list[tuple[Any, Any, TypeAdapter[Any]]] = []
+def _schemas(routes: list[Route]) -> tuple[Schemas, dict[str, Json]]:
+    """The schema of every body, query and response, and the definitions they refer to."""
+    inputs: list[tuple[str, Mode, TypeAdapter[Any]]] = []
     for route in routes:
         if route.body is not None:
-            wanted.append((_key(route, "body"), "validation", TypeAdapter(route.body)))
+            inputs.append((*_body_key(route), TypeAdapter(route.body)))
         if route.query is not None:
-            wanted.append((_key(route, "query"), "validation", TypeAdapter(route.query)))
-        if route.answers.model is not None:
-            wanted.append((_key(route, "answer"), "serialization", TypeAdapter(route.answers.model)))
-    schemas, outer = TypeAdapter.json_schemas(wanted, ref_template="#/components/schemas/{model}")
+            inputs.append((*_query_key(route), TypeAdapter(route.query)))
+        if route.response.model is not None:
+            inputs.append((*_response_key(route), TypeAdapter(route.response.model)))
+    schemas, outer = TypeAdapter.json_schemas(inputs, ref_template="#/components/schemas/{model}")
     definitions: dict[str, Json] = outer.get("$defs", {})
     for definition in definitions.values():
         if "properties" in definition:
-            # Unknown fields are refused at every depth, and answers have none.
+            # Unknown fields are refused at every depth, and responses have none.
             definition.setdefault("additionalProperties", False)
     return dict(schemas), definitions
 
 
-def _key(route: Route, part: str) -> str:
-    return f"{route.method} {route.tag} {route.path} {route.name} {part}"
+def _body_key(route: Route) -> Key:
+    return f"{route.name}.body", "validation"
 
 
-def _operation(
-    path: str, route: Route, schemas: Mapping[tuple[Any, Any], Json], definitions: Mapping[str, Json]
-) -> Json:
+def _query_key(route: Route) -> Key:
+    return f"{route.name}.query", "validation"
+
+
+def _response_key(route: Route) -> Key:
+    return f"{route.name}.response", "serialization"
+
+
+def _operation(path: str, route: Route, schemas: Schemas, definitions: Mapping[str, Json]) -> Json:
     roles = [role.value for role, granted in GRANTS.items() if route.needs in granted]
     operation: Json = {
         "operationId": route.name,
@@ -129,14 +140,12 @@ def _operation(
         "responses": _responses(route, schemas),
     }
     if route.body is not None:
-        content = {"application/json": {"schema": schemas[(_key(route, "body"), "validation")]}}
+        content = {"application/json": {"schema": schemas[_body_key(route)]}}
         operation["requestBody"] = {"required": route.body_required, "content": content}
     return operation
 
 
-def _parameters(
-    path: str, route: Route, schemas: Mapping[tuple[Any, Any], Json], definitions: Mapping[str, Json]
-) -> list[Json]:
+def _parameters(path: str, route: Route, schemas: Schemas, definitions: Mapping[str, Json]) -> list[Json]:
     named = [
         {"name": name, "in": "path", "required": True, "schema": dict(route.variables[name].schema)}
         for name in _VARIABLE.findall(path)
@@ -149,10 +158,10 @@ def _parameters(
     )
 
 
-def _query(route: Route, schemas: Mapping[tuple[Any, Any], Json], definitions: Mapping[str, Json]) -> list[Json]:
+def _query(route: Route, schemas: Schemas, definitions: Mapping[str, Json]) -> list[Json]:
     if route.query is None:
         return []
-    schema = schemas[(_key(route, "query"), "validation")]
+    schema = schemas[_query_key(route)]
     schema = definitions.get(_reference(schema), schema)
     required = schema.get("required", [])
     return [
@@ -168,7 +177,7 @@ def _query(route: Route, schemas: Mapping[tuple[Any, Any], Json], definitions: M
 
 
 def _without_null(schema: Json) -> Json:
-    """A query cannot say null: what may be left out is just not required."""
+    """A query has no null: an optional parameter is one that is not required."""
     kept = [member for member in schema.get("anyOf", []) if member != {"type": "null"}]
     if len(kept) != 1:
         return schema
@@ -182,45 +191,45 @@ def _reference(schema: Json) -> str:
     return str(schema.get("$ref", "")).removeprefix("#/components/schemas/")
 
 
-def _responses(route: Route, schemas: Mapping[tuple[Any, Any], Json]) -> Json:
-    answers: Json = {}
+def _responses(route: Route, schemas: Schemas) -> Json:
+    responses: Json = {}
     for status in () if _is_gone(route) else (route.status, *route.also):
-        if status < 400 or route.answers.kind == "model":
-            answers[str(status)] = _success(route, status, schemas)
+        if status < 400 or route.response.kind == "model":
+            responses[str(status)] = _success(route, status, schemas)
     for status in _problems(route):
-        answers.setdefault(str(status), {"$ref": f"#/components/responses/Problem{status}"})
-    return answers
+        responses.setdefault(str(status), {"$ref": f"#/components/responses/Problem{status}"})
+    return responses
 
 
 def _is_gone(route: Route) -> bool:
     return 410 in route.also
 
 
-def _success(route: Route, status: int, schemas: Mapping[tuple[Any, Any], Json]) -> Json:
+def _success(route: Route, status: int, schemas: Schemas) -> Json:
     headers: Json = {"X-Correlation-ID": {"schema": CORRELATION}}
     if status == 201:
         headers["Location"] = {"schema": {"type": "string"}}
-    if route.answers.kind == "page":
-        headers[NEXT_CURSOR] = {"description": "Given when the list goes on.", "schema": {"type": "string"}}
-    answer: Json = {"description": route.summary, "headers": headers}
-    if route.answers.model is not None:
-        schema = schemas[(_key(route, "answer"), "serialization")]
-        if route.answers.kind in ("page", "list"):
+    if route.response.kind == "page":
+        headers[NEXT_CURSOR] = {"description": "Present when the list continues.", "schema": {"type": "string"}}
+    response: Json = {"description": route.summary, "headers": headers}
+    if route.response.model is not None:
+        schema = schemas[_response_key(route)]
+        if route.response.kind in ("page", "list"):
             schema = {"type": "array", "items": schema}
-        answer["content"] = {"application/json": {"schema": schema}}
-    elif route.answers.kind == "reply":
-        answer["content"] = {"text/plain": {"schema": {"type": "string"}}}
-    return answer
+        response["content"] = {"application/json": {"schema": schema}}
+    elif route.response.kind == "text":
+        response["content"] = {"text/plain": {"schema": {"type": "string"}}}
+    return response
 
 
 def _problems(route: Route) -> list[int]:
     writes = route.method != "GET"
-    signed = route.needs is not Permission.PUBLIC
+    signed_in = route.needs is not Permission.PUBLIC
     takes_body = route.method in ("POST", "PUT", "PATCH")
-    told = {
+    applies = {
         400: takes_body,
-        401: signed or route.method == "POST",
-        403: signed,
+        401: signed_in or route.method == "POST",
+        403: signed_in,
         404: bool(route.variables) or writes,
         409: writes,
         410: _is_gone(route),
@@ -228,13 +237,13 @@ def _problems(route: Route) -> list[int]:
         413: True,
         415: takes_body,
         422: not route.any_query,
-        429: not signed,
+        429: not signed_in,
         500: True,
-        502: signed,
-        503: signed,
-        504: signed,
+        502: signed_in,
+        503: signed_in,
+        504: signed_in,
     }
-    return [status for status, happens in told.items() if happens]
+    return [status for status, possible in applies.items() if possible]
 
 
 def _problem(status: int, text: str) -> Json:
@@ -255,6 +264,6 @@ def _error_schema(codes: tuple[str, ...] | None) -> Json:
     return {"type": "object", "required": ["error"], "properties": {"error": error}}
 
 
-def as_text(whole: Json, base: str) -> str:
-    """The document as JSON, for a client that reaches us behind `base`."""
-    return json.dumps({**whole, "servers": [{"url": base or "/"}]}, separators=(",", ":"))
+def as_text(document: Json, base: str) -> str:
+    """The document as JSON, for a client that reaches the API behind `base`."""
+    return json.dumps({**document, "servers": [{"url": base or "/"}]}, separators=(",", ":"))

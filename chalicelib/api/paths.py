@@ -1,7 +1,7 @@
-"""Which route a path belongs to, decided as API Gateway does, for every gateway that is not API Gateway.
+"""Finds the route of a path as API Gateway does, for gateways that are not API Gateway.
 
-Chalice's own local matcher knows no greedy routes, leaks captures of failed candidates and answers 403 on a path that
-it does not know. This one is used by the local runner, by tests, and by `chalice local`.
+Chalice's own local matcher has no greedy routes, leaks captures of failed candidates and answers 403 to an unknown
+path. This one is used by the local runner, by tests, and by `chalice local`.
 """
 
 import re
@@ -24,14 +24,14 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The pattern that a path belongs to and what its variables caught, still percent-encoded."""
+    """The pattern of a path and the values of its variables, still percent-encoded."""
 
     pattern: str
     values: Mapping[str, str]
 
 
 class PathTrie:
-    """Patterns by segment; a literal wins over `{x}`, and `{x}` over `{x+}`. A trailing slash means nothing."""
+    """Patterns by segment; a literal precedes `{x}`, and `{x}` precedes `{x+}`. A trailing slash is ignored."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self._root = _Node()
@@ -71,37 +71,37 @@ def _segments(path: str) -> list[str]:
     return path.removesuffix("/").split("/")[1:]
 
 
-def _find(node: _Node, segments: list[str], caught: dict[str, str]) -> tuple[str, dict[str, str]] | None:
+def _find(node: _Node, segments: list[str], values: dict[str, str]) -> tuple[str, dict[str, str]] | None:
     if not segments:
-        return (node.pattern, caught) if node.pattern else None
+        return (node.pattern, values) if node.pattern else None
     head, rest = segments[0], segments[1:]
-    if head in node.literals and (found := _find(node.literals[head], rest, caught)):
+    if head in node.literals and (found := _find(node.literals[head], rest, values)):
         return found
     if node.variable and head:
         name, child = node.variable
-        if found := _find(child, rest, {**caught, name: head}):
+        if found := _find(child, rest, {**values, name: head}):
             return found
     if node.greedy:
         name, pattern = node.greedy
-        return pattern, {**caught, name: "/".join(segments)}
+        return pattern, {**values, name: "/".join(segments)}
     return None
 
 
 @lru_cache(maxsize=8)
 def trie_of(patterns: tuple[str, ...]) -> PathTrie:
-    """The trie of these patterns, built once. Raises `ValueError` when they name one position differently."""
+    """The trie of these patterns, built once. Raises `ValueError` when two patterns name one position differently."""
     return PathTrie(patterns)
 
 
 class EventMaker:
-    """Makes the event that API Gateway would send to the function. Takes the place of chalice's `LambdaEventConverter`.
+    """Makes the event that API Gateway would send to the function. Replaces chalice's `LambdaEventConverter`.
 
-    A path that nobody knows goes to the fallback route, so that our own 404 answers it. So does `OPTIONS`, which
-    chalice would otherwise answer itself; the fallback tells the two apart.
+    An unknown path goes to the fallback route, so that it gets our own 404. So does `OPTIONS`, which chalice would
+    otherwise answer itself.
     """
 
     def __init__(self, route_matcher: Any, binary_types: Collection[str] | None = None) -> None:
-        """`route_matcher` is chalice's, read for its `route_urls` only; `binary_types` are not used: we send text."""
+        """`route_matcher` is chalice's, used for its `route_urls` only. All responses are text: no `binary_types`."""
         self._trie = trie_of(tuple(route_matcher.route_urls))
 
     def create_lambda_event(

@@ -1,8 +1,5 @@
 """Routes of pipelines."""
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from chalicelib.api.contract.common import StrictInt
 from chalicelib.api.contract.deliveries import DeliveryOutput
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.pipelines import (
@@ -11,26 +8,15 @@ from chalicelib.api.contract.pipelines import (
     PipelineOutput,
     PipelinePreviewOutput,
 )
-from chalicelib.api.contract.runtime import PipelineStatusOutput
-from chalicelib.api.http import Answer
-from chalicelib.api.route import UuidPath, about
+from chalicelib.api.contract.runtime import PipelineStatusOutput, TaskQuery
+from chalicelib.api.http import JsonResponse, deletion_response, operation_response
+from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
-from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
-routes = Router(
-    tag="Pipelines",
-    expects={"/pipelines/{uuid}": about(lambda: services().stores.pipelines_among)},
-)
-
-
-class TaskQuery(BaseModel):
-    """Which task."""
-
-    model_config = ConfigDict(extra="forbid")
-    task: StrictInt = Field(ge=0)
+routes = Router(tag="Pipelines")
 
 
 @routes.get("/pipelines", needs=Permission.READ)
@@ -42,13 +28,13 @@ def list_pipelines(query: ListQuery) -> Page[PipelineOutput]:
 @routes.post("/pipelines", needs=Permission.WRITE, status=201)
 def create_pipeline(context: RequestContext, body: PipelineBody) -> PipelineOutput:
     """Validate a pipeline against source and Connect, and store it as a draft. Deploys nothing."""
-    return PipelineOutput.of(services().pipelines.create(context, body.given()))
+    return PipelineOutput.of(services().pipelines.create(context, body.to_input()))
 
 
 @routes.post("/pipelines/preview", needs=Permission.WRITE)
 def preview_pipeline(context: RequestContext, body: PipelineBody) -> PipelinePreviewOutput:
     """Generate and validate the connector config. Saves nothing, shows no secret."""
-    return PipelinePreviewOutput.of(services().pipelines.preview(context, body.given()))
+    return PipelinePreviewOutput.of(services().pipelines.preview(context, body.to_input()))
 
 
 @routes.get("/pipelines/{uuid}", needs=Permission.READ)
@@ -58,15 +44,15 @@ def get_pipeline(uuid: UuidPath) -> PipelineDetailOutput:
 
 
 @routes.delete("/pipelines/{uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
-def delete_pipeline(context: RequestContext, uuid: UuidPath) -> Answer[PipelineOutput | None]:
+def delete_pipeline(context: RequestContext, uuid: UuidPath) -> JsonResponse[PipelineOutput | None]:
     """Delete the connector and the pipeline. Slot and publication stay in the source."""
-    left = services().pipelines.delete(context, uuid)
-    return Answer(body=PipelineOutput.of(left) if left else None, status=202 if left else 204)
+    remaining = services().pipelines.delete(context, uuid)
+    return deletion_response(PipelineOutput.of(remaining) if remaining else None)
 
 
 @routes.get("/pipelines/{uuid}/status", needs=Permission.READ)
 def pipeline_status(context: RequestContext, uuid: UuidPath) -> PipelineStatusOutput:
-    """Look at the connector and every task now."""
+    """Observe the connector and every task now."""
     return PipelineStatusOutput.of(services().pipelines.status(context, uuid))
 
 
@@ -78,34 +64,30 @@ def list_pipeline_destinations(uuid: UuidPath, query: ListQuery) -> Page[Deliver
 
 
 @routes.post("/pipelines/{uuid}/deploy", needs=Permission.OPERATE, also=(202,))
-def deploy_pipeline(context: RequestContext, uuid: UuidPath) -> Answer[PipelineOutput]:
-    """Create the connector and let it run. 202 with `open_operation` when the outcome is not known yet."""
-    return _after(services().pipelines.deploy(context, uuid))
+def deploy_pipeline(context: RequestContext, uuid: UuidPath) -> JsonResponse[PipelineOutput]:
+    """Create and start the connector. 202 with `open_operation` when the outcome is not known yet."""
+    return operation_response(PipelineOutput.of(services().pipelines.deploy(context, uuid)))
 
 
 @routes.post("/pipelines/{uuid}/pause", needs=Permission.OPERATE, also=(202,))
-def pause_pipeline(context: RequestContext, uuid: UuidPath) -> Answer[PipelineOutput]:
-    """Pause the connector. The slot keeps its place in the source."""
-    return _after(services().pipelines.pause(context, uuid))
+def pause_pipeline(context: RequestContext, uuid: UuidPath) -> JsonResponse[PipelineOutput]:
+    """Pause the connector. The slot keeps its position in the source."""
+    return operation_response(PipelineOutput.of(services().pipelines.pause(context, uuid)))
 
 
 @routes.post("/pipelines/{uuid}/resume", needs=Permission.OPERATE, also=(202,))
-def resume_pipeline(context: RequestContext, uuid: UuidPath) -> Answer[PipelineOutput]:
-    """Go on where it was paused."""
-    return _after(services().pipelines.resume(context, uuid))
+def resume_pipeline(context: RequestContext, uuid: UuidPath) -> JsonResponse[PipelineOutput]:
+    """Continue where it was paused."""
+    return operation_response(PipelineOutput.of(services().pipelines.resume(context, uuid)))
 
 
 @routes.post("/pipelines/{uuid}/restart", needs=Permission.OPERATE, also=(202,))
-def restart_pipeline(context: RequestContext, uuid: UuidPath) -> Answer[PipelineOutput]:
+def restart_pipeline(context: RequestContext, uuid: UuidPath) -> JsonResponse[PipelineOutput]:
     """Restart the connector and all of its tasks."""
-    return _after(services().pipelines.restart(context, uuid))
+    return operation_response(PipelineOutput.of(services().pipelines.restart(context, uuid)))
 
 
 @routes.post("/pipelines/{uuid}/restart-task", needs=Permission.OPERATE, also=(202,))
-def restart_pipeline_task(context: RequestContext, uuid: UuidPath, query: TaskQuery) -> Answer[PipelineOutput]:
+def restart_pipeline_task(context: RequestContext, uuid: UuidPath, query: TaskQuery) -> JsonResponse[PipelineOutput]:
     """Restart one task."""
-    return _after(services().pipelines.restart_task(context, uuid, query.task))
-
-
-def _after(pipeline: Pipeline) -> Answer[PipelineOutput]:
-    return Answer(body=PipelineOutput.of(pipeline), status=202 if pipeline.open_operation else 200)
+    return operation_response(PipelineOutput.of(services().pipelines.restart_task(context, uuid, query.task)))

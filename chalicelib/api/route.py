@@ -1,94 +1,75 @@
-"""A route as data, read from its handler's signature. What the Router mounts, the boundary obeys and OpenAPI tells."""
+"""A route as data, read from the signature of its handler: for the Router, the boundary and the OpenAPI document."""
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from inspect import Parameter, getdoc, signature
 from types import NoneType, UnionType
-from typing import Annotated, Any, NamedTuple, Protocol, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
-from chalicelib.api.http import NOTHING, Answer, HttpRequest, Reply
+from chalicelib.api.http import HttpRequest, JsonResponse, TextResponse
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.kit.ids import is_uuid
 from chalicelib.kit.pages import Page
 
 _VARIABLE = re.compile(r"{(\w+)}")
-
-
-class PathRule(NamedTuple):
-    """What a path variable may be. What it may not be is no address of ours, hence 404 and not 422."""
-
-    accepts: Callable[[str], bool]
-    schema: Mapping[str, Any]
-
-
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,300}\Z")
 _TASK = re.compile(r"(0|[1-9][0-9]{0,8})\Z")
-NAME_RULE = PathRule(lambda text: bool(_NAME.match(text)), {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,300}$"})
-UUID_RULE = PathRule(is_uuid, {"type": "string", "format": "uuid"})
-TASK_RULE = PathRule(lambda text: bool(_TASK.match(text)), {"type": "integer", "minimum": 0})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathRule:
+    """What a path variable may be. Other text makes the address unknown: 404 and not 422."""
+
+    accepts: Callable[[str], object]
+    schema: Mapping[str, Any]
+    convert: Callable[[str], Any] = str
+
+
+NAME_RULE = PathRule(accepts=_NAME.match, schema={"type": "string", "pattern": "^[A-Za-z0-9._-]{1,300}$"})
+UUID_RULE = PathRule(accepts=is_uuid, schema={"type": "string", "format": "uuid"})
+TASK_RULE = PathRule(accepts=_TASK.match, schema={"type": "integer", "minimum": 0}, convert=int)
 
 UuidPath = Annotated[str, UUID_RULE]
 """A path variable that is a UUID, lower case with dashes."""
 TaskPath = Annotated[int, TASK_RULE]
 """A path variable that is the number of a connector's task."""
 
-Expecting = Callable[[HttpRequest], None]
-"""Says which rows a request is going to ask for, before it is known who asks: a guess that never raises."""
 
-
-class Store(Protocol):
-    """Where something is read from."""
-
-    def expect(self, entity_id: str) -> None:
-        """Says that this request is going to read it."""
-        ...
-
-
-def nothing(_: HttpRequest) -> None:
-    """What most routes expect."""
-
-
-def about(store: Callable[[], Store], variable: str = "uuid") -> Expecting:
-    """Expect what the path names by that variable."""
-
-    def expecting(request: HttpRequest) -> None:
-        if is_uuid(named := request.path_values.get(variable, "")):
-            store().expect(named)
-
-    return expecting
-
-
-class Shape(NamedTuple):
-    """What a handler answers: `kind` is model, page, list, none or reply."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseType:
+    """What a handler returns: `kind` is model, page, list, none or text."""
 
     kind: str
     model: Any = None
 
 
-class Route(NamedTuple):
-    """One method on one path, with everything that its declaration says about it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One method on one path, with everything that its declaration says about it.
+
+    `context_parameter` and `request_parameter` are the names under which the handler takes these, if it does.
+    """
 
     method: str
     path: str
     tag: str
     needs: Permission
     handler: Callable[..., Any]
-    answers: Shape
+    response: ResponseType
     status: int = 200
     also: tuple[int, ...] = ()
     location: str | None = None
     hidden: bool = False
     any_query: bool = False
-    context: str | None = None
-    request: str | None = None
-    expects: Expecting = nothing
+    context_parameter: str | None = None
+    request_parameter: str | None = None
     body: Any = None
     body_required: bool = True
     query: type[BaseModel] | None = None
-    variables: Mapping[str, PathRule] = NOTHING
-    numbers: frozenset[str] = frozenset()
+    variables: Mapping[str, PathRule] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -107,39 +88,36 @@ class Route(NamedTuple):
 
 
 def read_signature(handler: Callable[..., Any], path: str) -> dict[str, Any]:
-    """The fields of a Route that its handler's signature gives.
+    """The fields of a Route that the signature of its handler declares.
 
-    Raises `TypeError` when a parameter is none of ours or a variable of the path is not taken: at import, not in use.
+    Raises `TypeError` when the boundary has no value for a parameter, or the handler does not take a variable of the
+    path: at import, not in use.
     """
     hints = get_type_hints(handler, include_extras=True)
-    wanted = set(_VARIABLE.findall(path))
-    facts: dict[str, Any] = {"variables": {}, "answers": _shape(handler, hints.get("return", Parameter.empty))}
-    for name in signature(handler).parameters:
-        facts |= _parameter(handler, name, hints.get(name), wanted, facts)
-    if missing := wanted - set(facts["variables"]):
+    parameters = signature(handler).parameters.keys()
+    variables = {name: _path_rule(hints.get(name)) for name in _VARIABLE.findall(path)}
+    if missing := variables.keys() - parameters:
         raise TypeError(f"{handler.__name__}: {path} has {missing}, the handler does not take it")
-    return facts
+    fields: dict[str, Any] = {"variables": variables, "response": _response_type(handler, hints)}
+    for name in parameters - variables.keys():
+        fields |= _parameter(handler, name, hints.get(name))
+    return fields
 
 
-def _parameter(
-    handler: Callable[..., Any], name: str, hint: Any, wanted: set[str], facts: dict[str, Any]
-) -> dict[str, Any]:
-    if name in wanted:
-        rule = next((note for note in get_args(hint) if isinstance(note, PathRule)), NAME_RULE)
-        number = {name} if rule is TASK_RULE else set()
-        return {
-            "variables": {**facts["variables"], name: rule},
-            "numbers": frozenset(facts.get("numbers", frozenset()) | number),
-        }
+def _path_rule(hint: Any) -> PathRule:
+    return next((note for note in get_args(hint) if isinstance(note, PathRule)), NAME_RULE)
+
+
+def _parameter(handler: Callable[..., Any], name: str, hint: Any) -> dict[str, Any]:
     if hint is RequestContext:
-        return {"context": name}
+        return {"context_parameter": name}
     if hint is HttpRequest:
-        return {"request": name}
+        return {"request_parameter": name}
     if name == "query" and isinstance(hint, type) and issubclass(hint, BaseModel):
         return {"query": hint}
     if name == "body":
         return {"body": _without_none(hint), "body_required": _without_none(hint) == hint}
-    raise TypeError(f"{handler.__name__}: nothing of a request is called {name}")
+    raise TypeError(f"{handler.__name__}: a request has no value for the parameter {name}")
 
 
 def _without_none(hint: Any) -> Any:
@@ -149,16 +127,17 @@ def _without_none(hint: Any) -> Any:
     return hint
 
 
-def _shape(handler: Callable[..., Any], hint: Any) -> Shape:
+def _response_type(handler: Callable[..., Any], hints: Mapping[str, Any]) -> ResponseType:
+    hint = hints.get("return", Parameter.empty)
     if hint is Parameter.empty:
-        raise TypeError(f"{handler.__name__} does not say what it answers")
-    origin, members = get_origin(hint), get_args(hint)
-    if origin is Answer:
-        return _shape(handler, members[0])
+        raise TypeError(f"{handler.__name__} does not declare its response")
+    if get_origin(hint) is JsonResponse:
+        [hint] = get_args(hint)
     if hint in (None, NoneType):
-        return Shape(kind="none")
-    if hint is Reply:
-        return Shape(kind="reply")
-    if origin in (Page, list):
-        return Shape(kind="page" if origin is Page else "list", model=members[0])
-    return Shape(kind="model", model=_without_none(hint))
+        return ResponseType(kind="none")
+    if hint is TextResponse:
+        return ResponseType(kind="text")
+    if get_origin(hint) in (Page, list):
+        [model] = get_args(hint)
+        return ResponseType(kind="page" if get_origin(hint) is Page else "list", model=model)
+    return ResponseType(kind="model", model=_without_none(hint))

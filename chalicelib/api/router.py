@@ -1,48 +1,46 @@
-"""Routes as typed functions, and their way onto Chalice. No other file of this room knows Chalice.
+"""Routes as typed functions, and how they are registered with Chalice. No other file of this package knows Chalice.
 
     routes = Router(tag="Sources")
 
     @routes.post("/sources", needs=Permission.WRITE, status=201)
-    def create_source(call: Call, body: SourceInput) -> SourceOutput:
+    def create_source(context: RequestContext, body: SourceBody) -> SourceOutput:
         \"\"\"Register a database for capture.\"\"\"
 
-The signature declares everything: `call`, `body`, `query`, an `HttpRequest`, and the variables of the path by their
-names; the return annotation is the model of the answer, None (204), `Page[Model]`, `list[Model]`, `Reply` or
-`Answer[Model]`. `needs` has no default: a route without a permission does not exist.
+The signature declares the parameters: a `RequestContext`, an `HttpRequest`, `body`, `query`, and the variables of the
+path by their names. The return annotation is the model of the response, None (204), `Page[Model]`, `list[Model]`,
+`TextResponse` or `JsonResponse[Model]`. `needs` has no default: there is no route without a permission.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from chalice.app import Chalice, Request, Response
 
 from chalicelib.api import errors as http_errors
-from chalicelib.api.boundary import Boundary, Exchange
-from chalicelib.api.http import FALLBACK, NOTHING, HttpRequest, HttpResponse
-from chalicelib.api.route import Expecting, Route, nothing, read_signature
+from chalicelib.api.boundary import Boundary
+from chalicelib.api.http import FALLBACK, HttpRequest, HttpResponse
+from chalicelib.api.paths import EventMaker, trie_of
+from chalicelib.api.route import Route, read_signature
 from chalicelib.domain.access import Permission
 from chalicelib.errors import HeadgateError, Malformed, MethodNotAllowed, NotFound, UnsupportedMedia
+from chalicelib.kit.ids import correlation_id
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
-Refusing = Callable[[HttpRequest], HttpResponse]
+Respond = Callable[[HttpRequest], HttpResponse]
 ROOT = "/"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-_exchange: ContextVar[Exchange] = ContextVar("exchange")
-"""The exchange of this thread: chalice keeps its current request on the app, where concurrent requests share it."""
+_request: ContextVar[HttpRequest] = ContextVar("request")
+"""The request of this thread: chalice keeps its current request on the app, where concurrent requests share it."""
 
 
 class Router:
-    """Routes of one subject. `tag` groups them in the documentation.
+    """The routes of one route module. `tag` groups them in the documentation."""
 
-    `expects` says what requests are about, by the beginning of their path; the longest counts. These rows are read
-    together with who asks (`stores/rows.py`).
-    """
-
-    def __init__(self, *, tag: str, expects: Mapping[str, Expecting] = NOTHING) -> None:
+    def __init__(self, *, tag: str) -> None:
         self.tag = tag
-        self.expects = expects
         self.routes: list[Route] = []
 
     def get(self, path: str, *, needs: Permission, **options: Any) -> Callable[[Handler], Handler]:
@@ -80,13 +78,12 @@ class Router:
         """Declares a route.
 
         `status` is that of success (201 adds `Location`: the path and the new id, or `location` with `{id}` filled in),
-        `also` are further statuses that an `Answer` may choose, `hidden` keeps the route out of the OpenAPI document,
-        `any_query` lets unknown query parameters pass. Raises `TypeError` for a signature that cannot be served.
+        `also` are further statuses that a `JsonResponse` may have, `hidden` keeps the route out of the OpenAPI
+        document, `any_query` allows unknown query parameters. Raises `TypeError` for a signature that cannot be served.
         """
 
         def declare(handler: Handler) -> Handler:
-            facts = read_signature(handler, path)
-            about = max((start for start in self.expects if path.startswith(start)), key=len, default="")
+            declared = read_signature(handler, path)
             self.routes.append(
                 Route(
                     method=method,
@@ -94,13 +91,12 @@ class Router:
                     tag=self.tag,
                     needs=needs,
                     handler=handler,
-                    status=204 if facts["answers"].kind == "none" and status == 200 else status,
+                    status=204 if declared["response"].kind == "none" and status == 200 else status,
                     also=tuple(also),
                     location=location,
                     hidden=hidden,
                     any_query=any_query,
-                    expects=self.expects.get(about, nothing),
-                    **facts,
+                    **declared,
                 )
             )
             return handler
@@ -108,7 +104,7 @@ class Router:
         return declare
 
     def mount(self, app: Chalice, prefix: str, boundary: Boundary) -> list[tuple[str, Route]]:
-        """Registers every route with Chalice under the prefix; returns them with their whole paths."""
+        """Registers every route with Chalice under the prefix; returns the routes with their full paths."""
         mounted = [(prefix + route.path, route) for route in self.routes]
         for path, route in mounted:
             register = app.route(path, methods=[route.method], name=route.name, content_types=["*/*"])
@@ -116,79 +112,77 @@ class Router:
         return mounted
 
 
-def close(app: Chalice, boundary: Boundary, near: Callable[[str], tuple[str, ...]]) -> None:
-    """Finishes the app: the fallback for unknown paths, the middleware around everything.
+def finish_app(app: Chalice, boundary: Boundary, candidates: Callable[[str], tuple[str, ...]]) -> None:
+    """Registers the fallback for unknown paths and the middleware around every request.
 
-    `near` gives the patterns of all routes that might fit a path: of one that does, only the method was wrong.
+    `candidates` returns the patterns that may match a path: when one does, only the method was wrong.
     """
 
-    def no_route(request: HttpRequest) -> HttpResponse:
-        return _no_route(app, near, request)
+    def refuse(request: HttpRequest) -> HttpResponse:
+        match = trie_of(candidates(request.path)).match(request.path)
+        if match is not None and match.pattern not in (ROOT, FALLBACK):
+            raise MethodNotAllowed("This address does not take that method.", allowed=tuple(app.routes[match.pattern]))
+        raise NotFound("There is nothing at this address.")
 
     def unknown(**_: str) -> Response:
-        exchange = _exchange.get()
-        return _to_chalice(boundary.safely(lambda: no_route(exchange.request), exchange))
+        request = _request.get()
+        return _to_chalice(boundary.safely(lambda: refuse(request), request))
 
     methods = [*METHODS, "HEAD", "OPTIONS"]
     app.route(ROOT, methods=methods, name="root", content_types=["*/*"])(unknown)
     app.route(FALLBACK, methods=methods, name="unknown", content_types=["*/*"])(unknown)
-    app.register_middleware(_edge(boundary, no_route), "http")
-    _teach_local_gateway()
-
-
-def _no_route(app: Chalice, near: Callable[[str], tuple[str, ...]], request: HttpRequest) -> HttpResponse:
-    from chalicelib.api.paths import trie_of
-
-    match = trie_of(near(request.path)).match(request.path)
-    if match is not None and match.pattern not in (ROOT, FALLBACK):
-        raise MethodNotAllowed("This address does not take that method.", allowed=tuple(app.routes[match.pattern]))
-    raise NotFound("There is nothing at this address.")
+    app.register_middleware(_middleware(boundary, refuse), "http")
+    _replace_local_matcher()
 
 
 def _view(route: Route, boundary: Boundary) -> Callable[..., Response]:
     def view(**_: str) -> Response:
-        return _to_chalice(boundary.answer(route, _exchange.get()))
+        return _to_chalice(boundary.respond(route, _request.get()))
 
     return view
 
 
-def _edge(boundary: Boundary, no_route: Refusing) -> Callable[[Any, Callable[[Any], Any]], Any]:
-    def edge(incoming: Request | None, get_response: Callable[[Any], Any]) -> Response:
-        exchange = boundary.begin(_from_chalice(incoming))
-        token = _exchange.set(exchange)
+def _middleware(boundary: Boundary, refuse: Respond) -> Callable[[Any, Callable[[Any], Any]], Any]:
+    def middleware(incoming: Request | None, get_response: Callable[[Any], Any]) -> Response:
+        request = _from_chalice(incoming)
+        token = _request.set(request)
         try:
-            response = boundary.safely(lambda: _of_ours(get_response(incoming), exchange.request, no_route), exchange)
+            response = boundary.safely(lambda: _from_chalice_response(get_response(incoming), request, refuse), request)
         finally:
-            _exchange.reset(token)
-        return _to_chalice(boundary.end(exchange, response))
+            _request.reset(token)
+        return _to_chalice(boundary.finish(request, response))
 
-    return edge
+    return middleware
 
 
 def _from_chalice(incoming: Request | None) -> HttpRequest:
+    received_at = time.monotonic()
     if incoming is None:
-        return HttpRequest(method="GET", route="", path="")
+        return HttpRequest(
+            method="GET", route="", path="", correlation_id=correlation_id(None), received_at=received_at
+        )
     event = incoming.to_original_event()
     full = str(incoming.context.get("path") or "/")
     path = str(event.get("path") or full)
+    query, headers = incoming.query_params, _headers(event)
     return HttpRequest(
         method=incoming.method,
         route=incoming.path,
         path=path,
-        # API Gateway puts the stage, or a domain's mapping, in front of the path that the request context shows.
+        # API Gateway puts the stage, or the mapping of a domain, before the path that the request context shows.
         base=full.removesuffix(path) if full.endswith(path) and path != "/" else "",
         path_values=incoming.uri_params or {},
-        query={}
-        if incoming.query_params is None
-        else {n: incoming.query_params.getlist(n) for n in incoming.query_params},
-        headers=_headers(event),
+        query={name: query.getlist(name) for name in query} if query is not None else {},
+        headers=headers,
         body=_body(incoming),
         source_address=str(incoming.context.get("identity", {}).get("sourceIp") or ""),
+        correlation_id=correlation_id(headers.get("x-correlation-id")),
+        received_at=received_at,
     )
 
 
 def _headers(event: dict[str, Any]) -> dict[str, str]:
-    """Header values by lower-case name. Of a header sent twice the last one counts; cookies are put together."""
+    """Header values by lower-case name. The last value of a repeated header counts; cookies are joined."""
     headers = {name.lower(): str(value) for name, value in (event.get("headers") or {}).items()}
     for name, values in (event.get("multiValueHeaders") or {}).items():
         if name.lower() == "cookie":
@@ -208,13 +202,13 @@ def _to_chalice(response: HttpResponse) -> Response:
     return Response(body=response.body, status_code=response.status, headers=headers)
 
 
-def _of_ours(response: Response, request: HttpRequest, no_route: Refusing) -> HttpResponse:
-    """A response of our views as it is; one of Chalice's own (its body is a dict) as our envelope."""
+def _from_chalice_response(response: Response, request: HttpRequest, refuse: Respond) -> HttpResponse:
+    """The response of one of our views. Raises for Chalice's own responses, whose body is a dict."""
     if isinstance(response.body, str):
         headers = {name: tuple(value) if isinstance(value, list) else value for name, value in response.headers.items()}
         return HttpResponse(status=response.status_code, body=response.body, headers=headers)
     if response.status_code == 405:
-        return no_route(request)  # what Chalice says is allowed may be what our fallback takes
+        return refuse(request)  # the methods that Chalice lists include those of our fallback
     raise _chalice_error(response)
 
 
@@ -228,15 +222,13 @@ def _chalice_error(response: Response) -> HeadgateError:
             return http_errors.internal()
 
 
-def _teach_local_gateway() -> None:
-    """Gives `chalice local` and chalice's test client our matcher.
+def _replace_local_matcher() -> None:
+    """Gives `chalice local` and chalice's test client our path matcher.
 
-    Neither can be told from outside which one to use: both make a `LocalGateway`, which looks this class up by name.
-    The module is there only when the chalice command or a test has loaded it, never in a function's package, so it is
-    not imported here. Because every path then finds a route, the gateway's own 403 for unknown paths, whose text
-    repeats the `Authorization` header, is never reached.
+    Both create a `LocalGateway`, which has no parameter for a matcher and looks its class up by name. The module is
+    loaded only by the chalice command or a test, never in a deployed function, so it is not imported here. Because
+    every path then has a route, the gateway's own 403 for unknown paths, whose text repeats the `Authorization` header,
+    is never sent.
     """
     if (local := sys.modules.get("chalice.local")) is not None:
-        from chalicelib.api.paths import EventMaker
-
         local.LambdaEventConverter = EventMaker  # type: ignore[attr-defined]

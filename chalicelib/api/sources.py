@@ -11,20 +11,14 @@ from chalicelib.api.contract.sources import (
     SourceTableOutput,
     TablesQuery,
 )
-from chalicelib.api.route import UuidPath, about
+from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.domain.job import JobKind
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
-routes = Router(
-    tag="Sources",
-    expects={
-        "/sources/{uuid}": about(lambda: services().stores.sources),
-        "/jobs/{uuid}": about(lambda: services().stores.jobs),
-    },
-)
+routes = Router(tag="Sources")
 
 
 @routes.get("/sources", needs=Permission.READ)
@@ -35,8 +29,8 @@ def list_sources(query: ListQuery) -> Page[SourceOutput]:
 
 @routes.post("/sources", needs=Permission.WRITE, status=201)
 def create_source(context: RequestContext, body: SourceBody) -> SourceOutput:
-    """Register a database for capture. Touches no server."""
-    return SourceOutput.of(services().sources.create(context, body.given()))
+    """Register a database for capture. Contacts no server."""
+    return SourceOutput.of(services().sources.create(context, body.to_input()))
 
 
 @routes.get("/sources/{uuid}", needs=Permission.READ)
@@ -48,12 +42,12 @@ def get_source(uuid: UuidPath) -> SourceOutput:
 @routes.put("/sources/{uuid}", needs=Permission.WRITE)
 def update_source(context: RequestContext, uuid: UuidPath, body: SourceBody) -> SourceOutput:
     """Replace a source. Blank secrets keep what is stored."""
-    return SourceOutput.of(services().sources.update(context, uuid, body.given()))
+    return SourceOutput.of(services().sources.update(context, uuid, body.to_input()))
 
 
 @routes.delete("/sources/{uuid}", needs=Permission.ADMINISTER)
 def delete_source(context: RequestContext, uuid: UuidPath) -> None:
-    """Forget a source that no pipeline uses."""
+    """Delete a source that no pipeline uses."""
     services().sources.delete(context, uuid)
 
 
@@ -78,13 +72,13 @@ def check_source_health(context: RequestContext, uuid: UuidPath) -> JobOutput:
 @routes.get("/sources/{uuid}/tables", needs=Permission.READ)
 def list_source_tables(uuid: UuidPath, query: TablesQuery) -> Page[SourceTableOutput]:
     """List the tables that discovery found, by schema and name."""
-    tables = services().sources.list_tables(uuid, table_filter=query.wanted(), limit=query.limit, after=query.after)
+    tables = services().sources.list_tables(uuid, table_filter=query.to_input(), limit=query.limit, after=query.after)
     return tables.map(SourceTableOutput.of)
 
 
 @routes.get("/sources/{uuid}/cdc-readiness", needs=Permission.READ)
 def source_readiness(context: RequestContext, uuid: UuidPath, query: ReadinessQuery) -> ReadinessOutput:
-    """Judge whether capture will really work. Never changes the source."""
+    """Check whether capture will work. Never changes the source."""
     return ReadinessOutput.of(services().pipelines.readiness(context, uuid, query.pipeline_id))
 
 

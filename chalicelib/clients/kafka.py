@@ -1,16 +1,16 @@
-"""The client of one stream cluster's brokers, over librdkafka. Its errors are ours, and it writes nothing to stderr.
+"""The client of one Kafka cluster, over librdkafka. Its errors are ours, and it writes nothing to stderr.
 
-librdkafka's own configuration reference is the source of the keys.
+The keys are those of librdkafka's configuration reference (CONFIGURATION.md).
 """
 
 import logging
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from chalicelib.domain.cluster import SecurityProtocol, StreamCluster
+from chalicelib.clients.addresses import HostCheck
+from chalicelib.domain.cluster import KafkaAddress, SecurityProtocol
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.masking import Secret
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
@@ -27,36 +27,30 @@ _SILENT.addHandler(logging.NullHandler())
 
 
 class Kafka:
-    """One stream cluster. The hosts of `bootstrap_servers` are checked when it first connects; the addresses that the
-    brokers themselves advertise are dialled by librdkafka unchecked.
+    """One Kafka cluster. The hosts of `bootstrap_servers` are checked when it first connects; the addresses that the
+    brokers advertise are dialled by librdkafka without a check.
 
     Every method raises `Unavailable` (`STREAM_UNAVAILABLE`) when the brokers cannot be asked in time, and `Invalid`
     (`URL_NOT_ALLOWED`) when a bootstrap server is not allowed.
     """
 
     def __init__(
-        self,
-        cluster: StreamCluster,
-        password: Secret | None = None,
-        *,
-        check_host: Callable[[str], Sequence[str]],
-        ca_file: str | None = None,
+        self, endpoint: OpenedEndpoint[KafkaAddress], *, check_host: HostCheck, ca_file: str | None = None
     ) -> None:
-        self._cluster = cluster
-        self._password = password
+        self._endpoint = endpoint
         self._check_host = check_host
         self._ca_file = ca_file
         self._admin: AdminClient | None = None
 
     def cluster_id(self, deadline: Deadline) -> str:
-        """The Kafka cluster id, by which a Connect cluster's own is compared."""
-        return _named(self._metadata(deadline).cluster_id)
+        """The id of the Kafka cluster, which Connect workers report as well."""
+        return _present(self._metadata(deadline).cluster_id)
 
     def topics(self, deadline: Deadline) -> frozenset[str]:
         """The names of all topics that this user may see.
 
         Raises:
-            Unavailable: also when there are more than `MAX_TOPICS`: half a list would make topics look absent.
+            Unavailable: also when there are more than `MAX_TOPICS`: in half a list, topics would seem to be absent.
         """
         found = self._metadata(deadline).topics
         if len(found) > MAX_TOPICS:
@@ -64,7 +58,7 @@ class Kafka:
         return frozenset(found)
 
     def close(self) -> None:
-        """Let go of the connections. The object stays usable."""
+        """Close the connections. The object stays usable."""
         self._admin = None
 
     def _metadata(self, deadline: Deadline) -> "ClusterMetadata":
@@ -82,7 +76,7 @@ class Kafka:
         if self._admin is None:
             from confluent_kafka.admin import AdminClient
 
-            for host in bootstrap_hosts(self._cluster.bootstrap_servers):
+            for host in bootstrap_hosts(self._endpoint.address.bootstrap_servers):
                 self._check(host)
             self._admin = AdminClient(self._settings(), logger=_SILENT)
         return self._admin
@@ -94,21 +88,22 @@ class Kafka:
             raise _unavailable(unresolved.message) from None
 
     def _settings(self) -> dict[str, Any]:
+        address, password = self._endpoint.address, self._endpoint.password
         settings: dict[str, Any] = {
-            "bootstrap.servers": self._cluster.bootstrap_servers,
+            "bootstrap.servers": address.bootstrap_servers,
             "client.id": "headgate",
-            "security.protocol": str(self._cluster.security_protocol),
+            "security.protocol": str(address.security_protocol),
             "socket.connection.setup.timeout.ms": 4000,
             "receive.message.max.bytes": MAX_ANSWER_BYTES,
             "log_level": 0,
             "error_cb": _drop,
             "allow.auto.create.topics": False,
         }
-        if self._cluster.security_protocol.has_sasl:
-            settings["sasl.mechanism"] = str(self._cluster.sasl_mechanism)
-            settings["sasl.username"] = self._cluster.username or ""
-            settings["sasl.password"] = self._password.reveal() if self._password else ""
-        if self._cluster.security_protocol in _TLS and self._ca_file:
+        if address.security_protocol.has_sasl:
+            settings["sasl.mechanism"] = str(address.sasl_mechanism)
+            settings["sasl.username"] = address.username or ""
+            settings["sasl.password"] = password.reveal() if password else ""
+        if address.security_protocol in _TLS and self._ca_file:
             settings["ssl.ca.location"] = self._ca_file
         return settings
 
@@ -148,14 +143,14 @@ def _host(entry: str) -> str:
     return host[1:-1] if bracketed else host
 
 
-def _named(cluster_id: object) -> str:
+def _present(cluster_id: object) -> str:
     if not isinstance(cluster_id, str) or not cluster_id:
-        raise _unavailable("The brokers do not tell their cluster id.")
+        raise _unavailable("The brokers do not report their cluster id.")
     return cluster_id
 
 
 def _drop(_: object) -> None:
-    """Takes librdkafka's background errors and says nothing: each call reports its own."""
+    """Ignores librdkafka's background errors: each call reports its own."""
 
 
 def _unavailable(message: str) -> Unavailable:
@@ -163,4 +158,4 @@ def _unavailable(message: str) -> Unavailable:
 
 
 def _not_allowed() -> Invalid:
-    return Invalid("Bootstrap servers are host:port, up to 20 of them, divided by commas.", code="URL_NOT_ALLOWED")
+    return Invalid("Bootstrap servers are host:port, up to 20 of them, separated by commas.", code="URL_NOT_ALLOWED")

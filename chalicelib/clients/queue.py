@@ -10,6 +10,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from chalicelib.errors import StoreUnavailable
 
 MAX_DELAY_SECONDS = 900
+JOBS, TICKS = "jobs", "ticks"
+"""The queues, without the prefix of the installation."""
 
 
 class Queues:
@@ -28,7 +30,7 @@ class Queues:
             raise StoreUnavailable("The queue did not take the message.") from error
 
     def answers(self, queue: str) -> bool:
-        """Whether the queue is there."""
+        """Whether the queue exists and answers."""
         try:
             _client().get_queue_attributes(QueueUrl=self._url(queue), AttributeNames=["QueueArn"])
         except (BotoCoreError, ClientError):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.registered import Registered
 from chalicelib.errors import Invalid
 
@@ -17,7 +18,7 @@ class SecurityProtocol(StrEnum):
 
     @property
     def has_sasl(self) -> bool:
-        """Whether brokers ask who it is, by a mechanism."""
+        """Whether clients authenticate by SASL."""
         return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
 
@@ -30,7 +31,7 @@ class SaslMechanism(StrEnum):
 
 
 class MetricsProvider(StrEnum):
-    """Where lag comes from; `none` means that it is not known and never invented."""
+    """Where lag comes from; with `none` it stays unknown."""
 
     NONE = "none"
     CONSUMER_GROUPS = "consumer-groups"
@@ -44,8 +45,26 @@ class SecretDelivery(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaAddress:
+    """How to reach Kafka brokers. `bootstrap_servers` is `host:port[,host:port...]`."""
+
+    bootstrap_servers: str
+    security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
+    sasl_mechanism: SaslMechanism | None = None
+    username: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectAddress:
+    """How to reach the REST API of Kafka Connect workers. Without a user name there is no authentication."""
+
+    base_url: str
+    username: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StreamCluster(Registered):
-    """Kafka brokers. `bootstrap_servers` is `host:port[,host:port...]`."""
+    """Kafka brokers. The first four fields are those of a `KafkaAddress`."""
 
     bootstrap_servers: str
     security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
@@ -53,6 +72,17 @@ class StreamCluster(Registered):
     username: str | None = None
     metrics_provider: MetricsProvider = MetricsProvider.NONE
     kafka_cluster_id: str | None = None
+
+    @property
+    def endpoint(self) -> Endpoint[KafkaAddress]:
+        """The brokers and the credentials for them."""
+        address = KafkaAddress(
+            bootstrap_servers=self.bootstrap_servers,
+            security_protocol=self.security_protocol,
+            sasl_mechanism=self.sasl_mechanism,
+            username=self.username,
+        )
+        return Endpoint(address, self.credentials)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,10 +96,15 @@ class ConnectCluster(Registered):
     connect_version: str | None = None
     kafka_cluster_id: str | None = None
 
+    @property
+    def endpoint(self) -> Endpoint[ConnectAddress]:
+        """The workers and the credentials for them."""
+        return Endpoint(ConnectAddress(base_url=self.base_url, username=self.username), self.credentials)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorPlugin:
-    """A plug-in that the Connect worker which answered has installed."""
+    """A connector plug-in that is installed on the Connect worker that answered."""
 
     class_name: str
     type: str

@@ -4,6 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from chalicelib.kit.masking import Secret
+
+Secrets = Mapping[str, Secret | None]
+"""The secret fields of a request. None or blank means: keep what is stored."""
+
+
+def without_blanks(secrets: Secrets) -> dict[str, Secret]:
+    """The fields that have a value."""
+    return {name: value for name, value in secrets.items() if value}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:

@@ -1,4 +1,4 @@
-"""What is really running: observed state from a connector and all of its tasks. Never mixed with what is desired."""
+"""Observed state: from a connector and all of its tasks. Never mixed with what is desired."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class DesiredState(StrEnum):
 
 
 class ObservedState(StrEnum):
-    """What was seen. `UNKNOWN` is a state: Connect could not be read."""
+    """`UNKNOWN` is a state: Connect could not be read."""
 
     UNKNOWN = "UNKNOWN"
     NOT_DEPLOYED = "NOT_DEPLOYED"
@@ -30,7 +30,7 @@ class ObservedState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hint:
-    """What the classifier makes of a trace: an event kind of the specification (section 6) and our own sentence."""
+    """What the classifier finds in a trace: an event kind of the specification (section 6) and a sentence of ours."""
 
     event_type: str
     message: str
@@ -48,7 +48,7 @@ class TaskStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorStatus:
-    """A connector as Connect reports it, traces replaced by hints. `state` is Connect's own word."""
+    """A connector as Connect reports it, traces replaced by hints. `state` is spelled as Connect does."""
 
     name: str
     state: str
@@ -59,7 +59,7 @@ class ConnectorStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What one look told. `reasons` say why it is not plainly RUNNING; `connector` is null when it was not seen."""
+    """`reasons` say why it is not RUNNING without reservation; `connector` is None when it was not seen."""
 
     state: ObservedState
     observed_at: datetime
@@ -67,12 +67,12 @@ class Observation:
     connector: ConnectorStatus | None = None
 
 
-_SEEN_AS = {
+_STATES = {
     "UNASSIGNED": (ObservedState.UNASSIGNED, "No Connect worker has taken up the connector."),
     "RESTARTING": (ObservedState.RESTARTING, "The connector is restarting."),
     "FAILED": (ObservedState.FAILED, "The connector has failed."),
 }
-_TASK_WORDS = {
+_TASK_PHRASES = {
     "RUNNING": "is running",
     "PAUSED": "is paused",
     "FAILED": "has failed",
@@ -84,7 +84,8 @@ _MAX_TASKS_NAMED = 10
 
 
 def observe(status: ConnectorStatus | None, *, now: datetime) -> Observation:
-    """What a look at a connector means. `None` says that it is known to be absent; "could not look" is `unreadable`.
+    """The observation that a status means. `None` says that the connector is known to be absent; for a Connect that
+    could not be read see `unreadable`.
 
     A connector counts as RUNNING, PAUSED or STOPPED only when all of its tasks agree.
     """
@@ -99,8 +100,8 @@ def observe(status: ConnectorStatus | None, *, now: datetime) -> Observation:
 
 
 def observe_again(before: Observation | None, status: ConnectorStatus, *, now: datetime) -> Observation:
-    """The same, or what was seen before when nothing is new and nothing was to be said about it: that saves judging the
-    thousands that just run. Its `observed_at` is then the older one.
+    """The same, or the observation before, with its older `observed_at`, when nothing has changed and it had no
+    reasons: most connectors run, and need not be judged in every tick.
     """
     if before is not None and not before.reasons and before.connector == status:
         return before
@@ -113,7 +114,7 @@ def unreadable(reason: str, now: datetime) -> Observation:
 
 
 def newer(first: Observation | None, second: Observation | None) -> Observation | None:
-    """The later of two observations; the first when they are of the same moment."""
+    """The later of two observations; the first when they are of the same time."""
     if first is None or second is None:
         return first or second
     return second if second.observed_at > first.observed_at else first
@@ -124,13 +125,13 @@ def _judge(status: ConnectorStatus) -> tuple[ObservedState, tuple[str, ...]]:
         case "RUNNING":
             return _judge_running(status.tasks)
         case "PAUSED":
-            return _judge_quiet(ObservedState.PAUSED, status.tasks, "PAUSED")
+            return _judge_inactive(ObservedState.PAUSED, status.tasks, "PAUSED")
         case "STOPPED":
-            return _judge_quiet(ObservedState.STOPPED, status.tasks, None)
-        case "UNASSIGNED" | "RESTARTING" | "FAILED" as word:
-            state, sentence = _SEEN_AS[word]
-            said = (status.hint.message,) if status.hint else ()
-            return state, (sentence, *said, *_tasks_that(status.tasks, lambda task: task.state == "FAILED"))
+            return _judge_inactive(ObservedState.STOPPED, status.tasks, None)
+        case "UNASSIGNED" | "RESTARTING" | "FAILED" as shown:
+            state, sentence = _STATES[shown]
+            cause = (status.hint.message,) if status.hint else ()
+            return state, (sentence, *cause, *_tasks_that(status.tasks, lambda task: task.state == "FAILED"))
         case _:
             return ObservedState.UNKNOWN, ("Kafka Connect reports a connector state that Headgate does not know.",)
 
@@ -144,19 +145,19 @@ def _judge_running(tasks: tuple[TaskStatus, ...]) -> tuple[ObservedState, tuple[
     return ObservedState.DEGRADED, _tasks_that(tasks, lambda task: task.state != "RUNNING")
 
 
-def _judge_quiet(
-    state: ObservedState, tasks: tuple[TaskStatus, ...], quiet: str | None
+def _judge_inactive(
+    state: ObservedState, tasks: tuple[TaskStatus, ...], expected: str | None
 ) -> tuple[ObservedState, tuple[str, ...]]:
-    loud = _tasks_that(tasks, lambda task: task.state != quiet)
-    if loud:
-        return ObservedState.DEGRADED, (f"The connector is {state.lower()}, but not all of its tasks are.", *loud)
+    others = _tasks_that(tasks, lambda task: task.state != expected)
+    if others:
+        return ObservedState.DEGRADED, (f"The connector is {state.lower()}, but not all of its tasks are.", *others)
     return state, (f"The connector is {state.lower()}.",)
 
 
 def _tasks_that(tasks: tuple[TaskStatus, ...], picked: Callable[[TaskStatus], bool]) -> tuple[str, ...]:
     chosen = [task for task in tasks if picked(task)]
     named = [
-        f"Task {task.id} {_TASK_WORDS.get(task.state, 'is in a state that Headgate does not know')}."
+        f"Task {task.id} {_TASK_PHRASES.get(task.state, 'is in a state that Headgate does not know')}."
         + (f" {task.hint.message}" if task.hint else "")
         for task in chosen[:_MAX_TASKS_NAMED]
     ]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.database import DatabaseAddress, TestResult
+from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.health import Health
 
 
@@ -39,11 +40,16 @@ class RegisteredSystem(Registered):
     last_tested_at: datetime | None = None
     last_test: TestResult | None = None
 
-    def invalidated_by(self, address: DatabaseAddress, credentials: Credentials) -> Mapping[str, Any]:
-        """The fields that no longer hold under another address or other credentials, with their first values.
+    @property
+    def endpoint(self) -> Endpoint[DatabaseAddress]:
+        """The database and the credentials for it."""
+        return Endpoint(self.address, self.credentials)
+
+    def invalidated_by(self, endpoint: Endpoint[DatabaseAddress]) -> Mapping[str, Any]:
+        """The fields that no longer hold for this endpoint, with their first values.
 
         Another user name or TLS mode, or a new password, invalidates tests; another database invalidates discovery too.
         """
-        if address.identity != self.address.identity:
+        if endpoint.address.identity != self.address.identity:
             return self.UNDISCOVERED
-        return {} if (address, credentials) == (self.address, self.credentials) else self.UNTESTED
+        return {} if endpoint == self.endpoint else self.UNTESTED

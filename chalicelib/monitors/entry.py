@@ -2,13 +2,13 @@
 
 from chalice.app import Blueprint, CloudWatchEvent, Rate
 
-from chalicelib.wiring import services
-
 monitors = Blueprint(__name__)
 
 
 @monitors.schedule(Rate(1, unit=Rate.MINUTES), name="dispatch")
 def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
-    """Send every Connect cluster its ticks for this minute, and ring again for jobs that were lost."""
+    """Send every Connect cluster its ticks for this minute, and send jobs whose message was lost again."""
+    from chalicelib.wiring import services
+
     wired = services()
-    return {"ticks": wired.reconciler.dispatch(), "jobs": wired.jobs.sweep()}
+    return {"ticks": wired.tick.dispatch(), "jobs": wired.jobs.sweep()}

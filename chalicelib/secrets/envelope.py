@@ -1,4 +1,4 @@
-"""Sealing and opening of credentials: AES-256-GCM, each field bound to its place."""
+"""Encryption of stored secrets: AES-256-GCM, with row, field and version as additional authenticated data."""
 
 import base64
 import os
@@ -11,47 +11,47 @@ from chalicelib.secrets.keys import NONCE_BYTES, KeyProvider
 
 
 class Envelope:
-    """Seals fields under a data key. A sealed field cannot be moved to another row, field or version unnoticed."""
+    """Seals fields under a data key. A field that was copied to another row, field or version does not open."""
 
     def __init__(self, keys: KeyProvider) -> None:
         self._keys = keys
 
     def seal(self, credentials_id: str, field: str, version: int, value: Secret) -> SealedSecret:
-        """The value, encrypted for exactly this place."""
+        """The value, encrypted for this row, field and version only."""
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         plain_key, wrapped = self._keys.new_data_key()
         nonce = os.urandom(NONCE_BYTES)
-        bound = _bound_to(credentials_id, field, version, self._keys.key_id)
+        associated = _associated_data(credentials_id, field, version, self._keys.key_id)
         return SealedSecret(
             version=version,
             key_id=self._keys.key_id,
             wrapped_key=_text(wrapped),
             nonce=_text(nonce),
-            ciphertext=_text(AESGCM(plain_key).encrypt(nonce, value.reveal().encode(), bound)),
+            ciphertext=_text(AESGCM(plain_key).encrypt(nonce, value.reveal().encode(), associated)),
         )
 
     def open(self, credentials: SealedCredentials, field: str) -> Secret:
-        """The plain value. Raises StoreUnavailable when the row was tampered with or the key is not the one."""
+        """The plain value. Raises StoreUnavailable when the row was changed or the key is another one."""
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         sealed = credentials.sealed[field]
-        bound = _bound_to(credentials.id, field, sealed.version, sealed.key_id)
+        associated = _associated_data(credentials.id, field, sealed.version, sealed.key_id)
         try:
             plain = AESGCM(self._keys.unwrap(_bytes(sealed.wrapped_key))).decrypt(
-                _bytes(sealed.nonce), _bytes(sealed.ciphertext), bound
+                _bytes(sealed.nonce), _bytes(sealed.ciphertext), associated
             )
         except (InvalidTag, ValueError):
-            raise StoreUnavailable("A stored secret does not belong where it was found.") from None
+            raise StoreUnavailable("A stored secret does not belong to the row that it is in.") from None
         return Secret(plain.decode())
 
     def open_all(self, credentials: SealedCredentials) -> Mapping[str, Secret]:
-        """Every field, opened."""
+        """The plain values of all fields."""
         return {field: self.open(credentials, field) for field in credentials.sealed}
 
 
-def _bound_to(credentials_id: str, field: str, version: int, key_id: str) -> bytes:
+def _associated_data(credentials_id: str, field: str, version: int, key_id: str) -> bytes:
     return f"v1|secrets|{credentials_id}|{field}|{version}|{key_id}".encode()
 
 

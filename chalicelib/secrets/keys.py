@@ -1,4 +1,4 @@
-"""Key providers: who wraps and unwraps the data keys that secrets are sealed with."""
+"""Key providers, which wrap and unwrap the data keys that secrets are sealed with."""
 
 import base64
 import os
@@ -21,7 +21,7 @@ _CONTEXT = b"headgate data key v1"
 
 
 class KeyProvider(Protocol):
-    """Makes data keys and opens wrapped ones. `key_id` names the wrapping key and is stored beside what it wraps."""
+    """Makes data keys and unwraps them. `key_id` names the wrapping key and is stored with each wrapped key."""
 
     @property
     def key_id(self) -> str: ...
@@ -31,12 +31,12 @@ class KeyProvider(Protocol):
         ...
 
     def unwrap(self, wrapped: bytes) -> bytes:
-        """The plain data key. Raises StoreUnavailable when it cannot be had."""
+        """The plain data key. Raises StoreUnavailable when it cannot be unwrapped."""
         ...
 
 
 class LocalKeys:
-    """Wraps with a master key that the installation holds. For one machine; survives as long as the key is kept."""
+    """Wraps with a master key of the installation. Without that key nothing can be opened any more."""
 
     key_id = "local"
 
@@ -69,7 +69,7 @@ class KmsKeys:
     """Wraps with a key of AWS KMS. The encryption context names the purpose and appears in CloudTrail."""
 
     def __init__(self, make_client: Callable[[], Any], key_id: str) -> None:
-        """`make_client` gives boto3's client of KMS; it is asked when the first data key is wanted."""
+        """`make_client` gives boto3's client of KMS; it is called for the first data key."""
         self._make_client = make_client
         self.key_id = key_id
         self._context = {"headgate": "credentials"}
@@ -95,7 +95,7 @@ class KmsKeys:
 
 @dataclass(slots=True)
 class CachedKeys:
-    """Another provider, asked rarely: a data key seals for ten minutes, an opened one is kept for ten minutes."""
+    """Another provider with a cache: a data key is used for ten minutes, an unwrapped one is kept for ten minutes."""
 
     inner: KeyProvider
     seconds: float = 600

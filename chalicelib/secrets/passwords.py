@@ -18,19 +18,19 @@ def hash_password(password: Secret) -> str:
 
 
 def verify_password(password: Secret, hashed: str | None) -> bool:
-    """Whether it is the password. Without a stored hash it costs as much and is False: it tells nobody who has an
-    account.
+    """Whether it is the password. Without a stored hash it is False and takes as long, so that the time does not reveal
+    which accounts exist.
     """
     from cryptography.exceptions import InvalidKey
     from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
     try:
-        Argon2id.verify_phc_encoded(password.reveal().encode(), hashed or _nobodys_hash())
+        Argon2id.verify_phc_encoded(password.reveal().encode(), hashed or _unused_hash())
     except InvalidKey:
         return False
     return hashed is not None
 
 
 @cache
-def _nobodys_hash() -> str:
+def _unused_hash() -> str:
     return hash_password(Secret(os.urandom(16).hex()))

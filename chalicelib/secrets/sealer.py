@@ -1,4 +1,4 @@
-"""Sealing of one text under one name: what rows may hold of answers that were shown once."""
+"""Encryption of one text under one name, for answers with secrets that a repeated request gets again."""
 
 from chalicelib.domain.credentials import SealedCredentials, SealedSecret
 from chalicelib.kit.adapters import adapter
@@ -10,22 +10,22 @@ _FIELD = "text"
 
 
 class Sealer:
-    """An envelope around a single text. The name is part of what it is bound to."""
+    """Seals single texts in an `Envelope`. A text that was sealed under another name does not open."""
 
     def __init__(self, envelope: Envelope) -> None:
         self._envelope = envelope
 
     def seal(self, name: str, text: Secret) -> str:
-        """The text, sealed, as text."""
+        """The sealed text, as JSON."""
         return adapter(SealedSecret).dump_json(self._envelope.seal(name, _FIELD, 1, text)).decode()
 
     def open(self, name: str, sealed: str) -> Secret:
         """The plain text. Raises StoreUnavailable when it was sealed under another name or key."""
-        holder = SealedCredentials(
+        row = SealedCredentials(
             id=name,
             resource_type="text",
             resource_id=name,
             sealed={_FIELD: adapter(SealedSecret).validate_json(sealed)},
             created_at=utc_now(),
         )
-        return self._envelope.open(holder, _FIELD)
+        return self._envelope.open(row, _FIELD)

@@ -1,4 +1,4 @@
-"""Tokens are looked up by value, so they are stored hashed. They are 256 random bits: a plain hash is enough."""
+"""Tokens: found by their hash, which is all that is stored. They are 256 random bits, so no salt is needed."""
 
 import base64
 import hashlib
@@ -12,9 +12,9 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def same_secret(given: str, expected: Secret) -> bool:
-    """Whether two secrets are equal, in a time that tells nothing."""
-    return hmac.compare_digest(given.encode(), expected.reveal().encode())
+def same_secret(presented: str, expected: Secret) -> bool:
+    """Whether two secrets are equal, in constant time."""
+    return hmac.compare_digest(presented.encode(), expected.reveal().encode())
 
 
 def derived_key(master: Secret, purpose: str) -> bytes:

@@ -65,8 +65,8 @@ class AuditTrail:
         self.record(transaction, context, action, resource_id, **more)
         transaction.commit()
 
-    def record_denial(self, context: RequestContext, method: str, path: str, permission: str) -> None:
-        """Write down that the actor lacked the permission which a route needs."""
+    def record_denial(self, context: RequestContext, *, method: str, path: str, permission: str) -> None:
+        """Write that the caller was refused a route for lack of a permission."""
         request = {"method": method, "path": path, "permission": permission}
         self.record_alone(context, "access.deny", None, outcome=Outcome.DENIED, after=request)
 

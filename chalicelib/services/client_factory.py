@@ -1,63 +1,64 @@
-"""The way out: opens a resource's secrets and hands back a client that is ready to ask."""
+"""Opens the secrets of endpoints, and makes the clients that use them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from chalicelib.clients.connect.client import Connect
-from chalicelib.clients.databases.contract import Database, DatabaseSecrets
+from chalicelib.clients.databases.contract import Database, MakeDatabase
 from chalicelib.clients.kafka import Kafka
-from chalicelib.domain.cluster import ConnectCluster, SecretDelivery, StreamCluster
-from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.cluster import ConnectAddress, ConnectCluster, KafkaAddress, SecretDelivery, StreamCluster
+from chalicelib.domain.credentials import Credentials, Secrets, without_blanks
+from chalicelib.domain.database import DatabaseAddress
+from chalicelib.domain.endpoint import Endpoint, OpenedEndpoint
 from chalicelib.domain.provider import DatabaseProvider
-from chalicelib.kit.masking import Secret
-from chalicelib.services.credentials import CredentialVault, Secrets
+from chalicelib.services.credentials import CredentialVault
 
-NO_SECRET = Secret("")
+A = TypeVar("A")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientFactory:
-    """Clients for registered systems. A Connect client is kept while its cluster's registration stays the same."""
+    """Clients for registered endpoints, and by `make_...` for opened ones, whose secrets need not be stored yet."""
 
     vault: CredentialVault
-    databases: dict[DatabaseProvider, Database]
-    make_connect: Callable[[str, str | None, Secret | None], Connect]
-    make_kafka: Callable[[StreamCluster, Secret | None], Kafka]
+    databases: Mapping[DatabaseProvider, MakeDatabase]
+    make_connect: Callable[[OpenedEndpoint[ConnectAddress]], Connect]
+    make_kafka: Callable[[OpenedEndpoint[KafkaAddress]], Kafka]
     _connects: dict[str, tuple[int, Connect]] = field(default_factory=dict)
 
+    def open(self, endpoint: Endpoint[A], unsaved: Secrets | None = None) -> OpenedEndpoint[A]:
+        """The endpoint with its stored secrets; those of a request that are not saved yet take their place."""
+        secrets = without_blanks(unsaved or {})
+        if endpoint.credentials.fields.keys() - secrets.keys():
+            secrets = {**self.vault.open(endpoint.credentials), **secrets}
+        return OpenedEndpoint(endpoint.address, secrets)
+
     def connect(self, cluster: ConnectCluster) -> Connect:
-        """The REST client of a registered Connect cluster."""
+        """The REST client of a registered Connect cluster, kept while its registration stays the same."""
         version, client = self._connects.get(cluster.id, (0, None))
         if client is None or version != cluster.version:
-            password = self.vault.open(cluster.credentials).get("password") if cluster.credentials.configured else None
-            client = self.make_connect(cluster.base_url, cluster.username, password)
+            client = self.make_connect(self.open(cluster.endpoint))
             self._connects[cluster.id] = (cluster.version, client)
         return client
 
     def kafka(self, cluster: StreamCluster) -> Kafka:
         """An admin client of a registered stream cluster. Close it."""
-        password = self.vault.open(cluster.credentials).get("password") if cluster.credentials.configured else None
-        return self.make_kafka(cluster, password)
+        return self.make_kafka(self.open(cluster.endpoint))
 
-    def database(self, provider: DatabaseProvider) -> Database:
-        """What can look at databases of this kind."""
-        return self.databases[provider]
+    def database(self, endpoint: Endpoint[DatabaseAddress]) -> Database:
+        """A client of a registered database."""
+        return self.make_database(self.open(endpoint))
 
-    def database_secrets(self, credentials: Credentials) -> DatabaseSecrets:
-        """The opened secrets of a source or destination."""
-        return as_database_secrets(self.vault.open(credentials))
+    def make_database(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> Database:
+        """A client of the kind that the address names."""
+        return self.databases[endpoint.address.provider](endpoint)
 
-    def for_connect(self, cluster: ConnectCluster, config: dict[str, str], credentials: Credentials) -> dict[str, str]:
-        """The config as this cluster gets it: with references, or, where the installation allows it, with values."""
+    def for_connect(self, cluster: ConnectCluster, config: dict[str, str], *credentials: Credentials) -> dict[str, str]:
+        """The config as it is sent to this cluster: with references to these credentials, or, where the cluster is
+        registered for inline secrets, with their values.
+        """
         if cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER:
             return config
-        values = {credentials.reference(name): value for name, value in self.vault.open(credentials).items()}
+        values = {one.reference(name): value for one in credentials for name, value in self.vault.open(one).items()}
         return {key: values[text].reveal() if text in values else text for key, text in config.items()}
-
-
-def as_database_secrets(secrets: Secrets) -> DatabaseSecrets:
-    """The secret fields of a database connection, typed."""
-    certificate = secrets.get("ca_certificate")
-    return DatabaseSecrets(
-        password=secrets.get("password") or NO_SECRET, ca_certificate=certificate.reveal() if certificate else None
-    )

@@ -9,8 +9,8 @@ from chalicelib.domain.health import Health
 from chalicelib.domain.registered import Registered
 from chalicelib.errors import HeadgateError, Invalid
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.masking import Secret
-from chalicelib.services.registered import RegisteredInput, RegisteredService
+from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.registered import RegisteredService
 
 LOOK_SECONDS = 6.0
 
@@ -21,9 +21,7 @@ C = TypeVar("C", bound=Registered)
 class ClusterService(RegisteredService[C]):
     """Read and delete the clusters of one kind; look at one."""
 
-    def _password(self, before: C, data: RegisteredInput) -> Secret | None:
-        """The new password, or the stored one when it was left blank."""
-        return data.secrets.get("password") or self.registry.vault.open(before.credentials).get("password")
+    clients: ClientFactory
 
     def _look(self, context: RequestContext, cluster: C, look: Callable[[Deadline], Mapping[str, Any]]) -> C:
         """The cluster with its health and with the fields that `look` read from it.

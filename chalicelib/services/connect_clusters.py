@@ -1,23 +1,23 @@
 """Connect clusters: Kafka Connect workers behind one REST address."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chalicelib.clients.connect.client import Connect
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import (
+    ConnectAddress,
     ConnectCluster,
     ConnectorPlugin,
     SecretDelivery,
     StreamCluster,
     require_same_kafka,
 )
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page, slice_of
-from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.clusters import ClusterService
 from chalicelib.services.registered import RegisteredInput
 from chalicelib.services.registry import Links
@@ -43,8 +43,6 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
     kind: type[ConnectCluster] = ConnectCluster
     streams: StreamClusters
     observations: Observations
-    clients: ClientFactory
-    make_connect: Callable[[str, str | None, Secret | None], Connect]
     allow_inline_secrets: bool
 
     def create(self, context: RequestContext, data: ConnectClusterInput) -> ConnectCluster:
@@ -55,7 +53,7 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
         """
         stream, transaction = self._stream(data), Transaction()
         built = self._built(transaction, context, data)
-        cluster = self._checked(context, built, data.secrets.get("password"), stream)
+        cluster = self._checked(context, built, self.clients.open(built.endpoint, data.secrets), stream)
         return self.registry.create(transaction, context, self.store, cluster, links=self.links(cluster))
 
     def get(self, cluster_id: str) -> ConnectCluster:
@@ -84,7 +82,8 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
         edited = self._edited(transaction, before, data)
         if edited.base_url != before.base_url:
             edited = replace(edited, connect_version=None, kafka_cluster_id=None)
-        after = self._checked(context, edited, self._password(before, data), stream)
+        endpoint = self.clients.open(replace(edited.endpoint, credentials=before.credentials), data.secrets)
+        after = self._checked(context, edited, endpoint, stream)
         return self.registry.update(transaction, context, self.store, before, after)
 
     def plugins(
@@ -120,10 +119,15 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
         return stream
 
     def _checked(
-        self, context: RequestContext, cluster: ConnectCluster, password: Secret | None, stream: StreamCluster
+        self,
+        context: RequestContext,
+        cluster: ConnectCluster,
+        endpoint: OpenedEndpoint[ConnectAddress],
+        stream: StreamCluster,
     ) -> ConnectCluster:
         def look(deadline: Deadline) -> Mapping[str, Any]:
-            root = self.make_connect(cluster.base_url, cluster.username, password).root(deadline)
+            with closing(self.clients.make_connect(endpoint)) as connect:
+                root = connect.root(deadline)
             require_same_kafka(root.kafka_cluster_id, stream.kafka_cluster_id)
             return {"connect_version": root.version, "kafka_cluster_id": root.kafka_cluster_id}
 

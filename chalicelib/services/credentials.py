@@ -1,10 +1,10 @@
-"""Credentials: sealed on the way in, opened for exactly one use on the way out."""
+"""Credentials: sealed before they are stored, opened only for a client that is about to use them."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.credentials import Credentials, SealedCredentials
+from chalicelib.domain.credentials import Credentials, SealedCredentials, SealedSecret, Secrets, without_blanks
 from chalicelib.errors import NotFound
 from chalicelib.kit.bounded import Bounded
 from chalicelib.kit.clock import Clock
@@ -15,9 +15,6 @@ from chalicelib.services.audit import AuditTrail
 from chalicelib.stores.secrets import SealedSecrets
 from chalicelib.stores.transaction import Transaction
 
-Secrets = Mapping[str, Secret | None]
-"""Secret fields of a request. None or blank means: keep what is stored."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CredentialVault:
@@ -27,61 +24,58 @@ class CredentialVault:
     envelope: Envelope
     audit: AuditTrail
     clock: Clock
-    _read: Bounded[Hashable, SealedCredentials] = field(default_factory=lambda: Bounded(1000))
+    _cached: Bounded[Hashable, SealedCredentials] = field(default_factory=lambda: Bounded(1000))
 
     def seal_new(self, transaction: Transaction, resource_type: str, resource_id: str, secrets: Secrets) -> Credentials:
-        """Store the secrets of a resource that is being created. Its credentials' id is a function of its own id."""
-        given = {field: value for field, value in secrets.items() if value}
-        credentials_id = id_from("credentials", resource_type, resource_id)
-        if given:
-            sealed = {field: self.envelope.seal(credentials_id, field, 1, value) for field, value in given.items()}
-            self.rows.put_new(
-                transaction,
-                SealedCredentials(
-                    id=credentials_id,
-                    resource_type=resource_type,
-                    resource_id=resource_id,
-                    sealed=sealed,
-                    created_at=self.clock(),
-                ),
+        """Store the secrets of a resource that is being created. The credentials' id is derived from the resource's."""
+        credentials = Credentials(
+            id=id_from("credentials", resource_type, resource_id), fields=dict.fromkeys(without_blanks(secrets), 1)
+        )
+        if credentials.configured:
+            row = SealedCredentials(
+                id=credentials.id,
+                resource_type=resource_type,
+                resource_id=resource_id,
+                sealed=self._seal(credentials.id, credentials.fields, secrets),
+                created_at=self.clock(),
             )
-        return Credentials(id=credentials_id, fields=dict.fromkeys(given, 1))
+            self.rows.put_new(transaction, row)
+        return credentials
 
     def rotate(
         self, transaction: Transaction, resource_type: str, resource_id: str, credentials: Credentials, secrets: Secrets
     ) -> Credentials:
-        """Replace the fields that have a value; the others keep theirs."""
-        given = {field: value for field, value in secrets.items() if value}
-        if not given:
+        """Replace the secrets that have a value; the others stay."""
+        fresh = without_blanks(secrets)
+        if not fresh:
             return credentials
         if not credentials.configured:
             return self.seal_new(transaction, resource_type, resource_id, secrets)
         stored = self.rows.get(credentials.id)
-        versions = {field: credentials.fields.get(field, 0) + 1 for field in given}
-        fresh = {field: self.envelope.seal(stored.id, field, versions[field], value) for field, value in given.items()}
-        rotated = replace(stored, sealed={**stored.sealed, **fresh})
+        versions = {name: credentials.fields.get(name, 0) + 1 for name in fresh}
+        rotated = replace(stored, sealed={**stored.sealed, **self._seal(stored.id, versions, fresh)})
         self.rows.save(transaction, rotated)
         return replace(credentials, fields={**credentials.fields, **versions})
 
     def remove(self, transaction: Transaction, credentials: Credentials) -> None:
-        """Forget the secrets of a resource that is being deleted."""
+        """Delete the secrets of a resource that is being deleted."""
         if credentials.configured:
             self.rows.discard(transaction, credentials.id)
 
     def open(self, credentials: Credentials) -> Mapping[str, Secret]:
-        """The plain secrets, for a client that is about to use them."""
+        """The plain secrets by field; none when none are stored."""
         return self.envelope.open_all(self._sealed(credentials)) if credentials.configured else {}
 
     def _sealed(self, credentials: Credentials) -> SealedCredentials:
-        """What is sealed under a version never changes: a process that has read these versions, keeps them, sealed."""
+        # What is sealed under a version never changes, so rows are cached by their versions. They stay sealed.
         versions = (credentials.id, *sorted(credentials.fields.items()))
-        sealed = self._read.get(versions)
-        if sealed is None:
-            sealed = self._read[versions] = self.rows.get(credentials.id)
-        return sealed
+        row = self._cached.get(versions)
+        if row is None:
+            row = self._cached[versions] = self.rows.get(credentials.id)
+        return row
 
     def hand_to_connect(self, context: RequestContext, credentials_id: str) -> Mapping[str, Secret]:
-        """The plain secrets for Connect's secret provider. Each read is audited before anything is handed out."""
+        """The plain secrets for Connect's secret provider, after the read has been audited. Raises NotFound."""
         stored = self.rows.find(credentials_id) if is_uuid(credentials_id) else None
         if stored is None:
             raise NotFound("There are no credentials with this id.")
@@ -89,3 +83,7 @@ class CredentialVault:
             context, "secret.read", stored.resource_id, after={"fields": sorted(stored.sealed)}, meaningful=False
         )
         return self.envelope.open_all(stored)
+
+    def _seal(self, credentials_id: str, versions: Mapping[str, int], secrets: Secrets) -> dict[str, SealedSecret]:
+        values = without_blanks(secrets)
+        return {name: self.envelope.seal(credentials_id, name, versions[name], values[name]) for name in values}

@@ -1,14 +1,14 @@
-"""Bounded, read-only looks at databases: connection tests, readiness, and the facts that a preview needs."""
+"""Bounded, read-only checks of databases: connection tests, readiness, and the facts that a preview needs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
-from chalicelib.clients.databases.contract import DatabaseSecrets
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.database import CheckStatus, DatabaseAddress, TestCheck, TestResult
 from chalicelib.domain.destination import Destination
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.health import Health
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.facts import TargetFacts
@@ -24,44 +24,47 @@ from chalicelib.domain.table import TableName
 from chalicelib.errors import HeadgateError, Invalid, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.audit import AuditTrail
-from chalicelib.services.client_factory import ClientFactory, as_database_secrets
-from chalicelib.services.credentials import Secrets
+from chalicelib.services.client_factory import ClientFactory
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.transaction import Transaction
 
-LOOK_SECONDS = 12.0
-"""Longer than any honest server needs, and it leaves a request time for what comes after."""
+CHECK_SECONDS = 12.0
+"""More than a healthy server needs, and it leaves the request some of its 20 s for what follows."""
 
 S = TypeVar("S", bound=RegisteredSystem)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseChecks:
-    """Looks at databases through their clients. Nothing that it does changes a database."""
+    """Checks of databases through their clients. None of them changes a database."""
 
     clients: ClientFactory
     audit: AuditTrail
     clock: Clock
 
-    def test_unsaved(self, context: RequestContext, address: DatabaseAddress, secrets: Secrets) -> TestResult:
-        """Test a connection that is not registered. Stores nothing."""
-        return self._test(address, as_database_secrets(secrets), context.deadline)
+    def test_endpoint(self, context: RequestContext, endpoint: OpenedEndpoint[DatabaseAddress]) -> TestResult:
+        """Test a connection, registered or not. Stores nothing."""
+        try:
+            return self.clients.make_database(endpoint).test(_bounded(context))
+        except HeadgateError as error:
+            check = TestCheck(name="connect", status=CheckStatus.FAILED, code=error.code, message=error.message)
+            return TestResult(success=False, checks=(check,), server_version=None, latency_ms=None)
 
-    def test(self, context: RequestContext, rows: Documents[S], entity_id: str) -> TestResult:
-        """Test a registered connection and remember the outcome beside it. Raises NotFound."""
-        entity = rows.get(entity_id)
-        result = self._test(entity.address, self.clients.database_secrets(entity.credentials), context.deadline)
+    def test(self, context: RequestContext, store: Documents[S], entity_id: str) -> TestResult:
+        """Test a registered connection and store the result in its row. Raises NotFound."""
+        entity = store.get(entity_id)
+        result = self.test_endpoint(context, self.clients.open(entity.endpoint))
         now = self.clock()
         tested = replace(entity, last_test=result, last_tested_at=now, health=health_after(result, now=now))
         transaction = Transaction()
-        rows.save(transaction, tested)
+        store.save(transaction, tested)
         self.audit.record(
-            transaction, context, f"{rows.noun}.test", entity.id, after={"success": result.success}, meaningful=False
+            transaction, context, f"{store.noun}.test", entity.id, after={"success": result.success}, meaningful=False
         )
         try:
             transaction.commit()
         except WriteConflict:
-            return result  # somebody edited it meanwhile: what was tested is no longer what is registered
+            return result  # it was changed meanwhile: what was tested is no longer what is registered
         return result
 
     def readiness(
@@ -69,11 +72,9 @@ class DatabaseChecks:
     ) -> Readiness:
         """Judge whether capture will work: for a pipeline's own choices, or for the server as such."""
         plan = CapturePlan.of(pipeline, deployed=deployed) if pipeline else None
-        deadline = Deadline.after(context.deadline.remaining(LOOK_SECONDS))
-        database = self.clients.database(source.address.provider)
+        deadline = _bounded(context)
         try:
-            secrets = self.clients.database_secrets(source.credentials)
-            facts = database.server_facts(source.address, secrets, plan.tables if plan else (), deadline)
+            facts = self.clients.database(source.endpoint).server_facts(plan.tables if plan else (), deadline)
         except (Unavailable, TimedOut, Invalid) as error:
             return unreachable_readiness(error, self.clock())
         return judge_readiness(facts, plan, self.clock())
@@ -82,21 +83,11 @@ class DatabaseChecks:
         self, context: RequestContext, destination: Destination, targets: Sequence[TableName]
     ) -> TargetFacts:
         """What a destination says about the tables that are to be written. Raises DESTINATION_UNAVAILABLE."""
-        deadline = Deadline.after(context.deadline.remaining(LOOK_SECONDS))
-        secrets = self.clients.database_secrets(destination.credentials)
-        database = self.clients.database(destination.address.provider)
+        deadline = _bounded(context)
         try:
-            return database.target_facts(destination.address, secrets, targets, deadline)
+            return self.clients.database(destination.endpoint).target_facts(targets, deadline)
         except (Unavailable, TimedOut) as error:
             raise Unavailable(error.message, code="DESTINATION_UNAVAILABLE") from error
-
-    def _test(self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline) -> TestResult:
-        bound = Deadline.after(deadline.remaining(LOOK_SECONDS))
-        try:
-            return self.clients.database(address.provider).test(address, secrets, bound)
-        except HeadgateError as error:
-            check = TestCheck(name="connect", status=CheckStatus.FAILED, code=error.code, message=error.message)
-            return TestResult(success=False, checks=(check,), server_version=None, latency_ms=None)
 
 
 def health_after(result: TestResult, *, now: datetime) -> Health:
@@ -105,3 +96,7 @@ def health_after(result: TestResult, *, now: datetime) -> Health:
     if failed is None:
         return Health.healthy(now)
     return Health.unhealthy(now, failed.code or "FAILED", failed.message)
+
+
+def _bounded(context: RequestContext) -> Deadline:
+    return Deadline.after(context.deadline.remaining(CHECK_SECONDS))

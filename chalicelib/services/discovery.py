@@ -1,14 +1,15 @@
-"""What the jobs do: discover the tables of a source, or check its health."""
+"""What the jobs of a source do: discover its tables, or check its health. Each is safe to repeat."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.database import CheckStatus, TestCheck
 from chalicelib.domain.health import Health, HealthStatus
 from chalicelib.domain.providers.postgresql.column_types import table_issues, topic_collisions
-from chalicelib.domain.providers.postgresql.facts import RawTable
+from chalicelib.domain.providers.postgresql.facts import RawTable, TableListing
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable
 from chalicelib.errors import Invalid, NotFound, TimedOut, Unavailable, WriteConflict
@@ -20,13 +21,12 @@ from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
 from chalicelib.stores.transaction import Transaction
 
-BOUND = 500
 _ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discovery:
-    """Discovery and health of sources, each safe to repeat."""
+    """Discovery and health of sources."""
 
     sources: Sources
     tables: SourceTables
@@ -35,32 +35,32 @@ class Discovery:
     clock: Clock
 
     def discover(self, context: RequestContext, source_id: str) -> Mapping[str, Any]:
-        """Read the catalogue and store what capture needs to know. That is a look at the source as well.
+        """Read the catalog and store what capture needs to know. The source's health follows from it as well.
 
         Raises Unavailable SOURCE_UNAVAILABLE.
         """
         source = self._source(source_id)
         try:
-            found, truncated = self._read(context, source)
+            listing = self._read(context, source)
         except (Unavailable, TimedOut, Invalid) as error:
             self._note(source, {"health": Health.unhealthy(self.clock(), error.code, error.message)})
             raise Unavailable(error.message, code="SOURCE_UNAVAILABLE") from error
-        stored = self._judge(source, found)
+        tables = self._judge(source, listing.tables)
         if self._source(source_id).address.identity != source.address.identity:
             raise Unavailable(
                 "The source was pointed at another database meanwhile. Discover again.", code="SOURCE_UNAVAILABLE"
             )
-        self.tables.replace(source_id, stored)
-        ready = sum(table.cdc_ready for table in stored)
+        # The tables first: a crash in between leaves old counts, and the job, which runs again, corrects them.
+        self.tables.replace(source_id, tables)
         now = self.clock()
-        seen = {"health": Health.healthy(now)}
-        self._note(source, seen, last_discovery_at=now, tables=len(stored), cdc_ready_tables=ready)
-        return {"tables": len(stored), "cdc_ready_tables": ready, "truncated": truncated, "bound": BOUND}
+        counts = {"tables": len(tables), "cdc_ready_tables": sum(table.cdc_ready for table in tables)}
+        self._note(source, {"health": Health.healthy(now)}, last_discovery_at=now, **counts)
+        return {**counts, "truncated": listing.truncated, "bound": DISCOVERY_BOUND}
 
     def check_health(self, context: RequestContext, source_id: str) -> Mapping[str, Any]:
-        """Test the connection and remember what came of it. A database that is down is a result."""
+        """Test the connection and store the result. A database that is down is a result."""
         source = self._source(source_id)
-        result = self.database_checks.test_unsaved(context, source.address, self.clients.vault.open(source.credentials))
+        result = self.database_checks.test_endpoint(context, self.clients.open(source.endpoint))
         health = health_after(result, now=self.clock())
         self._note(source, {"health": health, "last_test": result, "last_tested_at": health.checked_at})
         status = HealthStatus.HEALTHY if result.success else HealthStatus.UNHEALTHY
@@ -72,11 +72,8 @@ class Discovery:
             raise NotFound("The source was deleted meanwhile.")
         return source
 
-    def _read(self, context: RequestContext, source: Source) -> tuple[tuple[RawTable, ...], bool]:
-        database = self.clients.database(source.address.provider)
-        secrets = self.clients.database_secrets(source.credentials)
-        listing = database.list_tables(source.address, secrets, Deadline.after(context.deadline.remaining()), BOUND)
-        return listing.tables, listing.truncated
+    def _read(self, context: RequestContext, source: Source) -> TableListing:
+        return self.clients.database(source.endpoint).list_tables(Deadline.after(context.deadline.remaining()))
 
     def _judge(self, source: Source, found: tuple[RawTable, ...]) -> list[SourceTable]:
         now, collisions = self.clock(), topic_collisions(found)
@@ -97,16 +94,17 @@ class Discovery:
             for raw in found
         ]
 
-    def _note(self, looked_at: Source, seen: Mapping[str, Any], **known: Any) -> None:
-        """Write what was seen beside what people wrote meanwhile. `updated_at` stays theirs.
+    def _note(self, examined: Source, result: Mapping[str, Any], **counts: Any) -> None:
+        """Write what was found into the row as it is now, with what people have changed meanwhile.
 
-        `seen` is left out when the source is signed in to otherwise by now: it is no longer about this one.
+        `result` is left out when the endpoint has changed since: then it says nothing about the present one.
+        `updated_at` is left alone, it says when people changed the source.
         """
         for _ in range(_ATTEMPTS):
-            source = self._source(looked_at.id)
-            void = looked_at.invalidated_by(source.address, source.credentials)
+            source = self._source(examined.id)
+            outdated = examined.invalidated_by(source.endpoint)
             transaction = Transaction()
-            self.sources.save(transaction, replace(source, **known, **({} if void else seen)))
+            self.sources.save(transaction, replace(source, **counts, **({} if outdated else result)))
             try:
                 transaction.commit()
                 return

@@ -1,4 +1,4 @@
-"""Pipelines: previewed, created as a validated draft, deployed and steered, observed, deleted."""
+"""Pipelines: previewed, created as a validated draft, deployed, controlled, observed, deleted."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +18,7 @@ from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
+from chalicelib.services.connectors.dependencies import DependencyLoader, PipelineDependencies
 from chalicelib.services.connectors.lifecycle import Lifecycle, OperationRequest
 from chalicelib.services.connectors.observations import NO_VIEWS, ObservationReader, Views
 from chalicelib.services.connectors.owner import needs_config, require_deployed, require_found, with_notice
@@ -25,18 +26,19 @@ from chalicelib.services.connectors.pipeline_connector import PipelineConnector
 from chalicelib.services.connectors.validation import Validation
 from chalicelib.services.registry import Registry, expect_version
 from chalicelib.stores.deliveries import Deliveries
-from chalicelib.stores.dependencies import DependencyLoader, PipelineDependencies
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.sources import Sources
 from chalicelib.stores.transaction import Transaction
 
 BOUND = 500
-OUTDATED = "Its source was changed since its connector was given a config. Deploy it again to give it the new one."
+OUTDATED = (
+    "Its source was changed after its connector got its config. Deploy it again to give the connector the new one."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineInput:
-    """What people say about a pipeline."""
+    """What a client says about a pipeline."""
 
     name: str
     source_id: str
@@ -57,7 +59,7 @@ class PipelinePreview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineDetail:
-    """A pipeline with everything around it."""
+    """A pipeline with everything that it refers to."""
 
     pipeline: Pipeline
     source: Source
@@ -69,62 +71,62 @@ class PipelineDetail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineService:
-    """Everything that people do with pipelines."""
+    """Everything that a client can do with pipelines."""
 
-    rows: Pipelines
+    store: Pipelines
     sources: Sources
-    together: DependencyLoader[Pipeline, PipelineDependencies]
     deliveries: Deliveries
-    owner: PipelineConnector
+    dependencies: DependencyLoader
+    connector: PipelineConnector
     registry: Registry
     lifecycle: Lifecycle
     observation_reader: ObservationReader
     clock: Clock
 
-    def preview(self, context: RequestContext, given: PipelineInput) -> PipelinePreview:
+    def preview(self, context: RequestContext, data: PipelineInput) -> PipelinePreview:
         """Generate and validate the config. Stores nothing, shows no secret."""
-        pipeline, deps = self._draft(context, given)
+        pipeline, deps = self._draft(context, data)
         source, cluster = require_found(deps.source), require_found(deps.connect_cluster)
-        self.owner.check_discovered(pipeline)
+        self.connector.check_discovered(pipeline)
         config = build_source_config(pipeline, source)
-        plugins = self.owner.plugins
-        plugins.require(context, cluster, config["connector.class"])
-        plugins.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
+        validation = self.connector.validation
+        validation.require(context, cluster, config["connector.class"])
+        validation.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
         return PipelinePreview(
             connector_name=pipeline.connector_name,
             config=public_config(config),
             topics=pipeline.capture.topics,
-            validation=plugins.validate(context, cluster, pipeline.connector_name, config, source.credentials),
+            validation=validation.validate(context, cluster, pipeline.connector_name, config, source.credentials),
         )
 
-    def create(self, context: RequestContext, given: PipelineInput) -> Pipeline:
+    def create(self, context: RequestContext, data: PipelineInput) -> Pipeline:
         """Validate against the source and Connect, and store a draft. Nothing is deployed."""
-        pipeline, deps = self._draft(context, given)
+        pipeline, deps = self._draft(context, data)
         source = require_found(deps.source)
         config = build_source_config(pipeline, source)
-        if context.request_key and (stored := self.rows.find(pipeline.id)):
-            return self.observation_reader.latest([stored])[0]
-        self.owner.check_discovered(pipeline)
-        self.owner.check(context, pipeline, deps, config)
+        if context.request_key and (stored := self.store.find(pipeline.id)):
+            return self._observed(stored)
+        self.connector.check_discovered(pipeline)
+        self.connector.check(context, pipeline, deps, config)
         pipeline = replace(pipeline, config_hash=config_hash(config), claims=_claims(pipeline, source))
-        created = self.registry.create(Transaction(), context, self.rows, pipeline, links=self.owner.links(pipeline))
-        self.together.meet(created)
-        return self.observation_reader.latest([created])[0]
+        links = self.connector.links(pipeline)
+        created = self.registry.create(Transaction(), context, self.store, pipeline, links=links)
+        return self._observed(created)
 
     def list(self, *, limit: int, after: str | None) -> Page[Pipeline]:
         """Pipelines, newest first, each with its latest observation."""
-        page = self.rows.list(limit=limit, after=after)
+        page = self.store.list(limit=limit, after=after)
         return Page(items=self.observation_reader.latest(page.items), next_key=page.next_key)
 
     def get(self, pipeline_id: str) -> Pipeline:
         """The pipeline with its latest observation; raises NotFound."""
-        return self.observation_reader.latest([self.rows.get(pipeline_id)])[0]
+        return self._observed(self.store.get(pipeline_id))
 
     def detail(self, pipeline_id: str) -> PipelineDetail:
         """The pipeline with source, clusters, config and deliveries; raises NotFound."""
-        stored, deps = self.together.read(pipeline_id)
+        stored, deps = self._read(pipeline_id)
         views = {stored.connect_cluster_id: deps.view}
-        pipeline = with_notice(self.owner, self.observation_reader.latest([stored], views)[0], deps, OUTDATED)
+        pipeline = with_notice(self.connector, self.observation_reader.latest([stored], views)[0], deps, OUTDATED)
         source, workers = require_found(deps.source), require_found(deps.connect_cluster)
         return PipelineDetail(
             pipeline=pipeline,
@@ -137,67 +139,76 @@ class PipelineService:
 
     def destinations(self, pipeline_id: str, *, limit: int, after: str | None) -> Page[Delivery]:
         """Its deliveries, newest first; raises NotFound."""
-        self.rows.get(pipeline_id)
-        return self._deliveries(pipeline_id, limit=limit, after=after)
+        page = self._deliveries(pipeline_id, limit=limit, after=after)
+        if not page.items:
+            self.store.get(pipeline_id)
+        return page
 
     def status(self, context: RequestContext, pipeline_id: str) -> Pipeline:
         """The pipeline with an observation made now. `UNKNOWN`, with the reason, when Connect cannot be read."""
-        pipeline, deps = self.together.read(pipeline_id)
+        pipeline, deps = self._read(pipeline_id)
         seen = self.observation_reader.now(context, pipeline, require_found(deps.connect_cluster))
-        return with_notice(self.owner, seen, deps, OUTDATED)
+        return with_notice(self.connector, seen, deps, OUTDATED)
 
     def readiness(self, context: RequestContext, source_id: str, pipeline_id: str | None) -> Readiness:
-        """Whether a source is ready, for one of its pipelines or as such. Raises NotFound, REFERENCE_NOT_FOUND."""
+        """Whether a source is ready, in general or for one of its pipelines. Raises NotFound, REFERENCE_NOT_FOUND."""
         source = self.sources.get(source_id)
-        pipeline = self.rows.find(pipeline_id) if pipeline_id else None
+        pipeline = self.store.find(pipeline_id) if pipeline_id else None
         if pipeline_id and (pipeline is None or pipeline.source_id != source_id):
             raise Invalid("This source has no pipeline with this id.", code="REFERENCE_NOT_FOUND")
         deployed = pipeline is not None and pipeline.desired_state is not DesiredState.DRAFT
-        return self.owner.database_checks.readiness(context, source, pipeline, deployed=deployed)
+        return self.connector.database_checks.readiness(context, source, pipeline, deployed=deployed)
 
     def deploy(self, context: RequestContext, pipeline_id: str) -> Pipeline:
-        """Create its connector and let it run.
+        """Create its connector and start it.
 
-        Deploying what is deployed changes nothing, unless its source was changed since, or somebody has changed the
-        connector's config: then the connector gets its config again, running or paused as it is.
+        A pipeline that is deployed already does not change, unless its source was changed since, or somebody has
+        changed the connector's config in Connect: then the connector gets its config again, running or paused as it is.
         """
-        pipeline, deps = self.together.read(pipeline_id)
-        if needs_config(self.owner, pipeline, deps):
+        pipeline, deps = self._read(pipeline_id)
+        if needs_config(self.connector, pipeline, deps):
             return self._execute(context, pipeline, deps, OperationKind.UPDATE_CONFIG) or pipeline
         if pipeline.desired_state is not DesiredState.DRAFT and not pipeline.open_operation:
             return self.observation_reader.latest([pipeline], {pipeline.connect_cluster_id: deps.view})[0]
         return self._execute(context, pipeline, deps, OperationKind.DEPLOY) or pipeline
 
     def pause(self, context: RequestContext, pipeline_id: str) -> Pipeline:
-        """Stop reading from the source; the slot keeps its place."""
-        return self._steer(context, pipeline_id, OperationKind.PAUSE)
+        """Stop reading from the source; the slot keeps its position."""
+        return self._control(context, pipeline_id, OperationKind.PAUSE)
 
     def resume(self, context: RequestContext, pipeline_id: str) -> Pipeline:
-        """Go on where it was paused."""
-        return self._steer(context, pipeline_id, OperationKind.RESUME)
+        """Continue from where it was paused."""
+        return self._control(context, pipeline_id, OperationKind.RESUME)
 
     def restart(self, context: RequestContext, pipeline_id: str) -> Pipeline:
         """Restart the connector and all of its tasks."""
-        return self._steer(context, pipeline_id, OperationKind.RESTART)
+        return self._control(context, pipeline_id, OperationKind.RESTART)
 
     def restart_task(self, context: RequestContext, pipeline_id: str, task: int) -> Pipeline:
         """Restart one task. Raises NotFound when there is no such task."""
-        return self._steer(context, pipeline_id, OperationKind.RESTART_TASK, task=task)
+        return self._control(context, pipeline_id, OperationKind.RESTART_TASK, task=task)
 
     def delete(self, context: RequestContext, pipeline_id: str) -> Pipeline | None:
         """Delete the connector, then the pipeline. Slot and publication stay in the source.
 
-        None when it is done; the pipeline with its open operation when Connect did not say. Raises Conflict
+        None when it is done; the pipeline with its open operation when Connect did not answer. Raises Conflict
         RESOURCE_IN_USE while it has deliveries.
         """
-        pipeline, deps = self.together.read(pipeline_id)
+        pipeline, deps = self._read(pipeline_id)
         expect_version(context, pipeline.version)
         return self._execute(context, pipeline, deps, OperationKind.DELETE)
 
-    def _steer(self, context: RequestContext, pipeline_id: str, kind: OperationKind, **parameters: Any) -> Pipeline:
-        pipeline, deps = self.together.read(pipeline_id)
+    def _control(self, context: RequestContext, pipeline_id: str, kind: OperationKind, **parameters: Any) -> Pipeline:
+        pipeline, deps = self._read(pipeline_id)
         require_deployed(pipeline)
         return self._execute(context, pipeline, deps, kind, **parameters) or pipeline
+
+    def _read(self, pipeline_id: str) -> tuple[Pipeline, PipelineDependencies]:
+        pipeline = self.store.get(pipeline_id)
+        return pipeline, self.dependencies.of_pipeline(pipeline)
+
+    def _observed(self, pipeline: Pipeline) -> Pipeline:
+        return self.observation_reader.latest([pipeline])[0]
 
     def _execute(
         self,
@@ -207,11 +218,10 @@ class PipelineService:
         kind: OperationKind,
         **parameters: Any,
     ) -> Pipeline | None:
-        return self.lifecycle.execute(
-            OperationRequest(
-                context=context, owner=self.owner, resource=pipeline, deps=deps, kind=kind, parameters=parameters
-            )
+        request = OperationRequest(
+            context=context, owner=self.connector, resource=pipeline, deps=deps, kind=kind, parameters=parameters
         )
+        return self.lifecycle.execute(request)
 
     def _deliveries(
         self, pipeline_id: str, *, limit: int, after: str | None, views: Views = NO_VIEWS
@@ -219,37 +229,44 @@ class PipelineService:
         page = self.deliveries.list_in("pipeline_id", pipeline_id, limit=limit, after=after)
         return Page(items=self.observation_reader.latest(page.items, views), next_key=page.next_key)
 
-    def _draft(self, context: RequestContext, given: PipelineInput) -> tuple[Pipeline, PipelineDependencies]:
+    def _draft(self, context: RequestContext, data: PipelineInput) -> tuple[Pipeline, PipelineDependencies]:
         """The pipeline that the input describes, and what it refers to. Raises REFERENCE_NOT_FOUND, Invalid."""
-        deps = self.together.around((given.source_id, given.stream_cluster_id, given.connect_cluster_id))
-        source, stream, cluster = deps.source, deps.stream_cluster, deps.connect_cluster
-        if source is None or stream is None or cluster is None:
-            missing = "source" if source is None else "stream cluster" if stream is None else "Connect cluster"
-            raise Invalid(f"The {missing} that this refers to does not exist.", code="REFERENCE_NOT_FOUND")
-        if cluster.stream_cluster_id != stream.id:
-            raise Invalid.at(
-                "body",
-                "stream_cluster_id",
-                type_="other_stream_cluster",
-                message="The Connect cluster belongs to another stream cluster.",
-            )
-        if bad := check_properties(given.capture.properties):
+        now = self.clock()
+        pipeline = Pipeline(
+            id=context.fresh_id(),
+            name=data.name,
+            source_id=data.source_id,
+            stream_cluster_id=data.stream_cluster_id,
+            connect_cluster_id=data.connect_cluster_id,
+            capture=data.capture,
+            created_at=now,
+            updated_at=now,
+        )
+        deps = self.dependencies.of_pipeline(pipeline)
+        _require_references(deps)
+        if bad := check_properties(data.capture.properties):
             raise Invalid(
                 "Some properties are not among those that may be set. The documentation lists them.",
                 details=[{"location": ["body", "properties"], "type": "property_not_allowed"} for _ in bad],
             )
-        now = self.clock()
-        pipeline = Pipeline(
-            id=context.fresh_id(),
-            name=given.name,
-            source_id=given.source_id,
-            stream_cluster_id=given.stream_cluster_id,
-            connect_cluster_id=given.connect_cluster_id,
-            capture=given.capture,
-            created_at=now,
-            updated_at=now,
-        )
         return pipeline, deps
+
+
+def _require_references(deps: PipelineDependencies) -> None:
+    for found, noun in (
+        (deps.source, "source"),
+        (deps.stream_cluster, "stream cluster"),
+        (deps.connect_cluster, "Connect cluster"),
+    ):
+        if found is None:
+            raise Invalid(f"The {noun} that this refers to does not exist.", code="REFERENCE_NOT_FOUND")
+    if require_found(deps.connect_cluster).stream_cluster_id != require_found(deps.stream_cluster).id:
+        raise Invalid.at(
+            "body",
+            "stream_cluster_id",
+            type_="other_stream_cluster",
+            message="The Connect cluster belongs to another stream cluster.",
+        )
 
 
 def _claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, TypeVar
 
 from chalicelib.domain.access import RequestContext
+from chalicelib.domain.credentials import Secrets
 from chalicelib.domain.registered import Registered
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
-from chalicelib.services.credentials import Secrets
 from chalicelib.services.registry import NO_LINKS, Links, Registry, expect_version
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.transaction import Transaction

@@ -17,7 +17,7 @@ _FIELD = "signing_key"
 
 
 def signing_key(master_key: Secret | None, rows: SealedSecrets, envelope: Envelope, now: datetime) -> bytes:
-    """Derived from the master key where there is one; else random, made once and kept sealed."""
+    """Derived from the master key where there is one; otherwise random, made once and stored sealed."""
     if master_key:
         return derived_key(master_key, "signing")
     key_id = id_from("installation", _FIELD)

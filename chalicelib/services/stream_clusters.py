@@ -1,16 +1,15 @@
 """Stream clusters: Kafka brokers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chalicelib.clients.kafka import Kafka
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.cluster import MetricsProvider, SaslMechanism, SecurityProtocol, StreamCluster
+from chalicelib.domain.cluster import KafkaAddress, MetricsProvider, SaslMechanism, SecurityProtocol, StreamCluster
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Conflict
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.masking import Secret
 from chalicelib.services.clusters import ClusterService
 from chalicelib.services.registered import RegisteredInput
 from chalicelib.stores.transaction import Transaction
@@ -32,13 +31,12 @@ class StreamClusterService(ClusterService[StreamCluster]):
     """Create, read, change and delete stream clusters."""
 
     kind: type[StreamCluster] = StreamCluster
-    make_kafka: Callable[[StreamCluster, Secret | None], Kafka]
 
     def create(self, context: RequestContext, data: StreamClusterInput) -> StreamCluster:
         """Register brokers. Those that cannot be reached are registered as UNHEALTHY. Raises NAME_CONFLICT, Invalid."""
         transaction = Transaction()
         built = self._built(transaction, context, data)
-        cluster = self._checked(context, built, data.secrets.get("password"))
+        cluster = self._checked(context, built, self.clients.open(built.endpoint, data.secrets))
         return self.registry.create(transaction, context, self.store, cluster)
 
     def update(self, context: RequestContext, cluster_id: str, data: StreamClusterInput) -> StreamCluster:
@@ -51,7 +49,8 @@ class StreamClusterService(ClusterService[StreamCluster]):
         edited = self._edited(transaction, before, data)
         if edited.bootstrap_servers != before.bootstrap_servers:
             edited = replace(edited, kafka_cluster_id=None)
-        checked = self._checked(context, edited, self._password(before, data))
+        endpoint = self.clients.open(replace(edited.endpoint, credentials=before.credentials), data.secrets)
+        checked = self._checked(context, edited, endpoint)
         after = self._same_kafka(before, checked)
         # Connect workers may be registered on it at the same moment: then this write fails.
         unused = before.kafka_cluster_id not in (None, after.kafka_cluster_id)
@@ -73,9 +72,11 @@ class StreamClusterService(ClusterService[StreamCluster]):
             code="RESOURCE_IN_USE",
         )
 
-    def _checked(self, context: RequestContext, cluster: StreamCluster, password: Secret | None) -> StreamCluster:
+    def _checked(
+        self, context: RequestContext, cluster: StreamCluster, endpoint: OpenedEndpoint[KafkaAddress]
+    ) -> StreamCluster:
         def look(deadline: Deadline) -> Mapping[str, Any]:
-            with closing(self.make_kafka(cluster, password)) as kafka:
+            with closing(self.clients.make_kafka(endpoint)) as kafka:
                 return {"kafka_cluster_id": kafka.cluster_id(deadline)}
 
         return self._look(context, cluster, look)

@@ -43,7 +43,7 @@ class SystemService(RegisteredService[S]):
         """
         before, transaction = self._current(context, system_id), Transaction()
         edited = self._edited(transaction, before, data)
-        after = replace(edited, **before.invalidated_by(edited.address, edited.credentials))
+        after = replace(edited, **before.invalidated_by(edited.endpoint))
         moved = before.address.identity != after.address.identity
         unused = moved and self.ADDRESS_LOCKED
         stored = self.registry.update(transaction, context, self.store, before, after, unused=unused)

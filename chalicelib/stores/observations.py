@@ -1,9 +1,12 @@
-"""What the last tick saw of each Connect cluster: a small head that every tick touches, and a body in parts.
+"""What the last tick saw of each Connect cluster: a small head that every tick writes, and a body in parts.
 
 A row holds 400 KB at the most, so the body of a large cluster is several rows, each with the connectors whose names
-fall to it. Only parts that changed are written: one connector that fails among 10,000 costs one part. The head lists
-the digest of every part: parts that do not fit the head (a writer died half-way) are not believed, and are written
-anew by the next tick that has something to write.
+hash to it. Only parts that changed are written: one connector that fails among 10,000 costs one part. The head lists
+the digest of every part. Parts that do not match the head (a writer died between) are not used, and are written anew
+by the next tick that has something to write.
+
+Transitions that are not published yet are rows beside the body. The head counts them, and is written in one transaction
+with them and the first parts that changed. They count as removed once the head does not mention them any more.
 """
 
 import hashlib
@@ -17,11 +20,15 @@ from typing import Any
 from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute, UTCDateTimeAttribute
 from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
 
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView
+from chalicelib.domain.reconcile.transitions import Transition
+from chalicelib.errors import WriteConflict
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import to_milliseconds
+from chalicelib.kit.ids import new_id
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.documents import store_errors
 from chalicelib.stores.rows import Key, read_rows
@@ -30,13 +37,19 @@ from chalicelib.stores.transaction import Transaction
 
 _HEAD = "head"
 _CONNECTORS_PER_PART = 400
+_TRANSITIONS_PER_ROW = 1_000
+_PARTS_IN_TRANSACTION = 20
+"""With the rows of transitions (10 at the most) and 100 KB a row, below the 4 MB of a transaction."""
+
 _UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
-"""Stands for the time of looking in each observation of a body: the head has it, for all of them."""
+"""Replaces the time in each observation of a body: the head has it, for all of them."""
 
 
 class ObservationRow(Table):
-    """`head`, `body/0`, `body/1` ... of one cluster. `epoch` counts what people changed; `stamp` stands for `digests`
-    in conditions, so that those are as short for any number of connectors.
+    """`head`, `body/0`, `body/1` ... and `transitions/0` ... of one cluster. `epoch` counts changes of what is desired.
+
+    `write_id` is of the last write after which others that read before it do not count; `unpublished` is the number
+    of rows with transitions.
     """
 
     Meta = meta("observations")  # type: ignore[assignment]
@@ -47,7 +60,8 @@ class ObservationRow(Table):
     unreadable = UnicodeAttribute(null=True)
     compared_at = UTCDateTimeAttribute(null=True)
     digests = UnicodeAttribute(null=True)
-    stamp = UnicodeAttribute(null=True)
+    write_id = UnicodeAttribute(null=True)
+    unpublished = NumberAttribute(null=True)
     body = BinaryAttribute(null=True, legacy_encoding=False)
 
 
@@ -58,20 +72,22 @@ class Observations:
     _bodies: dict[str, tuple[str, ClusterSnapshot]] = field(default_factory=dict)
 
     def look(self, cluster_id: str, clusters: ConnectClusters) -> tuple[ConnectCluster | None, ClusterView]:
-        """What a tick begins with: a cluster's registration, and what is known of it. One call, of half the price.
+        """What a tick begins with: a cluster's registration, and its view with transitions. One call, of half the
+        price; more when the body is new to this process, or transitions were not published.
 
-        Both may be a moment old. A registration decides only whom to ask; a view that is not the newest is found out
+        Both may be out of date. A registration decides only whom to ask; a view that is not the newest is noticed
         when it is written over (`write`). Why that is enough: `infra/decisions/005-observations.md`.
         """
         with store_errors():
-            registered, head = read_rows(clusters.key(cluster_id), self.head_key(cluster_id), consistent=False)
-        cluster = clusters.found(registered)
-        if head is not None and self._holds(head):
-            return cluster, self._view(head)
-        return cluster, self.read([cluster_id]).get(cluster_id, ClusterView())
+            registered, head = read_rows(clusters.key(cluster_id), self.key(cluster_id), consistent=False)
+            cluster = clusters.found(registered)
+            if head is None or not self._is_current(head):
+                head = next(iter(_heads([cluster_id])), None)
+            view = self.found(head)
+            return cluster, replace(view, transitions=_transitions(head)) if head and head.unpublished else view
 
     def read(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
-        """What is known of each cluster: one call, and one more where a body is new to this process."""
+        """What is known of each cluster, without transitions: one call, and one more where a body is not known yet."""
         return self.views(_heads(cluster_ids))
 
     def heads(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
@@ -80,21 +96,21 @@ class Observations:
             return {head.cluster_id: self._view(head) for head in _heads(cluster_ids)}
 
     @staticmethod
-    def head_key(cluster_id: str) -> Key:
+    def key(cluster_id: str) -> Key:
         """The key of a cluster's head, for a read across tables."""
         return ObservationRow, cluster_id, _HEAD
 
-    def view(self, head: ObservationRow | None) -> ClusterView:
-        """What the head of a read across tables says; nothing is known where there was none."""
+    def found(self, head: ObservationRow | None) -> ClusterView:
+        """What the head of a read across tables says; an empty view where there was none."""
         return next(iter(self.views([head]).values())) if head else ClusterView()
 
     def views(self, rows: Iterable[ObservationRow]) -> Mapping[str, ClusterView]:
         """What heads say, by cluster. Reads the bodies that this process does not know yet."""
         with store_errors():
             heads = list(rows)
-            stale = {head.cluster_id: head.digests for head in heads if head.digests and not self._holds(head)}
-            if stale:
-                self._fetch(stale)
+            unknown = {head.cluster_id: head.digests for head in heads if head.digests and not self._is_current(head)}
+            if unknown:
+                self._fetch(unknown)
         return {head.cluster_id: self._view(head) for head in heads}
 
     def bump(self, transaction: Transaction, cluster_id: str) -> None:
@@ -102,11 +118,12 @@ class Observations:
         row = ObservationRow(cluster_id, _HEAD)
         transaction.update(row, [ObservationRow.epoch.add(1)], condition=None, label="epoch")
 
-    def write(self, cluster_id: str, view: ClusterView, *, changed: bool) -> bool:
-        """Store what a tick saw; `changed` says that `snapshot` is not what it was when the view was read.
+    def write(self, cluster_id: str, view: ClusterView, *, changed: bool) -> ClusterView | None:
+        """Store what a tick saw, and its transitions; `changed` says that `snapshot` is not what it was when the view
+        was read. The result is the view as stored.
 
-        False when another tick has stored another body since: it was faster, it counts, and this look is dropped. That
-        Connect could not be read is noted in any case.
+        None when another tick has stored a body or transitions since: it was faster, it counts, and this one is
+        dropped. That Connect still cannot be read is stored in any case.
         """
         columns: list[tuple[Any, Any]] = [
             (ObservationRow.observed_at, view.observed_at),
@@ -114,54 +131,65 @@ class Observations:
             (ObservationRow.compared_at, view.compared_at),
         ]
         parts = _packed(view.snapshot) if changed else {}
+        digests = " ".join(parts)
         if changed:
-            digests = " ".join(parts)
-            columns += [(ObservationRow.digests, digests), (ObservationRow.stamp, _short(digests))]
-        actions = [column.remove() if value is None else column.set(value) for column, value in columns]
+            columns.append((ObservationRow.digests, digests))
+        rows = self._changed_parts(cluster_id, parts)
+        unpublished = _transition_rows(cluster_id, view.transitions)
         with store_errors():
-            try:
-                ObservationRow(cluster_id, _HEAD).update(actions, condition=_still(view))
-            except UpdateError as error:
-                if failure_code(error) != "ConditionalCheckFailedException":
-                    raise
+            if rows or unpublished:
+                columns.append((ObservationRow.unpublished, len(unpublished) or None))
+                stored = _write_together(cluster_id, view, columns, [*unpublished, *rows[:_PARTS_IN_TRANSACTION]])
+            else:
+                stored = view if _write_head(cluster_id, view, columns) else None
+            if stored is None:
                 self._bodies.pop(cluster_id, None)
-                return False
-            if changed:
-                self._write_parts(cluster_id, parts)
-                self._bodies[cluster_id] = (" ".join(parts), view.snapshot)
-        return True
-
-    def _write_parts(self, cluster_id: str, parts: Mapping[str, bytes]) -> None:
-        """The head comes first, so that of two ticks at the same moment only one writes parts."""
-        known = self._bodies.get(cluster_id, ("", None))[0].split()
-        for number, (digest, text) in enumerate(parts.items()):
-            if len(known) != len(parts) or known[number] != digest:
-                row = ObservationRow(cluster_id, f"body/{number}", body=zlib.compress(text, 6), digests=digest)
+                return None
+            for row in rows[_PARTS_IN_TRANSACTION:]:
                 row.save()
+        if changed:
+            self._bodies[cluster_id] = (digests, view.snapshot)
+        return stored
 
-    def _fetch(self, stale: Mapping[str, str]) -> None:
-        """Read the bodies of clusters (id -> digests); what does not fit its digests counts as nothing known."""
-        keys = [(cluster_id, f"body/{n}") for cluster_id, digests in stale.items() for n in range(len(digests.split()))]
+    def remove_transitions(self, cluster_id: str, stored: ClusterView) -> None:
+        """Remove those of the view that `write` gave. Nothing happens when another tick has taken them over since."""
+        columns = [(ObservationRow.unpublished, None), (ObservationRow.write_id, new_id())]
+        with store_errors():
+            _write_head(cluster_id, stored, columns)
+
+    def _changed_parts(self, cluster_id: str, parts: Mapping[str, bytes]) -> list[ObservationRow]:
+        known = self._bodies.get(cluster_id, ("", None))[0].split()
+        return [
+            ObservationRow(cluster_id, f"body/{number}", body=zlib.compress(text, 6), digests=digest)
+            for number, (digest, text) in enumerate(parts.items())
+            if len(known) != len(parts) or known[number] != digest
+        ]
+
+    def _fetch(self, unknown: Mapping[str, str]) -> None:
+        """Read the bodies of clusters (id -> digests); one that does not match its digests counts as empty."""
+        keys = [
+            (cluster_id, f"body/{n}") for cluster_id, digests in unknown.items() for n in range(len(digests.split()))
+        ]
         rows = sorted(ObservationRow.batch_get(keys, consistent_read=True), key=lambda row: row.cluster_id)
         for cluster_id, found in groupby(rows, key=lambda row: row.cluster_id):
             parts = sorted(found, key=lambda row: int(row.part.partition("/")[2]))
             digests = " ".join(row.digests or "" for row in parts)
-            fits = digests == stale[cluster_id]
+            matches = digests == unknown[cluster_id]
             self._bodies[cluster_id] = (
-                (digests, _join([row.body for row in parts])) if fits else ("", ClusterSnapshot())
+                (digests, _join([row.body for row in parts])) if matches else ("", ClusterSnapshot())
             )
 
-    def _holds(self, head: ObservationRow) -> bool:
+    def _is_current(self, head: ObservationRow) -> bool:
         return self._bodies.get(head.cluster_id, ("", None))[0] == head.digests
 
     def _view(self, head: ObservationRow) -> ClusterView:
         return ClusterView(
             epoch=int(head.epoch),
-            observed_at=_moment(head.observed_at),
+            observed_at=_in_milliseconds(head.observed_at),
             unreadable=head.unreadable,
-            compared_at=_moment(head.compared_at),
-            body=head.stamp,
-            snapshot=self._bodies[head.cluster_id][1] if self._holds(head) else ClusterSnapshot(),
+            compared_at=_in_milliseconds(head.compared_at),
+            write_id=head.write_id,
+            snapshot=self._bodies[head.cluster_id][1] if self._is_current(head) else ClusterSnapshot(),
         )
 
 
@@ -170,21 +198,71 @@ def _heads(cluster_ids: Iterable[str]) -> Iterable[ObservationRow]:
     return ObservationRow.batch_get(keys, consistent_read=True) if keys else ()
 
 
-def _still(view: ClusterView) -> Condition | None:
-    """The body that the view was read with is still the one that is stored."""
-    if view.unreadable:
+def _write_head(cluster_id: str, view: ClusterView, columns: Sequence[tuple[Any, Any]]) -> bool:
+    """Whether it was written. That Connect still cannot be read touches nothing that others rely on: it always is."""
+    condition = None if view.unreadable and not view.transitions else _not_written_since(view)
+    try:
+        ObservationRow(cluster_id, _HEAD).update(_actions(columns), condition=condition)
+    except UpdateError as error:
+        if failure_code(error) != "ConditionalCheckFailedException":
+            raise
+        return False
+    return True
+
+
+def _write_together(
+    cluster_id: str, view: ClusterView, columns: Sequence[tuple[Any, Any]], rows: Sequence[ObservationRow]
+) -> ClusterView | None:
+    """The head and these rows in one transaction; the view as it is then stored."""
+    transaction = Transaction()
+    actions = _actions([*columns, (ObservationRow.write_id, transaction.write_id)])
+    head = ObservationRow(cluster_id, _HEAD)
+    transaction.update(head, actions, condition=_not_written_since(view), label="observations.changed")
+    for row in rows:
+        transaction.put(row, condition=None, label="part")
+    try:
+        transaction.commit()
+    except WriteConflict:
         return None
-    return ObservationRow.stamp == view.body if view.body else ObservationRow.stamp.does_not_exist()
+    return replace(view, write_id=transaction.write_id)
 
 
-def _moment(value: datetime | None) -> datetime | None:
+def _actions(columns: Sequence[tuple[Any, Any]]) -> list[Action]:
+    return [column.remove() if value is None else column.set(value) for column, value in columns]
+
+
+def _not_written_since(view: ClusterView) -> Condition:
+    """No other tick has written a body or transitions, or published them, since the view was read."""
+    column = ObservationRow.write_id
+    condition: Condition = column == view.write_id if view.write_id else column.does_not_exist()
+    return condition
+
+
+def _transition_rows(cluster_id: str, transitions: Sequence[Transition]) -> list[ObservationRow]:
+    chunks = [transitions[at : at + _TRANSITIONS_PER_ROW] for at in range(0, len(transitions), _TRANSITIONS_PER_ROW)]
+    pack = adapter(list[Transition]).dump_json
+    return [
+        ObservationRow(cluster_id, f"transitions/{number}", body=zlib.compress(pack(list(chunk)), 6))
+        for number, chunk in enumerate(chunks)
+    ]
+
+
+def _transitions(head: ObservationRow) -> tuple[Transition, ...]:
+    """Those that the head counts. Another tick may write them anew meanwhile; then this one is dropped."""
+    keys = [(head.cluster_id, f"transitions/{number}") for number in range(int(head.unpublished))]
+    rows = sorted(ObservationRow.batch_get(keys, consistent_read=True), key=lambda row: int(row.part.partition("/")[2]))
+    unpack = adapter(list[Transition]).validate_json
+    return tuple(one for row in rows for one in unpack(zlib.decompress(row.body)))
+
+
+def _in_milliseconds(value: datetime | None) -> datetime | None:
     return to_milliseconds(value) if value else None
 
 
 def _split(whole: ClusterSnapshot) -> list[ClusterSnapshot]:
     """The parts: connectors by a hash of their names, what is not about connectors in the first."""
     number = 1
-    while number * _CONNECTORS_PER_PART < max(len(whole.wanted), len(whole.observed)):
+    while number * _CONNECTORS_PER_PART < max(len(whole.desired), len(whole.observed)):
         number *= 2
     undated = {name: replace(seen, observed_at=_UNDATED) for name, seen in whole.observed.items()}
     parts: list[dict[str, Any]] = [{} for _ in range(number)]
@@ -201,11 +279,11 @@ _BY_NAME = [column.name for column in fields(ClusterSnapshot) if column.name not
 def _packed(whole: ClusterSnapshot) -> dict[str, bytes]:
     """Digest -> text of each part, in order. The number stands in each digest: no two parts have the same."""
     texts = [adapter(ClusterSnapshot).dump_json(part) for part in _split(whole)]
-    return {f"{number}.{_short(text)}": text for number, text in enumerate(texts)}
+    return {f"{number}.{_short_digest(text)}": text for number, text in enumerate(texts)}
 
 
-def _short(text: str | bytes) -> str:
-    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()[:10]
+def _short_digest(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()[:10]
 
 
 def _join(bodies: Sequence[bytes]) -> ClusterSnapshot:

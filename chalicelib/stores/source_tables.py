@@ -1,17 +1,14 @@
 """The tables that discovery found, one row each."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.kit.adapters import adapter
-from chalicelib.stores.documents import store_errors
-from chalicelib.stores.rows import Key, read_rows
+from chalicelib.stores.documents import find_together, store_errors
+from chalicelib.stores.rows import ROWS_PER_CALL, Key
 from chalicelib.stores.tables import Table, meta
-
-FEW = 90
-"""So many tables are read by their keys, in one call together with other rows (100 at the most)."""
 
 
 class SourceTableRow(Table):
@@ -33,16 +30,21 @@ class SourceTables:
             return tuple(_table(row) for row in rows)
 
     def find(self, source_id: str, names: Iterable[TableName]) -> dict[TableName, SourceTable]:
-        """The named tables, those that discovery found."""
-        keys = self.keys(source_id, names := set(names))
-        with store_errors():
-            rows = read_rows(*keys) if keys else []
-        tables = [_table(row) for row in rows if row] if keys else self.list(source_id)
-        return {table.name: table for table in tables if table.name in names}
+        """Those of the named tables that were discovered: by key when they fit one call, else from the whole list."""
+        names = set(names)
+        if len(names) > ROWS_PER_CALL:
+            return {table.name: table for table in self.list(source_id) if table.name in names}
+        found = find_together(*((self, (source_id, name)) for name in names))
+        return {table.name: table for table in found if table}
 
-    def keys(self, source_id: str, names: Collection[TableName]) -> tuple[Key, ...]:
-        """The keys of the named tables' rows; none when they are so many that reading all tables is cheaper."""
-        return tuple((SourceTableRow, source_id, _name(one)) for one in names) if len(names) <= FEW else ()
+    def key(self, name: tuple[str, TableName]) -> Key:
+        """The key of the row of one table, by its source's id and its name."""
+        source_id, table = name
+        return SourceTableRow, source_id, _name(table)
+
+    def found(self, row: SourceTableRow | None) -> SourceTable | None:
+        """The table in its row; None when there was none."""
+        return _table(row) if row else None
 
     def replace(self, source_id: str, tables: Sequence[SourceTable]) -> None:
         """Store what discovery found in place of what it found before. Safe to repeat."""

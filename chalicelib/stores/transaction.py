@@ -1,4 +1,4 @@
-"""All or nothing: a set of conditional writes, committed once, honest about lost replies."""
+"""Conditional writes that happen together or not at all (TransactWriteItems); a lost reply is recognised."""
 
 import time
 from collections.abc import Sequence
@@ -16,7 +16,6 @@ from pynamodb.transactions import TransactWrite
 from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.jitter import jitter
-from chalicelib.stores.rows import forget, keep, key_of
 from chalicelib.stores.tables import connection, failure_code
 
 STORE_ERRORS = (PynamoDBException, BotoCoreError, ClientError)
@@ -42,7 +41,6 @@ class _Write(NamedTuple):
     condition: Condition | None
     actions: Sequence[Action] = ()
     key: tuple[str, str | None] = ("", None)
-    asked_again: bool = False
 
 
 @dataclass(slots=True)
@@ -56,9 +54,9 @@ class Transaction:
     write_id: str = field(default_factory=new_id)
     _writes: list[_Write] = field(default_factory=list)
 
-    def put(self, model: Model, *, condition: Condition | None, label: str, asked_again: bool = False) -> None:
-        """Put a whole row. `asked_again` hands it, as it was put, to whoever asks for it next in this request."""
-        self._writes.append(_Write(_Kind.PUT, label, model, condition, asked_again=asked_again))
+    def put(self, model: Model, *, condition: Condition | None, label: str) -> None:
+        """Put a whole row."""
+        self._writes.append(_Write(_Kind.PUT, label, model, condition))
 
     def update(self, model: Model, actions: Sequence[Action], *, condition: Condition | None, label: str) -> None:
         """Change attributes of the row with the model's key."""
@@ -71,21 +69,14 @@ class Transaction:
     def check(
         self, model: type[Model], key: str, range_key: str | None = None, *, condition: Condition, label: str
     ) -> None:
-        """Write nothing, but insist."""
+        """Write nothing, but require the condition."""
         self._writes.append(_Write(_Kind.CHECK, label, model, condition, key=(key, range_key)))
 
     def commit(self) -> None:
-        """Do it. Raises `WriteConflict(label)` when a condition does not hold, `StoreUnavailable` when the outcome
-        is unknown. Contention with another transaction is retried a few times.
+        """Send all writes. Raises `WriteConflict(label)` when a condition does not hold, `StoreUnavailable` when the
+        outcome is unknown. Contention with another transaction is retried a few times.
         """
         self._writes.sort(key=lambda write: write.kind)
-        forget(key_of(write.model) for write in self._writes if write.kind is not _Kind.CHECK)
-        self._commit()
-        for write in self._writes:
-            if write.asked_again:
-                keep(key_of(write.model), write.model)
-
-    def _commit(self) -> None:
         for attempt in range(_ATTEMPTS):
             try:
                 self._send(f"{self.write_id[:34]}-{attempt}")

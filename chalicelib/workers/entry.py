@@ -1,4 +1,7 @@
-"""Queue functions: one job, one tick. Deployed with this module as entry: `app.py` never runs for them."""
+"""Queue functions: one job, one tick. Deployed with this module as entry: `app.py` never runs for them.
+
+`app.py` imports this module to register the functions, so that the wiring is imported when they run.
+"""
 
 import json
 from collections.abc import Callable
@@ -6,10 +9,10 @@ from typing import Any
 
 from chalice.app import Blueprint, SQSEvent
 
+from chalicelib.clients.queue import JOBS, TICKS
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.settings import settings
-from chalicelib.wiring import JOBS, TICKS, services
 
 workers = Blueprint(__name__)
 _JOB_SECONDS = 50.0
@@ -18,23 +21,27 @@ _TICK_SECONDS = 25.0
 
 @workers.on_sqs_message(queue=settings().queue_prefix + JOBS, batch_size=1, name="run_job")
 def run_job(event: SQSEvent) -> dict[str, Any]:
-    """Carry out the job that the message names."""
+    """Run the job that the message names."""
+    from chalicelib.wiring import services
+
     return each(event, lambda body: services().jobs.run(body["job_id"], Deadline.after(_JOB_SECONDS)))
 
 
 @workers.on_sqs_message(queue=settings().queue_prefix + TICKS, batch_size=1, name="run_tick")
 def run_tick(event: SQSEvent) -> dict[str, Any]:
-    """Look at the Connect cluster that the message names."""
-    return each(event, lambda body: services().reconciler.tick(body["cluster_id"], Deadline.after(_TICK_SECONDS)))
+    """Run one tick of the Connect cluster that the message names."""
+    from chalicelib.wiring import services
+
+    return each(event, lambda body: services().tick.run(body["cluster_id"], Deadline.after(_TICK_SECONDS)))
 
 
 def each(event: SQSEvent, act: Callable[[dict[str, str]], None]) -> dict[str, Any]:
-    """Act on every record by itself; those that failed come back after their visibility, the others do not."""
+    """Act on each record; those that failed are received again after their visibility timeout, the others are not."""
     failed = []
     for record in event.to_dict()["Records"]:
         try:
             act(json.loads(record["body"]))
-        except Exception as error:  # noqa: BLE001 - one record must not take the others with it
+        except Exception as error:  # noqa: BLE001 - one bad record must not fail the others
             get_logger().error("message failed", extra={"failure": failure(error)})
             failed.append({"itemIdentifier": record["messageId"]})
     return {"batchItemFailures": failed}

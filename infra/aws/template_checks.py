@@ -74,7 +74,7 @@ def _size_faults(template: Json) -> Iterator[str]:
 def _route_faults(resources: Json) -> Iterator[str]:
     paths = resources["RestAPI"]["Properties"]["DefinitionBody"]["paths"]
     found = {(method.upper(), path) for path, methods in paths.items() for method in methods}
-    mounted = {(route.method, path) for path, route in deployed.site}
+    mounted = {(route.method, path) for path, route in deployed.lazy_routes}
     if lacking := sorted((routes_of(deployed.app) | mounted) - found):
         yield f"routes missing from the API: {lacking}"
     if more := sorted(found - routes_of(deployed.app)):

@@ -10,7 +10,7 @@ from moto.dynamodb.models import dynamodb_backends
 
 from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, Observation, ObservedState, TaskStatus
-from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, Wanted
+from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, DesiredConnector
 from chalicelib.kit.ids import id_from
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -43,12 +43,12 @@ def connector_names(count: int) -> list[str]:
 
 def snapshot(config_hashes: Mapping[str, str], worker: str, *, epoch: int = 0) -> ClusterSnapshot:
     """What a quiet cluster's tick remembers when every connector (name -> hash of its config) runs as it should."""
-    wanted, observed = {}, {}
+    desired, observed = {}, {}
     task = TaskStatus(id=0, state="RUNNING", worker_id=worker)
     for name, config_hash in config_hashes.items():
         hexed = name.rpartition("-")[2]
         resource_id = "-".join((hexed[:8], hexed[8:12], hexed[12:16], hexed[16:20], hexed[20:]))
-        wanted[name] = Wanted(
+        desired[name] = DesiredConnector(
             resource_type="pipeline", resource_id=resource_id, desired_state=DesiredState.RUNNING,
             config_hash=config_hash,
         )  # fmt: skip
@@ -62,4 +62,4 @@ def snapshot(config_hashes: Mapping[str, str], worker: str, *, epoch: int = 0) -
                 tasks=(task,),
             ),
         )
-    return ClusterSnapshot(epoch=epoch, wanted=wanted, observed=observed)
+    return ClusterSnapshot(epoch=epoch, desired=desired, observed=observed)

@@ -114,13 +114,13 @@ def _tick(
     repeats: int,
     parse: Callable[[], Any],
 ) -> Tick:
-    reconciler, double = world.stage.services.reconciler, world.stage.doubles.connect_double
+    tick, double = world.stage.services.tick, world.stage.doubles.connect_double
     before = double.calls.count()
     with metered() as seen:
-        cpu = _cpu(lambda: reconciler.tick(world.connect, Deadline.after(60)))
+        cpu = _cpu(lambda: tick.run(world.connect, Deadline.after(60)))
     calls = double.calls.count() - before
     for _ in range(repeats - 1):
-        cpu = min(cpu, _cpu(lambda: reconciler.tick(world.connect, Deadline.after(60))))
+        cpu = min(cpu, _cpu(lambda: tick.run(world.connect, Deadline.after(60))))
     return Tick(
         name=name, connectors=connectors, seen=seen, connect_calls=calls, reads_allowed=1, writes_allowed=writes,
         units_allowed=units, cpu_ms=cpu, parsing_ms=min(_cpu(parse) for _ in range(repeats)),

@@ -8,7 +8,7 @@ import httpx
 from botocore.exceptions import BotoCoreError, ReadTimeoutError
 
 from infra.local.doubles.connect_faults import Effect
-from tests.support.call_interceptor import Crash, Point, RequestContext, Side, Trouble
+from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side, Trouble
 from tests.support.in_process_app import InProcessApp
 
 
@@ -62,32 +62,32 @@ def from_(where: Point, trouble: Trouble) -> Trouble:
     return lambda point, call: trouble(point, call) if point.side is where.side and point.turn >= where.turn else call()
 
 
-def _crash_before(_point: Point, _call: RequestContext) -> object:
+def _crash_before(_point: Point, _call: InterceptedCall) -> object:
     raise Crash
 
 
-def _crash_after(_point: Point, call: RequestContext) -> object:
+def _crash_after(_point: Point, call: InterceptedCall) -> object:
     answer = call()
     if isinstance(answer, httpx.Response):
         answer.close()
     raise Crash
 
 
-def _store_down(_point: Point, _call: RequestContext) -> object:
+def _store_down(_point: Point, _call: InterceptedCall) -> object:
     raise StoreDown
 
 
-def _store_silent(_point: Point, call: RequestContext) -> object:
+def _store_silent(_point: Point, call: InterceptedCall) -> object:
     call()
     raise StoreDown
 
 
-def _reply_lost(_point: Point, call: RequestContext) -> object:
+def _reply_lost(_point: Point, call: InterceptedCall) -> object:
     call()
     raise ReadTimeoutError(endpoint_url="dynamodb")
 
 
-def _refused(_point: Point, _call: RequestContext) -> object:
+def _refused(_point: Point, _call: InterceptedCall) -> object:
     raise httpx.ConnectError("refused")
 
 
@@ -112,7 +112,7 @@ def _on_its_way(*, last: bool = False) -> "Callable[[InProcessApp, Point, Afterm
     """No answer comes, and nothing has happened yet; it will. Connect may keep a request for 90 s."""
 
     def meet(_house: InProcessApp, point: Point, after: Aftermath) -> Trouble:
-        def swallow(_point: Point, call: RequestContext) -> object:
+        def swallow(_point: Point, call: InterceptedCall) -> object:
             context = contextvars.copy_context()
             queue = after.last if last else after.late
             queue.append(lambda: context.run(call).close())  # type: ignore[attr-defined]

@@ -100,8 +100,8 @@ def each_wanted_connector_is_there(world: World) -> Iterator[str]:
         if connector.target not in RUNS[row["desired_state"]]:
             yield f"a {noun} is {connector.target} and should be {row['desired_state']}"
         owner = owners[noun]
-        resource = owner.rows.get(row["id"])
-        deps = owner.deps(resource)
+        resource = owner.store.get(row["id"])
+        deps = owner.load_dependencies(resource)
         config, _ = owner.config(resource, deps)
         system = deps.source if noun == "pipeline" else deps.destination
         if config_hash(connector.config) != resource.config_hash:

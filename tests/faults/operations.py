@@ -57,7 +57,7 @@ def with_pipeline(app: InProcessApp, pipeline_id: str, act: Act, done: Callable[
     """An operation on a pipeline that was looked at before."""
     return Ready(
         before=lambda: app.services.pipelines.detail(pipeline_id),
-        act=lambda: app.ask(lambda: app.services.stores.pipelines_among.expect(pipeline_id), act),
+        act=act,
         done=done,
     )
 
@@ -66,7 +66,7 @@ def with_delivery(app: InProcessApp, act: Act, done: Callable[[], bool]) -> Read
     """An operation on the delivery, looked at before."""
     return Ready(
         before=lambda: app.services.deliveries.get(DELIVERY_ID),
-        act=lambda: app.ask(lambda: app.services.stores.deliveries_among.expect(DELIVERY_ID), act),
+        act=act,
         done=done,
     )
 
@@ -144,10 +144,7 @@ def deploy_delivery(app: InProcessApp) -> Ready:
     given = app.delivery_input(pipeline, "orders", "customers")
     return Ready(
         before=lambda: app.services.deliveries.preview(app.context(), destination.id, given),
-        act=lambda: app.ask(
-            lambda: app.services.deliveries.expect_draft(destination.id, given),
-            lambda: app.services.deliveries.deploy(app.context(key=DELIVERY_ID), destination.id, given),
-        ),
+        act=lambda: app.services.deliveries.deploy(app.context(key=DELIVERY_ID), destination.id, given),
         done=desires(app, DELIVERY_ID, DesiredState.RUNNING),
     )
 

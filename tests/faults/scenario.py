@@ -9,7 +9,7 @@ from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, Reject
 from tests.faults.failure_modes import Aftermath, Kind
 from tests.faults.invariants import violations
 from tests.faults.operations import Ready, Scene
-from tests.support.call_interceptor import Crash, Point, RequestContext, Trouble
+from tests.support.call_interceptor import Crash, InterceptedCall, Point, Trouble
 from tests.support.in_process_app import InProcessApp, Kept
 
 Troubles = Sequence[tuple[Point, Kind]]
@@ -118,7 +118,7 @@ def troubled(app: InProcessApp, troubles: Troubles, after: Aftermath, act: Calla
 
 
 def _together(troubles: Sequence[Trouble]) -> Trouble:
-    def meet(point: Point, call: RequestContext) -> object:
+    def meet(point: Point, call: InterceptedCall) -> object:
         for trouble in troubles:
             call = partial(trouble, point, call)
         return call()

@@ -13,13 +13,12 @@ from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.observation import DesiredState
 from chalicelib.errors import Conflict, HeadgateError, NotFound, Unavailable
 from chalicelib.kit.clock import Deadline
-from chalicelib.stores.rows import one_request
 from infra.local.doubles.connect_faults import Effect
 from infra.local.doubles.kafka import KafkaDouble
 from tests.faults.invariants import violations
 from tests.faults.operations import DEPLOY_DELIVERY, REMAP_DELIVERY, Scene
 from tests.faults.scenario import recover
-from tests.support.call_interceptor import Point, RequestContext, Side
+from tests.support.call_interceptor import InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp, changed
 
 CROWD = 10
@@ -32,8 +31,7 @@ def at_once(acts: Sequence[Callable[[], object]]) -> list[object]:
     def run(act: Callable[[], object]) -> object:
         start.wait()
         try:
-            with one_request():
-                return act()
+            return act()
         except HeadgateError as error:
             return error
 
@@ -92,7 +90,7 @@ def test_what_fails_while_a_neighbour_takes_a_table_of_the_schema_has_failed(app
     stores, neighbour = app.services.stores, list[Point]()
     pipeline, destination = stores.pipelines.list(limit=1).items[0], stores.destinations.list(limit=1).items[0]
 
-    def first_the_neighbour(point: Point, call: RequestContext) -> object:
+    def first_the_neighbour(point: Point, call: InterceptedCall) -> object:
         if point.side is not Side.CONNECT or neighbour:
             return call()
         neighbour.append(point)
@@ -164,7 +162,7 @@ def test_a_destination_is_deleted_while_ten_deliveries_to_it_are_deployed(app: I
 def test_a_stream_cluster_stays_where_connect_workers_are_registered_on_it_at_that_moment(app: InProcessApp) -> None:
     stream, registered = app.stream, list[ConnectCluster]()
 
-    def first_the_workers(point: Point, call: RequestContext) -> object:
+    def first_the_workers(point: Point, call: InterceptedCall) -> object:
         if point.writes and not registered:
             app.gate.unwatch()
             registered.append(app.register_connect(app.connect.url))
@@ -232,7 +230,7 @@ def test_ten_ticks_at_once_settle_an_open_operation_once(app: InProcessApp) -> N
     assert app.services.pipelines.deploy(app.context(), pipeline.id).open_operation
     app.clock.advance(31)
     cluster_id = app.cluster.id
-    at_once([lambda: app.services.reconciler.tick(cluster_id, Deadline.after(25))] * CROWD)
+    at_once([lambda: app.services.tick.run(cluster_id, Deadline.after(25))] * CROWD)
     assert recover(app) == []
     assert app.services.stores.pipelines.get(pipeline.id).desired_state is DesiredState.RUNNING
     assert app.connect.calls.count("POST", "/connectors$") == 1

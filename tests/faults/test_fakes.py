@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.clients.databases.contract import Database
+from chalicelib.clients.databases.contract import MakeDatabase
 from chalicelib.domain.providers.postgresql.facts import RawTable
 from chalicelib.domain.providers.postgresql.readiness import CapturePlan, ReadinessStatus, judge_readiness
 from chalicelib.domain.table import TableName
@@ -33,11 +33,11 @@ def shop() -> Iterator[Shop]:
         yield opened
 
 
-@pytest.fixture(params=[PaperDatabase(), client()], ids=["paper", "real"])
-def database(request: pytest.FixtureRequest) -> Database:
+@pytest.fixture(params=[PaperDatabase().at, client], ids=["paper", "real"])
+def database(request: pytest.FixtureRequest) -> MakeDatabase:
     """Both kinds."""
-    made: Database = request.param
-    return made
+    make: MakeDatabase = request.param
+    return make
 
 
 def soon() -> Deadline:
@@ -49,43 +49,43 @@ def shape(table: RawTable) -> RawTable:
     return replace(table, estimated_rows=None, estimated_size_bytes=None)
 
 
-def test_its_tables_are_these(database: Database, shop: Shop) -> None:
-    paper = PaperDatabase().list_tables(shop.address, shop.secrets, soon())
-    found = database.list_tables(shop.address, shop.secrets, soon())
+def test_its_tables_are_these(database: MakeDatabase, shop: Shop) -> None:
+    paper = PaperDatabase().at(shop.endpoint).list_tables(soon())
+    found = database(shop.endpoint).list_tables(soon())
     assert [shape(table) for table in found.tables] == [shape(table) for table in paper.tables]
     assert not found.truncated
 
 
-def test_it_lists_no_more_than_it_is_asked_for(database: Database, shop: Shop) -> None:
-    found = database.list_tables(shop.address, shop.secrets, soon(), bound=1)
+def test_it_lists_no_more_than_it_is_asked_for(database: MakeDatabase, shop: Shop) -> None:
+    found = database(shop.endpoint).list_tables(soon(), bound=1)
     assert len(found.tables) == 1
     assert found.truncated
 
 
-def test_it_is_ready_for_a_capture(database: Database, shop: Shop) -> None:
-    facts = database.server_facts(shop.address, shop.secrets, NAMES, soon())
-    assert {shape(table) for table in facts.tables} == {shape(table) for table in PaperDatabase()._tables()}
+def test_it_is_ready_for_a_capture(database: MakeDatabase, shop: Shop) -> None:
+    facts = database(shop.endpoint).server_facts(NAMES, soon())
+    assert {shape(table) for table in facts.tables} == {shape(table) for table in PaperDatabase().raw_tables()}
     readiness = judge_readiness(facts, PLAN, utc_now())
     assert readiness.failures == ()
     assert readiness.status in (ReadinessStatus.READY, ReadinessStatus.WARNING)
 
 
-def test_its_target_schema_is_there_and_empty(database: Database, shop: Shop) -> None:
-    facts = database.target_facts(shop.address, shop.secrets, TARGETS, soon())
+def test_its_target_schema_is_there_and_empty(database: MakeDatabase, shop: Shop) -> None:
+    facts = database(shop.endpoint).target_facts(TARGETS, soon())
     schema = facts.schema("target")
     assert schema
     assert (schema.usage, schema.create, facts.tables) == (True, True, ())
 
 
-def test_a_connection_test_succeeds(database: Database, shop: Shop) -> None:
-    found = database.test(shop.address, shop.secrets, soon())
-    paper = PaperDatabase().test(shop.address, shop.secrets, soon())
+def test_a_connection_test_succeeds(database: MakeDatabase, shop: Shop) -> None:
+    found = database(shop.endpoint).test(soon())
+    paper = PaperDatabase().at(shop.endpoint).test(soon())
     assert (found.success, found.checks) == (True, paper.checks)
 
 
-def test_one_that_is_down_is_unavailable(database: Database, shop: Shop) -> None:
-    down = replace(shop.address, port=1)
-    asked = PaperDatabase(reachable=False) if isinstance(database, PaperDatabase) else database
+def test_one_that_is_down_is_unavailable(database: MakeDatabase, shop: Shop) -> None:
+    down = replace(shop.endpoint, address=replace(shop.address, port=1))
+    make = database if database is client else PaperDatabase(reachable=False).at
     with pytest.raises(Unavailable) as failed:
-        asked.server_facts(down, shop.secrets, NAMES, soon())
+        make(down).server_facts(NAMES, soon())
     assert failed.value.code == "CONNECTION_REFUSED"

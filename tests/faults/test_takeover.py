@@ -10,7 +10,7 @@ import pytest
 from chalicelib.domain.observation import DesiredState
 from tests.faults.invariants import violations
 from tests.faults.scenario import recover
-from tests.support.call_interceptor import Point, RequestContext, Side
+from tests.support.call_interceptor import InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp
 
 
@@ -40,7 +40,7 @@ class HeldUp:
         finally:
             self._house.gate.unwatch()
 
-    def _stop(self, point: Point, call: RequestContext) -> object:
+    def _stop(self, point: Point, call: InterceptedCall) -> object:
         if self._stops(point) and not self._reached.is_set():
             self._reached.set()
             self._free.wait(20)
@@ -121,7 +121,7 @@ def test_mappings_are_settled_in_spite_of_many_other_changes_to_the_same_schema(
     others = iter(app.delivery_input(pipeline, f"other{number}") for number in range(99))
     deploys = threading.local()
 
-    def somebody_is_faster(point: Point, call: RequestContext) -> object:
+    def somebody_is_faster(point: Point, call: InterceptedCall) -> object:
         written = point.what == "TransactWriteItems" and point.number > 6
         if written and not getattr(deploys, "busy", False) and point.turn < 40:
             with ThreadPoolExecutor(1) as other:

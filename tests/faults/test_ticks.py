@@ -2,6 +2,7 @@
 
 import pytest
 
+from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.connect.client import Connect
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, owner_marker
 from chalicelib.domain.observation import ObservedState
@@ -12,6 +13,7 @@ from infra.local.doubles.connect_plugins import POSTGRES_SOURCE
 from tests.faults.invariants import violations
 from tests.faults.looking import a_stranger, code_of, touches
 from tests.faults.scenario import recover
+from tests.support.connect_worker import connect_endpoint
 from tests.support.in_process_app import InProcessApp
 
 
@@ -196,8 +198,8 @@ def a_leftover(app: InProcessApp) -> tuple[Pipeline, dict[str, str]]:
     """A create that arrives after its deploy was given up: the draft, and the config of the connector."""
     pipeline = app.pipeline()
     owner = app.services.pipeline_connector
-    config, _ = owner.config(pipeline, owner.deps(pipeline))
-    client = Connect(base_url=app.connect.url, check_host=app.services.policy)
+    config, _ = owner.config(pipeline, owner.load_dependencies(pipeline))
+    client = Connect(connect_endpoint(app.connect.url), check_host=AddressPolicy(allow_loopback=True))
     client.create_stopped(pipeline.connector_name, config, app.context().deadline)
     client.close()
     return pipeline, config

@@ -7,15 +7,16 @@ import pytest
 from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.connect.client import AlreadyExists, Connect, OutcomeUnknown
 from chalicelib.clients.kafka import Kafka
-from chalicelib.domain.cluster import StreamCluster
+from chalicelib.domain.cluster import KafkaAddress
 from chalicelib.domain.connector_config import config_hash
-from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.names import OWNER_KEY
 from chalicelib.domain.observation import ObservedState, observe
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline, utc_now
 from infra.local.doubles import Doubles, start
 from infra.local.doubles.connect_faults import Effect
+from tests.support.connect_worker import connect_endpoint
 from tests.support.waiting import eventually
 
 NAME = "headgate-sink-00000000000040008000000000000001"
@@ -47,7 +48,7 @@ def doubles(running: Doubles) -> Iterator[Doubles]:
 
 @pytest.fixture
 def connect(doubles: Doubles) -> Iterator[Connect]:
-    client = Connect(base_url=doubles.connect, check_host=POLICY)
+    client = Connect(connect_endpoint(doubles.connect), check_host=POLICY)
     yield client
     client.close()
 
@@ -140,16 +141,7 @@ def test_a_wrong_value_is_told_by_its_field(connect: Connect) -> None:
 
 
 def test_connect_and_kafka_belong_together(connect: Connect, doubles: Doubles) -> None:
-    now = utc_now()
-    cluster = StreamCluster(
-        id="k",
-        name="k",
-        bootstrap_servers=doubles.kafka,
-        credentials=Credentials(id="c"),
-        created_at=now,
-        updated_at=now,
-    )
-    kafka = Kafka(cluster, check_host=POLICY)
+    kafka = Kafka(OpenedEndpoint(KafkaAddress(bootstrap_servers=doubles.kafka)), check_host=POLICY)
     assert kafka.cluster_id(soon()) == connect.root(soon()).kafka_cluster_id
     assert isinstance(kafka.topics(soon()), frozenset)
     kafka.close()

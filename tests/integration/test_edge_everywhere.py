@@ -15,7 +15,7 @@ from tests.support.edge import (
     ADMIN,
     JSON_ADMIN,
     THING,
-    Seen,
+    ClientResponse,
     Send,
     make_edge,
     through_lambda_event,
@@ -77,7 +77,7 @@ def send(request: pytest.FixtureRequest) -> Send:
             return through_socket(request.getfixturevalue("chalice_local_url"))
 
 
-def code(seen: Seen) -> str:
+def code(seen: ClientResponse) -> str:
     return str(json.loads(seen.body)["error"]["code"])
 
 

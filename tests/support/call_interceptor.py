@@ -37,8 +37,8 @@ class Point:
         return f"#{self.number} {self.side.value} {self.what}"
 
 
-RequestContext = Callable[[], object]
-Trouble = Callable[[Point, RequestContext], object]
+InterceptedCall = Callable[[], object]
+Trouble = Callable[[Point, InterceptedCall], object]
 """What is done in place of a call; it may make the call, before or after it does its harm."""
 
 

@@ -10,7 +10,10 @@ from typing import Any
 
 from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.connect.client import Connect
+from chalicelib.domain.cluster import ConnectAddress
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.kit.clock import Deadline
+from chalicelib.kit.masking import Secret
 
 SECRET = "hunter2-in-a-trace"
 NAME = "headgate-source-00000000000040008000000000000001"
@@ -129,9 +132,17 @@ class Worker:
         self._thread.join()
 
 
-def at(url: str, **changes: Any) -> Connect:
-    settings: dict[str, Any] = {"check_host": AddressPolicy(allow_loopback=True), "sleep": lambda _: None}
-    return Connect(base_url=url, **{**settings, **changes})
+def at(url: str, username: str | None = None, password: Secret | None = None, **changes: Any) -> Connect:
+    return Connect(
+        connect_endpoint(url, username, password),
+        **{"check_host": AddressPolicy(allow_loopback=True), "sleep": lambda _: None, **changes},
+    )
+
+
+def connect_endpoint(
+    url: str, username: str | None = None, password: Secret | None = None
+) -> OpenedEndpoint[ConnectAddress]:
+    return OpenedEndpoint.unsaved(ConnectAddress(base_url=url, username=username), {"password": password})
 
 
 def soon(seconds: float = 5) -> Deadline:

@@ -1,4 +1,4 @@
-"""A small app on the real Router, and four ways to reach it: everything that a test of the edge needs."""
+"""A small app on the real Router, and several ways to send requests to it."""
 
 import logging
 import threading
@@ -17,14 +17,14 @@ from pydantic import BaseModel, Field
 
 from chalicelib import errors
 from chalicelib.api import events
-from chalicelib.api.boundary import Boundary, BoundaryDependencies, Denials
+from chalicelib.api.boundary import Boundary, BoundaryDependencies
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.docs import docs_routes
 from chalicelib.api.health import health_routes
-from chalicelib.api.http import Answer, HttpRequest, Reply
+from chalicelib.api.http import HttpRequest, JsonResponse, TextResponse
 from chalicelib.api.openapi import Json, document
 from chalicelib.api.route import Route, TaskPath, UuidPath
-from chalicelib.api.router import Router, close
+from chalicelib.api.router import Router, finish_app
 from chalicelib.domain.access import Actor, Permission, RequestContext, Role
 from chalicelib.domain.idempotency import LEASE, Claim, KeptAnswer
 from chalicelib.kit.clock import utc_now
@@ -35,6 +35,7 @@ from chalicelib.kit.pages import Page, Signer
 
 ADMIN = {"x-test-role": "Admin"}
 JSON_ADMIN = {**ADMIN, "content-type": "application/json"}
+RecordDenial = Callable[[RequestContext, Route], None]
 THING = "6c9de1b9-55d2-4d4b-9c1a-0f4b8b1a2c3d"
 
 
@@ -46,7 +47,7 @@ class Address(BaseModel):
 
 
 class ThingInput(BaseModel):
-    """A body with depth, a map and a union."""
+    """A body with a nested model, a map and a union."""
 
     name: str
     address: Address | None = None
@@ -55,7 +56,7 @@ class ThingInput(BaseModel):
 
 
 class ThingOutput(BaseModel):
-    """What is answered."""
+    """A response."""
 
     id: str
     name: str
@@ -78,16 +79,13 @@ class NoteInput(BaseModel):
 
 @dataclass
 class TestAuthenticator:
-    """Believes the header `x-test-role`; `x-test-user` tells people apart."""
+    """Trusts the header `x-test-role`; `x-test-user` is the user's id."""
 
     __test__ = False
 
-    def authenticate(
-        self, headers: Mapping[str, str], source_address: str, method: str, expect: Callable[[], None]
-    ) -> Actor:
+    def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
         if "x-test-role" not in headers:
             raise errors.Unauthenticated("Sign in first.")
-        expect()
         if headers.get("x-test-csrf") == "bad":
             raise errors.NotPermitted("Not from here.", code="CSRF_REJECTED")
         return Actor(id=headers.get("x-test-user", "u1"), email=None, role=Role(headers["x-test-role"]), via="session")
@@ -99,7 +97,7 @@ class TestAuthenticator:
 
 @dataclass
 class MemoryRows:
-    """Idempotency rows that live in a dict; the same promises as the store's."""
+    """Idempotency rows in a dict, with the guarantees of the store."""
 
     rows: dict[str, tuple[str, Claim, datetime, KeptAnswer | None]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -132,7 +130,7 @@ class MemoryRows:
 
 @dataclass
 class Edge:
-    """The app with what stands behind it, for a test to look at."""
+    """The app with its dependencies, for assertions."""
 
     app: Chalice
     rows: MemoryRows
@@ -141,14 +139,14 @@ class Edge:
     mounted: list[tuple[str, Route]]
 
 
-def make_edge(*extra: Router, denials: Denials | None = None) -> Edge:
-    """A fresh app with the small routes below, `extra` routers beside them, and the service's own public routes."""
+def make_edge(*extra: Router, record_denial: RecordDenial | None = None) -> Edge:
+    """A new app with the routes below, `extra` routers, and the public routes of the service."""
     rows, denied, calls = MemoryRows(), list[tuple[RequestContext, Route]](), list[RequestContext]()
     parts = BoundaryDependencies(
         authenticator=TestAuthenticator(),
         idempotency=lambda: rows,
         signer=lambda: Signer(key=b"k" * 32),
-        denials=denials or (lambda call, route: denied.append((call, route))),
+        record_denial=record_denial or (lambda context, route: denied.append((context, route))),
         clock=utc_now,
     )
     app, boundary = Chalice(app_name="edge"), Boundary(lambda: parts)
@@ -161,26 +159,26 @@ def make_edge(*extra: Router, denials: Denials | None = None) -> Edge:
         mounted += routes.mount(app, "/api/v1", boundary)
     for routes in (health_routes(lambda: {"tables": True, "queue": False}), docs_routes(description)):
         mounted += routes.mount(app, "", boundary)
-    close(app, boundary, lambda _: tuple(app.routes))
+    finish_app(app, boundary, lambda _: tuple(app.routes))
     return Edge(app=app, rows=rows, denied=denied, calls=calls, mounted=mounted)
 
 
 def things(calls: list[RequestContext]) -> Router:  # noqa: C901 - many small handlers, none with a branch too many
-    """Routes that show every kind of parameter and answer. Every call that reaches a handler is noted in `calls`."""
+    """Routes with every kind of parameter and response. `calls` gets the context of every call of a handler."""
     routes = Router(tag="Things")
 
     @routes.post("/things", needs=Permission.WRITE, status=201)
-    def create_thing(call: RequestContext, body: ThingInput) -> ThingOutput:
+    def create_thing(context: RequestContext, body: ThingInput) -> ThingOutput:
         """Make a thing."""
-        calls.append(call)
+        calls.append(context)
         if body.name == "taken":
             raise errors.Conflict("The name is taken.", code="NAME_CONFLICT")
         if body.name == "unreachable":
             raise errors.Unavailable("Not now.")
-        return ThingOutput(id=call.fresh_id(), name=body.name)
+        return ThingOutput(id=context.fresh_id(), name=body.name)
 
     @routes.get("/things", needs=Permission.READ)
-    def list_things(call: RequestContext, query: ThingQuery) -> Page[ThingOutput]:
+    def list_things(context: RequestContext, query: ThingQuery) -> Page[ThingOutput]:
         """List things."""
         first = int(query.after or 0)
         shown = range(first, min(first + query.limit, 5))
@@ -193,78 +191,78 @@ def things(calls: list[RequestContext]) -> Router:  # noqa: C901 - many small ha
         return [ThingOutput(id="summary", name="summary")]
 
     @routes.get("/things/{uuid}", needs=Permission.READ)
-    def get_thing(call: RequestContext, uuid: UuidPath) -> ThingOutput:
+    def get_thing(context: RequestContext, uuid: UuidPath) -> ThingOutput:
         """Read a thing."""
         if uuid != THING:
             raise errors.NotFound("No such thing.")
         return ThingOutput(id=uuid, name="ä thing")
 
     @routes.put("/things/{uuid}", needs=Permission.WRITE)
-    def change_thing(call: RequestContext, uuid: UuidPath, body: ThingInput) -> ThingOutput:
+    def change_thing(context: RequestContext, uuid: UuidPath, body: ThingInput) -> ThingOutput:
         """Change a thing."""
-        if call.if_match not in (None, 3):
-            raise errors.VersionMismatch("Somebody changed it.")
+        if context.if_match not in (None, 3):
+            raise errors.VersionMismatch("The version has changed.")
         return ThingOutput(id=uuid, name=body.name, version=4)
 
     @routes.delete("/things/{uuid}", needs=Permission.ADMINISTER)
-    def delete_thing(call: RequestContext, uuid: UuidPath) -> None:
+    def delete_thing(context: RequestContext, uuid: UuidPath) -> None:
         """Delete a thing."""
 
     @routes.post("/things/{uuid}/note", needs=Permission.OPERATE)
-    def note_thing(call: RequestContext, uuid: UuidPath, body: NoteInput | None) -> ThingOutput:
+    def note_thing(context: RequestContext, uuid: UuidPath, body: NoteInput | None) -> ThingOutput:
         """A body that may be left out."""
         return ThingOutput(id=uuid, name=body.note if body else "nothing")
 
     @routes.post("/things/{uuid}/tasks/{task_id}/restart", needs=Permission.OPERATE, also=(202,))
-    def restart_task(call: RequestContext, uuid: UuidPath, task_id: TaskPath) -> Answer[ThingOutput]:
+    def restart_task(context: RequestContext, uuid: UuidPath, task_id: TaskPath) -> JsonResponse[ThingOutput]:
         """A status chosen at run time, with a cookie."""
-        calls.append(call)
+        calls.append(context)
         body = ThingOutput(id=uuid, name=repr(task_id))
-        return Answer(body=body, status=202, headers={"X-Note": "here"}, cookies=("a=1; HttpOnly", "b=2"))
+        return JsonResponse(body=body, status=202, headers={"X-Note": "here"}, cookies=("a=1; HttpOnly", "b=2"))
 
     return routes
 
 
 def oddities(calls: list[RequestContext]) -> Router:
-    """Routes that answer text, are for somebody special, or fail."""
+    """Routes that return text, need a special permission, or fail."""
     routes = Router(tag="Oddities")
 
     @routes.get("/names/{name}", needs=Permission.READ)
-    def get_name(call: RequestContext, name: str) -> Reply:
-        """A name in the path, text in the answer."""
-        return Reply(text=f"name={name}")
+    def get_name(context: RequestContext, name: str) -> TextResponse:
+        """A name in the path, a text response."""
+        return TextResponse(text=f"name={name}")
 
     @routes.get("/wall", needs=Permission.PUBLIC)
-    def wall(request: HttpRequest) -> Reply:
-        """What a public handler sees of the request."""
-        return Reply(text=f"{request.headers.get('cookie', '-')} {request.source_address}")
+    def wall(request: HttpRequest) -> TextResponse:
+        """The request as a public handler gets it."""
+        return TextResponse(text=f"{request.headers.get('cookie', '-')} {request.source_address}")
 
     @routes.get("/machine", needs=Permission.SERVICE, hidden=True)
-    def machine(call: RequestContext) -> Reply:
+    def machine(context: RequestContext) -> TextResponse:
         """For machines only."""
-        return Reply(text=call.actor.via)
+        return TextResponse(text=context.actor.via)
 
     @routes.post("/broken", needs=Permission.READ)
-    def broken(call: RequestContext) -> None:
-        """Fails in a way that nobody foresaw, with a secret in the message."""
-        calls.append(call)
+    def broken(context: RequestContext) -> None:
+        """Fails unexpectedly, with a secret in the message."""
+        calls.append(context)
         raise KeyError("hunter2")
 
     @routes.get("/busy", needs=Permission.READ)
-    def busy(call: RequestContext) -> None:
+    def busy(context: RequestContext) -> None:
         """Too many."""
         raise errors.RateLimited("Later.", retry_after_seconds=7)
 
     @routes.post("/sealed", needs=Permission.READ)
-    def sealed(call: RequestContext, body: Annotated[ThingInput, Field()]) -> ThingOutput:
-        """Answers what it must not: a type of its own making."""
+    def sealed(context: RequestContext, body: Annotated[ThingInput, Field()]) -> ThingOutput:
+        """Returns another type than it declares."""
         return Secret("hunter2")  # type: ignore[return-value]
 
     return routes
 
 
 @dataclass(frozen=True)
-class Seen:
+class ClientResponse:
     """A response as a client sees it. Header names are lower case; a header sent twice is a tuple."""
 
     status: int
@@ -272,27 +270,27 @@ class Seen:
     body: str
 
 
-Send = Callable[[str, str, Mapping[str, str], bytes], Seen]
+Send = Callable[[str, str, Mapping[str, str], bytes], ClientResponse]
 
 
 def through_test_client(app: Chalice) -> Send:
     """By chalice's own test client."""
     client = Client(app)
 
-    def send(method: str, target: str, headers: Mapping[str, str], body: bytes) -> Seen:
+    def send(method: str, target: str, headers: Mapping[str, str], body: bytes) -> ClientResponse:
         answer = client.http.request(method, target, headers=dict(headers), body=body)
-        return Seen(answer.status_code, _lower(answer.headers), answer.body.decode())
+        return ClientResponse(answer.status_code, _lower(answer.headers), answer.body.decode())
 
     return send
 
 
 def through_lambda_event(app: Chalice) -> Send:
-    """By an event made by hand as API Gateway's proxy integration makes it, under the stage `/api`."""
+    """By an event like those of API Gateway's proxy integration, with the stage `/api`."""
 
-    def send(method: str, target: str, headers: Mapping[str, str], body: bytes) -> Seen:
+    def send(method: str, target: str, headers: Mapping[str, str], body: bytes) -> ClientResponse:
         answer = app(lambda_event(app, method, target, headers, body), None)
         merged = {**answer["headers"], **answer["multiValueHeaders"]}
-        return Seen(answer["statusCode"], _lower(merged), answer["body"])
+        return ClientResponse(answer["statusCode"], _lower(merged), answer["body"])
 
     return send
 
@@ -301,7 +299,7 @@ def through_socket(url: str) -> Send:
     """Over HTTP, one connection per request."""
     parts = urlsplit(url)
 
-    def send(method: str, target: str, headers: Mapping[str, str], body: bytes) -> Seen:
+    def send(method: str, target: str, headers: Mapping[str, str], body: bytes) -> ClientResponse:
         connection = HTTPConnection(parts.hostname or "", parts.port, timeout=20)
         try:
             connection.request(method, target, body=body or None, headers=dict(headers))
@@ -309,7 +307,7 @@ def through_socket(url: str) -> Send:
             seen: dict[str, list[str]] = {}
             for name, value in answer.getheaders():
                 seen.setdefault(name, []).append(value)
-            return Seen(answer.status, _lower(seen), answer.read().decode())
+            return ClientResponse(answer.status, _lower(seen), answer.read().decode())
         finally:
             connection.close()
 
@@ -319,7 +317,7 @@ def through_socket(url: str) -> Send:
 def lambda_event(
     app: Chalice, method: str, target: str, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> dict[str, object]:
-    """The proxy event for a request; its resource is found by reading templates from the left, literals first."""
+    """The proxy event for a request. Its resource is the first matching pattern, literals before variables."""
     path, _, query = target.partition("?")
     resource, values = _resource(app, path, method)
     parameters: dict[str, list[str]] = {}
@@ -352,15 +350,15 @@ def lambda_event(
 def _resource(app: Chalice, path: str, method: str) -> tuple[str, dict[str, str]]:
     parts = path.removesuffix("/").split("/")
     for pattern in sorted(app.routes, key=lambda pattern: [part.startswith("{") for part in pattern.split("/")]):
-        wanted = pattern.split("/")
-        if "{proxy+}" in pattern or len(wanted) != len(parts) or pattern == "/":
+        expected = pattern.split("/")
+        if "{proxy+}" in pattern or len(expected) != len(parts) or pattern == "/":
             continue
-        if all(want == got or (want.startswith("{") and got) for want, got in zip(wanted, parts, strict=True)):
+        pairs = list(zip(expected, parts, strict=True))
+        if all(segment == part or (segment.startswith("{") and part) for segment, part in pairs):
             # Methods that a path does not have reach the function only through the gateway's fallback.
             if method not in app.routes[pattern]:
                 break
-            caught = {want[1:-1]: got for want, got in zip(wanted, parts, strict=True) if want.startswith("{")}
-            return pattern, caught
+            return pattern, {segment[1:-1]: part for segment, part in pairs if segment.startswith("{")}
     return "/{proxy+}", {"proxy": path[1:]}
 
 
@@ -386,5 +384,5 @@ def logged() -> Iterator[StringIO]:
 
 
 def at(year: int = 2026, **more: int) -> datetime:
-    """A moment for tests."""
+    """A time for tests."""
     return datetime(year, 1, 1, tzinfo=UTC) + timedelta(**more)

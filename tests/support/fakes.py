@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from chalicelib.clients.databases.connection_test import succeeded
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND, DatabaseSecrets
-from chalicelib.clients.databases.postgresql.errors import DatabaseFailure, FailureCode
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND
+from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.database import DatabaseAddress, TestResult
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import (
     RawColumn,
     RawTable,
@@ -41,55 +42,28 @@ NO_DELAYS = Delays(connector=0, task=0, deleted=0, unassigned=0, silent=0, not_r
 
 @dataclass
 class PaperDatabase:
-    """A `Database`: PostgreSQL in good order, with three tables in `shop` and room for targets in every schema."""
+    """PostgreSQL in good order, with three tables in `shop` and room for targets in every schema. `at` is a
+    `MakeDatabase`.
+    """
 
     tables: Sequence[str] = TABLES
     reachable: bool = True
     bug: Exception | None = None
     """What looking at it raises that no client should."""
 
-    def test(self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline) -> TestResult:
-        """Succeeds."""
-        return succeeded("18.4", 1)
+    def at(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> "PaperClient":
+        """A client of it. It answers every address in the same way."""
+        return PaperClient(self, endpoint.address)
 
-    def server_facts(
-        self, address: DatabaseAddress, secrets: DatabaseSecrets, tables: Sequence[TableName], deadline: Deadline
-    ) -> ServerFacts:
-        """Ready for a capture of those of the tables that exist."""
-        self._look()
-        return ServerFacts(
-            version="18.4",
-            version_number=180004,
-            database=address.database_name,
-            wal_level="logical",
-            role=RoleFacts(name=address.username),
-            tables=tuple(table for table in self._tables() if table.name in tables),
-        )
-
-    def list_tables(
-        self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline, bound: int = DISCOVERY_BOUND
-    ) -> TableListing:
-        """All tables."""
-        self._look()
-        return TableListing(tables=self._tables()[:bound], truncated=bound < len(self.tables))
-
-    def target_facts(
-        self, address: DatabaseAddress, secrets: DatabaseSecrets, targets: Sequence[TableName], deadline: Deadline
-    ) -> TargetFacts:
-        """Schemas that exist, and no table in them yet."""
-        self._look()
-        schemas = sorted({target.schema_name for target in targets})
-        return TargetFacts(
-            version_number=180004, role=address.username, schemas=tuple(SchemaFacts(name=name) for name in schemas)
-        )
-
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Raise what stands in the way of looking at it."""
         if self.bug:
             raise self.bug
         if not self.reachable:
             raise DatabaseFailure(FailureCode.CONNECTION_REFUSED)
 
-    def _tables(self) -> tuple[RawTable, ...]:
+    def raw_tables(self) -> tuple[RawTable, ...]:
+        """The tables as a client reads them."""
         return tuple(
             RawTable(
                 name=TableName(SCHEMA, name),
@@ -101,6 +75,43 @@ class PaperDatabase:
                 owned=True,
             )
             for name in sorted(self.tables)
+        )
+
+
+@dataclass(frozen=True)
+class PaperClient:
+    """A `Database`."""
+
+    database: PaperDatabase
+    address: DatabaseAddress
+
+    def test(self, deadline: Deadline) -> TestResult:
+        """Succeeds."""
+        return succeeded("18.4", 1)
+
+    def server_facts(self, tables: Sequence[TableName], deadline: Deadline) -> ServerFacts:
+        """Ready for a capture of those of the tables that exist."""
+        self.database.look()
+        return ServerFacts(
+            version="18.4",
+            version_number=180004,
+            database=self.address.database_name,
+            wal_level="logical",
+            role=RoleFacts(name=self.address.username),
+            tables=tuple(table for table in self.database.raw_tables() if table.name in tables),
+        )
+
+    def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
+        """All tables."""
+        self.database.look()
+        return TableListing(tables=self.database.raw_tables()[:bound], truncated=bound < len(self.database.tables))
+
+    def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> TargetFacts:
+        """Schemas that exist, and no table in them yet."""
+        self.database.look()
+        schemas = sorted({target.schema_name for target in targets})
+        return TargetFacts(
+            version_number=180004, role=self.address.username, schemas=tuple(SchemaFacts(name=name) for name in schemas)
         )
 
 

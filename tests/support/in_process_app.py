@@ -12,13 +12,12 @@ Time stands still until `house.clock.advance(seconds)`. The fixture `app` starts
 import base64
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 from unittest.mock import patch
 
 import httpx
@@ -27,36 +26,38 @@ import pytest
 from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.kafka import Kafka
 from chalicelib.domain.access import Actor, RequestContext, Role
-from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, SecretDelivery, SecurityProtocol, StreamCluster
+from chalicelib.domain.cluster import (
+    ConnectAddress,
+    ConnectCluster,
+    KafkaAddress,
+    MetricsProvider,
+    SecretDelivery,
+    SecurityProtocol,
+    StreamCluster,
+)
 from chalicelib.domain.database import DatabaseAddress
 from chalicelib.domain.delivery import DeliveryOptions, Mapping
 from chalicelib.domain.destination import Destination
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
-from chalicelib.services.audit import AuditTrail
-from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connect_clusters import ConnectClusterInput
-from chalicelib.services.connectors.lifecycle import Lifecycle
-from chalicelib.services.credentials import CredentialVault
 from chalicelib.services.deliveries import DeliveryInput
 from chalicelib.services.pipelines import PipelineInput
-from chalicelib.services.registry import Registry
 from chalicelib.services.stream_clusters import StreamClusterInput
 from chalicelib.services.systems import SystemInput
 from chalicelib.settings import Settings
-from chalicelib.stores.rows import one_request
-from chalicelib.wiring import Services
+from chalicelib.wiring import Clients, Services
 from infra.local.doubles.connect_model import Connector
 from infra.local.doubles.kafka import KafkaDouble
 from tests.support.call_interceptor import Gate, Side
 from tests.support.fakes import SCHEMA, PaperConnect, PaperDatabase
 from tests.support.tables import Tables, on_moto
 
-T = TypeVar("T")
 ADMIN = Actor(id="3f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11", email="admin@example.com", role=Role.ADMIN, via="session")
 BEGIN = datetime(2026, 1, 31, 12, tzinfo=UTC)
 SETTINGS = Settings(
@@ -88,6 +89,11 @@ class VirtualClock:
         self.now += timedelta(seconds=seconds)
 
 
+class _KeptConnect(Connect):
+    def close(self) -> None:
+        """Stay connected."""
+
+
 class _KeptKafka(Kafka):
     def close(self) -> None:
         """Stay connected."""
@@ -103,45 +109,27 @@ class Connections:
     def close(self) -> None:
         """End them all."""
         for one in self.connect.values():
-            one.close()
+            Connect.close(one)
 
 
-class HouseServices(Services):
-    """The services of one process, with a clock, databases and waiting of the test's."""
+class KeptClients(Clients):
+    """Clients for databases in memory; those for Connect and Kafka are kept."""
 
-    def __init__(self, clock: VirtualClock, database: PaperDatabase, kept: Connections) -> None:
+    def __init__(self, database: PaperDatabase, kept: Connections) -> None:
         super().__init__(SETTINGS)
-        self.clock = clock
-        self.audit = AuditTrail(store=self.stores.audit, clock=clock)
-        self.credentials = CredentialVault(
-            rows=self.stores.secrets, envelope=self.envelope, audit=self.audit, clock=clock
-        )
-        self.registry = Registry(claims=self.stores.claims, vault=self.credentials, audit=self.audit)
-        self._database, self._kept = database, kept
+        self.databases = {DatabaseProvider.POSTGRESQL: database.at}
+        self._kept = kept
 
-    @cached_property
-    def clients(self) -> ClientFactory:
-        """The way out, to databases on paper."""
-        return ClientFactory(
-            vault=self.credentials,
-            databases={DatabaseProvider.POSTGRESQL: self._database},
-            make_connect=self._connect,
-            make_kafka=self._kafka,
-        )
+    def kafka(self, endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
+        servers = endpoint.address.bootstrap_servers
+        if servers not in self._kept.kafka:
+            self._kept.kafka[servers] = _KeptKafka(endpoint, check_host=self._policy)
+        return self._kept.kafka[servers]
 
-    @cached_property
-    def lifecycle(self) -> Lifecycle:
-        """Operations, which look again without waiting."""
-        return replace(super().lifecycle, sleep=_blink)
-
-    def _kafka(self, cluster: StreamCluster, password: Secret | None) -> Kafka:
-        if cluster.bootstrap_servers not in self._kept.kafka:
-            self._kept.kafka[cluster.bootstrap_servers] = _KeptKafka(cluster, password, check_host=self.policy)
-        return self._kept.kafka[cluster.bootstrap_servers]
-
-    def _connect(self, base_url: str, username: str | None, password: Secret | None) -> Connect:
+    def connect(self, endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
+        base_url = endpoint.address.base_url
         if base_url not in self._kept.connect:
-            self._kept.connect[base_url] = Connect(base_url=base_url, check_host=self.policy, sleep=_blink)
+            self._kept.connect[base_url] = _KeptConnect(endpoint, check_host=self._policy, sleep=_blink)
         return self._kept.connect[base_url]
 
 
@@ -201,7 +189,7 @@ class InProcessApp:
         self.clock.advance(after)
         self.connect.settle()
         one = cluster or self.cluster
-        self.services.reconciler.tick(one.id, Deadline.after(25))
+        self.services.tick.run(one.id, Deadline.after(25))
         self.connect.settle()
 
     def context(self, *, key: str | None = None, if_match: int | None = None, seconds: float = 20) -> RequestContext:
@@ -213,13 +201,6 @@ class InProcessApp:
             request_key=key,
             if_match=if_match,
         )
-
-    def ask(self, expecting: Callable[[], None], act: Callable[[], T]) -> T:
-        """What a request is: its rows are expected, one call reads them and who asks, then it acts."""
-        with one_request():
-            expecting()
-            self.services.stores.users.find("somebody")
-            return act()
 
     # what people register
 
@@ -309,8 +290,8 @@ class InProcessApp:
             options=DeliveryOptions(),
         )
 
-    def _new_process(self) -> HouseServices:
-        return HouseServices(self.clock, self.database, self.connections)
+    def _new_process(self) -> Services:
+        return Services(SETTINGS, clients=KeptClients(self.database, self.connections), clock=self.clock, sleep=_blink)
 
 
 @contextmanager

@@ -13,9 +13,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from chalicelib.clients.databases.contract import DatabaseSecrets
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
 from chalicelib.domain.database import DatabaseAddress, SslMode
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.domain.providers.postgresql.facts import ServerFacts
 from chalicelib.domain.providers.postgresql.readiness import CapturePlan, Readiness, judge_readiness
@@ -41,9 +41,9 @@ def any_address(host: str) -> Sequence[str]:
     return (host,)
 
 
-def client() -> PostgreSQL:
+def client(endpoint: OpenedEndpoint[DatabaseAddress]) -> PostgreSQL:
     """The client under test."""
-    return PostgreSQL(policy=any_address)
+    return PostgreSQL(endpoint=endpoint, check_host=any_address)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +76,9 @@ class RunningPostgreSQL:
         return f"postgresql://{postgres.SUPERUSER}:{self.superuser_password}@{HOST}:{self.port}/postgres"
 
     @property
-    def superuser(self) -> DatabaseSecrets:
+    def superuser(self) -> Mapping[str, Secret]:
         """The superuser's secrets."""
-        return DatabaseSecrets(password=Secret(self.superuser_password))
+        return {"password": Secret(self.superuser_password)}
 
 
 @contextlib.contextmanager
@@ -136,9 +136,14 @@ class Shop:
         return self.server.address(self.name, self.role)
 
     @property
-    def secrets(self) -> DatabaseSecrets:
+    def secrets(self) -> Mapping[str, Secret]:
         """What Headgate would sign in with."""
-        return DatabaseSecrets(password=Secret(self.password))
+        return {"password": Secret(self.password)}
+
+    @property
+    def endpoint(self) -> OpenedEndpoint[DatabaseAddress]:
+        """Address and secrets."""
+        return OpenedEndpoint(self.address, self.secrets)
 
     def plan(self, **changes: Any) -> CapturePlan:
         """A plan to capture the orders, with a publication that Debezium makes."""
@@ -147,7 +152,7 @@ class Shop:
 
     def facts(self, *tables: TableName) -> ServerFacts:
         """What the client reads, seen as the role."""
-        return client().server_facts(self.address, self.secrets, tables, Deadline.after(15))
+        return client(self.endpoint).server_facts(tables, Deadline.after(15))
 
     def readiness(self, plan: CapturePlan | None) -> Readiness:
         """What readiness says, from what the client reads."""

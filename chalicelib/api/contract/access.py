@@ -1,12 +1,12 @@
 """Signing in."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field, StringConstraints
 
 from chalicelib.api.contract.common import Input, Output, SecretText, Timestamp
 from chalicelib.domain.access import GRANTS, Permission, Role
-from chalicelib.domain.user import User, UserStatus
+from chalicelib.domain.user import UserStatus
 from chalicelib.services.sessions import SignedIn
 
 Email = Annotated[
@@ -15,7 +15,7 @@ Email = Annotated[
 
 
 class LoginBody(Input):
-    """Who wants to sign in."""
+    """Credentials to sign in with."""
 
     email: Email
     password: SecretText = Field(min_length=1, max_length=256)
@@ -29,17 +29,17 @@ class SessionUser(Output):
     role: Role
     status: UserStatus
 
-    @classmethod
-    def of(cls, user: User) -> "SessionUser":
-        """The user as a session shows them."""
-        return cls(id=user.id, email=user.email, role=user.role, status=user.status)
-
 
 class LoginOutput(Output):
     """A new session; its token is in the cookie."""
 
     user: SessionUser
     expires_at: Timestamp
+
+    @classmethod
+    def of(cls, signed_in: SignedIn) -> Self:
+        """The user and the end of the session."""
+        return cls(user=SessionUser.of(signed_in.user), expires_at=signed_in.session.expires_at())
 
 
 class SessionOutput(Output):
@@ -51,8 +51,8 @@ class SessionOutput(Output):
     via: str = "session"
 
     @classmethod
-    def of(cls, signed_in: SignedIn) -> "SessionOutput":
-        """The session as it is shown."""
+    def of(cls, signed_in: SignedIn) -> Self:
+        """The session with the permissions of its user's role."""
         return cls(
             user=SessionUser.of(signed_in.user),
             permissions=sorted(GRANTS[signed_in.user.role], key=list(Permission).index),

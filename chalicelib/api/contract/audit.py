@@ -1,25 +1,25 @@
 """The audit trail."""
 
-from typing import Any
+from typing import Any, Self
 
 from pydantic import Field
 
-from chalicelib.api.contract.common import Output, StrictInt, Timestamp, Uuid
+from chalicelib.api.contract.common import Integer, Output, Timestamp, Uuid
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.domain.audit import AuditRecord, Outcome
 
 
 class AuditQuery(ListQuery):
-    """Which records."""
+    """Filters of the audit trail."""
 
-    limit: StrictInt = Field(default=100, ge=1, le=500)
+    limit: Integer = Field(default=100, ge=1, le=500)
     resource_id: Uuid | None = None
     include_related: bool = Field(default=False, description="With resource_id: a destination's deliveries too.")
     meaningful: bool | None = Field(default=None, description="true leaves out routine observations and jobs.")
 
 
 class ActorOutput(Output):
-    """Who did it; nobody's id when Headgate did."""
+    """Who did it. `id` is null for Headgate itself."""
 
     id: str | None
     email: str | None
@@ -43,8 +43,8 @@ class AuditOutput(Output):
     meaningful: bool
 
     @classmethod
-    def of(cls, record: AuditRecord) -> "AuditOutput":
-        """The record as it is shown."""
+    def of(cls, record: AuditRecord) -> Self:
+        """The record with its actor as one object."""
         return cls(
             id=record.id,
             at=record.at,

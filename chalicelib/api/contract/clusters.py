@@ -2,31 +2,12 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import AfterValidator, AliasPath, Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from chalicelib.api.contract.common import (
-    CredentialsOutput,
-    FailureOutput,
-    Input,
-    Line,
-    Name,
-    Output,
-    Timestamp,
-    Uuid,
-    secrets_of,
-)
-from chalicelib.api.contract.registered import PasswordCredentials, registered_fields
-from chalicelib.domain.cluster import (
-    ConnectCluster,
-    ConnectorPlugin,
-    MetricsProvider,
-    SaslMechanism,
-    SecretDelivery,
-    SecurityProtocol,
-    StreamCluster,
-)
-from chalicelib.domain.health import HealthStatus
+from chalicelib.api.contract.common import Input, Line, Name, Output, Timestamp, Uuid, secrets_of
+from chalicelib.api.contract.registered import PasswordCredentials, RegisteredOutput
+from chalicelib.domain.cluster import MetricsProvider, SaslMechanism, SecretDelivery, SecurityProtocol
 from chalicelib.services.connect_clusters import ConnectClusterInput
 from chalicelib.services.stream_clusters import StreamClusterInput
 
@@ -67,23 +48,23 @@ class StreamClusterBody(Input):
 
     @field_validator("sasl_mechanism", "username")
     @classmethod
-    def _given_with_sasl(cls, value: str | None, said: ValidationInfo) -> str | None:
+    def _required_by_sasl(cls, value: str | None, info: ValidationInfo) -> str | None:
         """SASL takes a mechanism and a user name: without them every connection would fail later."""
-        protocol = said.data.get("security_protocol")
+        protocol = info.data.get("security_protocol")
         if protocol and protocol.has_sasl and not value:
             raise PydanticCustomError("missing", "SASL takes a mechanism and a user name")
         return value
 
     @field_validator("sasl_mechanism")
     @classmethod
-    def _only_with_sasl(cls, value: SaslMechanism | None, said: ValidationInfo) -> SaslMechanism | None:
-        protocol = said.data.get("security_protocol")
+    def _only_with_sasl(cls, value: SaslMechanism | None, info: ValidationInfo) -> SaslMechanism | None:
+        protocol = info.data.get("security_protocol")
         if protocol and not protocol.has_sasl and value:
             raise PydanticCustomError("protocol_without_sasl", "the protocol takes no mechanism")
         return value
 
-    def given(self) -> StreamClusterInput:
-        """What the service is told."""
+    def to_input(self) -> StreamClusterInput:
+        """The input of the service."""
         return StreamClusterInput(
             name=self.name,
             bootstrap_servers=self.bootstrap_servers.replace(" ", ""),
@@ -95,38 +76,16 @@ class StreamClusterBody(Input):
         )
 
 
-class StreamClusterOutput(Output):
+class StreamClusterOutput(RegisteredOutput):
     """A registered stream cluster."""
 
-    id: str
-    name: str
     bootstrap_servers: str
     security_protocol: SecurityProtocol
     sasl_mechanism: SaslMechanism | None
     username: str | None
-    credentials: CredentialsOutput
     metrics_provider: MetricsProvider
-    status: HealthStatus
-    last_error: FailureOutput | None
-    last_checked_at: Timestamp | None
+    last_checked_at: Timestamp | None = Field(validation_alias=AliasPath("health", "checked_at"))
     kafka_cluster_id: str | None
-    version: int
-    created_at: Timestamp
-    updated_at: Timestamp
-
-    @classmethod
-    def of(cls, cluster: StreamCluster) -> "StreamClusterOutput":
-        """The cluster as it is shown."""
-        return cls(
-            **registered_fields(cluster),
-            bootstrap_servers=cluster.bootstrap_servers,
-            security_protocol=cluster.security_protocol,
-            sasl_mechanism=cluster.sasl_mechanism,
-            username=cluster.username,
-            metrics_provider=cluster.metrics_provider,
-            last_checked_at=cluster.health.checked_at,
-            kafka_cluster_id=cluster.kafka_cluster_id,
-        )
 
 
 class ConnectClusterBody(Input):
@@ -139,8 +98,8 @@ class ConnectClusterBody(Input):
     credentials: PasswordCredentials | None = None
     secret_delivery: SecretDelivery = SecretDelivery.CONFIG_PROVIDER
 
-    def given(self) -> ConnectClusterInput:
-        """What the service is told."""
+    def to_input(self) -> ConnectClusterInput:
+        """The input of the service."""
         return ConnectClusterInput(
             name=self.name,
             base_url=self.base_url.rstrip("/"),
@@ -151,38 +110,16 @@ class ConnectClusterBody(Input):
         )
 
 
-class ConnectClusterOutput(Output):
+class ConnectClusterOutput(RegisteredOutput):
     """A registered Connect cluster."""
 
-    id: str
-    name: str
     base_url: str
     stream_cluster_id: str
     username: str | None
-    credentials: CredentialsOutput
     secret_delivery: SecretDelivery
-    status: HealthStatus
-    last_error: FailureOutput | None
-    last_checked_at: Timestamp | None
+    last_checked_at: Timestamp | None = Field(validation_alias=AliasPath("health", "checked_at"))
     connect_version: str | None
     kafka_cluster_id: str | None
-    version: int
-    created_at: Timestamp
-    updated_at: Timestamp
-
-    @classmethod
-    def of(cls, cluster: ConnectCluster) -> "ConnectClusterOutput":
-        """The cluster as it is shown."""
-        return cls(
-            **registered_fields(cluster),
-            base_url=cluster.base_url,
-            stream_cluster_id=cluster.stream_cluster_id,
-            username=cluster.username,
-            secret_delivery=cluster.secret_delivery,
-            last_checked_at=cluster.health.checked_at,
-            connect_version=cluster.connect_version,
-            kafka_cluster_id=cluster.kafka_cluster_id,
-        )
 
 
 class PluginOutput(Output):
@@ -191,8 +128,3 @@ class PluginOutput(Output):
     class_: str = Field(serialization_alias="class", validation_alias="class_name")
     type: str
     version: str | None
-
-    @classmethod
-    def of(cls, plugin: ConnectorPlugin) -> "PluginOutput":
-        """The plug-in as it is shown."""
-        return cls.model_validate(plugin, from_attributes=True)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 from unicodedata import category
 
 from pydantic import (
@@ -19,22 +19,21 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.health import Failure
 from chalicelib.kit.clock import rfc3339
 from chalicelib.kit.masking import MASK, Secret
 
 Timestamp = Annotated[datetime, PlainSerializer(rfc3339, return_type=str)]
 """RFC 3339, UTC, milliseconds."""
 
-
 _UNREADABLE = frozenset({"Cc", "Cs", "Cn", "Zl", "Zp"})
-"""Unicode's control characters, halves of characters, unassigned ones, and separators of lines and paragraphs."""
-_TURNS_AROUND = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""What makes the text behind it look like another. What joins letters and signs (U+200C, U+200D) is part of writing."""
+"""Unicode's control characters, surrogates, unassigned characters, and separators of lines and paragraphs."""
+_DIRECTION_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters that make text look like other text. Joiners (U+200C, U+200D) are part of writing and allowed."""
+_DIGITS = re.compile(r"-?[0-9]+\Z")
 
 
 def _readable(text: str) -> str:
-    if any(category(letter) in _UNREADABLE or letter in _TURNS_AROUND for letter in text):
+    if any(category(letter) in _UNREADABLE or letter in _DIRECTION_CONTROLS for letter in text):
         raise PydanticCustomError("not_readable", "a character that cannot be read")
     return text
 
@@ -45,7 +44,7 @@ def _readable_lines(text: str) -> str:
 
 
 def _plain_number(value: object) -> object:
-    """Pydantic takes true for 1, and `1_0` in a query for 10."""
+    """Refuses what Pydantic accepts besides: true for 1, and `1_0` for 10."""
     if isinstance(value, bool):
         raise PydanticCustomError("int_type", "a boolean is no number")
     if isinstance(value, str) and not _DIGITS.match(value):
@@ -53,24 +52,21 @@ def _plain_number(value: object) -> object:
     return value
 
 
-_DIGITS = re.compile(r"-?[0-9]+\Z")
-StrictInt = Annotated[int, BeforeValidator(_plain_number)]
-"""A whole number, perhaps spelled as text."""
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(_readable)]
-"""The name of a thing, unique in its kind whatever its case."""
-Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), AfterValidator(_readable)]
-Lines = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), AfterValidator(_readable_lines)]
-Uuid = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
-SecretText = Annotated[SecretStr, Field(max_length=32768)]
-
-
 def _not_yet(value: object) -> None:
     if value is not None:
         raise PydanticCustomError("not_available", "not available in this version")
 
 
+Integer = Annotated[int, BeforeValidator(_plain_number)]
+"""An integer, also as text in digits. Not `pydantic.StrictInt`: that refuses text, and all of a query is text."""
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(_readable)]
+"""The name of a resource, unique among those of its type whatever its case."""
+Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), AfterValidator(_readable)]
+Lines = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), AfterValidator(_readable_lines)]
+Uuid = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+SecretText = Annotated[SecretStr, Field(max_length=32768)]
 NotYet = Annotated[None, BeforeValidator(_not_yet)]
-"""A field of the contract whose feature is not here yet. Left out or null it means nothing; a value is refused."""
+"""A field of the contract whose feature does not exist yet. It may be left out or null; a value is refused."""
 
 
 class Input(BaseModel):
@@ -82,32 +78,32 @@ class Input(BaseModel):
 class Output(BaseModel):
     """A body that clients get."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+    @classmethod
+    def of(cls, entity: Any) -> Self:
+        """Built from the attributes that have the names of the fields."""
+        return cls.model_validate(entity)
 
 
 class CredentialsOutput(Output):
-    """All that is ever told of credentials."""
+    """Whether secrets are stored. No secret is ever shown."""
 
     configured: bool
     mask: str | None = MASK
 
     @classmethod
-    def of(cls, credentials: Credentials) -> "CredentialsOutput":
-        """Whether secrets are stored; the mask is the same for all of them."""
+    def of(cls, credentials: Credentials) -> Self:
+        """The mask is the same for all credentials."""
         return cls(configured=credentials.configured, mask=MASK if credentials.configured else None)
 
 
 class FailureOutput(Output):
-    """A sanitized error and when it was met."""
+    """A sanitized error with its time."""
 
     code: str
     message: str
     at: Timestamp
-
-    @classmethod
-    def of(cls, failure: Failure | None) -> "FailureOutput | None":
-        """The failure, if there is one."""
-        return cls(code=failure.code, message=failure.message, at=failure.at) if failure else None
 
 
 class ErrorOutput(Output):

@@ -1,13 +1,13 @@
 """Jobs."""
 
-from typing import Any
+from typing import Any, Self
 
 from chalicelib.api.contract.common import ErrorOutput, Output, Timestamp
 from chalicelib.domain.job import Job, JobKind, JobStatus
 
 
 class JobOutput(Output):
-    """A durable request to look at a source. Poll it until it is COMPLETED or FAILED."""
+    """A stored request to examine a source. Poll it until it is COMPLETED or FAILED."""
 
     id: str
     kind: JobKind
@@ -23,8 +23,8 @@ class JobOutput(Output):
     finished_at: Timestamp | None
 
     @classmethod
-    def of(cls, job: Job) -> "JobOutput":
-        """The job as it is shown."""
+    def of(cls, job: Job) -> Self:
+        """The job with its error as one object."""
         failed = job.error_code is not None
         return cls(
             id=job.id,

@@ -2,25 +2,25 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from chalicelib.api.contract.common import StrictInt
+from chalicelib.api.contract.common import Integer
 
 LIST_LIMIT = 500
 
 
 class ListQuery(BaseModel):
-    """Bounds of a list. Lists with filters inherit from it and add them."""
+    """Bounds of a list. The query of a list with filters inherits from it."""
 
     model_config = ConfigDict(extra="forbid")
 
-    limit: StrictInt = Field(default=LIST_LIMIT, ge=1, le=LIST_LIMIT, description="How many entries at most.")
+    limit: Integer = Field(default=LIST_LIMIT, ge=1, le=LIST_LIMIT, description="How many entries at most.")
     cursor: str | None = Field(
         default=None,
         min_length=1,
         max_length=4096,
-        description="The `X-Next-Cursor` of the page before. It belongs to this list with these filters, for 24 hours.",
+        description="The `X-Next-Cursor` of the previous page. Valid for this list with these filters, for 24 hours.",
     )
 
     @property
     def after(self) -> str | None:
-        """The store's key of the page before: the boundary checks the cursor and puts the key in its place."""
+        """The store's key of the previous page: the boundary verifies the cursor and replaces it by the key."""
         return self.cursor

@@ -1,20 +1,19 @@
 """Pipelines."""
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import Field, StrictBool, StringConstraints
 
 from chalicelib.api.contract.clusters import ConnectClusterOutput, StreamClusterOutput
-from chalicelib.api.contract.common import FailureOutput, Input, Name, Output, StrictInt, Timestamp, Uuid
+from chalicelib.api.contract.common import Input, Integer, Name, Output, Uuid
 from chalicelib.api.contract.databases import Identifier
-from chalicelib.api.contract.deliveries import DeliveryOutput, ValidationOutput
-from chalicelib.api.contract.runtime import MetricsOutput, OpenOperationOutput, TaskOutput, status_fields
+from chalicelib.api.contract.deliveries import DeliveryOutput, PreviewOutput
+from chalicelib.api.contract.runtime import ConnectorOwnerOutput, owner_fields
 from chalicelib.api.contract.sources import SourceOutput
-from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.pipeline import Capture, CaptureOptions, Converter, Pipeline, PublicationMode, SnapshotMode
 from chalicelib.domain.table import TableName
-from chalicelib.services.pipelines import PipelineDetail, PipelineInput, PipelinePreview
+from chalicelib.services.pipelines import PipelineDetail, PipelineInput
 
 TopicPrefix = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"^[A-Za-z0-9._-]+$")]
 SlotName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,63}$")]
@@ -30,12 +29,12 @@ class TableBody(Input):
 
 
 class PipelineOptionsBody(Input):
-    """Options of a capture. What is left out is Debezium's default."""
+    """Options of a capture. Debezium's defaults apply to what is left out."""
 
-    heartbeat_interval_ms: StrictInt | None = Field(default=None, ge=0, le=3_600_000)
-    max_batch_size: StrictInt | None = Field(default=None, ge=1, le=1_000_000)
-    max_queue_size: StrictInt | None = Field(default=None, ge=2, le=10_000_000)
-    poll_interval_ms: StrictInt | None = Field(default=None, ge=1, le=3_600_000)
+    heartbeat_interval_ms: Integer | None = Field(default=None, ge=0, le=3_600_000)
+    max_batch_size: Integer | None = Field(default=None, ge=1, le=1_000_000)
+    max_queue_size: Integer | None = Field(default=None, ge=2, le=10_000_000)
+    poll_interval_ms: Integer | None = Field(default=None, ge=1, le=3_600_000)
     tombstones_on_delete: StrictBool = True
     publication_mode: PublicationMode = PublicationMode.FILTERED
     publication_name: SlotName | None = None
@@ -56,8 +55,8 @@ class PipelineBody(Input):
     options: PipelineOptionsBody | None = None
     properties: dict[PropertyKey, PropertyValue] = Field(default_factory=dict, max_length=100)
 
-    def given(self) -> PipelineInput:
-        """What the service is told. A table named twice counts once."""
+    def to_input(self) -> PipelineInput:
+        """The input of the service. A table that is listed twice counts once."""
         tables = dict.fromkeys(TableName(table.schema_name, table.table_name) for table in self.tables)
         return PipelineInput(
             name=self.name,
@@ -83,7 +82,7 @@ class TableOutput(Output):
 
 
 class PipelineOptionsOutput(Output):
-    """Options of a capture, with the names that slot and publication really have."""
+    """Options of a capture, with the real names of slot and publication."""
 
     heartbeat_interval_ms: int | None
     max_batch_size: int | None
@@ -95,11 +94,9 @@ class PipelineOptionsOutput(Output):
     slot_name: str
 
 
-class PipelineOutput(Output):
+class PipelineOutput(ConnectorOwnerOutput):
     """A pipeline."""
 
-    id: str
-    name: str
     source_id: str
     stream_cluster_id: str
     connect_cluster_id: str
@@ -109,28 +106,15 @@ class PipelineOutput(Output):
     converter: Converter
     options: PipelineOptionsOutput
     properties: dict[str, str]
-    connector_name: str
-    desired_state: DesiredState
-    observed_state: ObservedState
-    observed_at: Timestamp | None
-    reasons: list[str]
-    tasks: list[TaskOutput]
-    topics: list[str]
-    open_operation: OpenOperationOutput | None
-    last_error: FailureOutput | None
-    metrics: MetricsOutput
-    version: int
-    created_at: Timestamp
-    updated_at: Timestamp
 
     @classmethod
-    def of(cls, pipeline: Pipeline) -> "PipelineOutput":
-        """The pipeline as it is shown."""
-        return cls(**pipeline_fields(pipeline))
+    def of(cls, pipeline: Pipeline) -> Self:
+        """The pipeline with its states and the fields of its capture."""
+        return cls.model_validate(_fields_of(pipeline))
 
 
 class PipelineDetailOutput(PipelineOutput):
-    """A pipeline with everything around it. `config` holds references and masks only."""
+    """A pipeline with its source, clusters and deliveries. `config` contains references and masks only."""
 
     source: SourceOutput
     stream_cluster: StreamClusterOutput
@@ -139,65 +123,36 @@ class PipelineDetailOutput(PipelineOutput):
     destinations: list[DeliveryOutput]
 
     @classmethod
-    def of_detail(cls, detail: PipelineDetail) -> "PipelineDetailOutput":
-        """The detail as it is shown."""
-        return cls(
-            source=SourceOutput.of(detail.source),
-            stream_cluster=StreamClusterOutput.of(detail.stream_cluster),
-            connect_cluster=ConnectClusterOutput.of(detail.connect_cluster),
-            config=dict(detail.config),
-            destinations=[DeliveryOutput.of(delivery) for delivery in detail.deliveries],
-            **pipeline_fields(detail.pipeline),
+    def of_detail(cls, detail: PipelineDetail) -> Self:
+        """The pipeline with what it depends on."""
+        return cls.model_validate(
+            _fields_of(detail.pipeline)
+            | {
+                "source": detail.source,
+                "stream_cluster": detail.stream_cluster,
+                "connect_cluster": detail.connect_cluster,
+                "config": detail.config,
+                "destinations": [DeliveryOutput.of(delivery) for delivery in detail.deliveries],
+            }
         )
 
 
-class PipelinePreviewOutput(Output):
+class PipelinePreviewOutput(PreviewOutput):
     """What would be created: references and masks instead of secrets."""
 
-    connector_name: str
-    config: dict[str, str]
-    topics: list[str]
-    validation: ValidationOutput
 
-    @classmethod
-    def of(cls, preview: PipelinePreview) -> "PipelinePreviewOutput":
-        """The preview as it is shown."""
-        return cls(
-            connector_name=preview.connector_name,
-            config=dict(preview.config),
-            topics=list(preview.topics),
-            validation=ValidationOutput(
-                error_count=preview.validation.error_count, errors=[dict(e) for e in preview.validation.errors]
-            ),
-        )
-
-
-def pipeline_fields(pipeline: Pipeline) -> dict[str, Any]:
-    """The fields of a pipeline, with or without what is around it."""
-    capture, status = pipeline.capture, status_fields(pipeline)
-    del status["connector"]
-    options = asdict(capture.options) | {
-        "publication_name": pipeline.publication_name,
-        "slot_name": pipeline.slot_name,
-    }
-    return {
-        "id": pipeline.id,
-        "name": pipeline.name,
+def _fields_of(pipeline: Pipeline) -> dict[str, Any]:
+    capture = pipeline.capture
+    names = {"publication_name": pipeline.publication_name, "slot_name": pipeline.slot_name}
+    return owner_fields(pipeline) | {
         "source_id": pipeline.source_id,
         "stream_cluster_id": pipeline.stream_cluster_id,
         "connect_cluster_id": pipeline.connect_cluster_id,
         "topic_prefix": capture.topic_prefix,
-        "tables": [TableOutput(schema_name=t.schema_name, table_name=t.table_name) for t in capture.tables],
+        "tables": capture.tables,
+        "topics": capture.topics,
         "snapshot_mode": capture.snapshot_mode,
         "converter": capture.converter,
-        "options": PipelineOptionsOutput(**options),
-        "properties": dict(capture.properties),
-        "connector_name": pipeline.connector_name,
-        "topics": list(capture.topics),
-        "open_operation": OpenOperationOutput.of(pipeline.open_operation),
-        "last_error": FailureOutput.of(pipeline.last_error),
-        "metrics": MetricsOutput(),
-        "version": pipeline.version,
-        "created_at": pipeline.created_at,
-        "updated_at": pipeline.updated_at,
-    } | status
+        "options": asdict(capture.options) | names,
+        "properties": capture.properties,
+    }

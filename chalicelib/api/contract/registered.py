@@ -1,9 +1,11 @@
-"""What the bodies of all registered things share."""
+"""What the bodies of all registered resources share."""
 
-from typing import Any
+from typing import Annotated
 
-from chalicelib.api.contract.common import CredentialsOutput, FailureOutput, Input, SecretText
-from chalicelib.domain.registered import Registered
+from pydantic import AliasPath, BeforeValidator, Field
+
+from chalicelib.api.contract.common import CredentialsOutput, FailureOutput, Input, Output, SecretText, Timestamp
+from chalicelib.domain.health import HealthStatus
 
 
 class PasswordCredentials(Input):
@@ -12,15 +14,14 @@ class PasswordCredentials(Input):
     password: SecretText | None = None
 
 
-def registered_fields(registered: Registered) -> dict[str, Any]:
-    """The fields that every registered thing shows in the same way."""
-    return {
-        "id": registered.id,
-        "name": registered.name,
-        "credentials": CredentialsOutput.of(registered.credentials),
-        "status": registered.health.status,
-        "last_error": FailureOutput.of(registered.health.last_error),
-        "version": registered.version,
-        "created_at": registered.created_at,
-        "updated_at": registered.updated_at,
-    }
+class RegisteredOutput(Output):
+    """A registered resource and its health."""
+
+    id: str
+    name: str
+    credentials: Annotated[CredentialsOutput, BeforeValidator(CredentialsOutput.of)]
+    status: HealthStatus = Field(validation_alias=AliasPath("health", "status"))
+    last_error: FailureOutput | None = Field(validation_alias=AliasPath("health", "last_error"))
+    version: int
+    created_at: Timestamp
+    updated_at: Timestamp

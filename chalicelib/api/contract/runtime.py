@@ -1,69 +1,56 @@
-"""What is seen of a connector: states, tasks, reasons, the operation that holds it."""
+"""What is known of a connector: states, tasks, reasons, and its open operation."""
 
-from typing import Any
+from typing import Any, Self
 
-from chalicelib.api.contract.common import Output, Timestamp
+from pydantic import BaseModel, ConfigDict, Field
+
+from chalicelib.api.contract.common import FailureOutput, Integer, Output, Timestamp
 from chalicelib.domain.delivery import Delivery
-from chalicelib.domain.observation import ConnectorStatus, DesiredState, Hint, Observation, ObservedState
-from chalicelib.domain.operation import OpenOperation, OperationKind, OperationStep
+from chalicelib.domain.observation import DesiredState, ObservedState
+from chalicelib.domain.operation import OperationKind, OperationStep
 from chalicelib.domain.pipeline import Pipeline
 
 METRICS_NOTICE = "No metrics provider is installed, so throughput and lag are not known."
 
 
+class TaskQuery(BaseModel):
+    """Which task."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    task: Integer = Field(ge=0)
+
+
 class HintOutput(Output):
-    """What a withheld trace means."""
+    """What the error means. The trace itself is withheld."""
 
     event_type: str
     message: str
 
-    @classmethod
-    def of(cls, hint: Hint | None) -> "HintOutput | None":
-        """The hint, if there is one."""
-        return cls(event_type=hint.event_type, message=hint.message) if hint else None
-
 
 class TaskOutput(Output):
-    """One task, its trace withheld."""
+    """One task, without its trace."""
 
     id: int
     state: str
     worker_id: str | None
     hint: HintOutput | None
 
-    @classmethod
-    def all_of(cls, observation: Observation | None) -> "list[TaskOutput]":
-        """The tasks that were seen."""
-        tasks = observation.connector.tasks if observation and observation.connector else ()
-        return [cls(id=t.id, state=t.state, worker_id=t.worker_id, hint=HintOutput.of(t.hint)) for t in tasks]
-
 
 class ConnectorStateOutput(Output):
-    """The connector itself, in Connect's own word."""
+    """The connector itself. `state` is as Kafka Connect reports it."""
 
     state: str
     worker_id: str | None
 
-    @classmethod
-    def of(cls, status: ConnectorStatus | None) -> "ConnectorStateOutput | None":
-        """The connector, if it was seen."""
-        return cls(state=status.state, worker_id=status.worker_id) if status else None
-
 
 class OpenOperationOutput(Output):
-    """The operation that is not settled yet."""
+    """The operation that is not finished yet."""
 
     id: str
     kind: OperationKind
     step: OperationStep
     started_at: Timestamp
-
-    @classmethod
-    def of(cls, operation: OpenOperation | None) -> "OpenOperationOutput | None":
-        """The operation, if one is open."""
-        if operation is None:
-            return None
-        return cls(id=operation.id, kind=operation.kind, step=operation.step, started_at=operation.started_at)
 
 
 class MetricsOutput(Output):
@@ -74,8 +61,28 @@ class MetricsOutput(Output):
     notice: str | None = METRICS_NOTICE
 
 
+class ConnectorOwnerOutput(Output):
+    """What pipelines and deliveries have in common: each owns a connector."""
+
+    id: str
+    name: str
+    connector_name: str
+    topics: list[str]
+    desired_state: DesiredState
+    observed_state: ObservedState
+    observed_at: Timestamp | None
+    reasons: list[str]
+    tasks: list[TaskOutput]
+    open_operation: OpenOperationOutput | None
+    last_error: FailureOutput | None
+    metrics: MetricsOutput
+    version: int
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
 class StatusOutput(Output):
-    """Desired and observed state, side by side."""
+    """Desired and observed state."""
 
     desired_state: DesiredState
     observed_state: ObservedState
@@ -86,18 +93,18 @@ class StatusOutput(Output):
 
 
 class PipelineStatusOutput(StatusOutput):
-    """A pipeline, looked at now."""
+    """A pipeline, observed now."""
 
     pipeline_id: str
 
     @classmethod
-    def of(cls, pipeline: Pipeline) -> "PipelineStatusOutput":
-        """The pipeline's two states."""
-        return cls(pipeline_id=pipeline.id, **status_fields(pipeline))
+    def of(cls, pipeline: Pipeline) -> Self:
+        """The two states of the pipeline."""
+        return cls.model_validate({"pipeline_id": pipeline.id, **status_fields(pipeline)})
 
 
 class DeliveryStatusOutput(StatusOutput):
-    """A delivery, looked at now."""
+    """A delivery, observed now."""
 
     id: str
     delivery_id: str
@@ -105,25 +112,36 @@ class DeliveryStatusOutput(StatusOutput):
     connector_name: str
 
     @classmethod
-    def of(cls, delivery: Delivery) -> "DeliveryStatusOutput":
-        """The delivery's two states."""
-        return cls(
-            id=delivery.id,
-            delivery_id=delivery.id,
-            name=delivery.name,
-            connector_name=delivery.connector_name,
-            **status_fields(delivery),
-        )
+    def of(cls, delivery: Delivery) -> Self:
+        """The two states of the delivery."""
+        names = {"name": delivery.name, "connector_name": delivery.connector_name}
+        return cls.model_validate({"id": delivery.id, "delivery_id": delivery.id, **names, **status_fields(delivery)})
+
+
+def owner_fields(resource: Pipeline | Delivery) -> dict[str, Any]:
+    """The fields of a ConnectorOwnerOutput except `topics`."""
+    return status_fields(resource) | {
+        "id": resource.id,
+        "name": resource.name,
+        "connector_name": resource.connector_name,
+        "open_operation": resource.open_operation,
+        "last_error": resource.last_error,
+        "metrics": MetricsOutput(),
+        "version": resource.version,
+        "created_at": resource.created_at,
+        "updated_at": resource.updated_at,
+    }
 
 
 def status_fields(resource: Pipeline | Delivery) -> dict[str, Any]:
-    """The fields that say how it is. Without an observation it is UNKNOWN, which says just that."""
-    seen = resource.observation
+    """The fields of a StatusOutput. Without an observation the observed state is UNKNOWN."""
+    observation = resource.observation
+    connector = observation.connector if observation else None
     return {
         "desired_state": resource.desired_state,
-        "observed_state": seen.state if seen else ObservedState.UNKNOWN,
-        "observed_at": seen.observed_at if seen else None,
-        "connector": ConnectorStateOutput.of(seen.connector if seen else None),
-        "tasks": TaskOutput.all_of(seen),
-        "reasons": list(seen.reasons) if seen else ["It has not been looked at yet."],
+        "observed_state": observation.state if observation else ObservedState.UNKNOWN,
+        "observed_at": observation.observed_at if observation else None,
+        "connector": connector,
+        "tasks": connector.tasks if connector else (),
+        "reasons": observation.reasons if observation else ("It has not been looked at yet.",),
     }

@@ -2,12 +2,11 @@
 
 from pydantic import Field
 
-from chalicelib.api.contract.common import Input, Output, StrictInt, Timestamp, Uuid
+from chalicelib.api.contract.common import Input, Integer, Output, Timestamp, Uuid
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.api.contract.systems import LookOutput, SystemBody, SystemOutput, system_fields
-from chalicelib.domain.providers.postgresql.readiness import CheckOutcome, Readiness, ReadinessStatus
-from chalicelib.domain.source import Source
-from chalicelib.domain.table import IssueCode, Severity, SourceTable
+from chalicelib.api.contract.systems import SystemBody, SystemOutput
+from chalicelib.domain.providers.postgresql.readiness import CheckOutcome, ReadinessStatus
+from chalicelib.domain.table import IssueCode, Severity
 from chalicelib.services.sources import TableFilter
 
 
@@ -21,29 +20,13 @@ class SourceBody(SystemBody):
     options: SourceOptions | None = None
 
 
-class _OptionsOutput(SystemOutput):
-    options: SourceOptions = SourceOptions()
-
-
-class SourceOutput(LookOutput, _OptionsOutput):
+class SourceOutput(SystemOutput):
     """A registered source."""
 
+    options: SourceOptions = SourceOptions()
     last_discovery_at: Timestamp | None
     tables: int | None
     cdc_ready_tables: int | None
-    version: int
-    created_at: Timestamp
-    updated_at: Timestamp
-
-    @classmethod
-    def of(cls, source: Source) -> "SourceOutput":
-        """The source as it is shown."""
-        return cls(
-            **system_fields(source),
-            last_discovery_at=source.last_discovery_at,
-            tables=source.tables,
-            cdc_ready_tables=source.cdc_ready_tables,
-        )
 
 
 class ColumnOutput(Output):
@@ -56,7 +39,7 @@ class ColumnOutput(Output):
 
 
 class IssueOutput(Output):
-    """What a capture of the table would stumble over."""
+    """What would go wrong with a capture of the table."""
 
     code: IssueCode
     severity: Severity
@@ -77,28 +60,7 @@ class SourceTableOutput(Output):
     estimated_size_bytes: int | None
     replica_identity: str | None
     cdc_ready: bool
-    cdc_issues: list[IssueOutput]
-
-    @classmethod
-    def of(cls, table: SourceTable) -> "SourceTableOutput":
-        """The table as it is shown."""
-        return cls(
-            id=table.id,
-            source_id=table.source_id,
-            schema_name=table.schema_name,
-            table_name=table.table_name,
-            primary_key_columns=list(table.primary_key_columns),
-            columns=[
-                ColumnOutput(name=c.name, type=c.type, nullable=c.nullable, ordinal=c.ordinal) for c in table.columns
-            ],
-            estimated_rows=table.estimated_rows,
-            estimated_size_bytes=table.estimated_size_bytes,
-            replica_identity=table.replica_identity,
-            cdc_ready=table.cdc_ready,
-            cdc_issues=[
-                IssueOutput(code=i.code, severity=i.severity, column=i.column, message=i.message) for i in table.issues
-            ],
-        )
+    cdc_issues: list[IssueOutput] = Field(validation_alias="issues")
 
 
 class TablesQuery(ListQuery):
@@ -108,10 +70,10 @@ class TablesQuery(ListQuery):
     schema_: str | None = Field(default=None, alias="schema", max_length=63, description="Exactly this schema.")
     cdc_ready: bool | None = None
     has_primary_key: bool | None = None
-    min_size: StrictInt | None = Field(default=None, ge=0, le=2**63 - 1, description="Bytes.")
+    min_size: Integer | None = Field(default=None, ge=0, le=2**63 - 1, description="Bytes.")
 
-    def wanted(self) -> TableFilter:
-        """What the service is told."""
+    def to_input(self) -> TableFilter:
+        """The input of the service."""
         return TableFilter(
             search=self.search,
             schema=self.schema_,
@@ -122,7 +84,7 @@ class TablesQuery(ListQuery):
 
 
 class ReadinessQuery(Input):
-    """For whose choices to judge."""
+    """The pipeline whose options are checked; without it the server is."""
 
     pipeline_id: Uuid | None = None
 
@@ -146,9 +108,3 @@ class ReadinessOutput(Output):
     status: ReadinessStatus
     checked_at: Timestamp
     checks: list[ReadinessCheckOutput]
-
-    @classmethod
-    def of(cls, readiness: Readiness) -> "ReadinessOutput":
-        """The verdict as it is shown."""
-        checks = [ReadinessCheckOutput.model_validate(check, from_attributes=True) for check in readiness.checks]
-        return cls(status=readiness.status, checked_at=readiness.checked_at, checks=checks)

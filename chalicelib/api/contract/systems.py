@@ -1,23 +1,16 @@
-"""What sources and destinations share.
+"""What sources and destinations share."""
 
-A model has the fields of its last base first: said is a name, then where the system is, then what belongs to the kind.
-"""
+from pydantic import AliasPath, Field
 
-from typing import Any
-
-from pydantic import Field
-
-from chalicelib.api.contract.common import CredentialsOutput, FailureOutput, Input, Line, Lines, Name, Output, Timestamp
+from chalicelib.api.contract.common import Input, Line, Lines, Name, Timestamp
 from chalicelib.api.contract.databases import DatabaseConfig, DatabaseInput, LastTest
-from chalicelib.api.contract.registered import registered_fields
-from chalicelib.domain.health import HealthStatus
+from chalicelib.api.contract.registered import RegisteredOutput
 from chalicelib.domain.provider import DatabaseProvider
-from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.services.systems import SystemInput
 
 
 class Labels(Input):
-    """How people tell systems apart."""
+    """What people call a system. A model has the fields of its last base first, so that these precede the address."""
 
     name: Name
     description: Lines | None = None
@@ -27,8 +20,8 @@ class Labels(Input):
 class SystemBody(DatabaseInput, Labels):
     """A system to register."""
 
-    def given(self) -> SystemInput:
-        """What the service is told."""
+    def to_input(self) -> SystemInput:
+        """The input of the service."""
         return SystemInput(
             name=self.name,
             description=self.description,
@@ -38,37 +31,14 @@ class SystemBody(DatabaseInput, Labels):
         )
 
 
-class SystemOutput(Output):
-    """A registered system, as people described it."""
+class SystemOutput(RegisteredOutput):
+    """A registered system with the outcome of its last connection test."""
 
-    id: str
-    name: str
     description: str | None
     environment: str | None
-    provider: DatabaseProvider
+    provider: DatabaseProvider = Field(validation_alias=AliasPath("address", "provider"))
     connection_id: str | None = None
-    config: DatabaseConfig
-    credentials: CredentialsOutput
-
-
-class LookOutput(Output):
-    """What the last look at a system told."""
-
-    status: HealthStatus
-    last_error: FailureOutput | None
+    config: DatabaseConfig = Field(validation_alias="address")
     last_tested_at: Timestamp | None
     last_test: LastTest | None
-    last_health_check_at: Timestamp | None
-
-
-def system_fields(system: RegisteredSystem) -> dict[str, Any]:
-    """The fields that every system shows in the same way."""
-    return registered_fields(system) | {
-        "description": system.description,
-        "environment": system.environment,
-        "provider": system.address.provider,
-        "config": DatabaseConfig.of(system.address),
-        "last_tested_at": system.last_tested_at,
-        "last_test": LastTest.of(system.last_test),
-        "last_health_check_at": system.health.checked_at,
-    }
+    last_health_check_at: Timestamp | None = Field(validation_alias=AliasPath("health", "checked_at"))

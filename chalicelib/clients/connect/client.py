@@ -1,4 +1,4 @@
-"""The client of one Connect cluster's REST API. Answers are hostile and may carry secrets: only our own types leave.
+"""The client of one Connect cluster's REST API. Answers are untrusted and may carry secrets: only our own types leave.
 
 Facts about the API: Kafka Connect 4.3, "REST API" in its documentation, and the behaviour of real workers.
 """
@@ -10,8 +10,16 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from chalicelib.clients.connect.http import MEBIBYTE, READ_SECONDS, Answer, ConnectHttp, HostCheck, NoAnswer
-from chalicelib.clients.connect.outcomes import AlreadyExists, OutcomeUnknown, settle, unknown, unread, unreadable
+from chalicelib.clients.addresses import HostCheck
+from chalicelib.clients.connect.http import Answer, ConnectHttp
+from chalicelib.clients.connect.outcomes import (
+    AlreadyExists,
+    OutcomeUnknown,
+    no_usable_answer,
+    outcome_unknown,
+    read_error,
+    require_success,
+)
 from chalicelib.clients.connect.parse import (
     ConnectRoot,
     FieldError,
@@ -25,13 +33,14 @@ from chalicelib.clients.connect.parse import (
     read_topics,
 )
 from chalicelib.clients.connect.version import creates_stopped
+from chalicelib.clients.guarded_http import MEBIBYTE, READ_SECONDS, NoAnswer
 from chalicelib.domain.classify.classifier import classify, is_general
-from chalicelib.domain.cluster import ConnectorPlugin
+from chalicelib.domain.cluster import ConnectAddress, ConnectorPlugin
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import ConnectorStatus
 from chalicelib.errors import HeadgateError, Invalid, NotFound, Unavailable
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.masking import Secret
 
 __all__ = ["AlreadyExists", "Connect", "ConnectRoot", "FieldError", "OutcomeUnknown"]
 
@@ -45,24 +54,20 @@ class Connect:
     """One Connect cluster. Every method takes the deadline that bounds it, retries and pauses included.
 
     Reads raise `Unavailable` when Connect cannot be read. Writes raise `Unavailable` when nothing was changed,
-    `OutcomeUnknown` when that is not known, `NotFound` for a connector that is not there, `Invalid`
-    (`CONNECTOR_CONFIG_INVALID`) for a refused config and `Rejected` for any other definite no. All of them raise
-    `Invalid` (`URL_NOT_ALLOWED`) when the address leads where it may not.
+    `OutcomeUnknown` when that is not known, `NotFound` for a connector that does not exist, `Invalid`
+    (`CONNECTOR_CONFIG_INVALID`) for a refused config and `Rejected` for any other refusal. All of them raise
+    `Invalid` (`URL_NOT_ALLOWED`) when the address is not allowed.
     """
 
     def __init__(
         self,
+        endpoint: OpenedEndpoint[ConnectAddress],
         *,
-        base_url: str,
-        username: str | None = None,
-        password: Secret | None = None,
         check_host: HostCheck,
         tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._http = ConnectHttp(
-            base_url=base_url, username=username, password=password, check_host=check_host, tls=tls
-        )
+        self._http = ConnectHttp(endpoint, check_host=check_host, tls=tls)
         self._sleep = sleep
 
     def close(self) -> None:
@@ -71,38 +76,38 @@ class Connect:
 
     def root(self, deadline: Deadline) -> ConnectRoot:
         """Version and Kafka cluster id of the worker that answers."""
-        return read_root(self._found(self._read("/", deadline)))
+        return read_root(self._get("/", deadline))
 
     def plugins(self, deadline: Deadline) -> tuple[ConnectorPlugin, ...]:
         """The connector plug-ins of the worker that answers."""
-        return read_plugins(self._found(self._read("/connector-plugins", deadline)))
+        return read_plugins(self._get("/connector-plugins", deadline))
 
     def validate(self, class_name: str, config: Mapping[str, str], deadline: Deadline) -> tuple[FieldError, ...]:
-        """The fields that the plug-in refuses; none when all is well. `config` must hold `name`, or Connect misses it.
+        """The fields that the plug-in refuses; none when the config is valid. `config` must have a `name`.
 
-        Takes up to 15 s, for the plug-in may try the database. Changes nothing.
+        Takes up to 15 s, because the plug-in may connect to the database. Changes nothing.
 
         Raises:
             Invalid: `PLUGIN_MISSING`, the worker that answered has no such class.
         """
         path = f"/connector-plugins/{_quoted(class_name)}/config/validate"
         body = {**config, "connector.class": class_name}
-        answer = self._exchange("PUT", path, deadline, body=body, seconds=VALIDATE_SECONDS)
+        answer = self._query("PUT", path, deadline, body=body, seconds=VALIDATE_SECONDS)
         if answer.status == 200:
             return read_field_errors(answer.body)
         if answer.refusal and all(plugin.class_name != class_name for plugin in self.plugins(deadline)):
             raise Invalid("The Connect worker has no such plug-in. Install it on every worker.", code="PLUGIN_MISSING")
         hint = classify(answer.message, ConnectorKind.SINK if "Sink" in class_name else ConnectorKind.SOURCE)
-        raise unreadable(answer) if is_general(hint) else Unavailable(hint.message)
+        raise read_error(answer) if is_general(hint) else Unavailable(hint.message)
 
     def find_config(self, name: str, deadline: Deadline) -> dict[str, str] | None:
         """The connector's config, with references in place of secrets; None when it does not exist."""
-        body = self._read(f"{_connector(name)}/config", deadline)
+        body = self._find(f"{_connector(name)}/config", deadline)
         return None if body is None else read_config(body)
 
     def find_status(self, name: str, deadline: Deadline) -> ConnectorStatus | None:
-        """The connector and its tasks; None when it does not exist. One just made has no status yet: UNASSIGNED."""
-        body = self._read(f"{_connector(name)}/status", deadline)
+        """The connector and its tasks; None when it does not exist. A new one has no status yet: UNASSIGNED."""
+        body = self._find(f"{_connector(name)}/status", deadline)
         if body is not None:
             return read_status(name, body)
         if self.find_config(name, deadline) is None:
@@ -110,31 +115,29 @@ class Connect:
         return ConnectorStatus(name=name, state="UNASSIGNED", worker_id=None, tasks=())
 
     def statuses(self, deadline: Deadline) -> dict[str, ConnectorStatus]:
-        """All connectors by name, in one request. It is the answering worker's view: absence here proves nothing."""
-        return read_statuses(
-            self._found(self._read("/connectors?expand=status", deadline, at_most=EXPANDED_LIST_BYTES))
-        )
+        """All connectors by name, in one request. It is the view of the worker that answers: absence proves nothing."""
+        return read_statuses(self._get("/connectors?expand=status", deadline, max_bytes=EXPANDED_LIST_BYTES))
 
     def statuses_and_configs(self, deadline: Deadline) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
-        """The same, and for the connectors of our names the hashes of their configs, in one request.
+        """The same, with the config hashes of the connectors that have names of ours, in one request.
 
-        Asked only once: an answer that is too large for us, or takes too long, is so the second time as well.
+        It is not repeated: an answer that is too large or takes too long would be so again.
         """
         path = "/connectors?expand=status&expand=info"
-        body = self._found(self._read(path, deadline, at_most=EXPANDED_LIST_BYTES, tries=1))
+        body = self._get(path, deadline, max_bytes=EXPANDED_LIST_BYTES, tries=1)
         return read_statuses(body), read_config_hashes(body)
 
     def topics(self, name: str, deadline: Deadline) -> frozenset[str] | None:
-        """The topics that the connector has used; None when it does not exist or the worker does not keep track."""
-        answer = self._exchange("GET", f"{_connector(name)}/topics", deadline)
+        """The topics that the connector has used; None when it does not exist or topic tracking is off."""
+        answer = self._query("GET", f"{_connector(name)}/topics", deadline)
         if answer.refusal in (403, 404):
             return None
         if answer.status != 200:
-            raise unreadable(answer)
+            raise read_error(answer)
         return read_topics(name, answer.body)
 
     def create_stopped(self, name: str, config: Mapping[str, str], deadline: Deadline) -> None:
-        """Make the connector without starting it. Connect before 3.7 cannot: it is made, and stopped at once.
+        """Create the connector without starting it. Before Connect 3.7 it is created, and stopped at once.
 
         Raises:
             AlreadyExists: there is a connector of this name.
@@ -149,33 +152,33 @@ class Connect:
             deadline,
             body=body,
             keys=config,
-            after_409=lambda: self._refuse_existing(name, deadline),
+            was_applied=lambda: self._refuse_existing(name, deadline),
         )
         if not stopped:
             try:
                 self.stop(name, deadline)
             except HeadgateError:
-                raise OutcomeUnknown("The connector was made, and whether it was stopped is unknown.") from None
+                raise OutcomeUnknown("The connector was created, and whether it was stopped is unknown.") from None
 
     def put_config(self, name: str, config: Mapping[str, str], deadline: Deadline) -> None:
-        """Replace the connector's config, which restarts it: compare before. Makes the connector when it is missing."""
+        """Replace the connector's config, which restarts it: compare before. Creates a connector that is missing."""
         body = {**config, "name": name}
 
         def happened() -> bool:
             return self.find_config(name, deadline) == body
 
-        self._write("PUT", f"{_connector(name)}/config", deadline, body=body, keys=config, after_409=happened)
+        self._write("PUT", f"{_connector(name)}/config", deadline, body=body, keys=config, was_applied=happened)
 
     def pause(self, name: str, deadline: Deadline) -> None:
-        """Ask the connector to pause; its tasks follow later."""
+        """Request the state PAUSED; the tasks follow later."""
         self._write("PUT", f"{_connector(name)}/pause", deadline)
 
     def resume(self, name: str, deadline: Deadline) -> None:
-        """Ask the connector to run; its tasks follow later."""
+        """Request the state RUNNING; the tasks follow later."""
         self._write("PUT", f"{_connector(name)}/resume", deadline)
 
     def stop(self, name: str, deadline: Deadline) -> None:
-        """Ask the connector to give up its tasks. Connect 3.5 and later."""
+        """Request the state STOPPED, in which a connector has no tasks. Connect 3.5 and later."""
         self._write("PUT", f"{_connector(name)}/stop", deadline)
 
     def restart(self, name: str, deadline: Deadline) -> None:
@@ -183,10 +186,7 @@ class Connect:
         self._write("POST", f"{_connector(name)}/restart?includeTasks=true&onlyFailed=false", deadline)
 
     def restart_failed(self, name: str, deadline: Deadline) -> None:
-        """Restart those parts of the connector, itself or its tasks, that have failed or have not come back since.
-
-        Connect counts what is RESTARTING among them.
-        """
+        """Restart the connector and those of its tasks that have failed. Connect counts RESTARTING as failed."""
         self._write("POST", f"{_connector(name)}/restart?includeTasks=true&onlyFailed=true", deadline)
 
     def restart_task(self, name: str, task: int, deadline: Deadline) -> None:
@@ -194,7 +194,7 @@ class Connect:
         self._write("POST", f"{_connector(name)}/tasks/{int(task)}/restart", deadline)
 
     def delete(self, name: str, deadline: Deadline) -> bool:
-        """Delete the connector; offsets and consumer group stay. False when it was not there."""
+        """Delete the connector; offsets and consumer group stay. False when it did not exist."""
         try:
             self._write("DELETE", _connector(name), deadline)
         except NotFound:
@@ -202,7 +202,7 @@ class Connect:
         return True
 
     def _refuse_existing(self, name: str, deadline: Deadline) -> bool:
-        # 409 says "exists already" or "rebalancing, nothing done": only looking tells which, the text does not.
+        # 409 means "exists already" or "rebalancing, nothing done". The text does not say which, so it is read.
         if self.find_config(name, deadline) is not None:
             raise AlreadyExists("A connector of this name exists already.")
         return False
@@ -215,24 +215,24 @@ class Connect:
         *,
         body: Mapping[str, Any] | None = None,
         keys: Collection[str] = (),
-        after_409: Callable[[], bool] = lambda: False,
+        was_applied: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Send a change. It is sent again only after a 409, which a rebalancing worker says before it does anything;
-        `after_409` looks whether it has happened all the same.
+        """Send a change. It is repeated only after a 409, which a rebalancing worker answers before it does anything;
+        `was_applied` checks then whether the change is there nevertheless.
         """
         for attempt in range(TRIES):
             try:
                 answer = self._http.send(method, path, deadline=deadline, body=body)
             except NoAnswer as lost:
-                raise unknown(late=lost.late) from None
+                raise outcome_unknown(late=lost.late) from None
             except Unavailable:
                 if attempt == 0:
-                    raise  # Nothing was ever sent.
+                    raise  # nothing was sent
                 break
             if answer.refusal != 409:
-                return settle(answer, keys)
+                return require_success(answer, keys)
             try:
-                if after_409():
+                if was_applied():
                     return None
             except Unavailable:
                 break
@@ -240,18 +240,24 @@ class Connect:
                 self._pause(deadline)
             if deadline.passed:
                 break
-        raise unknown()
+        raise outcome_unknown()
 
-    def _read(self, path: str, deadline: Deadline, at_most: int = MEBIBYTE, tries: int = TRIES) -> object | None:
-        """The body of a successful read; None when Connect itself says that there is no such thing."""
-        answer = self._exchange("GET", path, deadline, at_most=at_most, tries=tries)
+    def _get(self, path: str, deadline: Deadline, max_bytes: int = MEBIBYTE, tries: int = TRIES) -> object:
+        body = self._find(path, deadline, max_bytes, tries)
+        if body is None:
+            raise no_usable_answer()
+        return body
+
+    def _find(self, path: str, deadline: Deadline, max_bytes: int = MEBIBYTE, tries: int = TRIES) -> object | None:
+        """The JSON of a successful read; None when Connect itself answers that it does not exist."""
+        answer = self._query("GET", path, deadline, max_bytes=max_bytes, tries=tries)
         if answer.status == 200 and answer.is_json:
             return answer.body
         if answer.refusal == 404:
             return None
-        raise unreadable(answer)
+        raise read_error(answer)
 
-    def _exchange(
+    def _query(
         self,
         method: str,
         path: str,
@@ -259,33 +265,29 @@ class Connect:
         *,
         body: Mapping[str, Any] | None = None,
         seconds: float = READ_SECONDS,
-        at_most: int = MEBIBYTE,
+        max_bytes: int = MEBIBYTE,
         tries: int = TRIES,
     ) -> Answer:
-        """Ask something that changes nothing; again while a rebalance (409, or 500 for a moment) or a lost answer
-        spoils it.
+        """Send a request that changes nothing. It is repeated during a rebalance (409, or briefly 500), and when no
+        answer came.
         """
         for attempt in range(tries):
             last = attempt == tries - 1
             try:
-                answer = self._http.send(method, path, deadline=deadline, body=body, seconds=seconds, at_most=at_most)
+                answer = self._http.send(
+                    method, path, deadline=deadline, body=body, seconds=seconds, max_bytes=max_bytes
+                )
             except NoAnswer as lost:
                 if lost.late or last:
-                    raise unread(late=lost.late) from None
+                    raise no_usable_answer(late=lost.late) from None
             else:
                 if last or answer.refusal not in (409, 500):
                     return answer
             self._pause(deadline)
-        raise unread()
+        raise no_usable_answer()
 
     def _pause(self, deadline: Deadline) -> None:
         self._sleep(deadline.remaining(random.uniform(*_PAUSE_SECONDS)))  # noqa: S311 - jitter, not a secret
-
-    @staticmethod
-    def _found(body: object | None) -> object:
-        if body is None:
-            raise unread()
-        return body
 
 
 def _connector(name: str) -> str:
@@ -293,5 +295,5 @@ def _connector(name: str) -> str:
 
 
 def _quoted(part: str) -> str:
-    """One segment of a path. A dot segment would be resolved away by whatever stands between us and Connect."""
-    return quote(part, safe="").replace(".", "%2E") if part in (".", "..") else quote(part, safe="")
+    """One segment of a path. Dots alone are escaped too: a proxy in between would take them for `.` and `..`."""
+    return part.replace(".", "%2E") if part in (".", "..") else quote(part, safe="")

@@ -1,43 +1,19 @@
-"""One bounded HTTP exchange with a Connect worker: in time, in size, to checked addresses only, without redirects.
-
-It tells apart what callers must tell apart: nothing was sent (`Unavailable`), it was sent and no whole answer came
-(`NoAnswer`), and an answer (`Answer`). What an answer means is decided in `connect`.
-"""
+"""HTTP with Connect workers: the rule for their URL, Basic authentication, and JSON answers with an `error_code`."""
 
 import json
 import ssl
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextvars import ContextVar
+from base64 import b64encode
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
+from chalicelib.clients.addresses import HostCheck
+from chalicelib.clients.guarded_http import MEBIBYTE, READ_SECONDS, GuardedHttp, HttpAnswer, NotConnected
+from chalicelib.domain.cluster import ConnectAddress
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.masking import Secret
-
-if TYPE_CHECKING:
-    import httpcore
-    import httpx
-
-HostCheck = Callable[[str], Sequence[str]]
-"""Gives the allowed addresses of a host, or raises `Invalid`. An `AddressPolicy` is one."""
-
-CONNECT_SECONDS = 2.0
-READ_SECONDS = 8.0
-MEBIBYTE = 1024 * 1024
-_NOTHING_LEFT = 0.001
-_budget: ContextVar[Deadline] = ContextVar("connect_http_budget")
-"""Until when this thread's exchange may last. A worker that drips single bytes never exceeds httpx's own limits."""
-
-
-class NoAnswer(Exception):
-    """The request may have arrived; no whole answer to it did. `late` says that time ran out."""
-
-    def __init__(self, *, late: bool) -> None:
-        super().__init__()
-        self.late = late
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +31,67 @@ class Answer:
 
     @property
     def refusal(self) -> int | None:
-        """The status when Connect itself refuses: its JSON has an `error_code`, a web server's page has not."""
+        """The status when Connect itself refuses: its JSON has an `error_code`, the page of a web server has not."""
         code = self.body.get("error_code") if isinstance(self.body, dict) else None
         return self.status if isinstance(code, int) and self.status >= 400 else None
 
     @property
     def message(self) -> str:
-        """Connect's own words. They are foreign and may hold secrets: for the classifiers only."""
-        said = self.body.get("message") if isinstance(self.body, dict) else None
-        return said if isinstance(said, str) else ""
+        """Connect's own text. It may hold secrets: for the classifiers only."""
+        text = self.body.get("message") if isinstance(self.body, dict) else None
+        return text if isinstance(text, str) else ""
+
+
+class ConnectHttp:
+    """Sends requests to the REST API of one Connect cluster."""
+
+    def __init__(
+        self,
+        endpoint: OpenedEndpoint[ConnectAddress],
+        *,
+        check_host: HostCheck,
+        tls: Callable[[], ssl.SSLContext],
+    ) -> None:
+        self._http = GuardedHttp(checked_base_url(endpoint.address.base_url), check_host=check_host, tls=tls)
+        self._username, self._password = endpoint.address.username, endpoint.password
+
+    def close(self) -> None:
+        """Close the kept connections. The object stays usable."""
+        self._http.close()
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        deadline: Deadline,
+        body: Mapping[str, Any] | None = None,
+        seconds: float = READ_SECONDS,
+        max_bytes: int = MEBIBYTE,
+    ) -> Answer:
+        """Exchange one request for one answer. Raises what `GuardedHttp.send` raises."""
+        try:
+            answer = self._http.send(
+                method,
+                path,
+                deadline=deadline,
+                headers=self._headers(),
+                json=body,
+                seconds=seconds,
+                max_bytes=max_bytes,
+            )
+        except NotConnected:
+            raise Unavailable(
+                "Kafka Connect cannot be reached. Check its address and whether its workers run."
+            ) from None
+        return _parsed(answer)
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Accept": "application/json"}
+        if self._username and self._password:
+            pair = f"{self._username}:{self._password.reveal()}"
+            headers["Authorization"] = "Basic " + b64encode(pair.encode()).decode()
+        return headers
 
 
 def checked_base_url(base_url: str) -> str:
@@ -86,170 +114,12 @@ def checked_base_url(base_url: str) -> str:
     return base_url.rstrip("/")
 
 
-class ConnectHttp:
-    """Sends requests to one base URL over kept connections. Safe to use from several threads."""
-
-    def __init__(
-        self,
-        *,
-        base_url: str,
-        username: str | None,
-        password: Secret | None,
-        check_host: HostCheck,
-        tls: Callable[[], ssl.SSLContext],
-    ) -> None:
-        self._base_url = checked_base_url(base_url)
-        self._auth = (username, password) if username and password else None
-        self._check_host = check_host
-        self._tls = tls
-        self._client: httpx.Client | None = None
-        self._opening = Lock()
-
-    def send(
-        self,
-        method: str,
-        path: str,
-        *,
-        deadline: Deadline,
-        body: Mapping[str, Any] | None = None,
-        seconds: float = READ_SECONDS,
-        at_most: int = MEBIBYTE,
-    ) -> Answer:
-        """Exchange one request for one answer within `seconds` and the deadline; `at_most` bounds the answer's bytes.
-
-        Raises:
-            Invalid: the host leads to an address that is not allowed.
-            Unavailable: nothing was sent.
-            NoAnswer: it was sent, and no whole answer came.
-        """
-        import httpx
-
-        if deadline.passed:
-            raise Unavailable("No time was left to ask Kafka Connect. Try again.")
-        token = _budget.set(Deadline.after(deadline.remaining(seconds + CONNECT_SECONDS)))
-        timeout = httpx.Timeout(
-            deadline.remaining(seconds),
-            connect=deadline.remaining(CONNECT_SECONDS),
-            pool=deadline.remaining(CONNECT_SECONDS),
-        )
-        try:
-            with self._open().stream(method, self._base_url + path, json=body, timeout=timeout) as response:
-                return _read(response, at_most)
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout):
-            raise Unavailable(
-                "Kafka Connect cannot be reached. Check its address and whether its workers run."
-            ) from None
-        except httpx.TimeoutException:
-            raise NoAnswer(late=True) from None
-        except (httpx.HTTPError, httpx.StreamError):
-            raise NoAnswer(late=False) from None
-        finally:
-            _budget.reset(token)
-
-    def close(self) -> None:
-        """Close the kept connections. The object stays usable."""
-        with self._opening:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
-
-    def _open(self) -> "httpx.Client":
-        with self._opening:
-            if self._client is None:
-                self._client = self._new_client()
-            return self._client
-
-    def _new_client(self) -> "httpx.Client":
-        import httpcore
-        import httpx
-
-        secure = self._base_url.startswith("https://")
-        # Plain http gets a context that trusts nobody: loading the system's certificates would only cost time.
-        context = self._tls() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        transport = httpx.HTTPTransport(verify=context, trust_env=False)
-        # httpx has no public way to say how to dial; its own pool is replaced by one whose network checks addresses.
-        transport._pool = httpcore.ConnectionPool(  # noqa: SLF001
-            ssl_context=context,
-            max_connections=8,
-            max_keepalive_connections=4,
-            keepalive_expiry=20.0,
-            network_backend=_guarded_network(self._check_host),
-        )
-        return httpx.Client(
-            transport=transport,
-            trust_env=False,
-            follow_redirects=False,
-            auth=(self._auth[0], self._auth[1].reveal()) if self._auth else None,
-            headers={"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "headgate"},
-        )
-
-
-def _read(response: "httpx.Response", at_most: int) -> Answer:
-    if response.headers.get("content-encoding", "identity") != "identity":
-        return Answer(response.status_code, None, is_json=False)
-    content = bytearray()
-    for chunk in response.iter_bytes(65536):
-        content += chunk
-        if len(content) > at_most:
-            raise NoAnswer(late=False)
-    if not content:
-        return Answer(response.status_code, None, is_json=True)
+def _parsed(answer: HttpAnswer) -> Answer:
+    if answer.content is None:
+        return Answer(answer.status, None, is_json=False)
+    if not answer.content:
+        return Answer(answer.status, None, is_json=True)
     try:
-        return Answer(response.status_code, json.loads(content), is_json=True)
+        return Answer(answer.status, json.loads(answer.content), is_json=True)
     except (ValueError, RecursionError):
-        return Answer(response.status_code, None, is_json=False)
-
-
-def _guarded_network(check_host: HostCheck) -> "httpcore.NetworkBackend":
-    """A network that dials only addresses which the check has just returned for the host, and keeps to the budget."""
-    import httpcore
-
-    class Stream(httpcore.NetworkStream):
-        def __init__(self, inner: httpcore.NetworkStream) -> None:
-            self._inner = inner
-
-        def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-            return self._inner.read(max_bytes, _within_budget(timeout, httpcore.ReadTimeout))
-
-        def write(self, buffer: bytes, timeout: float | None = None) -> None:
-            self._inner.write(buffer, _within_budget(timeout, httpcore.WriteTimeout))
-
-        def close(self) -> None:
-            self._inner.close()
-
-        def start_tls(
-            self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-        ) -> httpcore.NetworkStream:
-            return Stream(self._inner.start_tls(ssl_context, server_hostname, timeout))
-
-        def get_extra_info(self, info: str) -> Any:
-            return self._inner.get_extra_info(info)
-
-    class Network(httpcore.NetworkBackend):
-        def connect_tcp(
-            self,
-            host: str,
-            port: int,
-            timeout: float | None = None,
-            local_address: str | None = None,
-            socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-        ) -> httpcore.NetworkStream:
-            addresses = check_host(host)
-            share = (timeout or CONNECT_SECONDS) / max(1, len(addresses))
-            failure: Exception = httpcore.ConnectError()
-            for address in addresses:
-                try:
-                    return Stream(_dial.connect_tcp(address, port, share, local_address, socket_options))
-                except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-                    failure = error
-            raise failure
-
-    _dial = httpcore.SyncBackend()
-    return Network()
-
-
-def _within_budget(timeout: float | None, late: type[Exception]) -> float:
-    left = _budget.get().remaining(READ_SECONDS if timeout is None else timeout)
-    if left <= _NOTHING_LEFT:
-        raise late()
-    return left
+        return Answer(answer.status, None, is_json=False)

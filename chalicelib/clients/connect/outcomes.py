@@ -1,4 +1,4 @@
-"""What Connect's answers mean: done, refused, not there, out of reach, or not known."""
+"""What Connect's answers mean for a change or a read: done, refused, not found, unavailable, or not known."""
 
 from collections.abc import Collection
 
@@ -8,7 +8,7 @@ from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, Reject
 
 
 class OutcomeUnknown(TimedOut):
-    """A change was sent to Connect and its outcome is not known: look again before doing anything else."""
+    """A change was sent to Connect and its outcome is not known: read the connector before anything else is done."""
 
 
 class AlreadyExists(Conflict):
@@ -17,15 +17,15 @@ class AlreadyExists(Conflict):
     default_code = "CONNECTOR_NAME_CONFLICT"
 
 
-def settle(answer: Answer, keys: Collection[str] = ()) -> None:
-    """Return when a write has succeeded, else raise what its answer means. `keys` are the config keys that were sent.
+def require_success(answer: Answer, keys: Collection[str] = ()) -> None:
+    """Raise the error that the answer to a change means, if it means one. `keys` are the config keys that were sent.
 
-    Connect's 5xx includes "timed out, possibly applied" and forwarding errors; a 409 here has outlasted retries.
+    Connect's 5xx include "timed out, possibly applied" and forwarding errors; a 409 here has outlasted the retries.
     """
     if answer.succeeded and answer.is_json:
         return
     if answer.succeeded or answer.refusal == 409 or answer.status == 408 or answer.status >= 500:
-        raise unknown()
+        raise outcome_unknown()
     match answer.refusal:
         case 404:
             raise NotFound("Kafka Connect has no such connector or task.")
@@ -35,33 +35,33 @@ def settle(answer: Answer, keys: Collection[str] = ()) -> None:
                 "Kafka Connect refuses the configuration.", code="CONNECTOR_CONFIG_INVALID", details={"errors": errors}
             )
         case None | 401 | 403:
-            raise unreadable(answer)
+            raise read_error(answer)
         case _:
             raise Rejected("Kafka Connect refuses the request.")
 
 
-def unreadable(answer: Answer) -> HeadgateError:
-    """Why an answer is of no use. Nothing was changed by the request that brought it."""
+def read_error(answer: Answer) -> HeadgateError:
+    """The error for an answer to a read that cannot be used."""
     if answer.status in (401, 403, 407):
         return Unavailable("Kafka Connect refuses the user name or password that is stored for it.")
     if 300 <= answer.status < 400:
         return Unavailable(
-            "Kafka Connect answers with a redirect, which is not followed. Register the address it leads to."
+            "Kafka Connect answers with a redirect, which is not followed. Register the address that it names."
         )
     if answer.status == 404:
         # For some seconds after its port opens, Connect answers every path with an HTML 404 of its web server.
         return Unavailable("Kafka Connect is not ready yet, or something else answers at its address.")
-    return unread()
+    return no_usable_answer()
 
 
-def unknown(*, late: bool = False) -> OutcomeUnknown:
+def outcome_unknown(*, late: bool = False) -> OutcomeUnknown:
     """The error for a change whose outcome is not known."""
     how = "did not answer in time" if late else "gave no definite answer"
     return OutcomeUnknown(f"Kafka Connect {how}, so whether it acted is unknown. Look again before repeating.")
 
 
-def unread(*, late: bool = False) -> Unavailable | TimedOut:
-    """The error for a question that got no usable answer."""
+def no_usable_answer(*, late: bool = False) -> Unavailable | TimedOut:
+    """The error for a read that got no answer, or none that can be used."""
     if late:
         return TimedOut("Kafka Connect did not answer in time. Check its workers, and try again.")
     return Unavailable("Kafka Connect gave no answer that can be used. Check its workers, and try again.")

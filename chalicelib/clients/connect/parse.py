@@ -1,4 +1,4 @@
-"""Connect's JSON into our own types. It is hostile: wrong shapes are one error of ours, foreign text stays here."""
+"""Connect's JSON as our own types. It is untrusted: any wrong shape is one error of ours, and no text is passed on."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -29,7 +29,7 @@ _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}\Z")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectRoot:
-    """What the worker that answered says of itself. The Kafka cluster id is null when it says none."""
+    """Version and Kafka cluster id of the worker that answered. The id is None when it reports none."""
 
     version: str
     kafka_cluster_id: str | None
@@ -37,7 +37,7 @@ class ConnectRoot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldError:
-    """One config field that Connect refuses, and why, in our words."""
+    """One config field that Connect refuses, with our sentences about it."""
 
     field: str
     messages: tuple[str, ...]
@@ -48,12 +48,12 @@ def read_root(body: object) -> ConnectRoot:
     answer = _object(body)
     version, cluster = _word(answer.get("version")), _word(answer.get("kafka_cluster_id"))
     if version is None:
-        raise _strange()
+        raise _unexpected()
     return ConnectRoot(version=version, kafka_cluster_id=cluster)
 
 
 def read_plugins(body: object) -> tuple[ConnectorPlugin, ...]:
-    """`GET /connector-plugins`, sorted by class and version; entries without a readable class are left out."""
+    """`GET /connector-plugins`, sorted by class and version; entries without a valid class are left out."""
     found = []
     for entry in _array(body)[:MAX_PLUGINS]:
         plugin = _object(entry)
@@ -64,10 +64,10 @@ def read_plugins(body: object) -> tuple[ConnectorPlugin, ...]:
 
 
 def read_config(body: object) -> dict[str, str]:
-    """`GET /connectors/NAME/config`: text to text. Null values are left out."""
+    """`GET /connectors/NAME/config`. Null values are left out."""
     config = _object(body)
     if any(not isinstance(value, str) and value is not None for value in config.values()):
-        raise _strange()
+        raise _unexpected()
     return {key: value for key, value in config.items() if isinstance(value, str)}
 
 
@@ -78,7 +78,7 @@ def read_status(name: str, body: object) -> ConnectorStatus:
     connector = _object(answer.get("connector"))
     tasks = _array(answer.get("tasks"))
     if len(tasks) > MAX_TASKS:
-        raise _strange()
+        raise _unexpected()
     return ConnectorStatus(
         name=name,
         state=_state(connector),
@@ -89,8 +89,8 @@ def read_status(name: str, body: object) -> ConnectorStatus:
 
 
 def read_statuses(body: object) -> dict[str, ConnectorStatus]:
-    """`GET /connectors?expand=status`. A connector whose entry cannot be read is reported in the state UNKNOWN: one bad
-    entry must neither hide the others nor look like absence.
+    """`GET /connectors?expand=status`. A connector whose entry cannot be read has the state UNKNOWN: it must neither
+    hide the others nor seem to be absent.
     """
     statuses = {}
     for name, entry in _object(body).items():
@@ -102,7 +102,7 @@ def read_statuses(body: object) -> dict[str, ConnectorStatus]:
 
 
 def read_config_hashes(body: object) -> dict[str, str]:
-    """`GET /connectors?expand=info`: the hash of each config of a connector of our name; no config leaves this room.
+    """`GET /connectors?expand=info`: the hash of each config whose connector has a name of ours.
 
     A connector whose entry cannot be read is left out.
     """
@@ -118,12 +118,12 @@ def read_topics(name: str, body: object) -> frozenset[str]:
     """`GET /connectors/NAME/topics`."""
     listed = _array(_object(_object(body).get(name)).get("topics"))
     if len(listed) > MAX_TOPICS:
-        raise _strange()
+        raise _unexpected()
     return frozenset(topic for topic in listed if isinstance(topic, str) and _TOPIC.match(topic))
 
 
 def read_field_errors(body: object) -> tuple[FieldError, ...]:
-    """`PUT /connector-plugins/CLASS/config/validate`: the fields with errors, texts replaced by sentences of ours."""
+    """`PUT /connector-plugins/CLASS/config/validate`: the fields with errors, and our sentences."""
     answer = _object(body)
     errors = []
     for entry in _array(answer.get("configs")):
@@ -139,15 +139,16 @@ def read_field_errors(body: object) -> tuple[FieldError, ...]:
 
 
 def read_refusal(message: str, keys: Collection[str]) -> tuple[FieldError, ...]:
-    """The text of a 400 on create or update, one error a line. Only fields among the `keys` sent are named."""
+    """The message of a 400 on create or update, one error a line. Only fields among the `keys` sent are named."""
     lines = message.splitlines()[:MAX_FIELDS]
-    known: dict[str, list[str]] = {}
+    by_field: dict[str, list[str]] = {}
     for line in lines:
         field, sentence = sentence_for(_key_named(line, keys), line)
         if field != "config" or sentence != GENERAL:
-            known.setdefault(field, []).append(sentence)
+            by_field.setdefault(field, []).append(sentence)
     found = tuple(
-        FieldError(field=field, messages=tuple(dict.fromkeys(said))[:MAX_MESSAGES]) for field, said in known.items()
+        FieldError(field=field, messages=tuple(dict.fromkeys(sentences))[:MAX_MESSAGES])
+        for field, sentences in by_field.items()
     )
     return found or (FieldError(field="config", messages=(GENERAL,)),)
 
@@ -158,15 +159,15 @@ def _key_named(line: str, keys: Collection[str]) -> str:
 
 
 def _sentences(field: str, texts: list[object]) -> tuple[str, ...]:
-    said = (sentence_for(field, text)[1] if isinstance(text, str) else GENERAL for text in texts[:MAX_MESSAGES])
-    return tuple(dict.fromkeys(said))
+    sentences = (sentence_for(field, text)[1] if isinstance(text, str) else GENERAL for text in texts[:MAX_MESSAGES])
+    return tuple(dict.fromkeys(sentences))
 
 
 def _task(entry: object, kind: ConnectorKind) -> TaskStatus:
     task = _object(entry)
     number = task.get("id")
     if type(number) is not int or not 0 <= number < 100_000:
-        raise _strange()
+        raise _unexpected()
     hint = _hint(task, kind)
     if hint is None:
         return _plain_task(number, _state(task), _worker(task))
@@ -175,7 +176,7 @@ def _task(entry: object, kind: ConnectorKind) -> TaskStatus:
 
 @lru_cache(maxsize=4096)
 def _plain_task(number: int, state: str, worker_id: str | None) -> TaskStatus:
-    """Most of thousands of connectors have one task each, and run it on one of a few workers."""
+    # Thousands of connectors have one task each, on one of a few workers: equal objects are made once.
     return TaskStatus(id=number, state=state, worker_id=worker_id)
 
 
@@ -191,7 +192,7 @@ def _worker(part: Mapping[str, object]) -> str | None:
 
 @lru_cache(maxsize=256)
 def _is_worker(text: str) -> bool:
-    """A cluster has few workers, and each of thousands of connectors and tasks names one of them."""
+    # A cluster has few workers, and each of thousands of connectors and tasks names one of them.
     return bool(_WORKER.match(text))
 
 
@@ -207,14 +208,14 @@ def _word(value: object) -> str | None:
 def _object(value: object) -> dict[str, object]:
     if isinstance(value, dict):
         return value
-    raise _strange()
+    raise _unexpected()
 
 
 def _array(value: object) -> list[object]:
     if isinstance(value, list):
         return value
-    raise _strange()
+    raise _unexpected()
 
 
-def _strange() -> Unavailable:
-    return Unavailable("What answered at the Connect address does not speak as Kafka Connect does. Check the address.")
+def _unexpected() -> Unavailable:
+    return Unavailable("What answered at the Connect address is not Kafka Connect. Check the address.")

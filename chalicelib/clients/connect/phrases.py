@@ -1,8 +1,8 @@
-"""What Connect and Debezium say about a refused config value, as sentences of ours.
+"""Our sentences for the texts with which Connect and Debezium refuse a config value.
 
-Their texts quote values, so none of them is relayed. Sources: Kafka's ConfigDef and Connect 4.3, Debezium 3.6 (`Field`,
-the PostgreSQL and JDBC connectors' configurations). Whatever concerns a database (Debezium attaches all of it to
-`database.hostname`) is left to the classifier, which knows those phrases.
+Their texts quote values, so none of them is passed on. Sources: Kafka's ConfigDef and Connect 4.3, Debezium 3.6
+(`Field`, the configurations of the PostgreSQL and JDBC connectors). Texts about a database, which Debezium attaches to
+`database.hostname`, are left to the classifier.
 """
 
 from chalicelib.domain.classify.classifier import classify, is_general
@@ -50,7 +50,7 @@ PHRASES: tuple[tuple[tuple[str, ...], str | None, str], ...] = (
         "topic.prefix",
         "Only letters, digits, dot, underscore and hyphen are allowed.",
     ),
-    (("is already specified",), None, "This field excludes another one that is set as well."),
+    (("is already specified",), None, "This field cannot be combined with another one that is set."),
     (
         ("does not allow", "to be overridden in the connector"),
         None,
@@ -74,17 +74,17 @@ PHRASES: tuple[tuple[tuple[str, ...], str | None, str], ...] = (
     ),
     (("connector name",), "name", "The connector's name is missing or not allowed."),
 )
-"""Any of the phrases (lower case) -> the field when the text stands without one, and our sentence."""
+"""Phrases in lower case, any of which must occur; the field where the text names none; our sentence."""
 
 _DATABASE_FIELD = {ConnectorKind.SOURCE: "database.hostname", ConnectorKind.SINK: "connection.url"}
 
 
 def sentence_for(field: str, text: str) -> tuple[str, str]:
-    """The field and our sentence for one foreign text that stood at `field` (`config` when it stood at none)."""
-    said = text[:MAX_TEXT].casefold()
-    for phrases, home, sentence in PHRASES:
-        if any(phrase in said for phrase in phrases):
-            return (home if home and field == "config" else field), sentence
+    """The field and our sentence for a text that was reported for `field` (`config` when it was for none)."""
+    lower = text[:MAX_TEXT].casefold()
+    for phrases, usual_field, sentence in PHRASES:
+        if any(phrase in lower for phrase in phrases):
+            return (usual_field if usual_field and field == "config" else field), sentence
     kind = ConnectorKind.SINK if field.startswith("connection.") else ConnectorKind.SOURCE
     hint = classify(text[:MAX_TEXT], kind)
     if is_general(hint):

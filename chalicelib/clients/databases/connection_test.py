@@ -1,6 +1,6 @@
-"""The story that a connection test tells: which step went well, which failed, which was never reached."""
+"""The result of a connection test, step by step: what went well, what failed, what was not tried any more."""
 
-from chalicelib.clients.databases.postgresql.errors import DatabaseFailure, Step
+from chalicelib.clients.databases.errors import DatabaseFailure, Step
 from chalicelib.domain.database import CheckStatus, TestCheck, TestResult
 
 _DONE = {
@@ -13,20 +13,26 @@ _DONE = {
 
 def succeeded(server_version: str, latency_ms: int) -> TestResult:
     """Every step went well."""
-    checks = tuple(TestCheck(name=step, status=CheckStatus.SUCCESS, code=None, message=_DONE[step]) for step in Step)
-    return TestResult(success=True, checks=checks, server_version=server_version, latency_ms=latency_ms)
+    return TestResult(
+        success=True, checks=tuple(map(_success, Step)), server_version=server_version, latency_ms=latency_ms
+    )
 
 
 def failed(failure: DatabaseFailure) -> TestResult:
     """The steps before the failing one went well, those after it were not tried."""
-    checks: list[TestCheck] = []
-    reached = False
-    for step in Step:
-        if step is failure.step:
-            checks.append(TestCheck(name=step, status=CheckStatus.FAILED, code=failure.code, message=failure.message))
-            reached = True
-        elif reached:
-            checks.append(TestCheck(name=step, status=CheckStatus.SKIPPED, code=None, message="Not tried."))
-        else:
-            checks.append(TestCheck(name=step, status=CheckStatus.SUCCESS, code=None, message=_DONE[step]))
-    return TestResult(success=False, checks=tuple(checks), server_version=None, latency_ms=None)
+    steps = list(Step)
+    failing = steps.index(failure.step)
+    checks = (
+        *map(_success, steps[:failing]),
+        TestCheck(name=failure.step, status=CheckStatus.FAILED, code=failure.code, message=failure.message),
+        *map(_skipped, steps[failing + 1 :]),
+    )
+    return TestResult(success=False, checks=checks, server_version=None, latency_ms=None)
+
+
+def _success(step: Step) -> TestCheck:
+    return TestCheck(name=step, status=CheckStatus.SUCCESS, code=None, message=_DONE[step])
+
+
+def _skipped(step: Step) -> TestCheck:
+    return TestCheck(name=step, status=CheckStatus.SKIPPED, code=None, message="Not tried.")

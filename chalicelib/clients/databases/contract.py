@@ -1,54 +1,45 @@
-"""What a client of a relational database gives, whatever the kind: every call is bounded and read-only."""
+"""What the client of a relational database does, whatever the kind. Every call is bounded and read-only.
+
+A new kind of database is one more implementation of `Database` in a package beside `postgresql`, with its errors as
+`DatabaseFailure`; the wiring registers it under its `DatabaseProvider`. An object store is no `Database`: its client
+gets a contract of its own, is made for an `OpenedEndpoint` in the same way, and its `test` gives a `TestResult` too.
+"""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from chalicelib.domain.database import DatabaseAddress, TestResult
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import ServerFacts, TableListing, TargetFacts
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.masking import Secret
 
 DISCOVERY_BOUND = 500
 """At most so many tables in one discovery (specification, section 8)."""
 
-AddressPolicy = Callable[[str], Sequence[str]]
-"""Takes a host and gives its IP addresses, each of them allowed and each to be tried in turn.
-
-Raises Invalid when one of them may not be contacted, Unavailable when the name does not resolve.
-"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DatabaseSecrets:
-    """The secret part of a database connection. `ca_certificate` is PEM text; null trusts the installation's bundle."""
-
-    password: Secret
-    ca_certificate: str | None = None
-
 
 class Database(Protocol):
-    """All raise DatabaseFailure when the server cannot be read, and Invalid when the policy forbids its address."""
+    """A client of one database. It connects anew for each call, and dials only addresses that were checked.
 
-    def test(self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline) -> TestResult:
+    All but `test` raise DatabaseFailure when the server cannot be read.
+    """
+
+    def test(self, deadline: Deadline) -> TestResult:
         """Tries the connection step by step. What fails is in the result; nothing is raised."""
         ...
 
-    def server_facts(
-        self, address: DatabaseAddress, secrets: DatabaseSecrets, tables: Sequence[TableName], deadline: Deadline
-    ) -> ServerFacts:
+    def server_facts(self, tables: Sequence[TableName], deadline: Deadline) -> ServerFacts:
         """Reads what readiness is judged by, for these tables."""
         ...
 
-    def list_tables(
-        self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline, bound: int = DISCOVERY_BOUND
-    ) -> TableListing:
+    def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
         """Reads the tables that can be captured, ordered by schema and name, at most `bound`."""
         ...
 
-    def target_facts(
-        self, address: DatabaseAddress, secrets: DatabaseSecrets, targets: Sequence[TableName], deadline: Deadline
-    ) -> TargetFacts:
-        """Reads what a delivery into these tables would meet."""
+    def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> TargetFacts:
+        """Reads what a delivery into these tables would find."""
         ...
+
+
+MakeDatabase = Callable[[OpenedEndpoint[DatabaseAddress]], Database]
+"""Makes the client of one database. Its secrets are `password`, and perhaps `ca_certificate` (PEM text)."""

@@ -1,13 +1,13 @@
 """From a connector's stack trace to an event kind of the specification (section 6) and a sentence of ours.
 
 A trace is foreign text that may carry rows and secrets: it is searched for known phrases and never quoted. The
-innermost cause decides, SQLSTATE before wording. What matches nothing becomes the role's general kind, never a guess.
+innermost cause decides, SQLSTATE before wording. What matches nothing gets the general hint, never a guess.
 """
 
 from collections.abc import Iterator
 from itertools import pairwise
 
-from chalicelib.domain.classify.diagnoses import GENERAL, Diagnosis
+from chalicelib.domain.classify.diagnoses import GENERAL
 from chalicelib.domain.classify.rules import RULES, SQLSTATES
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import Hint
@@ -21,27 +21,26 @@ _MAX_QUOTED_LINE = 8 * 1024
 
 
 def classify(trace: str, role: ConnectorKind) -> Hint:
-    """The event kind and our sentence for a trace of a source or a sink connector. Linear in at most 64 KiB of it."""
+    """The hint for a trace of a source or a sink connector. Linear in at most 64 KiB of it."""
     for cause in _innermost_first(trace):
         text = _message_of(cause)
-        code, words = _by_sqlstate(text, role), _by_phrase(text, role)
-        if code and words and code[role][0] == words[role][0]:
-            code = words  # They agree on the kind, and the wording knows more.
-        if rule := code or words:
-            return Hint(event_type=rule[role][0], message=rule[role][1])
-    kind, sentence = GENERAL[role]
-    return Hint(event_type=kind, message=sentence)
+        by_code, by_phrase = _by_sqlstate(text, role), _by_phrase(text, role)
+        if by_code and by_phrase and by_code.event_type == by_phrase.event_type:
+            return by_phrase  # It is the more specific one.
+        if hint := by_code or by_phrase:
+            return hint
+    return GENERAL[role]
 
 
 def is_general(hint: Hint) -> bool:
-    """Whether the classifier knew no better than the role's general kind."""
-    return (hint.event_type, hint.message) in GENERAL.values()
+    """Whether the classifier found nothing more specific."""
+    return hint in GENERAL.values()
 
 
 def _innermost_first(trace: str) -> Iterator[str]:
     """The causes of the trace, from the last, which Java prints innermost, to the first."""
     if len(trace) > MAX_CHARACTERS:
-        # The wrapper stands at the start and the innermost cause at the end: keep both.
+        # The wrapper is at the start and the innermost cause at the end: keep both.
         trace = trace[:_HEAD] + "\n" + trace[-(MAX_CHARACTERS - _HEAD) :]
     return reversed(trace.casefold().split(_CAUSE)[-MAX_CAUSES:])
 
@@ -56,9 +55,9 @@ def _message_of(cause: str) -> str:
 
 
 def _unquoted(line: str) -> str:
-    """The line with everything between double quotes, and between free-standing single quotes, left out.
+    """The line with everything between double quotes, and between single quotes outside of words, left out.
 
-    Names and values stand there; a table called "permission denied for" must not decide anything.
+    These are names and values; a table called "permission denied for" must not decide anything.
     """
     line = line[:_MAX_QUOTED_LINE]
     pieces = line.split('"')
@@ -77,24 +76,25 @@ def _unquoted(line: str) -> str:
     return "".join(kept)
 
 
-def _by_sqlstate(text: str, role: ConnectorKind) -> Diagnosis | None:
+def _by_sqlstate(text: str, role: ConnectorKind) -> Hint | None:
     for label in ("sqlstate", "sql state"):
         for after in text.split(label)[1:]:
             code = after.lstrip(" :=[(")[:5]
-            rule = SQLSTATES.get(code) or SQLSTATES.get(code[:2])
-            if rule and role in rule:
-                return rule
+            diagnosis = SQLSTATES.get(code) or SQLSTATES.get(code[:2])
+            if diagnosis and role in diagnosis:
+                return diagnosis[role]
     return None
 
 
-def _by_phrase(text: str, role: ConnectorKind) -> Diagnosis | None:
-    return next(
-        (rule for rule, phrases in RULES if role in rule and any(_holds(text, phrase) for phrase in phrases)), None
-    )
+def _by_phrase(text: str, role: ConnectorKind) -> Hint | None:
+    for diagnosis, phrases in RULES:
+        if role in diagnosis and any(_contains(text, phrase) for phrase in phrases):
+            return diagnosis[role]
+    return None
 
 
-def _holds(text: str, phrase: str) -> bool:
-    """Whether the parts of the phrase (divided by an ellipsis) stand on one line of the text, in that order."""
+def _contains(text: str, phrase: str) -> bool:
+    """Whether the parts of the phrase (separated by an ellipsis) occur on one line of the text, in that order."""
     parts = phrase.split("…")
     if len(parts) == 1:
         return phrase in text
@@ -102,10 +102,10 @@ def _holds(text: str, phrase: str) -> bool:
 
 
 def _in_order(line: str, parts: list[str]) -> bool:
-    place = 0
+    start = 0
     for part in parts:
-        found = line.find(part, place)
+        found = line.find(part, start)
         if found < 0:
             return False
-        place = found + len(part)
+        start = found + len(part)
     return True

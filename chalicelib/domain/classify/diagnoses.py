@@ -1,34 +1,36 @@
-"""What can be wrong with a connector, as Headgate says it: an event kind (specification, section 6) and a sentence."""
+"""What can be wrong with a connector, in the words of Headgate, and what to do about it."""
 
 from collections.abc import Mapping
 
 from chalicelib.domain.names import ConnectorKind
+from chalicelib.domain.observation import Hint
 
-Diagnosis = Mapping[ConnectorKind, tuple[str, str]]
-"""Role -> (event kind, our sentence). A role that is absent is one that the rule says nothing about."""
-
-_SOURCE, _SINK = ConnectorKind.SOURCE, ConnectorKind.SINK
+Diagnosis = Mapping[ConnectorKind, Hint]
+"""One fault and the hint that is given about it: an event kind (specification, section 6) and a sentence of ours that
+says what is wrong and what helps. The hint differs by the kind of the connector that meets the fault; a fault that only
+one kind can meet has no hint for the other, and is never found there.
+"""
 
 
 def _source(kind: str, sentence: str) -> Diagnosis:
-    return {_SOURCE: (kind, sentence)}
+    return {ConnectorKind.SOURCE: Hint(event_type=kind, message=sentence)}
 
 
 def _sink(kind: str, sentence: str) -> Diagnosis:
-    return {_SINK: (kind, sentence)}
+    return {ConnectorKind.SINK: Hint(event_type=kind, message=sentence)}
 
 
 def _both(source_kind: str, sink_kind: str, sentence: str) -> Diagnosis:
-    """One sentence for both roles, with `{side}` for the database that is meant."""
+    """One sentence for both kinds of connector, with `{side}` for the database that is meant."""
     return {
-        _SOURCE: (source_kind, sentence.format(side="source")),
-        _SINK: (sink_kind, sentence.format(side="destination")),
+        **_source(source_kind, sentence.format(side="source")),
+        **_sink(sink_kind, sentence.format(side="destination")),
     }
 
 
 GENERAL: Diagnosis = {
-    _SOURCE: ("CDC_CONNECTOR_FAILED", "The source connector failed. The Connect worker's log holds the details."),
-    _SINK: ("DESTINATION_CONNECTOR_FAILED", "The sink connector failed. The Connect worker's log holds the details."),
+    **_source("CDC_CONNECTOR_FAILED", "The source connector failed. The Connect worker's log holds the details."),
+    **_sink("DESTINATION_CONNECTOR_FAILED", "The sink connector failed. The Connect worker's log holds the details."),
 }
 
 SLOT_BUSY = _source(
@@ -110,11 +112,11 @@ LOCK_RIGHT = _source(
     "CDC_PERMISSION_ERROR", "The source's user may not lock tables for the snapshot. Grant it LOCK TABLES."
 )
 PERMISSION: Diagnosis = {
-    _SOURCE: (
+    **_source(
         "CDC_PERMISSION_ERROR",
         "The source's role lacks a privilege. Grant USAGE on the schema and SELECT on the tables; see readiness.",
     ),
-    _SINK: (
+    **_sink(
         "DESTINATION_AUTH_FAILED",
         "The destination's role lacks a privilege. Let it write to the tables (and create, with auto_create).",
     ),
@@ -132,7 +134,7 @@ AUTH_HOST = _both(
 AUTH_TLS = _both(
     "SOURCE_AUTH_FAILED",
     "DESTINATION_AUTH_FAILED",
-    "The {side} wants an encrypted connection for this user. Raise the ssl_mode of its connection.",
+    "The {side} requires an encrypted connection for this user. Raise the ssl_mode of its connection.",
 )
 ACCESS_KEY = _sink(
     "DESTINATION_AUTH_FAILED", "The object store refuses the access key. Check the key, its secret and what it may do."
@@ -167,7 +169,7 @@ HOST_NAME = _both(
 )
 NO_SINK_CONNECTION = _sink(
     "DESTINATION_CONNECTION_FAILED",
-    "The sink could not open its connection and says not why. Test the destination's host, database and credentials.",
+    "The sink could not open its connection and gives no reason. Check the destination's host, database, credentials.",
 )
 CONNECTION = _both(
     "SOURCE_CONNECTION_FAILED",
@@ -175,11 +177,11 @@ CONNECTION = _both(
     "The Connect worker cannot reach the {side}, or lost it. Check host, port, firewall and whether the server runs.",
 )
 TABLE_GONE: Diagnosis = {
-    _SOURCE: (
+    **_source(
         "CDC_CONNECTOR_FAILED",
         "A captured table or column does not exist on the source any more. Run discovery again.",
     ),
-    _SINK: (
+    **_sink(
         "DESTINATION_SCHEMA_ERROR",
         "The target table or one of its columns does not exist. Create it, or switch on auto_create and auto_evolve.",
     ),
@@ -260,8 +262,8 @@ ROW_TOO_LARGE = _source(
     "A row is larger than a Kafka message may be. Raise the topic's and the producer's size limits.",
 )
 BROKER: Diagnosis = {
-    _SOURCE: ("CDC_CONNECTOR_FAILED", "The Connect worker could not write to Kafka. Check the brokers and the topics."),
-    _SINK: (
+    **_source("CDC_CONNECTOR_FAILED", "The Connect worker could not write to Kafka. Check the brokers and the topics."),
+    **_sink(
         "DESTINATION_CONNECTOR_FAILED",
         "The Connect worker could not read from Kafka. Check the brokers and the topics.",
     ),

@@ -1,7 +1,7 @@
-"""The classifier's tables: what Debezium, PostgreSQL, MySQL and the sinks say, and which meaning that has.
+"""The classifier's tables: messages of Debezium, PostgreSQL, MySQL and the sinks, and the diagnosis for each.
 
-Phrases are lower case; names and values between quotes are gone before they are searched (`""` or `'` is left), and an
-ellipsis stands for anything on the same line. Order matters: the more particular rule stands first.
+Phrases are lower case; names and values between quotes are removed before the search (`""` or `'` is left), and an
+ellipsis matches anything on the same line. Order matters: the more specific rule comes first.
 Sources: the PostgreSQL and MySQL manuals' error lists, Debezium 3.6 and Kafka Connect 4.3.
 """
 
@@ -162,7 +162,7 @@ RULES: tuple[tuple[Diagnosis, tuple[str, ...]], ...] = (
         ),
     ),
     (diagnoses.WAL_DECODING, ("reorderbuffer spill file", "invalid memory alloc request size")),
-    # Who may come in.
+    # Authentication.
     (
         diagnoses.AUTH,
         (
@@ -180,7 +180,7 @@ RULES: tuple[tuple[Diagnosis, tuple[str, ...]], ...] = (
         diagnoses.ACCESS_KEY,
         ("invalidaccesskeyid", "signaturedoesnotmatch", "expiredtoken", "error code: accessdenied", "status code: 403"),
     ),
-    # Whether the server is there.
+    # Availability of the server.
     (diagnoses.TOO_MANY, ("too many clients", "too many connections", "remaining connection slots are reserved")),
     (
         diagnoses.GOING_DOWN,
@@ -206,7 +206,7 @@ RULES: tuple[tuple[Diagnosis, tuple[str, ...]], ...] = (
         ),
     ),
     (diagnoses.HOST_NAME, ("unknownhostexception", "unresolvedaddressexception", "name or service not known")),
-    # What the destination's schema says.
+    # The destination's schema.
     (diagnoses.NO_DEFAULT, ("not optional but has no default",)),
     (
         diagnoses.NO_EVOLUTION,
@@ -239,7 +239,7 @@ RULES: tuple[tuple[Diagnosis, tuple[str, ...]], ...] = (
         ("unknown magic byte", "converting byte[] to kafka connect data failed", "unrecognized token"),
     ),
     (diagnoses.BAD_TARGET_NAME, ("unexpected input",)),
-    # What happens to rows.
+    # Writing rows.
     (diagnoses.DUPLICATE, ("duplicate key value violates", "duplicate entry '")),
     (
         diagnoses.CONSTRAINT,
@@ -270,7 +270,7 @@ RULES: tuple[tuple[Diagnosis, tuple[str, ...]], ...] = (
     (diagnoses.READ_ONLY, ("read-only transaction", "read-only mode", "--read-only option")),
     (diagnoses.BUCKET, ("nosuchbucket", "the specified bucket does not exist")),
     (diagnoses.SLOW_DOWN, ("slowdown", "please reduce your request rate")),
-    # What befalls the worker itself.
+    # The Connect worker itself.
     (diagnoses.DISK_FULL, ("no space left on device", "disk full")),
     (diagnoses.MEMORY, ("outofmemoryerror", "java heap space")),
     (diagnoses.ROW_TOO_LARGE, ("recordtoolargeexception", "larger than…max.request.size", "message was too large")),
@@ -285,7 +285,7 @@ RULES: tuple[tuple[Diagnosis, tuple[str, ...]], ...] = (
             "notenoughreplicas",
         ),
     ),
-    # The network comes late: other messages wrap it.
+    # The network, late because other messages wrap these.
     (
         diagnoses.CONNECTION,
         (
@@ -311,7 +311,7 @@ RULES: tuple[tuple[Diagnosis, tuple[str, ...]], ...] = (
             "unable to obtain connection",
         ),
     ),
-    # All that Hibernate says when the JDBC sink could not connect at its start, for whatever reason.
+    # Hibernate's message when the JDBC sink could not connect at its start, for any reason.
     (diagnoses.NO_SINK_CONNECTION, ("unable to determine dialect without jdbc metadata",)),
     (
         diagnoses.SLOT_FAILED,
@@ -323,4 +323,4 @@ RULES: tuple[tuple[Diagnosis, tuple[str, ...]], ...] = (
     ),
     (diagnoses.RETRIES, ("exceeded max retries",)),
 )
-"""What is meant, and phrases that say so, searched from top to bottom; the first that holds for the role decides."""
+"""Phrases for each diagnosis, searched from top to bottom; the first that occurs, and concerns the role, decides."""

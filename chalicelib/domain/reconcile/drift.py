@@ -1,4 +1,4 @@
-"""Whether Kafka Connect still holds the configs that Headgate gave it. Drift is reported, and never overwritten."""
+"""Whether Kafka Connect still has the configs that Headgate sent. Drift is reported, and never overwritten."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ COMPARE_EVERY = timedelta(minutes=10)
 """How often all configs are asked for and compared."""
 
 SUSPECT_EVERY = timedelta(minutes=1)
-"""How often at the most, when something looks as if somebody else had been at work."""
+"""How often at the most, when a connector looks as if somebody else had changed it."""
 
-COMPARED_AT_MOST = 10_000
+MAX_COMPARED = 10_000
 """Connectors of a cluster. The configs of more do not fit into one answer of a bounded size, and are not compared."""
 
 DRIFTED = (
@@ -24,16 +24,17 @@ DRIFTED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """A config that was found different. `given` is the hash of the one that it should be; it is `confirmed`, and told,
-    when it was found twice.
+    """A config that was found different from the one with the hash `expected`.
+
+    It is `confirmed`, and reported, when it was found different twice in a row.
     """
 
-    given: str
+    expected: str
     confirmed: bool = False
 
 
-class Given(Protocol):
-    """A connector that was given a config with this hash."""
+class Configured(Protocol):
+    """A connector that was sent a config with this hash."""
 
     @property
     def config_hash(self) -> str | None: ...
@@ -41,31 +42,33 @@ class Given(Protocol):
 
 def compare_due(compared_at: datetime | None, connectors: int, now: datetime) -> bool:
     """Whether it is time to ask for all configs of a cluster of so many connectors."""
-    if connectors > COMPARED_AT_MOST:
+    if connectors > MAX_COMPARED:
         return False
     return compared_at is None or now - compared_at >= COMPARE_EVERY
 
 
 def drifted(
-    before: Mapping[str, Drift], given: Mapping[str, Given], held: Mapping[str, str] | None
+    before: Mapping[str, Drift], desired: Mapping[str, Configured], actual: Mapping[str, str] | None
 ) -> dict[str, Drift]:
-    """What differs, by name. `held` are the hashes of what Connect holds, of the connectors that could be compared;
-    None when nothing was compared.
+    """What differs, by name. `actual` are the hashes of the configs that Connect has, of the connectors that could be
+    compared; None when nothing was compared.
 
-    What was confirmed stays true until it is found equal or is given another config.
+    What was confirmed stays so until it is found equal or the connector is sent another config.
     """
-    found = {name: drift for name, drift in before.items() if name in given and given[name].config_hash == drift.given}
-    if held is None:
-        return found
-    now = {}
-    for name, one in given.items():
-        hashed = held.get(name)
-        if hashed is None:
-            if name in found and found[name].confirmed:
-                now[name] = found[name]
-        elif one.config_hash not in (None, hashed):
-            now[name] = Drift(given=str(one.config_hash), confirmed=name in found)
-    return now
+    still = {
+        name: drift for name, drift in before.items() if name in desired and desired[name].config_hash == drift.expected
+    }
+    if actual is None:
+        return still
+    found = {}
+    for name, connector in desired.items():
+        config_hash = actual.get(name)
+        if config_hash is None:
+            if name in still and still[name].confirmed:
+                found[name] = still[name]
+        elif connector.config_hash not in (None, config_hash):
+            found[name] = Drift(expected=str(connector.config_hash), confirmed=name in still)
+    return found
 
 
 def suspicious(before: Mapping[str, Observation], now: Mapping[str, Observation]) -> bool:

@@ -1,20 +1,20 @@
-"""What a tick has to do about a Connect cluster: wanted against seen, decided without touching anything."""
+"""What a tick has to do about a Connect cluster: desired against observed, decided without touching anything."""
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from chalicelib.domain.names import parse_connector_name
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState
 from chalicelib.domain.reconcile.drift import DRIFTED, Drift, drifted
-from chalicelib.domain.reconcile.restarts import Restarts, chosen, look_again, told, tried
-from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, Wanted
+from chalicelib.domain.reconcile.restarts import Restarts, after_observation, choose, notice, with_attempt
+from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, DesiredConnector
 
 QUARANTINE_AFTER = timedelta(seconds=90)
-"""How long a connector of our name that nobody wants is only watched. Longer than any lease of an operation."""
+"""How long an orphan (a connector of our name that nobody desires) is only watched: longer than any lease."""
 
 DELETE_AFTER = timedelta(minutes=10)
-"""How long it then stays stopped before it is deleted."""
+"""How long it is then left stopped before it is deleted."""
 
 _WRONG_STATE: Mapping[DesiredState, frozenset[ObservedState]] = {
     DesiredState.RUNNING: frozenset({ObservedState.STOPPED, ObservedState.PAUSED}),
@@ -23,24 +23,24 @@ _WRONG_STATE: Mapping[DesiredState, frozenset[ObservedState]] = {
     ),
     DesiredState.DRAFT: frozenset(),
 }
-"""Observed states that are not what is desired and that a resume or a pause can mend."""
+"""Observed states that are not what is desired and that a resume or a pause can repair."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Connector names by what is to be done with them, and what the next tick has to know."""
+    """Connector names by what is to be done with them, and what the next tick has to know (see `ClusterSnapshot`)."""
 
-    create: tuple[str, ...]
-    resume: tuple[str, ...]
-    pause: tuple[str, ...]
-    restart: tuple[str, ...]
-    stop: tuple[str, ...]
-    delete: tuple[str, ...]
-    missing: Mapping[str, datetime]
-    wrong_state: Mapping[str, datetime]
-    orphans: Mapping[str, datetime]
-    restarts: Mapping[str, Restarts]
-    drifted: Mapping[str, Drift]
+    create: tuple[str, ...] = ()
+    resume: tuple[str, ...] = ()
+    pause: tuple[str, ...] = ()
+    restart: tuple[str, ...] = ()
+    stop: tuple[str, ...] = ()
+    delete: tuple[str, ...] = ()
+    missing: Mapping[str, datetime] = field(default_factory=dict)
+    wrong_state: Mapping[str, datetime] = field(default_factory=dict)
+    orphans: Mapping[str, datetime] = field(default_factory=dict)
+    restarts: Mapping[str, Restarts] = field(default_factory=dict)
+    drifted: Mapping[str, Drift] = field(default_factory=dict)
 
     @property
     def idle(self) -> bool:
@@ -48,27 +48,27 @@ class Plan:
         return not (self.create or self.resume or self.pause or self.restart or self.stop or self.delete)
 
 
-def most_deletions(connectors: int) -> int:
-    """At most so many connectors of a cluster may one tick delete."""
+def max_deletions(connectors: int) -> int:
+    """So many of a cluster's connectors may one tick delete: 2 %, or one."""
     return max(1, connectors * 2 // 100)
 
 
 def decide(
-    wanted: Mapping[str, Wanted],
+    desired: Mapping[str, DesiredConnector],
     seen: Mapping[str, Observation],
     before: ClusterSnapshot,
     *,
     busy: Set[str],
     now: datetime,
-    held: Mapping[str, str] | None = None,
+    config_hashes: Mapping[str, str] | None = None,
 ) -> Plan:
-    """Compare what is wanted with what was just seen.
+    """Compare what is desired with what was just seen.
 
-    `busy` are the connectors of open operations: they are left alone. `held` are the hashes of the configs that Connect
-    holds, when it was asked for them. Nothing is done about a thing that looked wrong
-    for the first time: the listing is one worker's view and may lag.
+    `busy` are the connectors of open operations: they are left alone. `config_hashes` are those of the configs that
+    Connect has, when it was asked for them. Nothing is done about what looked wrong for the first time: the list is
+    one worker's view and may lag.
     """
-    idle = {name: one for name, one in wanted.items() if name not in busy}
+    idle = {name: one for name, one in desired.items() if name not in busy}
     missing = _since(before.missing, (name for name in idle if name not in seen), now)
     wrong_state = _since(
         before.wrong_state,
@@ -77,16 +77,16 @@ def decide(
     )
     orphans = _since(
         before.orphans,
-        (name for name in seen if name not in wanted and name not in busy and parse_connector_name(name)),
+        (name for name in seen if name not in desired and name not in busy and parse_connector_name(name)),
         now,
     )
     restarts = _restarts(idle, seen, before.restarts, now)
-    restart = chosen(before.restarts, restarts, now)
+    restart = choose(before.restarts, restarts, now)
     again = [name for name in wrong_state if name in before.wrong_state]
     return Plan(
         create=tuple(name for name in missing if name in before.missing),
-        resume=tuple(name for name in again if wanted[name].desired_state is DesiredState.RUNNING),
-        pause=tuple(name for name in again if wanted[name].desired_state is DesiredState.PAUSED),
+        resume=tuple(name for name in again if desired[name].desired_state is DesiredState.RUNNING),
+        pause=tuple(name for name in again if desired[name].desired_state is DesiredState.PAUSED),
         restart=restart,
         stop=tuple(
             name
@@ -94,33 +94,35 @@ def decide(
             if now - since >= QUARANTINE_AFTER and seen[name].state is not ObservedState.STOPPED
         ),
         delete=tuple(name for name, since in orphans.items() if now - since >= DELETE_AFTER)[
-            : most_deletions(len(seen))
+            : max_deletions(len(seen))
         ],
         missing=missing,
         wrong_state=wrong_state,
         orphans=orphans,
-        restarts={name: tried(one, now) if name in restart else one for name, one in restarts.items()},
-        drifted=drifted(before.drifted, wanted, held),
+        restarts={name: with_attempt(one, now) if name in restart else one for name, one in restarts.items()},
+        drifted=drifted(before.drifted, desired, config_hashes),
     )
 
 
 def annotated(seen: Mapping[str, Observation], plan: Plan) -> Mapping[str, Observation]:
-    """What was seen, with what people have to know beside it: what was tried, and what has drifted."""
+    """What was seen, its reasons with what people have to know: what was tried, and what has drifted."""
     notes: dict[str, list[str]] = {}
-    for name, one in plan.restarts.items():
-        if sentence := told(one):
+    for name, restarts in plan.restarts.items():
+        if sentence := notice(restarts):
             notes.setdefault(name, []).append(sentence)
     for name, drift in plan.drifted.items():
         if drift.confirmed:
             notes.setdefault(name, []).append(DRIFTED)
     noted = {
-        name: replace(seen[name], reasons=(*seen[name].reasons, *said)) for name, said in notes.items() if name in seen
+        name: replace(seen[name], reasons=(*seen[name].reasons, *sentences))
+        for name, sentences in notes.items()
+        if name in seen
     }
     return {**seen, **noted} if noted else seen
 
 
 def changed(before: Mapping[str, Observation], now: Mapping[str, Observation]) -> bool:
-    """Whether anything but the time of looking is different."""
+    """Whether anything but the time of the observation is different."""
     return before.keys() != now.keys() or any(_differs(before[name], seen) for name, seen in now.items())
 
 
@@ -131,16 +133,16 @@ def _differs(one: Observation, other: Observation) -> bool:
 
 
 def _restarts(
-    idle: Mapping[str, Wanted], seen: Mapping[str, Observation], before: Mapping[str, Restarts], now: datetime
+    idle: Mapping[str, DesiredConnector], seen: Mapping[str, Observation], before: Mapping[str, Restarts], now: datetime
 ) -> dict[str, Restarts]:
     after = {}
-    for name, one in idle.items():
-        if one.desired_state is not DesiredState.RUNNING:
+    for name, connector in idle.items():
+        if connector.desired_state is not DesiredState.RUNNING:
             continue
-        known, look = before.get(name), seen.get(name)
-        if known is None and (look is None or look.state is ObservedState.RUNNING):
+        known, observation = before.get(name), seen.get(name)
+        if known is None and (observation is None or observation.state is ObservedState.RUNNING):
             continue
-        if restarts := look_again(known, look, now) if look else known:
+        if restarts := after_observation(known, observation, now) if observation else known:
             after[name] = restarts
     return after
 

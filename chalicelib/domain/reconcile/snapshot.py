@@ -1,18 +1,20 @@
-"""What one tick remembers for the next about a Connect cluster."""
+"""What a tick reads, and what it remembers for the next one, about a Connect cluster."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from chalicelib.domain.health import Health
-from chalicelib.domain.observation import DesiredState, Observation
+from chalicelib.domain.observation import ConnectorStatus, DesiredState, Observation
+from chalicelib.domain.operation import Operation
 from chalicelib.domain.reconcile.drift import Drift
 from chalicelib.domain.reconcile.restarts import Restarts
+from chalicelib.domain.reconcile.transitions import Transition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """A connector that should be there, and how. `config_hash` is that of the config last given to Kafka Connect."""
+class DesiredConnector:
+    """A connector that should exist, and how. `config_hash` is that of the config last sent to Kafka Connect."""
 
     resource_type: str
     resource_id: str
@@ -21,17 +23,40 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectSnapshot:
+    """What Connect has just answered: the status of every connector with a name of ours, by name.
+
+    `config_hashes` is None when configs were not asked for; `compared_at` is when they were last asked for.
+    `unreadable` is a sentence of ours that says why there was no answer; the rest is empty then.
+    """
+
+    statuses: Mapping[str, ConnectorStatus] = field(default_factory=dict)
+    config_hashes: Mapping[str, str] | None = None
+    compared_at: datetime | None = None
+    unreadable: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TickInput:
+    """What a tick has read. `desired` is None when nothing has changed since the snapshot, which lists it as well."""
+
+    connect: ConnectSnapshot
+    desired: Mapping[str, DesiredConnector] | None = None
+    open_operations: tuple[Operation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSnapshot:
     """The part that is written only when it changes. Keys are connector names.
 
-    `epoch` is the epoch at which `wanted` was read; `missing`, `wrong_state` and `orphans` map what looked wrong to
-    when it was first seen so: nothing is done about a thing that was seen only once. `restarts` holds what was tried
-    for connectors that failed, `drifted` those whose config is not the one that was given.
+    `epoch` is the epoch at which `desired` was read; `missing`, `wrong_state` and `orphans` map what looked wrong to
+    when it was first seen so: nothing is done about what was seen only once. `restarts` holds what was tried
+    for connectors that failed, `drifted` those whose config is not the one that was sent.
     """
 
     epoch: int = -1
     unsettled: bool = False
-    wanted: Mapping[str, Wanted] = field(default_factory=dict)
+    desired: Mapping[str, DesiredConnector] = field(default_factory=dict)
     observed: Mapping[str, Observation] = field(default_factory=dict)
     missing: Mapping[str, datetime] = field(default_factory=dict)
     wrong_state: Mapping[str, datetime] = field(default_factory=dict)
@@ -44,26 +69,38 @@ class ClusterSnapshot:
 class ClusterView:
     """A cluster as the last tick left it. `unreadable` says why Connect could not be read, when it could not.
 
-    `compared_at` is when configs were last compared, `body` which stored body `snapshot` is: what is written next
-    counts only if that one is still stored.
+    `compared_at` is when configs were last compared. `write_id` is the write that stored this: a tick counts only if
+    that is still the last one.
+
+    `transitions` are those that were stored and not published yet, the oldest first. A transition says that a
+    connector has another state than in the snapshot before, or that its failures are of other kinds: which connector
+    of which resource, the state before and after, the reasons and kinds of hints, and when it was seen. The first
+    observation of a connector is a transition from nothing (`before` is None), its disappearance one to NOT_DEPLOYED.
+    Two are about the cluster itself: Connect cannot be read any more, and it can be read again. What stays the same
+    is none, whatever else is written about it (its worker, the next restart, drift).
+
+    They are stored by the write that makes a tick count, and removed after they were published: a crash between
+    repeats them and loses none. A snapshot that was only partly written counts as empty, so all of it is reported
+    from nothing again. There are at most `MAX_TRANSITIONS`.
     """
 
     epoch: int = 0
     observed_at: datetime | None = None
     unreadable: str | None = None
     compared_at: datetime | None = None
-    body: str | None = None
+    write_id: str | None = None
     snapshot: ClusterSnapshot = field(default_factory=ClusterSnapshot)
+    transitions: tuple[Transition, ...] = ()
 
     @property
     def settled(self) -> bool:
-        """Whether nothing that people want has changed since `snapshot` was written, and nothing was under way."""
+        """Whether nothing that people desire has changed since `snapshot` was written, and no operation was open."""
         return self.epoch == self.snapshot.epoch and not self.snapshot.unsettled
 
-    def health(self, looked: Health) -> Health:
-        """How the cluster is: what the last tick saw, or what a look of the API told, if that was later."""
-        if self.observed_at is None or (looked.checked_at and looked.checked_at >= self.observed_at):
-            return looked
+    def health(self, checked: Health) -> Health:
+        """How the cluster is: what the last tick saw, or what a check of the API found (`checked`), if it is newer."""
+        if self.observed_at is None or (checked.checked_at and checked.checked_at >= self.observed_at):
+            return checked
         if self.unreadable:
             return Health.unhealthy(self.observed_at, "CONNECT_UNAVAILABLE", self.unreadable)
         return Health.healthy(self.observed_at)

@@ -1,4 +1,4 @@
-"""The effects of operations on Kafka Connect: each can be repeated, and each looks whose it is before it touches."""
+"""What operations do to a connector in Kafka Connect. Each can be repeated, and first checks the owner marker."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ Config = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorAction:
-    """Everything that an effect on the connector `name` needs.
+    """Everything that an action on the connector `name` needs.
 
-    `config` builds what the connector should have, and is asked only by effects that need it: one that cannot be built
-    any more stands in nobody's way to pause or delete. `check` raises when a connector may not be given that config;
-    `may_exist` is false for the draft of a pipeline that was never deployed.
+    `config` builds the connector's config and is called only where one is needed: a config that can no longer be built
+    does not prevent a pause or a deletion. `check` raises when a connector may not get that config. `may_exist` is
+    false for the draft of a pipeline that was never deployed.
     """
 
     connect: Connect
@@ -31,7 +31,7 @@ class ConnectorAction:
 
 
 def deploy(action: ConnectorAction) -> None:
-    """Create the connector STOPPED, or take over the one that an earlier attempt of ours has left."""
+    """Create the connector STOPPED, or adopt the one that an earlier attempt of ours has left."""
     config = action.config()
     if adopt(action, config):
         return
@@ -39,49 +39,49 @@ def deploy(action: ConnectorAction) -> None:
     try:
         action.connect.create_stopped(action.name, config, action.deadline)
     except (AlreadyExists, OutcomeUnknown) as unclear:
-        _see_what_came_of_it(action, config, unclear)
+        _adopt_or_unknown(action, config, unclear)
 
 
-def _see_what_came_of_it(action: ConnectorAction, config: Config, unclear: HeadgateError) -> None:
+def _adopt_or_unknown(action: ConnectorAction, config: Config, unclear: HeadgateError) -> None:
     try:
         if adopt(action, config):
             return
-    except (Unavailable, TimedOut) as silence:
-        unclear = silence
+    except (Unavailable, TimedOut) as no_answer:
+        unclear = no_answer
     raise OutcomeUnknown("Kafka Connect did not say whether it created the connector.") from unclear
 
 
 def adopt(action: ConnectorAction, config: Config) -> bool:
-    """Whether a connector of this name is ours and now has the config. Raises CONNECTOR_NAME_CONFLICT if not ours."""
-    held = find_ours(action)
-    if held is None:
+    """Whether a connector of this name exists, is ours and now has the config. Raises CONNECTOR_NAME_CONFLICT."""
+    found = find_ours(action)
+    if found is None:
         return False
-    if not same(held, config):
+    if not same(found, config):
         action.connect.put_config(action.name, config, action.deadline)
     return True
 
 
 def update(action: ConnectorAction) -> None:
-    """Give the connector another config, if it has not got it yet: each write of a config restarts a connector."""
-    held, config = _require_ours(action), action.config()
-    if not same(held, config):
+    """Write the connector's config if it is another one: each write restarts the connector."""
+    found, config = _require_ours(action), action.config()
+    if not same(found, config):
         action.check(config)
         action.connect.put_config(action.name, config, action.deadline)
 
 
 def pause(action: ConnectorAction) -> None:
     """Pause the connector."""
-    _order(action, action.connect.pause)
+    _control(action, action.connect.pause)
 
 
 def resume(action: ConnectorAction) -> None:
     """Resume the connector."""
-    _order(action, action.connect.resume)
+    _control(action, action.connect.resume)
 
 
 def restart(action: ConnectorAction) -> None:
     """Restart the connector with all of its tasks."""
-    _order(action, action.connect.restart)
+    _control(action, action.connect.restart)
 
 
 def restart_task(action: ConnectorAction) -> None:
@@ -102,41 +102,41 @@ def require_task(action: ConnectorAction) -> None:
 
 
 def delete(action: ConnectorAction) -> None:
-    """Delete the connector if it is there and ours. One of the same name that is not ours is left alone."""
+    """Delete the connector if it exists and is ours. Another connector of the same name is left alone."""
     if action.may_exist:
         remove_ours(action)
 
 
 def remove_ours(action: ConnectorAction) -> None:
-    """Delete the connector if it carries our marker."""
-    held = action.connect.find_config(action.name, action.deadline)
-    if held is not None and ours(action.name, held):
+    """Delete the connector if it carries our owner marker."""
+    found = action.connect.find_config(action.name, action.deadline)
+    if found is not None and ours(action.name, found):
         action.connect.delete(action.name, action.deadline)
 
 
 def find_ours(action: ConnectorAction) -> Config | None:
-    """The config that Connect holds, or None. Raises CONNECTOR_NAME_CONFLICT when the connector is not ours."""
-    held = action.connect.find_config(action.name, action.deadline)
-    if held is not None and not ours(action.name, held):
+    """The config in Connect, or None. Raises CONNECTOR_NAME_CONFLICT when the connector is not ours."""
+    found = action.connect.find_config(action.name, action.deadline)
+    if found is not None and not ours(action.name, found):
         raise Conflict(
             "A connector of this name exists in Kafka Connect and was not made by Headgate. Nothing was changed.",
             code="CONNECTOR_NAME_CONFLICT",
         )
-    return held
+    return found
 
 
-def ours(name: str, held: Config) -> bool:
-    """Whether the config that Connect holds carries the marker of the very resource that the name speaks of."""
+def ours(name: str, found: Config) -> bool:
+    """Whether the config in Connect carries the owner marker of the resource that the name belongs to."""
     parsed = parse_connector_name(name)
-    return parsed is not None and held.get(OWNER_KEY) == owner_marker(*parsed)
+    return parsed is not None and found.get(OWNER_KEY) == owner_marker(*parsed)
 
 
-def same(held: Config, wanted: Config) -> bool:
-    """Whether Connect holds this config; Connect adds the name."""
-    return {**held, "name": ""} == {**wanted, "name": ""}
+def same(found: Config, config: Config) -> bool:
+    """Whether two configs are equal; Connect adds the name."""
+    return {**found, "name": ""} == {**config, "name": ""}
 
 
-def _order(action: ConnectorAction, act: Callable[[str, Deadline], None]) -> None:
+def _control(action: ConnectorAction, act: Callable[[str, Deadline], None]) -> None:
     _require_ours(action)
     try:
         act(action.name, action.deadline)
@@ -145,10 +145,10 @@ def _order(action: ConnectorAction, act: Callable[[str, Deadline], None]) -> Non
 
 
 def _require_ours(action: ConnectorAction) -> Config:
-    held = find_ours(action)
-    if held is None:
+    found = find_ours(action)
+    if found is None:
         raise _missing()
-    return held
+    return found
 
 
 def _missing() -> Conflict:
@@ -169,4 +169,4 @@ ACTIONS: Mapping[OperationKind, Callable[[ConnectorAction], None]] = {
 }
 
 REQUIRED_BEFORE: Mapping[OperationKind, Callable[[ConnectorAction], None]] = {OperationKind.RESTART_TASK: require_task}
-"""What is asked of Connect before an operation is begun at all: a typing error should leave nothing behind."""
+"""Checked before an operation begins: a typing error should leave no open operation behind."""

@@ -6,7 +6,7 @@ T2  one transaction: what the effect means for the resource, the operation settl
 E2  resume, after a deploy
 
 A definite failure of E1 or T2 is undone and settled as failed. When the outcome is unknown the operation stays open,
-and whoever holds its lease next rolls it forward from what is observed (`services/connectors/tick.py`).
+and the next holder of its lease rolls it forward from what it observes (`services/connectors/tick.py`).
 """
 
 from collections.abc import Callable, Mapping
@@ -27,14 +27,15 @@ from chalicelib.kit.ids import new_id
 from chalicelib.services.audit import AuditTrail, view
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.actions import ACTIONS, REQUIRED_BEFORE, ConnectorAction, remove_ours
-from chalicelib.services.connectors.owner import ConnectorDependencies, ConnectorOwner, R, require_found
+from chalicelib.services.connectors.dependencies import ConnectorDependencies
+from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
 from chalicelib.stores.leases import take_lease
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
 from chalicelib.stores.transaction import Transaction
 
 LEASE = timedelta(seconds=30)
-"""Longer than a request may last, so that nobody takes over what is still being worked on."""
+"""Longer than a request may last, so that no other worker takes over an operation that is still being carried out."""
 
 _SETTLE_SECONDS = 6.0
 _COMPENSATION_SECONDS = 5.0
@@ -45,37 +46,37 @@ DESIRED_AFTER: Mapping[OperationKind, DesiredState] = {
     OperationKind.PAUSE: DesiredState.PAUSED,
     OperationKind.RESUME: DesiredState.RUNNING,
 }
-"""What each operation makes people's wish; the others leave it."""
+"""The desired state that an operation sets; the others leave it as it is."""
 
-_GIVES_A_CONFIG = (OperationKind.DEPLOY, OperationKind.UPDATE_CONFIG, OperationKind.UPDATE_MAPPINGS)
+_WRITES_CONFIG = (OperationKind.DEPLOY, OperationKind.UPDATE_CONFIG, OperationKind.UPDATE_MAPPINGS)
 
-Also = Callable[[Transaction, Operation], None]
+
+NO_PARAMETERS: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationRequest(Generic[R]):
-    """What somebody wants done to a resource. `draft` says that it has no row yet; `also` adds writes to T1."""
+    """An operation to begin. `draft` says that the resource has no row yet."""
 
     context: RequestContext
     owner: ConnectorOwner[R]
     resource: R
     deps: ConnectorDependencies
     kind: OperationKind
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    also: Also | None = None
+    parameters: Mapping[str, Any] = field(default_factory=lambda: NO_PARAMETERS)
     draft: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationRun(Generic[R]):
-    """An operation that is being carried out. `first` says that nothing of it has reached Connect yet."""
+    """An operation that is being carried out. `first_attempt` says that nothing of it has reached Connect yet."""
 
     context: RequestContext
     owner: ConnectorOwner[R]
     operation: Operation
     resource: R
     deps: ConnectorDependencies
-    first: bool
+    first_attempt: bool
 
     @property
     def intended(self) -> R:
@@ -84,7 +85,7 @@ class OperationRun(Generic[R]):
 
     @property
     def desired_after(self) -> DesiredState:
-        """What people wish once it is done."""
+        """The desired state once it has succeeded."""
         return DESIRED_AFTER.get(self.operation.kind, self.resource.desired_state)
 
 
@@ -99,47 +100,47 @@ class Lifecycle:
     clock: Clock
     sleep: Callable[[float], None]
 
-    def execute(self, order: OperationRequest[R]) -> R | None:
+    def execute(self, request: OperationRequest[R]) -> R | None:
         """Begin an operation and carry it out. The result is the resource as it is then; None when it was deleted.
 
-        A resource with `open_operation` in the result says: the outcome is unknown and will be settled later.
+        `open_operation` in the result means that the outcome is unknown and will be settled later.
         Raises Conflict OPERATION_IN_PROGRESS when another operation holds the resource.
         """
-        if order.resource.open_operation:
+        if request.resource.open_operation:
             raise _busy()
-        operation = self._operation(order)
+        operation = self._operation(request)
         run = OperationRun(
-            context=order.context,
-            owner=order.owner,
+            context=request.context,
+            owner=request.owner,
             operation=operation,
-            resource=order.resource,
-            deps=order.deps,
-            first=True,
+            resource=request.resource,
+            deps=request.deps,
+            first_attempt=True,
         )
-        if require := REQUIRED_BEFORE.get(order.kind):
-            require(self._effect(run))
-        return self.carry_out(replace(run, resource=self._begin(order, operation)))
+        if require := REQUIRED_BEFORE.get(request.kind):
+            require(self._action(run))
+        return self.carry_out(replace(run, resource=self._begin(request, operation)))
 
     def carry_out(self, run: OperationRun[R]) -> R | None:
         """E1, T2, E2.
 
-        The resource comes back with its open operation when the outcome is unknown. Raises what the operation failed
-        of, once it is settled as failed.
+        Returns the resource with its open operation when the outcome is unknown. Raises the reason of a failure, once
+        the operation is settled as failed.
         """
         try:
-            action = self._effect(run)
-            self._affect(run, action)
-            settled = self._settle(run, self._seen_before_settling(run, action))
+            action = self._action(run)
+            self._apply_to_connect(run, action)
+            settled = self._settle(run, self._observe_before_settling(run, action))
         except (OutcomeUnknown, StoreUnavailable):
             return run.resource
-        return self._let_run(run, settled, action) if settled else None
+        return self._start_after_deploy(run, settled, action) if settled else None
 
-    def _operation(self, order: OperationRequest[R]) -> Operation:
-        now, resource, context = self.clock(), order.resource, order.context
+    def _operation(self, request: OperationRequest[R]) -> Operation:
+        now, resource, context = self.clock(), request.resource, request.context
         return Operation(
             id=new_id(),
-            kind=order.kind,
-            resource_type=order.owner.rows.noun,
+            kind=request.kind,
+            resource_type=request.owner.store.noun,
             resource_id=resource.id,
             connect_cluster_id=resource.connect_cluster_id,
             connector_name=resource.connector_name,
@@ -150,31 +151,30 @@ class Lifecycle:
             correlation_id=context.correlation_id,
             step=OperationStep.REQUESTED,
             lease_until=now + LEASE,
-            parameters=order.parameters,
+            parameters=request.parameters,
             created_at=now,
         )
 
-    def _begin(self, order: OperationRequest[R], operation: Operation) -> R:
+    def _begin(self, request: OperationRequest[R], operation: Operation) -> R:
         """T1; the resource, held by the operation."""
-        owner, kind = order.owner, order.kind
-        held = replace(order.resource, open_operation=operation.opened)
+        owner, kind = request.owner, request.kind
+        held = replace(request.resource, open_operation=operation.opened)
         transaction = Transaction()
         self.operations.put_new(transaction, operation)
-        if not order.draft:
-            held = owner.rows.save(transaction, held)
-        if order.also:
-            order.also(transaction, operation)
+        if not request.draft:
+            held = owner.store.save(transaction, held)
+        owner.on_requested(transaction, operation, held, request.deps)
         self.observations.bump(transaction, held.connect_cluster_id)
-        self._audit(transaction, order.context, owner, operation, held, Outcome.REQUESTED)
+        self._audit(transaction, request.context, owner, operation, held, Outcome.REQUESTED)
         try:
             transaction.commit()
         except WriteConflict as conflict:
-            if conflict.label == f"{owner.rows.noun}.changed":
-                raise self._why_changed(owner, held, kind) from conflict
+            if conflict.label == f"{owner.store.noun}.changed":
+                raise self._conflict_reason(owner, held, kind) from conflict
             raise
         return held
 
-    def _effect(self, run: OperationRun[R]) -> ConnectorAction:
+    def _action(self, run: OperationRun[R]) -> ConnectorAction:
         cluster, intended = require_found(run.deps.connect_cluster), run.intended
 
         def config() -> Mapping[str, str]:
@@ -193,21 +193,21 @@ class Lifecycle:
             deadline=run.context.deadline,
         )
 
-    def _affect(self, run: OperationRun[R], action: ConnectorAction) -> None:
-        """E1. Raises OutcomeUnknown or StoreUnavailable when the operation stays open, and whatever settled it."""
+    def _apply_to_connect(self, run: OperationRun[R], action: ConnectorAction) -> None:
+        """E1. Raises OutcomeUnknown or StoreUnavailable when the operation stays open, else why it failed."""
         try:
             ACTIONS[run.operation.kind](action)
         except (OutcomeUnknown, StoreUnavailable):
             raise
         except HeadgateError as error:
-            if isinstance(error, Unavailable | TimedOut) and not run.first:
-                # An earlier attempt may have been applied, and only what is observed can tell.
+            if isinstance(error, Unavailable | TimedOut) and not run.first_attempt:
+                # An earlier attempt may have been applied: only an observation can tell.
                 raise _still_open() from error
-            self._give_up(run, action, error)
+            self._undo_and_fail(run, action, error)
             raise
 
-    def _seen_before_settling(self, run: OperationRun[R], action: ConnectorAction) -> Observation | None:
-        """What came of an effect that needs nothing after T2, so that T2 writes it down, too."""
+    def _observe_before_settling(self, run: OperationRun[R], action: ConnectorAction) -> Observation | None:
+        """The observation that T2 stores; None after a deletion."""
         match run.operation.kind:
             case OperationKind.DELETE:
                 return None
@@ -219,7 +219,7 @@ class Lifecycle:
                 return self._look(action, run.desired_after)
 
     def _settle(self, run: OperationRun[R], seen: Observation | None) -> R | None:
-        """T2: what was done becomes what is known. A resource that was written meanwhile is read again."""
+        """T2. A resource that was written meanwhile is read again."""
         operation, owner = run.operation, run.owner
         for _ in range(_SETTLE_ATTEMPTS):
             try:
@@ -229,13 +229,13 @@ class Lifecycle:
                 if stored.step is OperationStep.SUCCEEDED:
                     return owner.load(stored)
                 if stored.revision != operation.revision:
-                    raise _still_open() from None  # another worker has taken it over, and knows more by now
+                    raise _still_open() from None  # another worker has taken it over
                 run = replace(run, resource=owner.load(operation) or run.resource)
         raise _still_open()
 
     def _commit_success(self, run: OperationRun[R], seen: Observation | None) -> R | None:
         transaction = Transaction()
-        result = self._apply(transaction, run, seen)
+        result = self._write_result(transaction, run, seen)
         done = replace(run.operation, step=OperationStep.SUCCEEDED, finished_at=self.clock())
         self.operations.save(transaction, done)
         self.observations.bump(transaction, run.resource.connect_cluster_id)
@@ -243,29 +243,29 @@ class Lifecycle:
         transaction.commit()
         return result
 
-    def _apply(self, transaction: Transaction, run: OperationRun[R], seen: Observation | None) -> R | None:
+    def _write_result(self, transaction: Transaction, run: OperationRun[R], seen: Observation | None) -> R | None:
         owner, resource, kind = run.owner, run.resource, run.operation.kind
         if kind is OperationKind.DELETE:
-            owner.removed(transaction, resource, run.deps)
+            owner.on_deleted(transaction, resource, run.deps)
             return None
-        given = kind in _GIVES_A_CONFIG
+        writes_config = kind in _WRITES_CONFIG
         after = replace(
             run.intended,
             desired_state=run.desired_after,
             observation=seen,
-            config_hash=config_hash(owner.config(run.intended, run.deps)[0]) if given else resource.config_hash,
+            config_hash=config_hash(owner.config(run.intended, run.deps)[0]) if writes_config else resource.config_hash,
             open_operation=None,
             last_error=None,
             version=resource.version + 1,
             updated_at=self.clock(),
         )
         if kind is OperationKind.DEPLOY:
-            return owner.created(transaction, after, run.operation)
-        owner.changed(transaction, resource, after, run.deps)
-        return owner.rows.save(transaction, after)
+            return owner.on_deployed(transaction, after, run.operation)
+        owner.on_changed(transaction, resource, after, run.deps)
+        return owner.store.save(transaction, after)
 
-    def _give_up(self, run: OperationRun[R], action: ConnectorAction, error: HeadgateError) -> None:
-        """Undo and settle as failed. Raises OutcomeUnknown or StoreUnavailable when that fails and it stays open."""
+    def _undo_and_fail(self, run: OperationRun[R], action: ConnectorAction, error: HeadgateError) -> None:
+        """Undo and settle as failed. Raises OutcomeUnknown or StoreUnavailable when the operation stays open."""
         try:
             if run.operation.kind is OperationKind.DEPLOY:
                 # WriteConflict when another worker has it: what that one made is not ours to undo.
@@ -283,12 +283,12 @@ class Lifecycle:
         except OutcomeUnknown:
             raise
         except (Unavailable, TimedOut):
-            return  # what cannot be reached was not reached before; if it was, the reconciler finds a stranger
+            return  # a connector that was created all the same is an orphan, which ticks remove
 
     def settle_failed(self, run: OperationRun[R], error: HeadgateError) -> None:
-        """Close the operation as failed. What stands beside it, others may write at any moment: then once more.
+        """Close the operation as failed; once more if other rows of the transaction were written meanwhile.
 
-        Raises WriteConflict when the operation is no longer ours.
+        Raises WriteConflict when another worker has taken the operation over.
         """
         for attempt in range(1, _SETTLE_ATTEMPTS + 1):
             try:
@@ -300,21 +300,21 @@ class Lifecycle:
                 return
 
     def _commit_failure(self, run: OperationRun[R], error: HeadgateError) -> None:
-        """With its reason beside the resource and in the audit trail."""
+        """The reason is stored on the resource and in the audit trail."""
         now, owner, resource = self.clock(), run.owner, run.resource
         ended: dict[str, Any] = {"error_code": error.code, "error_message": error.message, "finished_at": now}
         transaction = Transaction()
         self.operations.save(transaction, replace(run.operation, step=OperationStep.FAILED, **ended))
-        if stored := owner.rows.find(resource.id):
+        if stored := owner.store.find(resource.id):
             failure = Failure(code=error.code, message=error.message, at=now)
-            owner.rows.save(transaction, replace(stored, open_operation=None, last_error=failure))
+            owner.store.save(transaction, replace(stored, open_operation=None, last_error=failure))
         owner.on_failed(transaction, run.operation, resource, run.deps)
         self.observations.bump(transaction, resource.connect_cluster_id)
         self._audit(transaction, run.context, owner, run.operation, resource, Outcome.FAILED, error=error)
         transaction.commit()
 
-    def _let_run(self, run: OperationRun[R], settled: R, action: ConnectorAction) -> R:
-        """E2, and a short look at what came of it. Whatever goes wrong here is the tick's to finish."""
+    def _start_after_deploy(self, run: OperationRun[R], settled: R, action: ConnectorAction) -> R:
+        """E2, and a short observation. What goes wrong here is finished by a tick."""
         if run.operation.kind is not OperationKind.DEPLOY or settled.desired_state is not DesiredState.RUNNING:
             return settled
         try:
@@ -324,14 +324,14 @@ class Lifecycle:
             seen = unreadable(error.message, self.clock())
         transaction = Transaction()
         try:
-            noted = run.owner.rows.save(transaction, replace(settled, observation=seen))
+            noted = run.owner.store.save(transaction, replace(settled, observation=seen))
             transaction.commit()
         except (WriteConflict, StoreUnavailable):
             return replace(settled, observation=seen)
         return noted
 
     def _look(self, action: ConnectorAction, desired: DesiredState) -> Observation:
-        """Look until the connector is as desired or has failed, for a few seconds at the most."""
+        """Ask until the connector is as desired or has failed, for a few seconds at most."""
         expected = ObservedState.PAUSED if desired is DesiredState.PAUSED else ObservedState.RUNNING
         until = Deadline.after(action.deadline.remaining(_SETTLE_SECONDS))
         while True:
@@ -356,25 +356,25 @@ class Lifecycle:
         error: HeadgateError | None = None,
     ) -> None:
         actor = Actor(id=operation.actor_id, email=operation.actor_email, role=None, via=operation.actor_via)
-        told: Mapping[str, Any] | None = view(after) if after else None
+        details: Mapping[str, Any] | None = view(after) if after else None
         if error:
-            told = {"error": {"code": error.code, "message": error.message}}
+            details = {"error": {"code": error.code, "message": error.message}}
         elif operation.kind is OperationKind.DELETE and outcome is Outcome.SUCCESS:
-            told = owner.deletion_details(resource)
+            details = owner.deletion_details(resource)
         self.audit.record(
             transaction,
             replace(context, actor=actor, correlation_id=operation.correlation_id),
-            f"{owner.rows.noun}.{operation.kind}",
+            f"{owner.store.noun}.{operation.kind}",
             resource.id,
             outcome=outcome,
             before=view(resource) if outcome is Outcome.SUCCESS else None,
-            after=told,
+            after=details,
             parent_id=owner.parent_id(resource),
         )
 
-    def _why_changed(self, owner: ConnectorOwner[R], resource: R, kind: OperationKind) -> HeadgateError:
-        if kind is OperationKind.DELETE and owner.rows.references(resource.id):
-            noun = owner.rows.noun
+    def _conflict_reason(self, owner: ConnectorOwner[R], resource: R, kind: OperationKind) -> HeadgateError:
+        if kind is OperationKind.DELETE and owner.store.references(resource.id):
+            noun = owner.store.noun
             return Conflict(f"This {noun} has deliveries. Delete them first.", code="RESOURCE_IN_USE")
         return _busy()
 
@@ -386,9 +386,9 @@ def _busy() -> Conflict:
 
 
 def _still_open() -> OutcomeUnknown:
-    return OutcomeUnknown("It is not known yet what came of it. Headgate looks again and settles it.")
+    return OutcomeUnknown("The outcome is not known yet. Headgate looks again and settles it.")
 
 
 def _has_failed_task(seen: Observation) -> bool:
-    """A failed task does not mend itself; every other way of being DEGRADED may just be on its way."""
+    """A failed task stays failed; every other reason for DEGRADED may pass within seconds."""
     return seen.connector is not None and any(task.state == "FAILED" for task in seen.connector.tasks)

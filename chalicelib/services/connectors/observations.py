@@ -1,4 +1,4 @@
-"""What is shown as observed: the newest of what an operation, a tick and a live look have seen, with its age."""
+"""The observation that the API shows: the newest of those of an operation, a tick and a live read, with its age."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,14 +19,14 @@ from chalicelib.stores.observations import Observations
 LIVE_SECONDS = 15.0
 
 Views = Mapping[str, ClusterView]
-"""What is known of Connect clusters, by id."""
+"""Views of Connect clusters, by id."""
 
 NO_VIEWS: Views = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservationReader:
-    """Puts observations beside resources."""
+    """Adds observations to resources."""
 
     observations: Observations
     clients: ClientFactory
@@ -35,15 +35,15 @@ class ObservationReader:
     def latest(self, resources: Sequence[R], known: Views = NO_VIEWS) -> tuple[R, ...]:
         """The resources with the newest observation that is stored: one read for any number of them.
 
-        No read at all for drafts, and for what runs on clusters whose views the caller knows already.
+        No read for drafts, and for clusters whose views the caller has read (`known`).
         """
-        unread = {one.connect_cluster_id for one in resources if not _draft(one)} - known.keys()
+        unread = {one.connect_cluster_id for one in resources if not _is_draft(one)} - known.keys()
         views = {**known, **self.observations.read(unread)}
-        return tuple(self._beside(one, views.get(one.connect_cluster_id)) for one in resources)
+        return tuple(self._with_observation(one, views.get(one.connect_cluster_id)) for one in resources)
 
     def now(self, context: RequestContext, resource: R, cluster: ConnectCluster) -> R:
-        """The resource with an observation of its connector on the cluster, made now."""
-        if _draft(resource):
+        """The resource with what Connect says about its connector now; UNKNOWN when Connect cannot be read."""
+        if _is_draft(resource):
             return replace(resource, observation=_not_deployed(self.clock()))
         try:
             deadline = Deadline.after(context.deadline.remaining(LIVE_SECONDS))
@@ -52,18 +52,18 @@ class ObservationReader:
             return replace(resource, observation=unreadable(error.message, self.clock()))
         return replace(resource, observation=observe(status, now=self.clock()))
 
-    def _beside(self, resource: R, view: ClusterView | None) -> R:
-        if _draft(resource):
+    def _with_observation(self, resource: R, view: ClusterView | None) -> R:
+        if _is_draft(resource):
             return replace(resource, observation=_not_deployed(resource.updated_at))
-        ticked = _ticked(view, resource.connector_name)
-        return replace(resource, observation=newer(resource.observation, ticked))
+        seen = _seen_by_tick(view, resource.connector_name)
+        return replace(resource, observation=newer(resource.observation, seen))
 
 
-def _draft(resource: Pipeline | Delivery) -> bool:
+def _is_draft(resource: Pipeline | Delivery) -> bool:
     return resource.desired_state is DesiredState.DRAFT and resource.open_operation is None
 
 
-def _ticked(view: ClusterView | None, connector: str) -> Observation | None:
+def _seen_by_tick(view: ClusterView | None, connector: str) -> Observation | None:
     """What the last tick says about one connector."""
     if view is None or view.observed_at is None:
         return None

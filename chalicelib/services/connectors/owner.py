@@ -1,19 +1,18 @@
-"""What pipelines and deliveries have in common for the operations on their connectors."""
+"""What the operations on connectors need of a resource that owns one: a pipeline or a delivery."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState, Observation
 from chalicelib.domain.operation import Operation
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.reconcile.snapshot import ClusterView
 from chalicelib.errors import Conflict, NotFound
+from chalicelib.services.connectors.dependencies import ConnectorDependencies
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.transaction import Transaction
 
@@ -21,34 +20,20 @@ R = TypeVar("R", Pipeline, Delivery)
 T = TypeVar("T")
 
 
-class ConnectorDependencies(Protocol):
-    """What a resource stands among. What else is in it, only its own family knows."""
-
-    @property
-    def connect_cluster(self) -> ConnectCluster | None:
-        """The workers that it runs on."""
-        ...
-
-    @property
-    def view(self) -> ClusterView:
-        """What was last seen of those workers."""
-        ...
-
-
 class ConnectorOwner(Protocol[R]):
-    """One of the two families of resources that own a connector. A `deps` is always one that it made itself."""
+    """One kind of resource that owns a connector. `deps` is always what its own `load_dependencies` returned."""
 
     @property
-    def rows(self) -> Documents[R]:
-        """Where they are stored."""
+    def store(self) -> Documents[R]:
+        """Where the resources are stored."""
         ...
 
-    def deps(self, resource: R) -> ConnectorDependencies:
-        """What the resource stands among, as stored now."""
+    def load_dependencies(self, resource: R) -> ConnectorDependencies:
+        """What the resource refers to, as stored now."""
         ...
 
     def check(self, context: RequestContext, resource: R, deps: Any, config: Mapping[str, str]) -> None:
-        """Everything that must hold before the connector is created or reconfigured. Raises what is wrong."""
+        """Everything that must hold before the connector is created or gets another config. Raises what does not."""
         ...
 
     def config(self, resource: R, deps: Any) -> tuple[dict[str, str], Credentials]:
@@ -56,42 +41,46 @@ class ConnectorOwner(Protocol[R]):
         ...
 
     def load(self, operation: Operation) -> R | None:
-        """The resource that an operation is about, as stored, or as the operation drafted it."""
+        """The resource of an operation, as stored, or as the operation drafted it."""
         ...
 
     def with_pending_change(self, operation: Operation, resource: R) -> R:
         """The resource as it will be when the operation has succeeded, as far as its config depends on it."""
         ...
 
-    def created(self, transaction: Transaction, resource: R, operation: Operation) -> R:
-        """Write what a finished deploy means for the resource's row."""
+    def on_requested(self, transaction: Transaction, operation: Operation, resource: R, deps: Any) -> None:
+        """T1: take what the operation needs besides the resource's own row."""
         ...
 
-    def changed(self, transaction: Transaction, before: R, after: R, deps: Any) -> None:
-        """Write what a finished change means beside the resource's row."""
+    def on_deployed(self, transaction: Transaction, resource: R, operation: Operation) -> R:
+        """T2 of a deploy: write the resource."""
+        ...
+
+    def on_changed(self, transaction: Transaction, before: R, after: R, deps: Any) -> None:
+        """T2 of every other change: write what it means besides the resource's own row."""
         ...
 
     def on_failed(self, transaction: Transaction, operation: Operation, resource: R, deps: Any) -> None:
-        """Give back what the beginning of an operation had taken, when it comes to nothing."""
+        """T2 of a failure: give back what `on_requested` took."""
         ...
 
-    def removed(self, transaction: Transaction, resource: R, deps: Any) -> None:
-        """Write what a finished deletion means: the row, its name, its claims, its references."""
+    def on_deleted(self, transaction: Transaction, resource: R, deps: Any) -> None:
+        """T2 of a deletion: remove the row, its name, its claims and its references."""
         ...
 
     def parent_id(self, resource: R) -> str | None:
-        """Whose audit trail it belongs to as well."""
+        """The resource whose audit trail it belongs to as well."""
         ...
 
     def deletion_details(self, resource: R) -> Mapping[str, Any]:
-        """What its deletion's audit record says beside the resource itself."""
+        """What the audit record of its deletion names besides the resource: everything that stays behind."""
         ...
 
 
 def outdated(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies) -> bool:
-    """Whether the connector was given another config than it would be given now, because what that is made of changed.
+    """Whether the connector would get another config today than it got, because what it is made of has changed.
 
-    A draft has none yet, and what an open operation gives is not known before it is settled.
+    A draft has none yet, and what an open operation sets is not known before it is settled.
     """
     if resource.desired_state is DesiredState.DRAFT or resource.open_operation:
         return False
@@ -99,30 +88,30 @@ def outdated(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies)
 
 
 def needs_config(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies) -> bool:
-    """Whether the connector is to be given its config again: it is outdated, or somebody else has changed it."""
+    """Whether the connector has to get its config again: it is outdated, or somebody else has changed it."""
     drift = deps.view.snapshot.drifted.get(resource.connector_name)
     return outdated(owner, resource, deps) or bool(drift and drift.confirmed and not resource.open_operation)
 
 
-def with_notice(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies, sentence: str) -> R:
-    """The resource as it is shown: with the sentence among its reasons when it is outdated."""
-    if not outdated(owner, resource, deps):
+def with_notice(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies, notice: str) -> R:
+    """The resource with the notice among its reasons when its config is outdated."""
+    if resource.observation is None or not outdated(owner, resource, deps):
         return resource
-    return replace(resource, observation=_adding(resource.observation, sentence))
+    return replace(resource, observation=_with_reason(resource.observation, notice))
 
 
-def _adding(seen: Observation | None, sentence: str) -> Observation | None:
-    return replace(seen, reasons=(*seen.reasons, sentence)) if seen else None
+def _with_reason(observation: Observation, reason: str) -> Observation:
+    return replace(observation, reasons=(*observation.reasons, reason))
 
 
 def require_deployed(resource: Pipeline | Delivery) -> None:
-    """Raise STATE_CONFLICT for a draft: there is no connector to steer."""
+    """Raise STATE_CONFLICT for a draft: it has no connector to control."""
     if resource.desired_state is DesiredState.DRAFT and not resource.open_operation:
         raise Conflict("This is a draft and has no connector yet. Deploy it first.")
 
 
 def require_found(referred: T | None) -> T:
-    """What a resource refers to cannot go before it does; but both may go while somebody reads. Raises NotFound."""
+    """What a resource refers to cannot go before it does; but both may go during a request. Raises NotFound."""
     if referred is None:
         raise NotFound("This was deleted meanwhile.")
     return referred

@@ -12,12 +12,12 @@ from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
 from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid
+from chalicelib.services.connectors.dependencies import DependencyLoader, PipelineDependencies
 from chalicelib.services.connectors.owner import require_found
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.registry import Links, Registry
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
-from chalicelib.stores.dependencies import DependencyLoader, PipelineDependencies
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
@@ -26,46 +26,46 @@ from chalicelib.stores.transaction import Transaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineConnector:
-    """A pipeline's source connector: its config, what must hold for it, what its operations mean for its row."""
+    """A pipeline's source connector: its config, its checks, and what its operations write about the pipeline."""
 
-    rows: Pipelines
-    together: DependencyLoader[Pipeline, PipelineDependencies]
+    store: Pipelines
+    dependencies: DependencyLoader
     sources: Sources
     tables: SourceTables
     streams: StreamClusters
     connects: ConnectClusters
     registry: Registry
     database_checks: DatabaseChecks
-    plugins: ConnectorValidation
+    validation: ConnectorValidation
 
-    def deps(self, resource: Pipeline) -> PipelineDependencies:
+    def load_dependencies(self, resource: Pipeline) -> PipelineDependencies:
         """Its source and clusters."""
-        return self.together.around(self.together.ties(resource))
+        return self.dependencies.of_pipeline(resource)
 
     def check(
         self, context: RequestContext, resource: Pipeline, deps: PipelineDependencies, config: Mapping[str, str]
     ) -> None:
-        """Source discovered, plug-in installed, right Kafka, source ready for exactly this, config accepted by Connect.
+        """Source discovered, plug-in installed, right Kafka, source ready for the pipeline, config accepted by Connect.
 
-        Whether each table is there, the source itself is asked. Raises TABLE_NOT_DISCOVERED, PLUGIN_MISSING,
-        VALIDATION_FAILED for another Kafka, SOURCE_NOT_READY, CONNECTOR_CONFIG_INVALID, and whatever reaching Connect
-        raises.
+        The readiness checks ask the source itself whether each table exists. Raises TABLE_NOT_DISCOVERED,
+        PLUGIN_MISSING, VALIDATION_FAILED for another Kafka, SOURCE_NOT_READY, CONNECTOR_CONFIG_INVALID, and whatever
+        reaching Connect raises.
         """
         source, cluster = require_found(deps.source), require_found(deps.connect_cluster)
         if source.tables is None:
             raise _undiscovered(range(len(resource.capture.tables)))
-        self.plugins.require(context, cluster, config["connector.class"])
-        self.plugins.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
+        self.validation.require(context, cluster, config["connector.class"])
+        self.validation.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
         self._check_ready(context, source, resource)
-        self.plugins.require_valid(context, cluster, resource.connector_name, config, source.credentials)
+        self.validation.require_valid(context, cluster, resource.connector_name, config, source.credentials)
 
     def check_discovered(self, pipeline: Pipeline) -> None:
-        """Every chosen table is one that discovery saw. Raises TABLE_NOT_DISCOVERED, naming those that are not."""
-        chosen = pipeline.capture.tables
-        known = self.tables.find(pipeline.source_id, chosen)
-        unknown = [position for position, table in enumerate(chosen) if table not in known]
-        if unknown:
-            raise _undiscovered(unknown)
+        """Every table of the pipeline was discovered. Raises TABLE_NOT_DISCOVERED, naming those that were not."""
+        tables = pipeline.capture.tables
+        found = self.tables.find(pipeline.source_id, tables)
+        missing = [position for position, table in enumerate(tables) if table not in found]
+        if missing:
+            raise _undiscovered(missing)
 
     def config(self, resource: Pipeline, deps: PipelineDependencies) -> tuple[dict[str, str], Credentials]:
         """The source connector's config, with references."""
@@ -74,32 +74,39 @@ class PipelineConnector:
 
     def load(self, operation: Operation) -> Pipeline | None:
         """The pipeline as it is stored."""
-        return self.rows.find(operation.resource_id)
+        return self.store.find(operation.resource_id)
 
     def with_pending_change(self, operation: Operation, resource: Pipeline) -> Pipeline:
         """The pipeline itself: no operation changes what it captures."""
         return resource
 
-    def created(self, transaction: Transaction, resource: Pipeline, operation: Operation) -> Pipeline:
-        """Its row says that it runs."""
-        return self.rows.save(transaction, resource)
+    def on_requested(
+        self, transaction: Transaction, operation: Operation, resource: Pipeline, deps: PipelineDependencies
+    ) -> None:
+        """Nothing: a pipeline has claimed everything when it was created."""
 
-    def changed(self, transaction: Transaction, before: Pipeline, after: Pipeline, deps: PipelineDependencies) -> None:
-        """Nothing beside the row."""
+    def on_deployed(self, transaction: Transaction, resource: Pipeline, operation: Operation) -> Pipeline:
+        """Save its row."""
+        return self.store.save(transaction, resource)
+
+    def on_changed(
+        self, transaction: Transaction, before: Pipeline, after: Pipeline, deps: PipelineDependencies
+    ) -> None:
+        """Nothing besides the row."""
 
     def on_failed(
         self, transaction: Transaction, operation: Operation, resource: Pipeline, deps: PipelineDependencies
     ) -> None:
         """Nothing was taken."""
 
-    def removed(self, transaction: Transaction, resource: Pipeline, deps: PipelineDependencies) -> None:
-        """Row, name, slot and publication names, and the references to source and clusters go."""
-        self.rows.remove(transaction, resource)
-        self.registry.release_name(transaction, self.rows, resource)
+    def on_deleted(self, transaction: Transaction, resource: Pipeline, deps: PipelineDependencies) -> None:
+        """Remove the row, and release its name, its claims and its references."""
+        self.store.remove(transaction, resource)
+        self.registry.release_name(transaction, self.store, resource)
         self.registry.unlink(transaction, resource.id, self.links(resource))
 
     def links(self, pipeline: Pipeline) -> Links:
-        """What a pipeline hangs on and what it holds."""
+        """What a pipeline refers to, and its claims."""
         return Links(
             references=[
                 (self.sources, pipeline.source_id),
@@ -110,11 +117,11 @@ class PipelineConnector:
         )
 
     def parent_id(self, resource: Pipeline) -> str | None:
-        """None: a pipeline's trail is its own."""
+        """None: a pipeline belongs to no other resource."""
         return None
 
     def deletion_details(self, resource: Pipeline) -> Mapping[str, Any]:
-        """What stays in the source when the pipeline goes: its owners decide about it."""
+        """What stays in the source, whose owners decide about it."""
         return {"kept": {"slot_name": resource.slot_name, "publication_name": resource.publication_name}}
 
     def _check_ready(self, context: RequestContext, source: Source, pipeline: Pipeline) -> None:

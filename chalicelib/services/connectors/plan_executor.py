@@ -1,6 +1,6 @@
-"""What a tick does about a plan: a bounded number of things, each by itself, each after one more look.
+"""What a tick does about a plan: a bounded number of steps, each isolated, each after reading again.
 
-A plan is made of what was read at little cost and may be a moment old. So nothing is done on the plan's word alone: the
+A plan is made of what was read at little cost and may be out of date. So nothing is done on the plan alone: the
 cluster's registration and the resource are read again, consistently, and the connector has to carry our marker.
 """
 
@@ -15,10 +15,11 @@ from chalicelib.clients.connect.client import Connect
 from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.connector_config import config_hash
-from chalicelib.domain.names import ConnectorKind, parse_connector_name
+from chalicelib.domain.names import parse_connector_name
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.reconcile.plan import Plan
-from chalicelib.domain.reconcile.snapshot import Wanted
+from chalicelib.domain.reconcile.snapshot import DesiredConnector
+from chalicelib.domain.reconcile.transitions import RESOURCE_TYPES
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
@@ -30,10 +31,10 @@ from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.transaction import Transaction
 
-MENDED_PER_TICK = 10
+STEPS_PER_TICK = 10
+"""Steps beside restarts, which have a bound of their own (`RESTARTED_PER_TICK`)."""
+
 STEP_SECONDS = 20.0
-OWNER_OF = {ConnectorKind.SOURCE: "pipeline", ConnectorKind.SINK: "delivery"}
-"""Which family each kind of connector belongs to."""
 
 Act = Callable[[str, Deadline], object]
 T = TypeVar("T")
@@ -48,92 +49,95 @@ class PlanExecutor:
     lifecycle: Lifecycle
     clients: ClientFactory
 
-    def carry_out(self, cluster: ConnectCluster, plan: Plan, wanted: Mapping[str, Wanted], deadline: Deadline) -> None:
+    def carry_out(
+        self, cluster: ConnectCluster, plan: Plan, desired: Mapping[str, DesiredConnector], deadline: Deadline
+    ) -> None:
         """Do what the plan says. Nothing at all when the cluster's registration is no longer what it was made with."""
         if plan.idle:
             return
         current = self.connects.find(cluster.id)
         if current is None or current.version != cluster.version:
             return
-        connectors = OwnedConnectors(connect=self.clients.connect(current), deadline=deadline)
+        owned = OwnedConnectors(connect=self.clients.connect(current), deadline=deadline)
+        connect = owned.connect
         steps: list[Callable[[], None]] = [
-            *(partial(self._create, current, connectors, wanted[name]) for name in plan.create),
-            *(partial(self._order, connectors, connectors.connect.resume, name, wanted[name]) for name in plan.resume),
-            *(partial(self._order, connectors, connectors.connect.pause, name, wanted[name]) for name in plan.pause),
-            *(partial(self._quarantine, connectors, connectors.connect.stop, name) for name in plan.stop),
-            *(partial(self._quarantine, connectors, connectors.connect.delete, name) for name in plan.delete),
+            *(partial(self._create, current, owned, desired[name]) for name in plan.create),
+            *(partial(self._pause_or_resume, owned, connect.resume, name, desired[name]) for name in plan.resume),
+            *(partial(self._pause_or_resume, owned, connect.pause, name, desired[name]) for name in plan.pause),
+            *(partial(self._quarantine, owned, connect.stop, name) for name in plan.stop),
+            *(partial(self._quarantine, owned, connect.delete, name) for name in plan.delete),
         ]
-        turns = shuffled(steps)[:MENDED_PER_TICK]
-        turns += [partial(self._restart, connectors, name, wanted[name]) for name in plan.restart]
-        for step in turns:
+        steps = shuffled(steps)[:STEPS_PER_TICK]
+        steps += [partial(self._restart, owned, name, desired[name]) for name in plan.restart]
+        for step in steps:
             if deadline.passed:
                 return
             with isolated():
                 step()
 
-    def _create(self, cluster: ConnectCluster, connectors: "OwnedConnectors", wanted: Wanted) -> None:
-        """Make a connector again that is wanted and was missing twice, if a direct look agrees that it is."""
-        owner = self.owners[wanted.resource_type]
-        resource = self._unheld(wanted)
+    def _create(self, cluster: ConnectCluster, owned: "OwnedConnectors", desired: DesiredConnector) -> None:
+        """Create a connector again that is desired and was missing twice, if reading it alone confirms that it is."""
+        owner = self.owners[desired.resource_type]
+        resource = self._without_operation(desired)
         if resource is None:
             return
-        context = connectors.context()
-        built, credentials = owner.config(resource, owner.deps(resource))
-        resource = self._note_config(owner, resource, config_hash(built))
+        context = owned.context()
+        built, credentials = owner.config(resource, owner.load_dependencies(resource))
+        resource = self._store_config_hash(owner, resource, config_hash(built))
         config = self.clients.for_connect(cluster, built, credentials)
-        name = resource.connector_name
-        deploy(ConnectorAction(connect=connectors.connect, name=name, config=lambda: config, deadline=context.deadline))
-        order = connectors.connect.pause if resource.desired_state is DesiredState.PAUSED else connectors.connect.resume
-        order(name, context.deadline)
+        name, connect = resource.connector_name, owned.connect
+        deploy(ConnectorAction(connect=connect, name=name, config=lambda: config, deadline=context.deadline))
+        act = connect.pause if resource.desired_state is DesiredState.PAUSED else connect.resume
+        act(name, context.deadline)
         self._audit(context, owner, "recreate", resource)
 
-    def _note_config(self, owner: ConnectorOwner[Any], resource: Any, hashed: str) -> Any:
-        """Write down what Connect is about to be given, where it is not what it was given before."""
-        if resource.config_hash == hashed:
+    def _store_config_hash(self, owner: ConnectorOwner[Any], resource: Any, new_hash: str) -> Any:
+        """Store which config Connect is about to be sent, where it is not the one that it was sent before."""
+        if resource.config_hash == new_hash:
             return resource
         transaction = Transaction()
-        noted = owner.rows.save(transaction, replace(resource, config_hash=hashed))
+        saved = owner.store.save(transaction, replace(resource, config_hash=new_hash))
         self.lifecycle.observations.bump(transaction, resource.connect_cluster_id)
         transaction.commit()
-        return noted
+        return saved
 
-    def _order(self, connectors: "OwnedConnectors", act: Act, name: str, wanted: Wanted) -> None:
-        """Pause or resume a connector, if that is what people want of it now."""
-        resource = self._unheld(wanted)
-        if resource is not None and resource.desired_state is wanted.desired_state:
-            connectors.do(act, name)
+    def _pause_or_resume(self, owned: "OwnedConnectors", act: Act, name: str, desired: DesiredConnector) -> None:
+        """Pause or resume a connector, if that is still what people desire."""
+        resource = self._without_operation(desired)
+        if resource is not None and resource.desired_state is desired.desired_state:
+            owned.do(act, name)
 
-    def _restart(self, connectors: "OwnedConnectors", name: str, wanted: Wanted) -> None:
-        """Restart what has failed of a connector that people want to run."""
-        resource = self._unheld(wanted)
+    def _restart(self, owned: "OwnedConnectors", name: str, desired: DesiredConnector) -> None:
+        """Restart what has failed of a connector that should be running."""
+        resource = self._without_operation(desired)
         if resource is None or resource.desired_state is not DesiredState.RUNNING:
             return
-        if connectors.do(connectors.connect.restart_failed, name):
-            self._audit(connectors.context(), self.owners[wanted.resource_type], "restart_failed", resource)
+        if owned.do(owned.connect.restart_failed, name):
+            self._audit(owned.context(), self.owners[desired.resource_type], "restart_failed", resource)
 
-    def _quarantine(self, connectors: "OwnedConnectors", act: Act, name: str) -> None:
-        """Stop or delete a connector that nobody wants, if a direct look agrees that it was ours and that nobody does.
+    def _quarantine(self, owned: "OwnedConnectors", act: Act, name: str) -> None:
+        """Stop or delete an orphan, if it is one of this installation's and its resource, read again, agrees.
 
-        A connector that the audit trail has never heard of belongs to another installation on the same workers; one
-        that is wanted may be seen here as well because its workers are registered twice.
+        A connector that the audit trail does not know belongs to another installation on the same workers; one
+        that is desired may be seen here as well because its workers are registered twice.
         """
         parsed = parse_connector_name(name)
         if parsed is None:
             return
         kind, resource_id = parsed
-        resource = self.owners[OWNER_OF[kind]].rows.find(resource_id)
-        wanted = resource and (resource.open_operation or resource.desired_state is not DesiredState.DRAFT)
-        if not wanted and self._made(resource_id):
-            connectors.do(act, name)
+        resource = self.owners[RESOURCE_TYPES[kind]].store.find(resource_id)
+        desired = resource and (resource.open_operation or resource.desired_state is not DesiredState.DRAFT)
+        if not desired and self._audited(resource_id):
+            owned.do(act, name)
 
-    def _unheld(self, wanted: Wanted) -> Any:
-        """The resource as it is now; None when it has no connector, or when an operation holds it."""
-        resource = self.owners[wanted.resource_type].rows.find(wanted.resource_id)
+    def _without_operation(self, desired: DesiredConnector) -> Any:
+        """The resource as it is now; None when it should have no connector, or has an open operation."""
+        resource = self.owners[desired.resource_type].store.find(desired.resource_id)
         if resource is None or resource.open_operation or resource.desired_state is DesiredState.DRAFT:
             return None
         return resource
 
-    def _made(self, resource_id: str) -> bool:
+    def _audited(self, resource_id: str) -> bool:
         """Whether this installation has ever had such a resource."""
         trail = self.lifecycle.audit.list(
             limit=1, after=None, resource_id=resource_id, include_related=False, meaningful=None
@@ -142,7 +146,7 @@ class PlanExecutor:
 
     def _audit(self, context: RequestContext, owner: ConnectorOwner[Any], verb: str, resource: Any) -> None:
         self.lifecycle.audit.record_alone(
-            context, f"{owner.rows.noun}.{verb}", resource.id, parent_id=owner.parent_id(resource)
+            context, f"{owner.store.noun}.{verb}", resource.id, parent_id=owner.parent_id(resource)
         )
 
 
@@ -154,26 +158,26 @@ class OwnedConnectors:
     deadline: Deadline
 
     def do(self, act: Act, name: str) -> bool:
-        """Whether there was such a connector of ours to do it to."""
-        held = self.connect.find_config(name, self.deadline)
-        if held is None or not ours(name, held):
+        """Do this to a connector; False when there is none of this name that carries our marker."""
+        config = self.connect.find_config(name, self.deadline)
+        if config is None or not ours(name, config):
             return False
         act(name, self.deadline)
         return True
 
     def context(self) -> RequestContext:
-        """Something that Headgate does by itself."""
+        """The context of something that Headgate does without being asked."""
         return RequestContext(actor=SYSTEM, correlation_id=new_id(), deadline=within(self.deadline))
 
 
 @contextmanager
 def isolated() -> Iterator[None]:
-    """What goes wrong in here stops nothing else of the tick, and is seen again by the next one."""
+    """An error in here stops nothing else of the tick; the next tick sees its cause again."""
     try:
         yield
     except HeadgateError:
         return
-    except Exception as error:  # noqa: BLE001 - one poisoned step must not take a whole cluster with it
+    except Exception as error:  # noqa: BLE001 - one broken step must not stop the rest of the tick
         get_logger().error("a step of the tick failed", extra={"failure": failure(error)})
 
 
@@ -182,8 +186,8 @@ def within(deadline: Deadline) -> Deadline:
     return Deadline.after(deadline.remaining(STEP_SECONDS))
 
 
-def shuffled(things: Iterable[T]) -> list[T]:
-    """In an order of chance: where only some get their turn, those that always fail must not keep out the others."""
-    drawn = list(things)
+def shuffled(items: Iterable[T]) -> list[T]:
+    """In random order: where only some are handled, those that always fail must not keep out the others."""
+    drawn = list(items)
     random.shuffle(drawn)
     return drawn

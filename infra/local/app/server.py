@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from email.errors import (
     MultipartInvariantViolationDefect,
     NoBoundaryInMultipartDefect,
@@ -354,7 +355,7 @@ class ApiServer:
 
 def _own(error: HeadgateError, named: str) -> HttpResponse:
     response = http_errors.render(error)
-    return with_security_headers(response._replace(headers={**response.headers, CORRELATION_HEADER: named}))
+    return with_security_headers(replace(response, headers={**response.headers, CORRELATION_HEADER: named}))
 
 
 def _turn_away(connection: socket.socket) -> None:

@@ -12,7 +12,7 @@ PERMISSIONS = {
 }
 
 
-def test_a_login_answers_the_user_and_sets_the_cookie(sandbox: Sandbox) -> None:
+def test_a_login_returns_the_user_and_sets_the_cookie(sandbox: Sandbox) -> None:
     api = sandbox.anybody()
     answer = api.post("/auth/login", {"email": ADMIN.email, "password": ADMIN.password})
     assert answer.status_code == 200
@@ -71,7 +71,7 @@ def test_a_failed_login_is_audited_as_denied(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("role", ["Viewer", "Ops", "Admin"])
-def test_the_session_tells_who_is_signed_in_and_what_they_may(sandbox: Sandbox, role: str) -> None:
+def test_the_session_shows_the_user_and_the_permissions(sandbox: Sandbox, role: str) -> None:
     api = sandbox.with_role(role)
     for path in ("/session", "/auth/session"):
         seen = api.shown(path)
@@ -84,12 +84,12 @@ SECURE = "__Host-headgate_session"
 
 
 def status_with(api: Api, cookie: str) -> int:
-    """What the session's own address answers to this cookie header."""
+    """The status of the session's address for this cookie header."""
     return api.get("/auth/session", headers={"Cookie": cookie.encode()}).status_code
 
 
 @pytest.mark.parametrize("other", ['{"a": 1}', "a b=c", "=", "ä=ö", 'quoted="a;b"', "expires", "a=1; path"])
-def test_cookies_of_other_applications_sign_nobody_out(sandbox: Sandbox, other: str) -> None:
+def test_cookies_of_other_applications_do_not_sign_out(sandbox: Sandbox, other: str) -> None:
     api = sandbox.anybody()
     mine = f"headgate_session={_session(api)}"
     for cookie in (f"{other}; {mine}", f"{mine}; {other}", f"{other};{mine};{other}"):
@@ -97,8 +97,8 @@ def test_cookies_of_other_applications_sign_nobody_out(sandbox: Sandbox, other: 
 
 
 @pytest.mark.parametrize("space", ["\u2000", "\xa0", "\x85", "\x1c"])
-def test_a_cookie_that_only_looks_like_one_of_this_host_alone_is_another(sandbox: Sandbox, space: str) -> None:
-    """A browser lets any neighbour set a cookie whose name does not begin with `__Host-`."""
+def test_a_cookie_name_that_resembles_the_host_prefix_is_not_accepted(sandbox: Sandbox, space: str) -> None:
+    """A browser lets other hosts of the domain set a cookie whose name does not begin with `__Host-`."""
     api = sandbox.anybody()
     assert status_with(api, f"{space}{SECURE}=theirs; {SECURE}={_session(api)}") == 200
 
@@ -110,7 +110,7 @@ def test_of_a_cookie_sent_twice_the_first_counts(sandbox: Sandbox) -> None:
     assert status_with(api, f"{SECURE}=x; {SECURE}={mine}") == 401
 
 
-def test_an_emptied_cookie_of_this_host_is_no_reason_to_take_a_weaker_one(sandbox: Sandbox) -> None:
+def test_an_empty_host_cookie_does_not_fall_back_to_the_plain_one(sandbox: Sandbox) -> None:
     api = sandbox.anybody()
     assert status_with(api, f"{SECURE}=; headgate_session={_session(api)}") == 401
 
@@ -125,18 +125,18 @@ def _session(api: Api) -> str:
 @pytest.mark.parametrize(
     "cookie", [None, "headgate_session=", "headgate_session=x.y", "headgate_session=x", "other=1", ";;=;"]
 )
-def test_without_a_session_the_answer_is_401(sandbox: Sandbox, cookie: str | None) -> None:
+def test_without_a_session_the_response_is_401(sandbox: Sandbox, cookie: str | None) -> None:
     for path in ("/session", "/auth/session", "/sources", f"/sources/{NO_ID}", "/audit"):
         refused(sandbox.anybody().get(path, headers={"Cookie": cookie}), 401, "UNAUTHENTICATED")
     refused(sandbox.anybody().post("/sources", {}), 401, "UNAUTHENTICATED")
 
 
 @pytest.mark.parametrize("value", ["Bearer nonsense", "Bearer hg_nonsense", "Basic eDp5"])
-def test_another_authorization_signs_nobody_in(sandbox: Sandbox, value: str) -> None:
+def test_another_authorization_header_is_not_a_session(sandbox: Sandbox, value: str) -> None:
     refused(sandbox.anybody().get("/sources", headers={"Authorization": value}), 401, "UNAUTHENTICATED")
 
 
-def test_the_service_credential_signs_nobody_in(sandbox: Sandbox) -> None:
+def test_the_service_credential_is_not_a_session(sandbox: Sandbox) -> None:
     value = {"Authorization": f"Bearer {sandbox.service_credential}"}
     refused(sandbox.anybody().get("/sources", headers=value), 401, "UNAUTHENTICATED")
 
@@ -207,7 +207,7 @@ def test_a_change_from_our_own_pages_passes(sandbox: Sandbox) -> None:
     ("scheme", "origin", "status"),
     [("https", "https", 201), ("https", "http", 403), (None, "https", 201), (None, "http", 201), (None, "ftp", 403)],
 )
-def test_the_scheme_counts_where_a_proxy_says_it(
+def test_the_scheme_counts_when_a_proxy_reports_it(
     sandbox: Sandbox, scheme: str | None, origin: str, status: int
 ) -> None:
     name = "headgate.example.com"
@@ -252,7 +252,9 @@ def _forbidden(api: Api, method: str, path: str) -> bool:
 @pytest.mark.parametrize(
     ("role", "forbidden"), [("Viewer", [WRITE, OPERATE, ADMINISTER]), ("Ops", [ADMINISTER]), ("Admin", [])]
 )
-def test_each_role_may_what_the_table_says(sandbox: Sandbox, role: str, forbidden: list[list[tuple[str, str]]]) -> None:
+def test_each_role_has_the_permissions_of_the_table(
+    sandbox: Sandbox, role: str, forbidden: list[list[tuple[str, str]]]
+) -> None:
     api = sandbox.with_role(role)
     expected = [call for calls in forbidden for call in calls]
     assert [call for call in (*WRITE, *OPERATE, *ADMINISTER) if _forbidden(api, *call)] == expected
@@ -269,7 +271,7 @@ def test_a_viewer_may_read_everything_else(sandbox: Sandbox) -> None:
         assert api.get(path).status_code == 200, path
 
 
-def test_permission_is_judged_before_anything_of_the_request_is_read(sandbox: Sandbox) -> None:
+def test_permission_is_checked_before_the_request_is_read(sandbox: Sandbox) -> None:
     api = sandbox.with_role("Viewer")
     refused(api.call("POST", "/sources", content=b"{", headers={"Content-Type": "text/plain"}), 403, "FORBIDDEN")
 

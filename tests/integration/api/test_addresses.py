@@ -1,4 +1,4 @@
-"""Section 1 of the wire contract: addresses that are not there, methods that they do not take, what is always open."""
+"""Section 1 of the wire contract: unknown addresses, methods that are not allowed, public addresses."""
 
 import json
 

@@ -29,7 +29,7 @@ def test_a_record_says_who_did_what_to_which_thing(sandbox: Sandbox) -> None:
     assert (record["before"], record["parent_id"], record["meaningful"]) == (None, None, True)
 
 
-def test_before_and_after_speak_the_languages_of_the_api(sandbox: Sandbox) -> None:
+def test_before_and_after_use_the_field_names_of_the_api(sandbox: Sandbox) -> None:
     body = sandbox.source_body()
     source = sandbox.admin.made("/sources", body)
     assert sandbox.admin.put(f"/sources/{source['id']}", {**body, "environment": "new"}).status_code == 200
@@ -44,7 +44,7 @@ def test_before_and_after_speak_the_languages_of_the_api(sandbox: Sandbox) -> No
     assert not {"revision", "claims", "config_hash", "address"} & set(after)
 
 
-def test_every_change_of_a_registered_thing_leaves_one_record(sandbox: Sandbox) -> None:
+def test_every_change_of_a_registered_resource_writes_one_record(sandbox: Sandbox) -> None:
     stream = {"name": sandbox.name("stream"), "bootstrap_servers": sandbox.doubles.kafka}
     for path, body, noun in (
         ("/sources", sandbox.source_body(), "source"),
@@ -112,7 +112,7 @@ def test_related_records_are_paged_in_one_order(sandbox: Sandbox) -> None:
     assert seen == whole
 
 
-def test_meaningful_leaves_out_routine_looks_and_jobs(sandbox: Sandbox) -> None:
+def test_meaningful_leaves_out_routine_observations_and_jobs(sandbox: Sandbox) -> None:
     source = sandbox.new_source()
     sandbox.admin.made(f"/sources/{source['id']}/test", status=200)
     everything = {record["action"]: record["meaningful"] for record in sandbox.audit_of(source["id"])}
@@ -123,7 +123,7 @@ def test_meaningful_leaves_out_routine_looks_and_jobs(sandbox: Sandbox) -> None:
     assert len(sandbox.audit_of(source["id"], meaningful="false")) == 4
 
 
-def test_a_job_leaves_requested_and_what_came_of_it_under_one_correlation_id(sandbox: Sandbox) -> None:
+def test_a_job_writes_requested_and_its_outcome_under_one_correlation_id(sandbox: Sandbox) -> None:
     source = sandbox.new_source()
     gone = sandbox.admin.made("/sources", sandbox.source_body(config=sandbox.config(database_name="nowhere")))
     sandbox.job_done(sandbox.admin.made(f"/sources/{gone['id']}/discover", status=202))
@@ -136,7 +136,7 @@ def test_a_job_leaves_requested_and_what_came_of_it_under_one_correlation_id(san
     assert settled["after"]["error"]["code"] == "SOURCE_UNAVAILABLE"
 
 
-def test_the_list_is_newest_first_and_has_100_records_unless_told_otherwise(sandbox: Sandbox) -> None:
+def test_the_list_is_newest_first_and_has_100_records_by_default(sandbox: Sandbox) -> None:
     viewer = sandbox.with_role("Viewer")
     for _ in range(101):
         refused(viewer.delete(f"/sources/{NO_ID}"), 403, "FORBIDDEN")
@@ -154,5 +154,5 @@ def test_a_bad_filter_is_refused(sandbox: Sandbox, name: str, value: str) -> Non
     invalid(sandbox.admin.get("/audit", params={name: value}), "query", name)
 
 
-def test_a_thing_that_never_was_has_no_records(sandbox: Sandbox) -> None:
+def test_an_unknown_resource_has_no_records(sandbox: Sandbox) -> None:
     assert sandbox.audit_of(NO_ID) == []

@@ -28,7 +28,7 @@ def _connect(sandbox: Sandbox, **changes: object) -> Json:
     return {"name": sandbox.name("connect"), **body, **changes}
 
 
-def test_a_stream_cluster_is_looked_at_once_when_it_is_registered(sandbox: Sandbox) -> None:
+def test_a_stream_cluster_is_checked_once_when_it_is_registered(sandbox: Sandbox) -> None:
     made = sandbox.admin.made("/stream/clusters", _stream(sandbox))
     assert set(made) == STREAM
     assert is_uuid(made["id"])
@@ -38,7 +38,7 @@ def test_a_stream_cluster_is_looked_at_once_when_it_is_registered(sandbox: Sandb
     assert sandbox.admin.shown(f"/stream/clusters/{made['id']}") == made
 
 
-def test_a_connect_cluster_is_looked_at_once_when_it_is_registered(sandbox: Sandbox) -> None:
+def test_a_connect_cluster_is_checked_once_when_it_is_registered(sandbox: Sandbox) -> None:
     made = sandbox.admin.made("/connect/clusters", _connect(sandbox, base_url=sandbox.doubles.connect + "/"))
     assert set(made) == CONNECT
     assert (made["status"], made["connect_version"], made["kafka_cluster_id"]) == ("HEALTHY", "4.3.1", "sandbox")
@@ -46,7 +46,7 @@ def test_a_connect_cluster_is_looked_at_once_when_it_is_registered(sandbox: Sand
     assert sandbox.admin.shown(f"/connect/clusters/{made['id']}") == made
 
 
-def test_what_cannot_be_reached_is_registered_as_unhealthy(sandbox: Sandbox) -> None:
+def test_an_unreachable_cluster_is_registered_as_unhealthy(sandbox: Sandbox) -> None:
     stream = sandbox.admin.made("/stream/clusters", _stream(sandbox, bootstrap_servers="127.0.0.1:1"))
     connect = sandbox.admin.made("/connect/clusters", _connect(sandbox, base_url="http://127.0.0.1:1"))
     for made, code in ((stream, "STREAM_UNAVAILABLE"), (connect, "CONNECT_UNAVAILABLE")):
@@ -57,7 +57,7 @@ def test_what_cannot_be_reached_is_registered_as_unhealthy(sandbox: Sandbox) -> 
     refused(plugins, 503, "CONNECT_UNAVAILABLE")
 
 
-def test_a_change_looks_again_and_forgets_what_was_elsewhere(sandbox: Sandbox) -> None:
+def test_a_change_checks_again_and_drops_what_was_known_of_the_old_address(sandbox: Sandbox) -> None:
     body = _connect(sandbox)
     path = f"/connect/clusters/{sandbox.admin.made('/connect/clusters', body)['id']}"
     away = sandbox.admin.put(path, {**body, "base_url": "http://127.0.0.1:1"}).json()
@@ -88,7 +88,7 @@ def test_connect_workers_of_another_kafka_are_refused(sandbox: Sandbox, another:
     assert invalid(answer, "body", "stream_cluster_id") == "kafka_cluster_mismatch"
 
 
-def test_workers_of_another_kafka_that_was_away_when_they_were_registered_are_refused_at_the_pipeline(
+def test_workers_of_another_kafka_that_was_unreachable_at_registration_are_refused_at_the_pipeline(
     sandbox: Sandbox, another: KafkaDouble
 ) -> None:
     body = _stream(sandbox, bootstrap_servers="does-not-exist.invalid:9092")
@@ -102,7 +102,7 @@ def test_workers_of_another_kafka_that_was_away_when_they_were_registered_are_re
         assert invalid(answer, "body", "stream_cluster_id") == "kafka_cluster_mismatch"
 
 
-def test_a_stream_cluster_that_nothing_runs_on_moves_to_another_kafka(sandbox: Sandbox, another: KafkaDouble) -> None:
+def test_an_unused_stream_cluster_may_be_pointed_to_another_kafka(sandbox: Sandbox, another: KafkaDouble) -> None:
     body = _stream(sandbox)
     path = f"/stream/clusters/{sandbox.admin.made('/stream/clusters', body)['id']}"
     moved = sandbox.admin.put(path, {**body, "bootstrap_servers": another.address}).json()
@@ -125,7 +125,7 @@ def test_a_stream_cluster_in_use_stays_with_its_kafka(sandbox: Sandbox, another:
     assert (same["status"], same["kafka_cluster_id"], same["version"]) == ("HEALTHY", "sandbox", 3)
 
 
-def test_a_stream_cluster_that_is_not_there_cannot_be_named(sandbox: Sandbox) -> None:
+def test_an_unknown_stream_cluster_is_refused(sandbox: Sandbox) -> None:
     refused(
         sandbox.admin.post("/connect/clusters", _connect(sandbox, stream_cluster_id=NO_ID)), 422, "REFERENCE_NOT_FOUND"
     )
@@ -169,7 +169,7 @@ def test_protocol_and_mechanism_have_to_fit(sandbox: Sandbox, change: Json, fiel
     assert invalid(sandbox.admin.put(f"/stream/clusters/{made['id']}", {**body, **change}), "body", field) == complaint
 
 
-def test_whatever_sasl_needs_is_told_at_once_when_it_is_left_out(sandbox: Sandbox) -> None:
+def test_all_missing_sasl_fields_are_named_at_once(sandbox: Sandbox) -> None:
     answer = sandbox.admin.post("/stream/clusters", _stream(sandbox, security_protocol="SASL_SSL"))
     assert [invalid(answer, "body", name) for name in ("sasl_mechanism", "username")] == ["missing"] * 2
 

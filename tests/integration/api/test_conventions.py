@@ -1,4 +1,4 @@
-"""Section 1 of the wire contract: what holds for every request, whatever it is about."""
+"""Section 1 of the wire contract: what is true of every request."""
 
 import json
 import threading
@@ -42,20 +42,20 @@ def test_every_response_has_the_security_headers(sandbox: Sandbox, path: str) ->
 # correlation ids
 
 
-@pytest.mark.parametrize("given", ["a", "A.b_c-9", "x" * 128])
-def test_a_wellformed_correlation_id_is_echoed(sandbox: Sandbox, given: str) -> None:
+@pytest.mark.parametrize("value", ["a", "A.b_c-9", "x" * 128])
+def test_a_wellformed_correlation_id_is_echoed(sandbox: Sandbox, value: str) -> None:
     for path in ("/sources", "//nothing", "/events"):
-        assert sandbox.admin.get(path, headers={"X-Correlation-ID": given}).headers["X-Correlation-ID"] == given
+        assert sandbox.admin.get(path, headers={"X-Correlation-ID": value}).headers["X-Correlation-ID"] == value
 
 
-@pytest.mark.parametrize("given", ["x" * 129, "a b", "ä".encode("latin-1"), "a/b", ""], ids=range(5))
-def test_another_one_is_replaced(sandbox: Sandbox, given: str) -> None:
-    made = sandbox.admin.get("/sources", headers={"X-Correlation-ID": given}).headers["X-Correlation-ID"]
+@pytest.mark.parametrize("value", ["x" * 129, "a b", "ä".encode("latin-1"), "a/b", ""], ids=range(5))
+def test_a_malformed_correlation_id_is_replaced(sandbox: Sandbox, value: str) -> None:
+    made = sandbox.admin.get("/sources", headers={"X-Correlation-ID": value}).headers["X-Correlation-ID"]
     assert made
-    assert made != given
+    assert made != value
 
 
-def test_the_correlation_id_stands_on_jobs_and_audit_records(sandbox: Sandbox) -> None:
+def test_jobs_and_audit_records_have_the_correlation_id(sandbox: Sandbox) -> None:
     named = {"X-Correlation-ID": sandbox.name("correlation")}
     source = sandbox.admin.post("/sources", sandbox.source_body(), headers=named).json()
     job = sandbox.admin.post(f"/sources/{source['id']}/health", headers=named).json()
@@ -106,7 +106,7 @@ def test_a_bad_cursor_is_refused(sandbox: Sandbox, cursor: str) -> None:
         invalid(sandbox.admin.get(path, params={"cursor": cursor}), "query", "cursor")
 
 
-def test_a_cursor_walks_the_whole_list_newest_first(sandbox: Sandbox) -> None:
+def test_cursors_lead_through_the_whole_list_newest_first(sandbox: Sandbox) -> None:
     made = [sandbox.admin.made("/destinations", sandbox.destination_body())["id"] for _ in range(5)]
     seen: list[str] = []
     cursor: dict[str, str] = {}
@@ -162,10 +162,10 @@ def test_a_stale_version_is_412_and_nothing_happens(sandbox: Sandbox) -> None:
     assert sandbox.admin.delete(path, headers={"If-Match": '"2"'}).status_code == 204
 
 
-@pytest.mark.parametrize("given", ["1", '"x"', '"1", "2"', "", 'W/"1"'])
-def test_a_malformed_version_is_refused(sandbox: Sandbox, given: str) -> None:
+@pytest.mark.parametrize("value", ["1", '"x"', '"1", "2"', "", 'W/"1"'])
+def test_a_malformed_version_is_refused(sandbox: Sandbox, value: str) -> None:
     source = sandbox.admin.made("/sources", sandbox.source_body())
-    answer = sandbox.admin.delete(f"/sources/{source['id']}", headers={"If-Match": given})
+    answer = sandbox.admin.delete(f"/sources/{source['id']}", headers={"If-Match": value})
     invalid(answer, "header", "If-Match")
 
 
@@ -199,7 +199,7 @@ def test_a_malformed_key_is_refused_on_any_post(sandbox: Sandbox, key: str) -> N
         invalid(answer, "header", "Idempotency-Key")
 
 
-def test_a_replay_gets_the_first_answer_and_makes_nothing_new(sandbox: Sandbox) -> None:
+def test_a_repeated_request_gets_the_first_response_and_creates_nothing(sandbox: Sandbox) -> None:
     key = {"Idempotency-Key": sandbox.name("key")}
     for path, body in (
         ("/sources", sandbox.source_body()),
@@ -217,7 +217,7 @@ def test_a_replay_gets_the_first_answer_and_makes_nothing_new(sandbox: Sandbox) 
         ]
 
 
-def test_a_replayed_deploy_makes_one_delivery(sandbox: Sandbox) -> None:
+def test_a_repeated_deploy_creates_one_delivery(sandbox: Sandbox) -> None:
     destination, key = sandbox.new_destination(), {"Idempotency-Key": sandbox.name("key")}
     body = sandbox.delivery_body(sandbox.pipeline)
     path = f"/destinations/{destination['id']}/deploy"
@@ -226,7 +226,7 @@ def test_a_replayed_deploy_makes_one_delivery(sandbox: Sandbox) -> None:
     assert len(sandbox.admin.shown(f"/destinations/{destination['id']}/mappings")) == 1
 
 
-def test_a_refusal_is_given_again_too(sandbox: Sandbox) -> None:
+def test_a_refusal_is_repeated_too(sandbox: Sandbox) -> None:
     key, body = {"Idempotency-Key": sandbox.name("key")}, sandbox.source_body(name=sandbox.source["name"])
     first, again = (sandbox.admin.post("/sources", body, headers=key) for _ in range(2))
     refused(first, 409, "NAME_CONFLICT")
@@ -240,7 +240,7 @@ def test_another_body_under_the_same_key_is_refused(sandbox: Sandbox) -> None:
     refused(sandbox.admin.post("/sources", changed, headers=key), 409, "IDEMPOTENCY_KEY_REUSED")
 
 
-def test_a_key_belongs_to_its_person_and_its_path(sandbox: Sandbox) -> None:
+def test_a_key_belongs_to_its_user_and_its_path(sandbox: Sandbox) -> None:
     key = {"Idempotency-Key": sandbox.name("key")}
     first = sandbox.admin.post("/sources", sandbox.source_body(), headers=key)
     other = sandbox.with_role("Ops").post("/sources", sandbox.source_body(), headers=key)
@@ -248,7 +248,7 @@ def test_a_key_belongs_to_its_person_and_its_path(sandbox: Sandbox) -> None:
     assert {first.status_code, other.status_code, elsewhere.status_code} == {201}
 
 
-def test_a_replay_while_the_first_still_runs_is_told_to_wait(sandbox: Sandbox) -> None:
+def test_a_repeated_request_is_refused_with_a_delay_while_the_first_runs(sandbox: Sandbox) -> None:
     pipeline = sandbox.running_pipeline()
     fault = sandbox.doubles.connect_double.plant(Effect.HANG, "PUT", f"{pipeline['connector_name']}/pause")
     key, answers = {"Idempotency-Key": sandbox.name("key")}, []
@@ -308,8 +308,8 @@ def test_unknown_fields_are_named_at_every_depth_and_their_values_never_repeated
     body = sandbox.source_body(colour="planted-value")
     body["config"]["shape"] = "planted-value"
     answer = sandbox.admin.post("/sources", body)
-    places = [one["location"] for one in refused(answer, 422, "VALIDATION_FAILED")]
-    assert sorted(places) == [["body", "colour"], ["body", "config", "shape"]]
+    locations = [one["location"] for one in refused(answer, 422, "VALIDATION_FAILED")]
+    assert sorted(locations) == [["body", "colour"], ["body", "config", "shape"]]
     assert "planted" not in answer.text
 
 
@@ -364,7 +364,7 @@ def test_a_limit_is_written_in_digits(sandbox: Sandbox, limit: str) -> None:
     invalid(sandbox.admin.get("/sources", params={"limit": limit}), "query", "limit")
 
 
-def test_a_wrong_value_is_named_by_place_and_kind_and_never_repeated(sandbox: Sandbox) -> None:
+def test_a_wrong_value_is_named_by_location_and_kind_and_never_repeated(sandbox: Sandbox) -> None:
     answer = sandbox.admin.post("/sources", sandbox.source_body(config=sandbox.config(port="planted-value")))
     assert invalid(answer, "body", "config", "port") == "int_parsing"
     assert "planted" not in answer.text

@@ -1,4 +1,4 @@
-"""Deliveries, through their own path family and through their destination's."""
+"""Deliveries, by their own paths and by those of their destination."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def _states(delivery: Json) -> tuple[str, str]:
 
 
 def _both(sandbox: Sandbox, body: Json, destination: Json | None = None) -> list[Any]:
-    """The answers of preview and of deploy."""
+    """The responses of preview and of deploy."""
     path = f"/destinations/{(destination or sandbox.destination)['id']}"
     return [sandbox.admin.post(f"{path}/{verb}", body) for verb in ("preview", "deploy")]
 
@@ -79,7 +79,7 @@ def test_the_target_schema_is_public_when_none_is_named(sandbox: Sandbox) -> Non
     mapping = sandbox.mapping(sandbox.pipeline["topics"][0])
     del mapping["schema_name"]
     answer, _ = _both(sandbox, sandbox.delivery_body(sandbox.pipeline, mappings=[mapping]))
-    # The writer may make no tables there: the refusal names the schema that was meant.
+    # The writer may create no tables there: the refusal names the schema.
     refused(answer, 422, "TARGET_NOT_READY")
     assert "public" in answer.text
 
@@ -99,19 +99,19 @@ def test_a_bad_delivery_is_refused(sandbox: Sandbox, change: Json, location: tup
         invalid(answer, "body", *location)
 
 
-def test_what_is_not_there_cannot_be_named(sandbox: Sandbox) -> None:
+def test_unknown_references_are_refused(sandbox: Sandbox) -> None:
     for change in ({"pipeline_id": NO_ID}, {"connect_cluster_id": NO_ID}):
         for answer in _both(sandbox, sandbox.delivery_body(sandbox.pipeline, **change)):
             refused(answer, 422, "REFERENCE_NOT_FOUND")
 
 
-def test_a_topic_of_somebody_else_is_not_in_the_pipeline(sandbox: Sandbox) -> None:
+def test_a_topic_of_another_pipeline_is_refused(sandbox: Sandbox) -> None:
     body = sandbox.delivery_body(sandbox.pipeline, mappings=[sandbox.mapping("somebody.elses.topic")])
     for answer in _both(sandbox, body):
         refused(answer, 422, "TOPIC_NOT_IN_PIPELINE")
 
 
-def test_a_topic_that_is_not_there_yet_is_not_found(sandbox: Sandbox) -> None:
+def test_a_topic_that_does_not_exist_yet_is_not_found(sandbox: Sandbox) -> None:
     draft = sandbox.new_pipeline()
     for answer in _both(sandbox, sandbox.delivery_body(draft)):
         refused(answer, 422, "TOPIC_NOT_FOUND")
@@ -148,7 +148,7 @@ def test_a_column_that_stops_the_sink_is_refused(sandbox: Sandbox) -> None:
         refused(answer, 422, "TYPE_UNSUPPORTED")
 
 
-def test_a_target_schema_that_is_not_there_is_not_ready(sandbox: Sandbox) -> None:
+def test_a_missing_target_schema_is_not_ready(sandbox: Sandbox) -> None:
     mapping = sandbox.mapping(sandbox.pipeline["topics"][0], "nowhere")
     for answer in _both(sandbox, sandbox.delivery_body(sandbox.pipeline, mappings=[mapping])):
         refused(answer, 422, "TARGET_NOT_READY")
@@ -198,7 +198,7 @@ def test_names_of_deliveries_are_unique(sandbox: Sandbox) -> None:
     refused(sandbox.admin.post(f"/destinations/{sandbox.destination['id']}/deploy", body), 409, "NAME_CONFLICT")
 
 
-def test_a_missing_plug_in_is_told_and_leaves_nothing(sandbox: Sandbox) -> None:
+def test_a_missing_plug_in_is_reported_and_leaves_nothing(sandbox: Sandbox) -> None:
     destination = sandbox.new_destination()
     body = sandbox.delivery_body(sandbox.pipeline)
     sandbox.doubles.connect_double.remove_plugin(JDBC_SINK)
@@ -235,10 +235,10 @@ def test_kafka_that_is_down_is_unavailable(sandbox: Sandbox) -> None:
         sandbox.doubles.kafka_double.accept()
 
 
-# steering and status
+# control and status
 
 
-def test_a_delivery_is_steered_by_its_own_paths(sandbox: Sandbox) -> None:
+def test_a_delivery_is_controlled_by_its_own_paths(sandbox: Sandbox) -> None:
     path = f"/deliveries/{sandbox.new_delivery()['id']}"
     for verb, states in (("pause", "PAUSED"), ("resume", "RUNNING"), ("restart", "RUNNING")):
         answer = sandbox.admin.post(f"{path}/{verb}")
@@ -251,7 +251,7 @@ def test_a_delivery_is_steered_by_its_own_paths(sandbox: Sandbox) -> None:
     assert _states(status) == ("RUNNING", "RUNNING")
 
 
-def test_a_delivery_is_steered_by_its_destinations_paths(sandbox: Sandbox) -> None:
+def test_a_delivery_is_controlled_by_the_paths_of_its_destination(sandbox: Sandbox) -> None:
     delivery = sandbox.new_delivery()
     path = f"/destinations/{delivery['destination_id']}"
     for verb, states in (("pause", "PAUSED"), ("resume", "RUNNING"), ("restart", "RUNNING")):
@@ -294,7 +294,7 @@ def test_one_failing_sink_does_not_stop_the_others(sandbox: Sandbox) -> None:
     assert seen == {first["id"]: "PAUSED", second["id"]: "NOT_DEPLOYED"}
 
 
-def test_a_sink_of_which_nothing_is_known_yet_says_so(sandbox: Sandbox) -> None:
+def test_a_sink_without_an_observation_is_reported_as_unknown(sandbox: Sandbox) -> None:
     delivery = sandbox.new_delivery()
     fault = sandbox.doubles.connect_double.plant(
         Effect.LOSE_REPLY, "PUT", f"{delivery['connector_name']}/pause", times=100
@@ -318,7 +318,7 @@ def test_a_failed_sink_is_not_shown_as_running(sandbox: Sandbox) -> None:
     assert "planted" not in str(status)
 
 
-def test_a_destination_without_deliveries_has_nothing_to_steer(sandbox: Sandbox) -> None:
+def test_a_destination_without_deliveries_has_nothing_to_control(sandbox: Sandbox) -> None:
     assert sandbox.admin.post(f"/destinations/{sandbox.new_destination()['id']}/pause").json() == {"deliveries": []}
 
 
@@ -338,23 +338,23 @@ def test_new_mappings_say_that_offsets_are_kept(sandbox: Sandbox) -> None:
         assert (answer.json()["mappings"], answer.json()["topics"]) == (body["mappings"], topics)
         assert "ffsets are kept" in answer.json()["notice"]
         assert "nothing is backfilled" in answer.json()["notice"]
-        held = sandbox.doubles.connect_double.config_of(delivery["connector_name"])
-        assert held["topics"] == ",".join(topics)
+        config = sandbox.doubles.connect_double.config_of(delivery["connector_name"])
+        assert config["topics"] == ",".join(topics)
     again = sandbox.admin.put(f"/deliveries/{delivery['id']}/mappings", body)
     assert again.json()["version"] == answer.json()["version"]
 
 
-def test_a_changed_destination_is_told_and_reaches_the_sink_with_its_mappings(sandbox: Sandbox) -> None:
+def test_a_changed_destination_is_reported_and_reaches_the_sink_with_its_mappings(sandbox: Sandbox) -> None:
     destination = sandbox.new_destination()
     delivery = sandbox.new_delivery(destination)
-    path, held = f"/deliveries/{delivery['id']}", sandbox.doubles.connect_double.config_of
-    before = held(delivery["connector_name"])["connection.url"]
+    path, config_of = f"/deliveries/{delivery['id']}", sandbox.doubles.connect_double.config_of
+    before = config_of(delivery["connector_name"])["connection.url"]
     config = {**destination["config"], "ssl_mode": "disable"}
     changed = sandbox.destination_body(name=destination["name"], config=config)
     assert sandbox.admin.put(f"/destinations/{destination['id']}", changed).status_code == 200
     assert "Its destination was changed" in str(sandbox.admin.shown(f"{path}/status")["reasons"])
     assert sandbox.admin.put(f"{path}/mappings", {"mappings": delivery["mappings"]}).status_code == 200
-    assert held(delivery["connector_name"])["connection.url"] != before
+    assert config_of(delivery["connector_name"])["connection.url"] != before
     assert "Its destination was changed" not in str(sandbox.admin.shown(f"{path}/status")["reasons"])
 
 

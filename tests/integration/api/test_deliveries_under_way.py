@@ -12,7 +12,7 @@ from tests.support.sandbox import Json, Sandbox
 
 @contextmanager
 def an_open_deploy(sandbox: Sandbox) -> Iterator[Json]:
-    """The answer to a deploy of which Connect has said nothing, while it still says nothing."""
+    """The response to a deploy that Connect has not confirmed, while it still does not answer."""
     double, destination = sandbox.doubles.connect_double, sandbox.new_destination()
     path, body = f"/destinations/{destination['id']}/deploy", sandbox.delivery_body(sandbox.pipeline)
     faults = [
@@ -52,7 +52,7 @@ def test_a_delivery_is_not_touched_while_its_deploy_is_open(sandbox: Sandbox) ->
             refused(sandbox.admin.put(f"{path}/mappings", mappings), 409, "OPERATION_IN_PROGRESS")
 
 
-def test_a_delivery_that_nobody_deploys_is_not_found(sandbox: Sandbox) -> None:
+def test_a_delivery_that_is_not_being_deployed_is_not_found(sandbox: Sandbox) -> None:
     with an_open_deploy(sandbox) as made:
         other = sandbox.new_destination()["id"]
         refused(sandbox.admin.delete(f"/destinations/{other}/deliveries/{made['id']}"), 404, "NOT_FOUND")
@@ -60,7 +60,7 @@ def test_a_delivery_that_nobody_deploys_is_not_found(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("verb", ["pause", "restart"])
-def test_one_sink_of_which_nothing_is_known_yet_says_so(sandbox: Sandbox, verb: str) -> None:
+def test_one_sink_with_an_open_operation_is_reported_as_such(sandbox: Sandbox, verb: str) -> None:
     delivery = sandbox.new_delivery()
     path = f"/destinations/{delivery['destination_id']}/{verb}?delivery_id={delivery['id']}"
     fault = sandbox.doubles.connect_double.plant(
@@ -73,21 +73,21 @@ def test_one_sink_of_which_nothing_is_known_yet_says_so(sandbox: Sandbox, verb: 
     assert one["error"]["code"] == "OPERATION_IN_PROGRESS"
 
 
-def test_what_is_said_of_a_sink_that_fails_is_what_is_seen_now(sandbox: Sandbox) -> None:
+def test_the_state_of_a_sink_that_fails_is_observed_now(sandbox: Sandbox) -> None:
     delivery = sandbox.new_delivery()
     sandbox.doubles.connect_double.drop(delivery["connector_name"])
     [one] = sandbox.admin.post(f"/destinations/{delivery['destination_id']}/pause").json()["deliveries"]
     assert (one["observed_state"], one["error"]["code"]) == ("NOT_DEPLOYED", "STATE_CONFLICT")
 
 
-def test_a_delivery_moves_to_another_schema_and_holds_its_tables_there_alone(sandbox: Sandbox) -> None:
+def test_a_delivery_moves_to_another_schema_and_claims_only_its_tables_there(sandbox: Sandbox) -> None:
     delivery = sandbox.new_delivery()
     topic, path = sandbox.pipeline["topics"][0], f"/deliveries/{delivery['id']}/mappings"
     there = [sandbox.mapping(topic, "lake")]
     moved = sandbox.admin.put(path, {"mappings": there})
     assert (moved.status_code, moved.json()["mappings"]) == (200, there), moved.text
-    held = sandbox.doubles.connect_double.config_of(delivery["connector_name"])
-    assert "lake" in held["collection.name.format"]
+    config = sandbox.doubles.connect_double.config_of(delivery["connector_name"])
+    assert "lake" in config["collection.name.format"]
     sandbox.new_delivery(mappings=delivery["mappings"])
     body = sandbox.delivery_body(sandbox.pipeline, mappings=there)
     answer = sandbox.admin.post(f"/destinations/{sandbox.new_destination()['id']}/deploy", body)

@@ -12,7 +12,7 @@ FIELDS = {
 }  # fmt: skip
 
 
-def test_a_new_destination_claims_no_delivery_and_was_looked_at_by_nobody(sandbox: Sandbox) -> None:
+def test_a_new_destination_has_no_delivery_and_no_health(sandbox: Sandbox) -> None:
     made = sandbox.admin.made("/destinations", sandbox.destination_body(config=sandbox.config(port=1)))
     assert set(made) == FIELDS
     assert is_uuid(made["id"])
@@ -27,7 +27,7 @@ def test_a_destination_takes_no_options(sandbox: Sandbox) -> None:
     refused(sandbox.admin.post("/destinations", sandbox.destination_body(options={})), 422, "VALIDATION_FAILED")
 
 
-def test_a_test_is_remembered_beside_the_destination(sandbox: Sandbox) -> None:
+def test_a_test_is_stored_with_the_destination(sandbox: Sandbox) -> None:
     made = sandbox.new_destination()
     assert sandbox.admin.made(f"/destinations/{made['id']}/test", status=200)["success"] is True
     after = sandbox.admin.shown(f"/destinations/{made['id']}")
@@ -59,13 +59,13 @@ def test_an_unsaved_test_that_fails_is_200(sandbox: Sandbox, change: Json) -> No
 
 
 @pytest.mark.parametrize("host", ["169.254.169.254", "224.0.0.1", "fe80::1"])
-def test_a_forbidden_address_is_told_as_such(sandbox: Sandbox, host: str) -> None:
+def test_a_forbidden_address_is_reported_as_such(sandbox: Sandbox, host: str) -> None:
     tested = sandbox.admin.made("/destinations/test-connection", _test_body(sandbox, host=host), status=200)
     [failed] = [check for check in tested["checks"] if check["status"] == "failed"]
     assert failed["code"] == "URL_NOT_ALLOWED"
 
 
-def test_a_destination_with_deliveries_stays_where_it_is(sandbox: Sandbox) -> None:
+def test_the_address_of_a_destination_with_deliveries_is_locked(sandbox: Sandbox) -> None:
     destination = sandbox.new_destination()
     delivery = sandbox.new_delivery(destination)
     path = f"/destinations/{destination['id']}"

@@ -1,4 +1,4 @@
-"""Requests made up from the description, right and wrong ones: each gets an answer that the description knows."""
+"""Requests generated from the document, valid and invalid ones: each gets a response that the document lists."""
 
 from typing import Any
 
@@ -15,35 +15,37 @@ pytestmark = pytest.mark.thorough
 
 EXAMPLES = 2
 LEFT_OUT = {"logout"}
-"""Signing out would end the run's own session."""
+"""Signing out would end the session of the test."""
 LONGEST_ADDRESS = 16_000
-"""Gateways refuse longer ones before any operation is known."""
+"""Gateways refuse longer ones before a route is found."""
 HERE = {"host": "127.0.0.1", "port": 1, "base_url": "http://127.0.0.1:1", "bootstrap_servers": "127.0.0.1:1"}
-"""Where made-up addresses are led instead: a test knocks at no stranger's door, and nobody listens here."""
+"""Replaces generated addresses, so that the test contacts no other host. Nothing listens here."""
 
 
-def _led_here(body: Any) -> Any:
+def _redirected(body: Any) -> Any:
     if isinstance(body, dict):
         return {
-            name: HERE[name] if name in HERE and isinstance(value, type(HERE[name])) else _led_here(value)
+            name: HERE[name] if name in HERE and isinstance(value, type(HERE[name])) else _redirected(value)
             for name, value in body.items()
         }
-    return [_led_here(one) for one in body] if isinstance(body, list) else body
+    return [_redirected(one) for one in body] if isinstance(body, list) else body
 
 
-def _strange(operation: Any, response: Any) -> str | None:
-    """What is wrong with an answer."""
+def _fault(operation: Any, response: Any) -> str | None:
+    """What is wrong with a response, or None."""
     if response.status_code >= 500 and response.json()["error"]["code"] == "INTERNAL":
         return f"INTERNAL: {response.text}"
     if response.status_code == 400 and len(response.request.url) > LONGEST_ADDRESS:
         return None
     known = {str(status) for status in operation.definition.raw["responses"]}
-    # A made-up value may lead to another address, which is not the operation's business.
-    return None if {str(response.status_code)} <= known | {"404", "405"} else f"{response.status_code} is not told"
+    # A generated value may make another address, whose response says nothing about this operation.
+    return (
+        None if {str(response.status_code)} <= known | {"404", "405"} else f"{response.status_code} is not documented"
+    )
 
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["right", "wrong"])
-def test_every_answer_to_a_made_up_request_is_one_that_is_described(sandbox: Sandbox, mode: GenerationMode) -> None:
+def test_every_response_to_a_generated_request_is_documented(sandbox: Sandbox, mode: GenerationMode) -> None:
     session = sandbox.signed_in(ADMIN.email, ADMIN.password).http.cookies["headgate_session"]
     described = httpx.get(f"{sandbox.url}/openapi.json", trust_env=False).json()
     schema = schemathesis.openapi.from_dict(described)
@@ -51,12 +53,12 @@ def test_every_answer_to_a_made_up_request_is_one_that_is_described(sandbox: San
     complaints: list[str] = []
 
     def ask(operation: Any, case: Any) -> None:
-        case.body = _led_here(case.body)
+        case.body = _redirected(case.body)
         case.headers = {**(case.headers or {}), "X-Correlation-ID": "fuzzing"}
         case.headers.pop("Cookie", None)
         response = case.call(base_url=sandbox.url, cookies={"headgate_session": session}, timeout=60)
         seen.add(response.status_code)
-        if strange := _strange(operation, response):
+        if strange := _fault(operation, response):
             complaints.append(f"{operation.label}: {strange}; asked was {case.as_curl_command()}")
 
     for result in schema.get_all_operations():

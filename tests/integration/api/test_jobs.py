@@ -1,4 +1,4 @@
-"""Discovery and health: accepted at once, run later, and stored."""
+"""Discovery and health: accepted at once, run later, stored."""
 
 import threading
 
@@ -38,7 +38,7 @@ def test_discovery_fills_in_the_source(sandbox: Sandbox) -> None:
     assert is_moment(after["last_discovery_at"])
 
 
-def test_health_says_healthy_and_remembers_it(sandbox: Sandbox) -> None:
+def test_health_is_healthy_and_stored(sandbox: Sandbox) -> None:
     source = sandbox.admin.made("/sources", sandbox.source_body())
     done = sandbox.job_done(sandbox.admin.made(f"/sources/{source['id']}/health", status=202))
     assert done["result"]["status"] == "HEALTHY"
@@ -55,7 +55,7 @@ def test_a_database_that_is_down_is_a_completed_job_with_a_bad_result(sandbox: S
     assert sandbox.admin.shown(f"/sources/{source['id']}")["status"] == "UNHEALTHY"
 
 
-def test_a_discovery_is_a_look_at_the_source(sandbox: Sandbox) -> None:
+def test_a_discovery_updates_the_health_of_the_source(sandbox: Sandbox) -> None:
     source = sandbox.admin.made("/sources", sandbox.source_body(credentials={"password": "wrong"}))
     seen = []
     for credentials in ({}, {"password": ROLE_PASSWORD}):
@@ -87,7 +87,7 @@ def test_a_second_discovery_is_the_first_while_that_is_open(sandbox: Sandbox) ->
         answers.append(sandbox.admin.made(f"/sources/{source['id']}/discover", status=202))
 
     with sandbox.postgresql.connect("market") as connection, connection.transaction():
-        # Discovery reads this table: it cannot come to an end while it is locked.
+        # Discovery reads this table: it cannot finish while the table is locked.
         connection.execute("LOCK TABLE pg_catalog.pg_class IN ACCESS EXCLUSIVE MODE")
         threads = [threading.Thread(target=discover) for _ in range(3)]
         for thread in threads:

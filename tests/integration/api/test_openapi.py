@@ -1,4 +1,4 @@
-"""The description of the API, judged by itself and by what the API answers."""
+"""The OpenAPI document: whether it is valid, and whether responses agree with it."""
 
 import json
 import re
@@ -40,13 +40,13 @@ def _operations(described: Json) -> list[tuple[str, str, Json]]:
     return [(method, path, one) for path, methods in described["paths"].items() for method, one in methods.items()]
 
 
-def test_every_route_of_the_specification_is_described(described: Json) -> None:
+def test_every_route_of_the_specification_is_documented(described: Json) -> None:
     for entry in re.split(r"[|\n]", ROUTES.strip()):
         methods, path = entry.split(" ")
         assert {method.lower() for method in methods.split(",")} <= set(described["paths"]["/api/v1" + path]), entry
 
 
-def test_the_document_is_well_made(described: Json) -> None:
+def test_the_document_is_valid(described: Json) -> None:
     assert described["openapi"].startswith("3.1.")
     assert {"title", "version"} <= set(described["info"])
     operations = _operations(described)
@@ -61,7 +61,7 @@ def test_the_document_is_well_made(described: Json) -> None:
             assert set(requirement) <= set(described["components"]["securitySchemes"])
 
 
-def test_every_reference_leads_somewhere(described: Json) -> None:
+def test_every_reference_has_a_target(described: Json) -> None:
     for reference in set(re.findall(r'"\$ref": "([^"]+)"', json.dumps(described))):
         assert _resolved(described, {"$ref": reference})
 
@@ -71,7 +71,7 @@ def test_every_schema_is_a_json_schema(described: Json) -> None:
         jsonschema.Draft202012Validator.check_schema(schema)
 
 
-def test_every_code_of_the_contract_is_told_under_its_status(described: Json) -> None:
+def test_every_code_of_the_contract_is_documented_under_its_status(described: Json) -> None:
     for status, codes in CODES.items():
         if status == 405:
             continue  # never the answer to an operation that is described
@@ -80,7 +80,7 @@ def test_every_code_of_the_contract_is_told_under_its_status(described: Json) ->
         assert schema["properties"]["error"]["properties"]["code"]["enum"] == list(codes)
 
 
-def test_answers_are_as_described(sandbox: Sandbox, described: Json) -> None:
+def test_responses_are_as_documented(sandbox: Sandbox, described: Json) -> None:
     delivery = sandbox.new_delivery()
     paths = {
         "/session": {}, "/sources": {}, "/audit": {}, "/stream/clusters": {}, "/connect/clusters": {}, "/pipelines": {},
@@ -103,7 +103,7 @@ def test_answers_are_as_described(sandbox: Sandbox, described: Json) -> None:
         )
 
 
-def test_refusals_are_as_described(sandbox: Sandbox, described: Json) -> None:
+def test_refusals_are_as_documented(sandbox: Sandbox, described: Json) -> None:
     cases = [
         ("get", "/sources/{uuid}", sandbox.admin.get(f"/sources/{NO_ID}")),
         ("post", "/sources", sandbox.admin.post("/sources", {})),
@@ -112,8 +112,8 @@ def test_refusals_are_as_described(sandbox: Sandbox, described: Json) -> None:
         ("get", "/events", sandbox.anybody().get("/events")),
     ]
     for method, path, answer in cases:
-        told = described["paths"]["/api/v1" + path][method]["responses"][str(answer.status_code)]
-        schema = _resolved(described, told)["content"]["application/json"]["schema"]
+        documented = described["paths"]["/api/v1" + path][method]["responses"][str(answer.status_code)]
+        schema = _resolved(described, documented)["content"]["application/json"]["schema"]
         jsonschema.validate(answer.json(), {**schema, "components": described["components"]})
 
 

@@ -1,4 +1,4 @@
-"""Pipelines: preview, draft, deploy, steering, status, deletion."""
+"""Pipelines: preview, draft, deploy, control, status, deletion."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def test_a_preview_shows_config_and_topics_and_saves_nothing(sandbox: Sandbox) -
     assert sandbox.admin.shown("/pipelines") == before
 
 
-def test_a_preview_of_a_config_that_connect_refuses_tells_what_it_has_against_it(sandbox: Sandbox) -> None:
+def test_a_preview_of_a_config_that_connect_refuses_shows_the_errors(sandbox: Sandbox) -> None:
     source = sandbox.new_source()
     body = sandbox.source_body(name=source["name"], credentials={"password": "planted-wrong"})
     assert sandbox.admin.put(f"/sources/{source['id']}", body).status_code == 200
@@ -70,7 +70,7 @@ def test_a_new_pipeline_is_a_draft_and_nothing_is_deployed(sandbox: Sandbox) -> 
     assert listed == made
 
 
-def test_the_detail_holds_everything_around_it(sandbox: Sandbox) -> None:
+def test_the_detail_includes_source_clusters_and_deliveries(sandbox: Sandbox) -> None:
     made = sandbox.new_pipeline()
     detail = sandbox.admin.shown(f"/pipelines/{made['id']}")
     assert set(detail) == DETAIL
@@ -110,16 +110,16 @@ def test_options_and_allowed_properties_reach_the_config(sandbox: Sandbox) -> No
         snapshot_mode="no_data",
     )
     config = sandbox.admin.made("/pipelines/preview", body, status=200)["config"]
-    wanted = {
+    expected = {
         "heartbeat.interval.ms": "7000", "max.batch.size": "100", "max.queue.size": "300", "poll.interval.ms": "50",
         "tombstones.on.delete": "false", "slot.name": "own_slot", "publication.name": "own_pub",
         "query.fetch.size": "77", "snapshot.mode": "no_data",
     }  # fmt: skip
-    assert {key: config[key] for key in wanted} == wanted
+    assert {key: config[key] for key in expected} == expected
 
 
 @pytest.mark.parametrize("field", ["source_id", "stream_cluster_id", "connect_cluster_id"])
-def test_what_is_not_there_cannot_be_named(sandbox: Sandbox, field: str) -> None:
+def test_unknown_references_are_refused(sandbox: Sandbox, field: str) -> None:
     for path in ("/pipelines", "/pipelines/preview"):
         refused(sandbox.admin.post(path, sandbox.pipeline_body(**{field: NO_ID})), 422, "REFERENCE_NOT_FOUND")
 
@@ -148,7 +148,7 @@ def test_names_slots_and_publications_of_other_pipelines_are_taken(sandbox: Sand
         refused(sandbox.admin.post("/pipelines", body), 409, "NAME_CONFLICT")
 
 
-def test_a_missing_plug_in_is_told(sandbox: Sandbox) -> None:
+def test_a_missing_plug_in_is_reported(sandbox: Sandbox) -> None:
     draft = sandbox.new_pipeline()
     sandbox.doubles.connect_double.remove_plugin(POSTGRES_SOURCE)
     try:
@@ -163,7 +163,7 @@ def test_a_missing_plug_in_is_told(sandbox: Sandbox) -> None:
     assert _states(sandbox.admin.made(f"/pipelines/{draft['id']}/deploy", status=200)) == ("RUNNING", "RUNNING")
 
 
-def test_connect_that_is_down_is_told_and_the_draft_can_be_deployed_later(sandbox: Sandbox) -> None:
+def test_connect_that_is_down_is_reported_and_the_draft_can_be_deployed_later(sandbox: Sandbox) -> None:
     draft, running = sandbox.new_pipeline(), sandbox.running_pipeline()
     sandbox.doubles.connect_double.refuse()
     try:
@@ -188,10 +188,10 @@ def test_a_starting_worker_that_answers_html_is_unavailable(sandbox: Sandbox) ->
         fault.release()
 
 
-# deploy and steer
+# deploy and control
 
 
-def test_a_deploy_answers_the_running_pipeline_and_a_second_one_changes_nothing(sandbox: Sandbox) -> None:
+def test_a_deploy_returns_the_running_pipeline_and_a_second_one_changes_nothing(sandbox: Sandbox) -> None:
     draft = sandbox.new_pipeline()
     first = sandbox.admin.post(f"/pipelines/{draft['id']}/deploy")
     assert (first.status_code, set(first.json())) == (200, FIELDS)
@@ -216,7 +216,7 @@ def test_a_pipeline_is_paused_resumed_and_restarted(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("verb", ["pause", "resume", "restart", "restart-task?task=0"])
-def test_a_draft_has_nothing_to_steer(sandbox: Sandbox, verb: str) -> None:
+def test_a_draft_has_nothing_to_control(sandbox: Sandbox, verb: str) -> None:
     draft = sandbox._once("idle draft", sandbox.new_pipeline)
     refused(sandbox.admin.post(f"/pipelines/{draft['id']}/{verb}"), 409, "STATE_CONFLICT")
 
@@ -260,15 +260,15 @@ def test_a_pipeline_whose_source_was_changed_says_so_and_takes_it_over_when_it_i
 ) -> None:
     source = sandbox.new_source()
     pipeline = sandbox.running_pipeline(source_id=source["id"])
-    path, held = f"/pipelines/{pipeline['id']}", sandbox.doubles.connect_double.config_of
+    path, config_of = f"/pipelines/{pipeline['id']}", sandbox.doubles.connect_double.config_of
     changed = sandbox.source_body(name=source["name"], config={**sandbox.config(), "ssl_mode": "disable"})
     assert sandbox.admin.put(f"/sources/{source['id']}", changed).status_code == 200
     for shown in (path, f"{path}/status"):
         assert "Its source was changed" in str(sandbox.admin.shown(shown)["reasons"])
-    assert held(pipeline["connector_name"])["database.sslmode"] != "disable"
+    assert config_of(pipeline["connector_name"])["database.sslmode"] != "disable"
     sandbox.admin.made(f"{path}/pause", status=200)
     again = sandbox.admin.made(f"{path}/deploy", status=200)
-    assert (again["desired_state"], held(pipeline["connector_name"])["database.sslmode"]) == ("PAUSED", "disable")
+    assert (again["desired_state"], config_of(pipeline["connector_name"])["database.sslmode"]) == ("PAUSED", "disable")
     assert "Its source was changed" not in str(sandbox.admin.shown(path)["reasons"])
 
 

@@ -43,7 +43,7 @@ def _reads(sandbox: Sandbox, source_id: str) -> list[Json]:
 
 
 @pytest.mark.parametrize("value", [None, "", "Bearer", "Bearer wrong", "Basic x", "Bearer hg_nonsense"])
-def test_everybody_else_gets_403(sandbox: Sandbox, value: str | None) -> None:
+def test_every_other_caller_gets_403(sandbox: Sandbox, value: str | None) -> None:
     for api in (sandbox.anybody(), sandbox.admin):
         for name in (NO_ID, "x"):
             answer = api.get(f"//internal/secrets/{name}", headers={"Authorization": value})
@@ -63,7 +63,7 @@ def test_it_is_not_below_the_api_and_not_in_its_description(sandbox: Sandbox) ->
     assert "internal" not in str(list(sandbox.anybody().shown("//openapi.json")["paths"]))
 
 
-def test_credentials_are_answered_as_configured_and_mask_only(sandbox: Sandbox) -> None:
+def test_credentials_are_shown_as_configured_and_mask_only(sandbox: Sandbox) -> None:
     for path, body in (("/sources", sandbox.source_body()), ("/destinations", sandbox.destination_body())):
         made = sandbox.admin.made(path, body)
         assert made["credentials"] == MASKED
@@ -98,14 +98,14 @@ def test_a_value_rotates_the_secret_and_keeps_the_reference(sandbox: Sandbox) ->
     assert sandbox.admin.post(f"/sources/{source['id']}/test").json()["success"] is False
 
 
-def test_a_deleted_source_takes_its_secrets_along(sandbox: Sandbox) -> None:
+def test_the_secrets_of_a_source_are_deleted_with_it(sandbox: Sandbox) -> None:
     source = sandbox.new_source()
     name = _reference(sandbox, sandbox.pipeline_body(source_id=source["id"]))
     assert sandbox.admin.delete(f"/sources/{source['id']}").status_code == 204
     refused(_read(sandbox, name), 404, "NOT_FOUND")
 
 
-def test_no_answer_of_the_api_shows_a_secret_and_connect_holds_references_only(sandbox: Sandbox) -> None:
+def test_no_response_shows_a_secret_and_connect_gets_references_only(sandbox: Sandbox) -> None:
     delivery = sandbox.new_delivery()
     paths = (
         "/sources", "/destinations", "/pipelines", f"/pipelines/{sandbox.pipeline['id']}", "/deliveries",
@@ -113,10 +113,10 @@ def test_no_answer_of_the_api_shows_a_secret_and_connect_holds_references_only(s
         "/connect/clusters",
     )  # fmt: skip
     shown = "".join(sandbox.admin.get(path).text for path in paths)
-    held = "".join(
+    configs = "".join(
         str(sandbox.doubles.connect_double.config_of(name)) for name in sandbox.doubles.connect_double.names()
     )
     for secret in (ROLE_PASSWORD, WRITER_PASSWORD, sandbox.service_credential):
         assert secret not in shown
-        assert secret not in held
-    assert "${headgate:" in held
+        assert secret not in configs
+    assert "${headgate:" in configs

@@ -22,7 +22,7 @@ CHECK_FIELDS = {
 }  # fmt: skip
 
 
-def test_a_new_source_has_been_looked_at_by_nobody(sandbox: Sandbox) -> None:
+def test_a_new_source_has_no_health(sandbox: Sandbox) -> None:
     source = sandbox.admin.made("/sources", sandbox.source_body(config=sandbox.config(port=1)))
     assert set(source) == FIELDS
     assert is_uuid(source["id"])
@@ -104,7 +104,7 @@ def test_a_put_replaces_everything_but_secrets(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("change", [{"host": "localhost"}, {"port": 5}, {"database_name": "postgres"}])
-def test_pointing_a_source_elsewhere_makes_its_tables_void(sandbox: Sandbox, change: Json) -> None:
+def test_a_new_address_of_a_source_removes_its_tables(sandbox: Sandbox, change: Json) -> None:
     source = sandbox.new_source()
     body = sandbox.source_body(name=source["name"], config=sandbox.config(**change))
     after = sandbox.admin.put(f"/sources/{source['id']}", body).json()
@@ -123,7 +123,7 @@ def test_another_user_or_description_keeps_the_tables(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     "change", [{"config": {"username": "another"}}, {"credentials": {"password": "another"}}], ids=["user", "password"]
 )
-def test_nobody_knows_yet_whether_another_account_works(sandbox: Sandbox, change: Json) -> None:
+def test_another_account_has_no_health_yet(sandbox: Sandbox, change: Json) -> None:
     source = sandbox.new_source()
     assert sandbox.admin.made(f"/sources/{source['id']}/test", status=200)["success"]
     body = sandbox.source_body(name=source["name"], credentials=change.get("credentials", {}))
@@ -144,7 +144,7 @@ def test_a_source_in_use_is_not_deleted(sandbox: Sandbox) -> None:
 # tests
 
 
-def test_a_test_is_remembered_beside_the_source(sandbox: Sandbox) -> None:
+def test_a_test_is_stored_with_the_source(sandbox: Sandbox) -> None:
     source = sandbox.admin.made("/sources", sandbox.source_body())
     tested = sandbox.admin.made(f"/sources/{source['id']}/test", status=200)
     assert set(tested) == {"success", "checks", "server_version", "latency_ms"}
@@ -252,7 +252,7 @@ def test_readiness_can_be_asked_for_a_pipeline(sandbox: Sandbox) -> None:
     invalid(sandbox.admin.get(path, params={"pipeline_id": "x"}), "query", "pipeline_id")
 
 
-def test_a_pipeline_of_another_source_is_no_measure(sandbox: Sandbox) -> None:
+def test_a_pipeline_of_another_source_is_refused(sandbox: Sandbox) -> None:
     other = sandbox.admin.made("/sources", sandbox.source_body())
     path = f"/sources/{other['id']}/cdc-readiness"
     refused(sandbox.admin.get(path, params={"pipeline_id": sandbox.pipeline["id"]}), 422, "REFERENCE_NOT_FOUND")

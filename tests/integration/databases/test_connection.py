@@ -1,4 +1,4 @@
-"""Connection tests against real servers and against strange ones: each failure has its step and code, in time."""
+"""Connection tests against real and against scripted servers: each failure has its step and code, in time."""
 
 import socket
 import struct
@@ -10,13 +10,14 @@ from dataclasses import replace
 
 import pytest
 
+from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
-from chalicelib.clients.databases.postgresql.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.database import CheckStatus, DatabaseAddress, SslMode, TestResult
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
-from tests.support.postgresql import HOST, RunningPostgreSQL, Shop, client
+from tests.support.postgresql import HOST, Shop, client
 
 CANARY = "canary-7f3a"
 
@@ -27,13 +28,19 @@ def outcome(result: TestResult) -> tuple[str, str | None]:
     return failed.name, failed.code
 
 
+def at(shop: Shop, *, password: str | None = None, **changes: object) -> OpenedEndpoint[DatabaseAddress]:
+    """The shop's endpoint with something changed."""
+    secrets = shop.secrets if password is None else {"password": Secret(password)}
+    return OpenedEndpoint(replace(shop.address, **changes), secrets)  # type: ignore[arg-type]
+
+
 def attempt(shop: Shop, **changes: object) -> TestResult:
     """A test of the shop's connection with something changed."""
-    return client().test(replace(shop.address, **changes), shop.secrets, Deadline.after(10))  # type: ignore[arg-type]
+    return client(at(shop, **changes)).test(Deadline.after(10))
 
 
 def test_good_connection_passes_every_step(shop: Shop) -> None:
-    result = client().test(shop.address, shop.secrets, Deadline.after(10))
+    result = client(shop.endpoint).test(Deadline.after(10))
     assert result.success
     assert {check.status for check in result.checks} == {CheckStatus.SUCCESS}
     assert result.server_version is not None
@@ -42,23 +49,22 @@ def test_good_connection_passes_every_step(shop: Shop) -> None:
 
 
 def test_role_without_any_right_passes(shop: Shop) -> None:
-    shop.run("CREATE ROLE stranger_{role} LOGIN PASSWORD 'let-me-in'")
-    secrets = replace(shop.secrets, password=Secret("let-me-in"))
-    result = client().test(replace(shop.address, username=f"stranger_{shop.role}"), secrets, Deadline.after(10))
-    shop.run("DROP ROLE stranger_{role}")
+    shop.run("CREATE ROLE other_{role} LOGIN PASSWORD 'let-me-in'")
+    endpoint = at(shop, username=f"other_{shop.role}", password="let-me-in")
+    result = client(endpoint).test(Deadline.after(10))
+    shop.run("DROP ROLE other_{role}")
     assert result.success
 
 
 def test_wrong_password(shop: Shop) -> None:
-    secrets = replace(shop.secrets, password=Secret("wrong"))
-    result = client().test(shop.address, secrets, Deadline.after(10))
+    result = client(at(shop, password="wrong")).test(Deadline.after(10))
     assert outcome(result) == ("authenticate", "AUTHENTICATION_FAILED")
     assert [check.status for check in result.checks][2:] == [CheckStatus.SKIPPED] * 2
 
 
 @pytest.mark.parametrize("password", ["", "'; DROP ROLE x", "p\\w 'ä=☃"])
 def test_any_password_is_only_a_wrong_one(shop: Shop, password: str) -> None:
-    result = client().test(shop.address, replace(shop.secrets, password=Secret(password)), Deadline.after(10))
+    result = client(at(shop, password=password)).test(Deadline.after(10))
     assert outcome(result) == ("authenticate", "AUTHENTICATION_FAILED")
 
 
@@ -101,7 +107,7 @@ def test_address_that_the_policy_refuses_is_never_contacted(shop: Shop) -> None:
         raise Invalid("not there", code="URL_NOT_ALLOWED")
 
     with listener(silent) as (port, visitors):
-        result = PostgreSQL(policy=refuse).test(replace(shop.address, port=port), shop.secrets, Deadline.after(5))
+        result = PostgreSQL(endpoint=at(shop, port=port), check_host=refuse).test(Deadline.after(5))
     assert outcome(result) == ("connect", "URL_NOT_ALLOWED")
     assert visitors == []
 
@@ -110,18 +116,18 @@ def test_name_that_does_not_resolve(shop: Shop) -> None:
     def unknown(host: str) -> tuple[str, ...]:
         raise Unavailable("no such name")
 
-    result = PostgreSQL(policy=unknown).test(shop.address, shop.secrets, Deadline.after(5))
+    result = PostgreSQL(endpoint=shop.endpoint, check_host=unknown).test(Deadline.after(5))
     assert outcome(result) == ("connect", "HOST_NOT_FOUND")
 
 
 def test_only_the_checked_address_is_connected_to(shop: Shop) -> None:
-    checked = PostgreSQL(policy=lambda _host: (HOST,))
-    assert checked.test(replace(shop.address, host="database.invalid"), shop.secrets, Deadline.after(5)).success
+    checked = PostgreSQL(endpoint=at(shop, host="database.invalid"), check_host=lambda _host: (HOST,))
+    assert checked.test(Deadline.after(5)).success
 
 
 def test_next_address_of_a_name_is_tried_when_one_refuses(shop: Shop) -> None:
-    two = PostgreSQL(policy=lambda _host: ("127.0.0.2", HOST))
-    assert two.test(shop.address, shop.secrets, Deadline.after(5)).success
+    two = PostgreSQL(endpoint=shop.endpoint, check_host=lambda _host: ("127.0.0.2", HOST))
+    assert two.test(Deadline.after(5)).success
 
 
 def silent(_connection: socket.socket) -> None:
@@ -130,7 +136,7 @@ def silent(_connection: socket.socket) -> None:
 
 @contextmanager
 def listener(behave: Callable[[socket.socket], None]) -> Iterator[tuple[int, list[socket.socket]]]:
-    """A server that does as told with each connection. Gives its port and the connections that it took."""
+    """A server that runs `behave` with each connection. Gives its port and the connections that it took."""
     server = socket.create_server((HOST, 0))
     visitors: list[socket.socket] = []
 
@@ -161,12 +167,9 @@ def listener(behave: Callable[[socket.socket], None]) -> Iterator[tuple[int, lis
             visitor.close()
 
 
-def strange(port: int, ssl_mode: SslMode = SslMode.DISABLE) -> DatabaseAddress:
-    """The address of a strange server."""
-    return DatabaseAddress(
-        provider=RunningPostgreSQL(port=port, superuser_password="", log=__file__).address().provider,  # type: ignore[arg-type]
-        host=HOST, port=port, database_name="d", username="u", ssl_mode=ssl_mode,
-    )  # fmt: skip
+def scripted(shop: Shop, port: int, **changes: object) -> OpenedEndpoint[DatabaseAddress]:
+    """A server that a test has written, at this port."""
+    return at(shop, port=port, database_name="d", username="u", ssl_mode=SslMode.DISABLE, **changes)
 
 
 def message(kind: bytes, body: bytes) -> bytes:
@@ -187,7 +190,7 @@ WELCOME = (
 def test_host_that_accepts_and_says_nothing_ends_with_the_deadline(shop: Shop) -> None:
     with listener(silent) as (port, _):
         began = time.monotonic()
-        result = client().test(strange(port), shop.secrets, Deadline.after(2))
+        result = client(scripted(shop, port)).test(Deadline.after(2))
         took = time.monotonic() - began
     assert outcome(result) == ("connect", "TIMEOUT")
     # Not a measurement: without a limit this would take as long as the system's own, minutes.
@@ -196,8 +199,8 @@ def test_host_that_accepts_and_says_nothing_ends_with_the_deadline(shop: Shop) -
 
 def test_connection_timeout_of_the_address_ends_it_too(shop: Shop) -> None:
     with listener(silent) as (port, _):
-        address = replace(strange(port), connection_timeout_seconds=1)
-        assert outcome(client().test(address, shop.secrets, Deadline.after(60))) == ("connect", "TIMEOUT")
+        endpoint = scripted(shop, port, connection_timeout_seconds=1)
+        assert outcome(client(endpoint).test(Deadline.after(60))) == ("connect", "TIMEOUT")
 
 
 def test_host_that_goes_silent_after_the_sign_in_ends_with_the_deadline(shop: Shop) -> None:
@@ -206,7 +209,7 @@ def test_host_that_goes_silent_after_the_sign_in_ends_with_the_deadline(shop: Sh
         connection.sendall(WELCOME)
 
     with listener(welcome) as (port, _):
-        result = client().test(strange(port), shop.secrets, Deadline.after(2))
+        result = client(scripted(shop, port)).test(Deadline.after(2))
     assert outcome(result) == ("read", "TIMEOUT")
 
 
@@ -228,7 +231,7 @@ def test_server_that_never_stops_answering_is_cut_off(shop: Shop) -> None:
             connection.sendall(row * 10)
 
     with listener(flood) as (port, _):
-        result = client().test(strange(port), shop.secrets, Deadline.after(10))
+        result = client(scripted(shop, port)).test(Deadline.after(10))
     assert outcome(result) == ("read", "RESULT_TOO_LARGE")
 
 
@@ -242,22 +245,21 @@ def test_server_that_never_stops_answering_is_cut_off(shop: Shop) -> None:
          "AUTHENTICATION_FAILED"),
     ],
 )  # fmt: skip
-def test_strange_answers_are_told_apart_and_never_relayed(shop: Shop, answer: bytes, code: str) -> None:
+def test_unexpected_answers_have_their_codes_and_are_never_relayed(shop: Shop, answer: bytes, code: str) -> None:
     def answer_and_close(connection: socket.socket) -> None:
         connection.recv(1000)
         connection.sendall(answer)
         connection.close()
 
     with listener(answer_and_close) as (port, _):
-        result = client().test(strange(port), shop.secrets, Deadline.after(5))
+        result = client(scripted(shop, port)).test(Deadline.after(5))
     assert outcome(result)[1] == code
     assert CANARY not in repr(result)
 
 
 def test_failure_shows_no_secret_and_no_foreign_text(shop: Shop) -> None:
-    secrets = replace(shop.secrets, password=Secret(CANARY))
     with pytest.raises(DatabaseFailure) as caught:
-        client().server_facts(shop.address, secrets, (), Deadline.after(5))
+        client(at(shop, password=CANARY)).server_facts((), Deadline.after(5))
     failure = caught.value
     assert failure.failure_code is FailureCode.AUTHENTICATION_FAILED
     assert not failure.retryable

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.clients.databases.postgresql.errors import DatabaseFailure, FailureCode
+from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.providers.postgresql.column_types import table_issues, topic_collisions
 from chalicelib.domain.providers.postgresql.facts import (
     Generated,
@@ -19,7 +19,7 @@ from tests.support.postgresql import ORDERS, Shop, client
 
 def listing(shop: Shop, bound: int = 500) -> TableListing:
     """What the client lists as the shop's role."""
-    return client().list_tables(shop.address, shop.secrets, Deadline.after(15), bound)
+    return client(shop.endpoint).list_tables(Deadline.after(15), bound)
 
 
 def listed(shop: Shop, name: str) -> RawTable:
@@ -196,10 +196,10 @@ def test_unreadable_server_is_a_failure_of_ours(shop: Shop) -> None:
 
 
 def test_nothing_is_ever_written(shop: Shop) -> None:
-    client().test(shop.address, shop.secrets, Deadline.after(15))
+    client(shop.endpoint).test(Deadline.after(15))
     listing(shop)
     shop.readiness(shop.plan())
-    client().target_facts(shop.address, shop.secrets, [ORDERS], Deadline.after(15))
+    client(shop.endpoint).target_facts([ORDERS], Deadline.after(15))
     lines = [line for line in shop.server.log.read_text().splitlines() if line.startswith("headgate|LOG:")]
     statements = [line.partition(": ")[2].strip().partition(": ")[2] for line in lines if "parameters" not in line]
     assert len(statements) > 10

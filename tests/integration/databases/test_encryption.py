@@ -18,7 +18,9 @@ from cryptography.x509.oid import NameOID
 
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
 from chalicelib.domain.database import SslMode, TestResult
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.kit.clock import Deadline
+from chalicelib.kit.masking import Secret
 from tests.support.postgresql import HOST, RunningPostgreSQL
 from tests.support.tcp_gate import carry
 
@@ -107,9 +109,18 @@ def outcome(encrypted: Encrypted, mode: SslMode, *, host: str = NAME, ca: str | 
 
 def attempt(encrypted: Encrypted, mode: SslMode, *, host: str = NAME, ca: str | None = None) -> TestResult:
     """A test of the connection by that name."""
-    database = PostgreSQL(policy=lambda _host: (HOST,))
+    return client_of(encrypted, mode, host=host, ca=ca).test(Deadline.after(10))
+
+
+def client_of(
+    encrypted: Encrypted, mode: SslMode, *, host: str = NAME, ca: str | None = None, bundle: str | None = None
+) -> PostgreSQL:
+    """A client of the server by that name."""
     address = replace(encrypted.server.address(), port=encrypted.port, host=host, ssl_mode=mode)
-    return database.test(address, replace(encrypted.server.superuser, ca_certificate=ca), Deadline.after(10))
+    secrets = {**encrypted.server.superuser, "ca_certificate": Secret(ca) if ca else None}
+    return PostgreSQL(
+        endpoint=OpenedEndpoint.unsaved(address, secrets), check_host=lambda _host: (HOST,), trusted_ca_file=bundle
+    )
 
 
 @pytest.mark.parametrize("mode", [SslMode.DISABLE, SslMode.PREFER, SslMode.REQUIRE])
@@ -140,9 +151,7 @@ def test_text_that_is_no_certificate_is_refused(encrypted: Encrypted) -> None:
 def test_bundle_of_the_installation_is_trusted(encrypted: Encrypted, tmp_path: Path) -> None:
     bundle = tmp_path / "bundle.pem"
     bundle.write_text(encrypted.certificate)
-    database = PostgreSQL(policy=lambda _host: (HOST,), trusted_ca_file=str(bundle))
-    address = replace(encrypted.server.address(), port=encrypted.port, host=NAME, ssl_mode=SslMode.VERIFY_FULL)
-    assert database.test(address, encrypted.server.superuser, Deadline.after(10)).success
+    assert client_of(encrypted, SslMode.VERIFY_FULL, bundle=str(bundle)).test(Deadline.after(10)).success
 
 
 def test_certificate_leaves_no_file_behind(encrypted: Encrypted) -> None:

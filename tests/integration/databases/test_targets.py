@@ -24,7 +24,7 @@ GRANTED = "GRANT SELECT, INSERT, UPDATE, DELETE ON copy.orders TO {role}"
 
 def source_orders(shop: Shop) -> SourceTable:
     """The shop's orders as discovery keeps them."""
-    listing = client().list_tables(shop.address, shop.secrets, Deadline.after(15))
+    listing = client(shop.endpoint).list_tables(Deadline.after(15))
     raw = next(table for table in listing.tables if table.name == ORDERS)
     return SourceTable(
         id="t",
@@ -43,7 +43,7 @@ def source_orders(shop: Shop) -> SourceTable:
 
 def facts(shop: Shop, *targets: TableName) -> TargetFacts:
     """What the client reads about targets."""
-    return client().target_facts(shop.address, shop.secrets, targets or [COPY], Deadline.after(15))
+    return client(shop.endpoint).target_facts(targets or [COPY], Deadline.after(15))
 
 
 def verdict(shop: Shop, target: TableName = COPY, **options: object) -> TargetVerdict:

@@ -12,7 +12,7 @@ from chalicelib.errors import NotFound, StoreUnavailable, WriteConflict
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.users import Users
 from tests.integration.stores.conftest import Room
-from tests.support.call_interceptor import Point, RequestContext
+from tests.support.call_interceptor import InterceptedCall, Point
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -137,7 +137,7 @@ def test_a_list_is_newest_first_in_pages_that_leave_nothing_out(room: Room) -> N
     assert users.list(limit=7).next_key is None
 
 
-def _lost(_point: Point, call: RequestContext) -> object:
+def _lost(_point: Point, call: InterceptedCall) -> object:
     call()
     raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
@@ -157,7 +157,7 @@ def test_a_commit_that_another_one_overtook_is_not_taken_for_its_own(room: Room)
     users = Users()
     put(users, user(1))
 
-    def overtaken(point: Point, call: RequestContext) -> object:
+    def overtaken(point: Point, call: InterceptedCall) -> object:
         if point.number == 0:
             room.gate.unwatch()
             save(users, replace(user(1), role=Role.VIEWER))
@@ -169,7 +169,7 @@ def test_a_commit_that_another_one_overtook_is_not_taken_for_its_own(room: Room)
     assert users.get("user-1").role is Role.VIEWER
 
 
-def _silent(_point: Point, _call: RequestContext) -> object:
+def _silent(_point: Point, _call: InterceptedCall) -> object:
     raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
 

@@ -1,6 +1,6 @@
-"""Snapshots of Connect clusters on moto: any size, written in parts, believed only when whole."""
+"""Snapshots of Connect clusters on moto: any size, written in parts, used only when complete."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -8,19 +8,21 @@ import pytest
 
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState
 from chalicelib.domain.reconcile.drift import Drift
-from chalicelib.domain.reconcile.restarts import Ailment, Restarts
-from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView, Wanted
+from chalicelib.domain.reconcile.restarts import RestartCause, Restarts
+from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView, DesiredConnector
+from chalicelib.domain.reconcile.transitions import MAX_TRANSITIONS, Transition
 from chalicelib.kit.ids import id_from
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import ObservationRow, Observations
 from chalicelib.stores.transaction import Transaction
-from tests.support.call_interceptor import Gate
+from tests.support.call_interceptor import Crash, Gate, Point
 from tests.support.tables import Tables, on_moto
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-RESTARTS = Restarts(count=2, tried_at=NOW, ailment=Ailment.FAILED, since=NOW)
+RESTARTS = Restarts(count=2, tried_at=NOW, cause=RestartCause.FAILED, since=NOW)
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +46,8 @@ def tables(all_tables: Tables) -> Iterator[Tables]:
 def view(connectors: int, **changes: ObservedState) -> ClusterView:
     """Every connector runs, but for those that are named."""
     names = [f"c{number}" for number in range(connectors)]
-    wanted = {
-        name: Wanted(
+    desired = {
+        name: DesiredConnector(
             resource_type="pipeline", resource_id=id_from(name), desired_state=DesiredState.RUNNING,
             config_hash=id_from("hash", name) * 2,
         )
@@ -53,20 +55,20 @@ def view(connectors: int, **changes: ObservedState) -> ClusterView:
     }  # fmt: skip
     observed = {name: Observation(state=changes.get(name, ObservedState.RUNNING), observed_at=NOW) for name in names}
     snapshot = ClusterSnapshot(
-        epoch=3, unsettled=True, wanted=wanted, observed=observed, missing={"gone": NOW},
-        restarts={"c0": RESTARTS}, drifted={"c0": Drift(given="hash", confirmed=True)},
+        epoch=3, unsettled=True, desired=desired, observed=observed, missing={"gone": NOW},
+        restarts={"c0": RESTARTS}, drifted={"c0": Drift(expected="hash", confirmed=True)},
     )  # fmt: skip
     return ClusterView(observed_at=NOW, snapshot=snapshot)
 
 
-def over(observations: Observations, seen: ClusterView) -> ClusterView:
-    """What was just seen, to be written over what is stored now."""
-    return replace(seen, body=observations.read(["k"])["k"].body)
+def after_reading(observations: Observations, seen: ClusterView) -> ClusterView:
+    """What was just seen, as a tick would write it that has read what is stored now."""
+    return replace(seen, write_id=observations.read(["k"]).get("k", ClusterView()).write_id)
 
 
 def written(gate: Gate, observations: Observations, seen: ClusterView, *, changed: bool) -> list[str]:
     """The calls to the store that a write makes."""
-    later = over(observations, seen)
+    later = after_reading(observations, seen)
     gate.watch()
     assert observations.write("k", later, changed=changed)
     return [point.what for point in gate.unwatch()]
@@ -89,13 +91,13 @@ def registered() -> tuple[ConnectClusters, str]:
 def test_another_process_reads_what_was_written(tables: Tables, connectors: int) -> None:
     Observations().write("k", view(connectors), changed=True)
     read = Observations().read(["k"])["k"].snapshot
-    assert read.wanted == view(connectors).snapshot.wanted
+    assert read.desired == view(connectors).snapshot.desired
     assert {name: seen.state for name, seen in read.observed.items()} == dict.fromkeys(
-        read.wanted, ObservedState.RUNNING
+        read.desired, ObservedState.RUNNING
     )
     assert (read.epoch, read.unsettled, read.missing) == (3, True, {"gone": NOW})
     assert read.restarts == {"c0": RESTARTS}
-    assert read.drifted == {"c0": Drift(given="hash", confirmed=True)}
+    assert read.drifted == {"c0": Drift(expected="hash", confirmed=True)}
 
 
 def test_every_part_of_ten_thousand_connectors_fits_into_an_item(tables: Tables) -> None:
@@ -107,12 +109,16 @@ def test_every_part_of_ten_thousand_connectors_fits_into_an_item(tables: Tables)
 def test_one_changed_connector_costs_one_part(tables: Tables, gate: Gate) -> None:
     observations = Observations()
     observations.write("k", view(5_000), changed=True)
+    for row in ObservationRow.query("k", ObservationRow.part.startswith("body/")):
+        row.update([ObservationRow.epoch.set(7)])  # which a part that is written anew does not have
     calls = written(gate, observations, view(5_000, c7=ObservedState.FAILED), changed=True)
-    assert calls == ["UpdateItem", "PutItem"]
+    assert calls == ["TransactWriteItems"]
+    parts = ObservationRow.query("k", ObservationRow.part.startswith("body/"))
+    assert [row.epoch for row in parts].count(0) == 1
     assert Observations().read(["k"])["k"].snapshot.observed["c7"].state is ObservedState.FAILED
 
 
-def test_a_later_look_at_the_same_costs_no_part(tables: Tables, gate: Gate) -> None:
+def test_a_later_observation_of_the_same_costs_no_part(tables: Tables, gate: Gate) -> None:
     observations = Observations()
     observations.write("k", view(5_000), changed=True)
     later = view(5_000)
@@ -131,29 +137,29 @@ def test_a_body_that_is_known_is_not_read_again(tables: Tables, gate: Gate) -> N
     assert [point.what for point in gate.unwatch()] == ["BatchGetItem"]
 
 
-def test_a_body_whose_writer_died_half_way_is_not_believed_and_then_written_anew(tables: Tables) -> None:
+def test_a_body_that_was_partly_written_is_not_used_and_then_written_anew(tables: Tables) -> None:
     Observations().write("k", view(5_000), changed=True)
     ObservationRow("k", "body/3").delete()
     fresh = Observations()
     assert fresh.read(["k"])["k"].snapshot == ClusterSnapshot()
-    assert fresh.write("k", over(fresh, view(5_000)), changed=True)
-    assert len(Observations().read(["k"])["k"].snapshot.wanted) == 5_000
+    assert fresh.write("k", after_reading(fresh, view(5_000)), changed=True)
+    assert len(Observations().read(["k"])["k"].snapshot.desired) == 5_000
 
 
 @pytest.mark.parametrize("changed", [True, False])
 def test_of_two_ticks_at_the_same_moment_the_first_one_counts(tables: Tables, changed: bool) -> None:
     first, second = Observations(), Observations()
     first.write("k", view(2), changed=True)
-    begins = [replace(one.read(["k"])["k"], observed_at=NOW) for one in (first, second)]
-    failed = replace(begins[0], snapshot=view(2, c0=ObservedState.FAILED).snapshot)
-    late = replace(begins[1], snapshot=view(2, c1=ObservedState.FAILED).snapshot)
+    views = [replace(one.read(["k"])["k"], observed_at=NOW) for one in (first, second)]
+    failed = replace(views[0], snapshot=view(2, c0=ObservedState.FAILED).snapshot)
+    late = replace(views[1], snapshot=view(2, c1=ObservedState.FAILED).snapshot)
     assert first.write("k", failed, changed=True)
     assert not second.write("k", late, changed=changed)
     states = {name: seen.state for name, seen in second.read(["k"])["k"].snapshot.observed.items()}
     assert states == {"c0": ObservedState.FAILED, "c1": ObservedState.RUNNING}
 
 
-def test_that_connect_could_not_be_read_is_noted_whatever_was_stored_meanwhile(tables: Tables) -> None:
+def test_that_connect_cannot_be_read_is_stored_whatever_was_stored_meanwhile(tables: Tables) -> None:
     observations = Observations()
     observations.write("k", view(2), changed=True)
     assert observations.write("k", ClusterView(observed_at=NOW, unreadable="Out of reach."), changed=False)
@@ -172,29 +178,27 @@ def test_a_tick_begins_with_one_call(tables: Tables, gate: Gate) -> None:
     assert seen == observations.read(["k"])["k"]
 
 
-def test_a_head_whose_body_is_new_to_the_process_is_read_once_more_before_it_is_believed(
-    tables: Tables, gate: Gate
-) -> None:
+def test_a_head_whose_body_is_new_to_the_process_is_read_once_more(tables: Tables, gate: Gate) -> None:
     clusters, _ = registered()
     Observations().write("k", view(3), changed=True)
     gate.watch()
     _, seen = Observations().look("k", clusters)
     assert [point.what for point in gate.unwatch()] == ["BatchGetItem"] * 3
-    assert len(seen.snapshot.wanted) == 3
+    assert len(seen.snapshot.desired) == 3
 
 
 def test_a_cluster_that_is_not_registered_has_no_registration(tables: Tables) -> None:
     assert Observations().look("k", ConnectClusters()) == (None, ClusterView())
 
 
-def test_a_change_of_what_is_wanted_is_counted_beside_the_body(tables: Tables) -> None:
+def test_a_change_of_what_is_desired_is_counted_in_the_head(tables: Tables) -> None:
     observations = Observations()
     observations.write("k", view(2), changed=True)
     transaction = Transaction()
     observations.bump(transaction, "k")
     transaction.commit()
     seen = observations.read(["k"])["k"]
-    assert (seen.epoch, len(seen.snapshot.wanted)) == (1, 2)
+    assert (seen.epoch, len(seen.snapshot.desired)) == (1, 2)
 
 
 def test_an_unreadable_cluster_keeps_what_was_known(tables: Tables) -> None:
@@ -203,4 +207,113 @@ def test_an_unreadable_cluster_keeps_what_was_known(tables: Tables) -> None:
     seen = observations.read(["k"])["k"]
     observations.write("k", replace(seen, unreadable="Out of reach."), changed=False)
     read = Observations().read(["k"])["k"]
-    assert (read.unreadable, len(read.snapshot.wanted)) == ("Out of reach.", 2)
+    assert (read.unreadable, len(read.snapshot.desired)) == ("Out of reach.", 2)
+
+
+# transitions
+
+
+def transition(name: str = "c0", *, at: datetime = NOW) -> Transition:
+    return Transition(
+        connector=name, before=ObservedState.RUNNING, after=ObservedState.FAILED, kinds=("CDC_WAL_ERROR",),
+        reasons=("The connector has failed.",), at=at,
+    )  # fmt: skip
+
+
+def looked(observations: Observations) -> ClusterView:
+    """What a tick begins with."""
+    return observations.look("k", ConnectClusters())[1]
+
+
+def stored(observations: Observations, *transitions: Transition, connectors: int = 2) -> ClusterView:
+    """A change with these transitions, as a tick leaves it that dies before it publishes them."""
+    seen = replace(after_reading(observations, view(connectors)), transitions=transitions)
+    result = observations.write("k", seen, changed=True)
+    assert result
+    return result
+
+
+def test_transitions_are_there_for_the_next_tick_until_they_are_removed(tables: Tables) -> None:
+    first = stored(Observations(), transition(), transition("c1"))
+    assert first.transitions == (transition(), transition("c1"))
+    again = looked(Observations())
+    assert again.transitions == first.transitions
+    assert len(again.snapshot.desired) == 2
+    Observations().remove_transitions("k", first)
+    assert looked(Observations()).transitions == ()
+
+
+def test_a_change_with_its_transition_is_one_write_and_removing_it_another(tables: Tables, gate: Gate) -> None:
+    observations = Observations()
+    stored(observations, connectors=5_000)
+    failed = view(5_000, c7=ObservedState.FAILED)
+    later = replace(after_reading(observations, failed), transitions=(transition("c7"),))
+    gate.watch()
+    result = observations.write("k", later, changed=True)
+    assert result
+    observations.remove_transitions("k", result)
+    assert [point.what for point in gate.unwatch()] == ["TransactWriteItems", "UpdateItem"]
+
+
+def test_transitions_may_be_stored_without_another_body(tables: Tables) -> None:
+    """Connect has become unreadable: the body stays."""
+    observations = Observations()
+    stored(observations)
+    seen = replace(looked(observations), unreadable="Out of reach.", transitions=(transition(),))
+    assert observations.write("k", seen, changed=False)
+    after = looked(Observations())
+    assert (after.unreadable, after.transitions, len(after.snapshot.desired)) == ("Out of reach.", (transition(),), 2)
+
+
+@pytest.mark.parametrize("unreadable", [None, "Out of reach."])
+def test_of_two_ticks_with_transitions_the_first_one_counts(tables: Tables, unreadable: str | None) -> None:
+    first, second = Observations(), Observations()
+    stored(first)
+    views = [replace(looked(one), unreadable=unreadable) for one in (first, second)]
+    assert first.write("k", replace(views[0], transitions=(transition("c0"),)), changed=False)
+    assert second.write("k", replace(views[1], transitions=(transition("c1"),)), changed=False) is None
+    assert looked(second).transitions == (transition("c0"),)
+
+
+def test_who_has_read_transitions_before_they_were_removed_does_not_count(tables: Tables) -> None:
+    first, second = Observations(), Observations()
+    published = stored(first, transition())
+    late = looked(second)
+    first.remove_transitions("k", published)
+    assert second.write("k", late, changed=False) is None
+    assert looked(second).transitions == ()
+
+
+def test_transitions_that_another_tick_has_taken_over_are_not_removed(tables: Tables) -> None:
+    first, second = Observations(), Observations()
+    slow = stored(first, transition())
+    taken = replace(looked(second), transitions=(transition(), transition("c1")))
+    assert second.write("k", taken, changed=False)
+    first.remove_transitions("k", slow)
+    assert looked(first).transitions == (transition(), transition("c1"))
+
+
+def test_ten_thousand_transitions_fit_beside_a_body_of_that_size(tables: Tables) -> None:
+    names = [connector_name(ConnectorKind.SOURCE, id_from(str(number))) for number in range(MAX_TRANSITIONS)]
+    many = [transition(name) for name in names]
+    stored(Observations(), *many, connectors=10_000)
+    assert list(looked(Observations()).transitions) == many
+    rows = [row for row in ObservationRow.query("k") if row.body]
+    assert max(len(row.body) for row in rows) < 100_000
+
+
+def test_transitions_survive_a_crash_while_the_body_is_written(tables: Tables, gate: Gate) -> None:
+    """Parts that do not fit into the transaction are written after it."""
+
+    def crash_at_the_first_part(point: Point, call: Callable[[], object]) -> object:
+        if point.what == "PutItem":
+            raise Crash
+        return call()
+
+    gate.watch(crash_at_the_first_part)
+    with pytest.raises(Crash):
+        stored(Observations(), transition(), connectors=10_000)
+    gate.unwatch()
+    after = looked(Observations())
+    assert after.transitions == (transition(),)
+    assert after.snapshot == ClusterSnapshot()

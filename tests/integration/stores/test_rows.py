@@ -14,7 +14,7 @@ from chalicelib.stores.rows import read_rows
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.users import UserRows, Users
 from tests.integration.stores.conftest import Room
-from tests.support.call_interceptor import Point, RequestContext
+from tests.support.call_interceptor import InterceptedCall, Point
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 HELD_BACK = {"headgate-users": {"ConsistentRead": True, "Keys": [{"id": {"S": "user-1"}}]}}
@@ -73,7 +73,7 @@ def test_what_the_table_held_back_is_asked_for_again(users: Users, room: Room) -
 
 
 def test_a_table_that_goes_on_holding_back_is_unavailable(users: Users, room: Room) -> None:
-    def always(_: Point, call: RequestContext) -> object:
+    def always(_: Point, call: InterceptedCall) -> object:
         return _holding_back(call)
 
     room.gate.watch(always)
@@ -82,7 +82,7 @@ def test_a_table_that_goes_on_holding_back_is_unavailable(users: Users, room: Ro
     room.gate.unwatch()
 
 
-def _holding_back(call: RequestContext) -> object:
+def _holding_back(call: InterceptedCall) -> object:
     """The answer of a table that is too busy for any of the keys."""
     status, headers, _ = cast(tuple[int, dict[str, str], bytes], call())
     return status, headers, json.dumps({"Responses": {}, "UnprocessedKeys": HELD_BACK}).encode()

@@ -5,16 +5,25 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from chalicelib.api.inputs import MAX_BODY_BYTES
-from chalicelib.api.route import Route, UuidPath
+from chalicelib.api.route import Route
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
-from tests.support.edge import ADMIN, JSON_ADMIN, THING, Seen, lambda_event, logged, make_edge, through_lambda_event
+from tests.support.edge import (
+    ADMIN,
+    JSON_ADMIN,
+    THING,
+    ClientResponse,
+    lambda_event,
+    logged,
+    make_edge,
+    through_lambda_event,
+)
 
 THINGS = "/api/v1/things"
 VIEWER = {"x-test-role": "Viewer"}
 
 
-def outcome(seen: Seen) -> tuple[int, str]:
+def outcome(seen: ClientResponse) -> tuple[int, str]:
     return seen.status, json.loads(seen.body)["error"]["code"]
 
 
@@ -38,53 +47,58 @@ def test_the_steps_come_in_their_order(
     assert edge.calls == []
 
 
-def test_who_may_not_learns_nothing_of_what_is_there() -> None:
+def test_without_permission_nothing_is_revealed_about_the_path() -> None:
     send = through_lambda_event(make_edge().app)
     assert outcome(send("DELETE", f"{THINGS}/not-a-uuid", VIEWER, b"")) == (403, "FORBIDDEN")
     assert outcome(send("DELETE", f"{THINGS}/not-a-uuid", ADMIN, b"")) == (404, "NOT_FOUND")
 
 
-def test_a_denial_is_handed_to_the_audit_with_its_route() -> None:
+def test_a_denial_is_audited_with_its_route() -> None:
     edge = make_edge()
     through_lambda_event(edge.app)("DELETE", f"{THINGS}/{THING}", {**VIEWER, "x-correlation-id": "c-1"}, b"")
-    [(call, route)] = edge.denied
-    assert (call.actor.id, call.correlation_id, route.method, route.path) == ("u1", "c-1", "DELETE", "/things/{uuid}")
+    [(context, route)] = edge.denied
+    assert (context.actor.id, context.correlation_id, route.method, route.path) == (
+        "u1",
+        "c-1",
+        "DELETE",
+        "/things/{uuid}",
+    )
 
 
-def test_nobody_is_no_denial() -> None:
+def test_an_unauthenticated_request_is_not_audited_as_a_denial() -> None:
     edge = make_edge()
     through_lambda_event(edge.app)("DELETE", f"{THINGS}/{THING}", {}, b"")
     assert edge.denied == []
 
 
-def test_a_machines_route_takes_the_service_credential_and_no_user() -> None:
+def test_a_service_route_takes_the_service_credential_and_no_user() -> None:
     send = through_lambda_event(make_edge().app)
     assert send("GET", "/api/v1/machine", {"authorization": "Bearer service"}, b"").body == "service"
     assert outcome(send("GET", "/api/v1/machine", ADMIN, b"")) == (403, "FORBIDDEN")
 
 
-def test_a_public_route_asks_for_nobody() -> None:
+def test_a_public_route_authenticates_nobody() -> None:
     assert through_lambda_event(make_edge().app)("GET", "/api/v1/wall", {"x-test-role": "nonsense"}, b"").status == 200
 
 
-def test_cookies_that_the_gateway_splits_are_put_together() -> None:
+def test_cookies_that_the_gateway_splits_are_joined() -> None:
     app = make_edge().app
     event = {**lambda_event(app, "GET", "/api/v1/wall"), "multiValueHeaders": {"Cookie": ["a=1", "b=2"]}}
     assert app(event, None)["body"] == "a=1; b=2 127.0.0.1"
 
 
-@pytest.mark.parametrize("given", ["", "a b", "x" * 129, "ä", "a\r\nSet-Cookie: x=1", "a;b"])
-def test_a_bad_correlation_id_is_replaced(given: str) -> None:
-    seen = through_lambda_event(make_edge().app)("GET", "/health", {"X-Correlation-ID": given}, b"")
+@pytest.mark.parametrize("sent_id", ["", "a b", "x" * 129, "ä", "a\r\nSet-Cookie: x=1", "a;b"])
+def test_a_bad_correlation_id_is_replaced(sent_id: str) -> None:
+    seen = through_lambda_event(make_edge().app)("GET", "/health", {"X-Correlation-ID": sent_id}, b"")
     assert len(str(seen.headers["x-correlation-id"])) == 36
 
 
 def test_the_handler_gets_a_deadline_of_twenty_seconds_and_the_correlation_id() -> None:
     edge = make_edge()
     through_lambda_event(edge.app)("POST", THINGS, {**JSON_ADMIN, "x-correlation-id": "c-7"}, b'{"name":"a"}')
-    [call] = edge.calls
-    assert (call.correlation_id, call.request_key) == ("c-7", None)
-    assert 0 < call.deadline.remaining() <= 20
+    [context] = edge.calls
+    assert (context.correlation_id, context.request_key) == ("c-7", None)
+    assert 0 < context.deadline.remaining() <= 20
 
 
 def test_one_line_is_logged_with_the_pattern_and_not_the_path() -> None:
@@ -92,15 +106,15 @@ def test_one_line_is_logged_with_the_pattern_and_not_the_path() -> None:
     with logged() as lines:
         send("GET", f"{THINGS}/{THING}?hunter2=1", {**ADMIN, "cookie": "hunter2"}, b"")
     [line] = [json.loads(line) for line in lines.getvalue().splitlines()]
-    told = (line["method"], line["path"], line["status"], line["code"])
-    assert told == ("GET", "/api/v1/things/{uuid}", 422, "VALIDATION_FAILED")
+    logged_fields = (line["method"], line["path"], line["status"], line["code"])
+    assert logged_fields == ("GET", "/api/v1/things/{uuid}", 422, "VALIDATION_FAILED")
     assert line["duration_ms"] >= 0
     assert line["correlation_id"]
     assert THING not in str(line)
     assert "hunter2" not in str(line)
 
 
-def test_an_unforeseen_failure_is_logged_without_its_message() -> None:
+def test_an_unexpected_failure_is_logged_without_its_message() -> None:
     send = through_lambda_event(make_edge().app)
     with logged() as lines:
         send("POST", "/api/v1/broken", {**ADMIN, "x-correlation-id": "c-9"}, b"")
@@ -109,59 +123,27 @@ def test_an_unforeseen_failure_is_logged_without_its_message() -> None:
     assert "hunter2" not in lines.getvalue()
 
 
-def test_an_answer_of_another_kind_than_declared_is_a_failure_and_does_not_leave() -> None:
+def test_a_response_of_another_type_than_declared_is_an_error() -> None:
     seen = through_lambda_event(make_edge().app)("POST", "/api/v1/sealed", JSON_ADMIN, b'{"name":"a"}')
     assert outcome(seen) == (500, "INTERNAL")
 
 
 def test_a_denial_that_cannot_be_audited_is_still_a_denial() -> None:
-    def fail(call: RequestContext, route: Route) -> None:
+    def fail(context: RequestContext, route: Route) -> None:
         raise RuntimeError("no audit")
 
-    send = through_lambda_event(make_edge(denials=fail).app)
+    send = through_lambda_event(make_edge(record_denial=fail).app)
     assert outcome(send("DELETE", f"{THINGS}/{THING}", VIEWER, b"")) == (403, "FORBIDDEN")
-
-
-def test_a_route_expects_what_its_path_is_about_once_somebody_seems_to_ask() -> None:
-    noted: list[str] = []
-    routes = Router(
-        tag="Parts",
-        expects={
-            "/parts/{uuid}": lambda _: noted.append("part"),
-            "/parts/{uuid}/screws": lambda _: noted.append("screws"),
-        },
-    )
-
-    @routes.get("/parts", needs=Permission.READ)
-    def list_parts() -> list[str]:
-        """Expects nothing."""
-        return noted
-
-    @routes.get("/parts/{uuid}", needs=Permission.READ)
-    def get_part(uuid: UuidPath) -> list[str]:
-        """Expects the part."""
-        return [*noted, uuid]
-
-    @routes.get("/parts/{uuid}/screws", needs=Permission.READ)
-    def list_screws(uuid: UuidPath) -> list[str]:
-        """Expects its screws."""
-        return [*noted, uuid]
-
-    send = through_lambda_event(make_edge(routes).app)
-    assert send("GET", f"/api/v1/parts/{THING}", {}, b"").status == 401
-    assert send("GET", "/api/v1/parts", ADMIN, b"").body == "[]"
-    assert json.loads(send("GET", f"/api/v1/parts/{THING}", ADMIN, b"").body) == ["part", THING]
-    assert json.loads(send("GET", f"/api/v1/parts/{THING}/screws", ADMIN, b"").body) == ["part", "screws", THING]
 
 
 def test_concurrent_requests_do_not_see_each_other() -> None:
     routes = Router(tag="Slow")
 
     @routes.get("/slow", needs=Permission.READ)
-    def slow(call: RequestContext) -> list[int]:
-        """Gives the others time to come between."""
+    def slow(context: RequestContext) -> list[int]:
+        """Gives the other requests time to interleave."""
         time.sleep(0.001)
-        return [int(call.correlation_id)]
+        return [int(context.correlation_id)]
 
     send = through_lambda_event(make_edge(routes).app)
 

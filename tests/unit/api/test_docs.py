@@ -27,5 +27,5 @@ def test_scripts_and_styles_have_their_types() -> None:
     assert [kind.split(";")[0] for kind in types.values()] == ["text/javascript", "text/javascript", "text/css"]
 
 
-def test_the_description_is_served_for_the_stage_that_it_is_asked_behind() -> None:
+def test_the_document_names_the_stage_of_the_request() -> None:
     assert '"servers":[{"url":"/api"}]' in SEND("GET", "/openapi.json", {}, b"").body

@@ -36,7 +36,7 @@ def test_every_error_has_a_status_and_a_code_that_belongs_to_it(kind: type[Headg
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.__bases__ == (HeadgateError,)])
-def test_no_kind_of_error_falls_through_to_500_unsaid(kind: type[HeadgateError]) -> None:
+def test_every_kind_of_error_has_a_status_of_its_own(kind: type[HeadgateError]) -> None:
     assert kind in STATUS
 
 
@@ -51,7 +51,7 @@ def test_the_envelope_always_has_code_message_and_details() -> None:
     assert detailed["error"]["details"] == [{"location": ["body", "port"], "type": "int_parsing"}]
 
 
-def test_an_error_may_bring_its_own_code() -> None:
+def test_an_error_may_have_its_own_code() -> None:
     response = render(errors.Conflict("taken", code="NAME_CONFLICT"))
     assert (response.status, json.loads(response.body)["error"]["code"]) == (409, "NAME_CONFLICT")
 
@@ -65,10 +65,10 @@ def test_an_error_may_bring_its_own_code() -> None:
         (errors.Unauthenticated("who"), "WWW-Authenticate", "Bearer"),
     ],
 )
-def test_a_kind_brings_the_header_that_clients_need(error: HeadgateError, name: str, value: str) -> None:
+def test_each_kind_of_error_has_the_header_that_clients_need(error: HeadgateError, name: str, value: str) -> None:
     assert render(error).headers[name] == value
 
 
-def test_the_unforeseen_is_500_without_a_hint_of_what_it_was() -> None:
+def test_an_unexpected_error_is_500_without_its_cause() -> None:
     response = render(internal())
     assert (response.status, json.loads(response.body)["error"]["code"]) == (500, "INTERNAL")

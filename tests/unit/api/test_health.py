@@ -5,21 +5,21 @@ from chalice.app import Chalice
 
 from chalicelib.api.boundary import Boundary, BoundaryDependencies
 from chalicelib.api.health import health_routes
-from chalicelib.api.router import close
-from tests.support.edge import Seen, through_lambda_event
+from chalicelib.api.router import finish_app
+from tests.support.edge import ClientResponse, through_lambda_event
 
 
-def ask(path: str, found: dict[str, bool]) -> Seen:
+def ask(path: str, found: dict[str, bool]) -> ClientResponse:
     def nothing() -> BoundaryDependencies:
-        raise AssertionError("health asks for nobody and nothing")
+        raise AssertionError("health needs no dependencies")
 
     app, boundary = Chalice(app_name="t"), Boundary(nothing)
     health_routes(lambda: found).mount(app, "", boundary)
-    close(app, boundary, lambda _: tuple(app.routes))
+    finish_app(app, boundary, lambda _: tuple(app.routes))
     return through_lambda_event(app)("GET", path, {}, b"")
 
 
-def test_health_says_that_the_process_serves_whatever_its_stores_do() -> None:
+def test_health_is_ok_whatever_the_stores_do() -> None:
     seen = ask("/health?probe=1", {"tables": False})
     assert (seen.status, json.loads(seen.body)) == (200, {"status": "ok"})
 

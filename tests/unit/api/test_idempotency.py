@@ -4,7 +4,7 @@ from datetime import datetime
 import pytest
 
 from chalicelib.api.http import HttpRequest, HttpResponse
-from chalicelib.api.idempotency import Once
+from chalicelib.api.idempotency import IdempotentRequests
 from chalicelib.domain.access import Actor, RequestContext, Role
 from chalicelib.domain.idempotency import LEASE, Claim, KeptAnswer
 from chalicelib.errors import (
@@ -44,24 +44,24 @@ class _Requests:
         self.outcome: HttpResponse | HeadgateError | Exception = HttpResponse(status=201, body="first")
 
     def send(
-        self, *, user: str | None = "u1", path: str = "/p", key: str | None = "k", body: bytes = b"{}", **query: str
+        self, *, user: str | None = "u1", path: str = "/p", key: str = "k", body: bytes = b"{}", **query: str
     ) -> str:
-        once = Once(rows=self.rows, signer=Signer(key=b"k" * 32), clock=self.clock)
+        idempotent = IdempotentRequests(rows=self.rows, signer=Signer(key=b"k" * 32), clock=self.clock)
         actor = Actor(id=user, email=None, role=Role.ADMIN, via="session" if user else "anonymous")
-        call = RequestContext(actor=actor, correlation_id="c")
+        context = RequestContext(actor=actor, correlation_id="c")
         request = HttpRequest(
             method="POST", route=path, path=path, query={name: [value] for name, value in query.items()}
         )
-        return once.run(call, request, key, body, self._handle).body
+        return idempotent.run(context, request, key, body, self._handle).body
 
-    def _handle(self, call: RequestContext) -> HttpResponse:
-        self.runs.append(call)
+    def _handle(self, context: RequestContext) -> HttpResponse:
+        self.runs.append(context)
         if isinstance(self.outcome, Exception):
             raise self.outcome
         return self.outcome
 
 
-def test_the_same_request_runs_once_and_gets_the_first_answer_again() -> None:
+def test_the_same_request_runs_once_and_gets_the_first_response_again() -> None:
     requests = _Requests()
     assert requests.send() == "first"
     requests.outcome = HttpResponse(status=201, body="second")
@@ -70,10 +70,12 @@ def test_the_same_request_runs_once_and_gets_the_first_answer_again() -> None:
 
 
 def test_without_a_key_every_request_runs() -> None:
-    requests = _Requests()
-    requests.send(key=None)
-    requests.send(key=None)
-    assert [call.request_key for call in requests.runs] == [None, None]
+    edge = make_edge()
+    send = through_lambda_event(edge.app)
+    for _ in range(2):
+        assert send("POST", THINGS, JSON_ADMIN, b'{"name":"a"}').status == 201
+    assert [context.request_key for context in edge.calls] == [None, None]
+    assert edge.rows.rows == {}
 
 
 @pytest.mark.parametrize("change", [{"user": "u2"}, {"path": "/q"}, {"key": "other"}])
@@ -81,7 +83,7 @@ def test_another_principal_path_or_key_is_another_request(change: dict[str, str]
     requests = _Requests()
     requests.send()
     requests.send(**change)  # type: ignore[arg-type]
-    assert len({call.request_key for call in requests.runs}) == 2
+    assert len({context.request_key for context in requests.runs}) == 2
 
 
 def test_another_body_or_query_under_the_same_key_is_a_conflict() -> None:
@@ -94,15 +96,15 @@ def test_another_body_or_query_under_the_same_key_is_a_conflict() -> None:
     assert len(requests.runs) == 1
 
 
-def test_while_the_first_runs_a_second_is_told_to_wait() -> None:
+def test_while_the_first_runs_a_second_is_refused_with_a_delay() -> None:
     requests = _Requests()
     seen: list[RequestInProgress] = []
 
-    def meanwhile(call: RequestContext) -> HttpResponse:
+    def meanwhile(context: RequestContext) -> HttpResponse:
         requests._handle = lambda _: HttpResponse(status=200)  # type: ignore[method-assign]
-        with pytest.raises(RequestInProgress) as told:
+        with pytest.raises(RequestInProgress) as refusal:
             requests.send()
-        seen.append(told.value)
+        seen.append(refusal.value)
         return HttpResponse(status=201, body="done")
 
     requests._handle = meanwhile  # type: ignore[method-assign]
@@ -110,7 +112,7 @@ def test_while_the_first_runs_a_second_is_told_to_wait() -> None:
     assert seen[0].retry_after_seconds > 0
 
 
-def test_a_runner_that_died_is_followed_after_its_lease_under_the_same_request_key() -> None:
+def test_after_the_lease_of_a_crashed_request_the_next_one_runs_under_the_same_request_key() -> None:
     requests = _Requests()
     requests.send()
     [key] = requests.rows.rows
@@ -118,10 +120,10 @@ def test_a_runner_that_died_is_followed_after_its_lease_under_the_same_request_k
     requests.rows.rows[key] = (body_hash, claim, until, None)
     requests.clock.now += LEASE
     assert requests.send() == "first"
-    assert len({call.request_key for call in requests.runs}) == 1
+    assert len({context.request_key for context in requests.runs}) == 1
 
 
-def test_who_comes_back_after_its_lease_does_not_overwrite_the_one_that_followed() -> None:
+def test_a_request_whose_lease_ended_does_not_overwrite_the_next_one() -> None:
     rows = MemoryRows()
     first = rows.claim("k", "h", at())
     second = rows.claim("k", "h", at() + LEASE)
@@ -136,7 +138,7 @@ def test_who_comes_back_after_its_lease_does_not_overwrite_the_one_that_followed
 @pytest.mark.parametrize(
     "error", [NotFound("x"), Conflict("x", code="NAME_CONFLICT"), Invalid("x", code="SOURCE_NOT_READY"), Rejected("x")]
 )
-def test_a_definite_refusal_is_kept(error: HeadgateError) -> None:
+def test_a_definite_refusal_is_stored(error: HeadgateError) -> None:
     requests = _Requests()
     requests.outcome = error
     with pytest.raises(type(error)):
@@ -158,17 +160,17 @@ def test_a_definite_refusal_is_kept(error: HeadgateError) -> None:
         RuntimeError("x"),
     ],
 )
-def test_what_passes_or_is_unknown_is_tried_again_under_the_same_request_key(error: Exception) -> None:
+def test_a_temporary_or_unknown_failure_may_be_repeated_under_the_same_request_key(error: Exception) -> None:
     requests = _Requests()
     requests.outcome = error
     with pytest.raises(type(error)):
         requests.send()
     requests.outcome = HttpResponse(status=201, body="now it works")
     assert requests.send() == "now it works"
-    assert len({call.request_key for call in requests.runs}) == 1
+    assert len({context.request_key for context in requests.runs}) == 1
 
 
-def test_a_refusal_of_a_stranger_is_not_kept_and_a_success_is() -> None:
+def test_a_refusal_of_an_anonymous_caller_is_not_stored_and_a_success_is() -> None:
     requests = _Requests()
     requests.outcome = NotFound("no such invite")
     with pytest.raises(NotFound):
@@ -180,7 +182,7 @@ def test_a_refusal_of_a_stranger_is_not_kept_and_a_success_is() -> None:
     assert len(requests.runs) == 2
 
 
-def test_an_answer_with_cookies_is_not_kept() -> None:
+def test_a_response_with_cookies_is_not_stored() -> None:
     requests = _Requests()
     requests.outcome = HttpResponse(status=200, headers={"Set-Cookie": ("session=1",)})
     requests.send()
@@ -205,7 +207,7 @@ def test_nothing_of_the_body_can_be_guessed_from_the_row() -> None:
     other.send(body=b'{"password":"1234"}')
     [(body_hash, *_)] = requests.rows.rows.values()
     assert "1234" not in body_hash
-    assert body_hash != Once(rows=other.rows, signer=Signer(key=b"other"), clock=at)._digest(
+    assert body_hash != IdempotentRequests(rows=other.rows, signer=Signer(key=b"other"), clock=at)._digest(
         HttpRequest(method="POST", route="/p", path="/p"), b'{"password":"1234"}'
     )
 
@@ -218,7 +220,7 @@ def test_a_refusal_before_the_handler_leaves_the_key_free() -> None:
     assert send("POST", THINGS, headers, b'{"name":"a"}').status == 201
 
 
-def test_a_create_uses_the_request_key_as_its_id_and_survives_a_lost_answer() -> None:
+def test_a_create_uses_the_request_key_as_its_id_and_survives_a_lost_response() -> None:
     edge = make_edge()
     send = through_lambda_event(edge.app)
     headers = {**JSON_ADMIN, "Idempotency-Key": "k"}
@@ -227,7 +229,7 @@ def test_a_create_uses_the_request_key_as_its_id_and_survives_a_lost_answer() ->
     assert send("POST", THINGS, headers, b'{"name":"a"}').body == first.body
 
 
-def test_a_replay_carries_the_headers_of_the_first_answer_and_its_own_correlation_id() -> None:
+def test_a_repeated_request_gets_the_headers_of_the_first_response_and_its_own_correlation_id() -> None:
     send = through_lambda_event(make_edge().app)
     seen = [
         send("POST", THINGS, {**JSON_ADMIN, "Idempotency-Key": "k", "X-Correlation-ID": name}, b'{"name":"a"}')
@@ -237,6 +239,6 @@ def test_a_replay_carries_the_headers_of_the_first_answer_and_its_own_correlatio
     assert {one.headers["location"] for one in seen} == {seen[0].headers["location"]}
 
 
-def test_the_key_means_nothing_on_other_methods() -> None:
+def test_the_key_is_ignored_on_other_methods() -> None:
     headers = {**JSON_ADMIN, "Idempotency-Key": "not a key"}
     assert through_lambda_event(make_edge().app)("PUT", f"{THINGS}/{THING}", headers, b'{"name":"a"}').status == 200

@@ -4,18 +4,18 @@ from typing import Any
 import pytest
 
 from chalicelib.api.inputs import MAX_BODY_BYTES
-from tests.support.edge import ADMIN, JSON_ADMIN, THING, Seen, lambda_event, make_edge, through_lambda_event
+from tests.support.edge import ADMIN, JSON_ADMIN, THING, ClientResponse, lambda_event, make_edge, through_lambda_event
 
 SEND = through_lambda_event(make_edge().app)
 THINGS = "/api/v1/things"
 
 
-def refused(seen: Seen, status: int = 422) -> list[tuple[list[Any], str]]:
+def refused(seen: ClientResponse, status: int = 422) -> list[tuple[list[Any], str]]:
     assert seen.status == status, seen.body
     return [(detail["location"], detail["type"]) for detail in json.loads(seen.body)["error"]["details"]]
 
 
-def post(body: Any, path: str = THINGS) -> Seen:
+def post(body: Any, path: str = THINGS) -> ClientResponse:
     return SEND("POST", path, JSON_ADMIN, json.dumps(body).encode())
 
 
@@ -32,15 +32,15 @@ def post(body: Any, path: str = THINGS) -> Seen:
         ({"name": "a", "chat": [1, "x"]}, [(["body", "chat"], "int_type"), (["body", "chat", 1], "int_parsing")]),
     ],
 )  # fmt: skip
-def test_a_wrong_field_is_named_by_place_and_type(body: Any, details: list[Any]) -> None:
+def test_a_wrong_field_is_named_by_location_and_type(body: Any, details: list[Any]) -> None:
     seen = post(body)
-    assert [place for place, _ in refused(seen)] == [place for place, _ in details]
+    assert [where for where, _ in refused(seen)] == [where for where, _ in details]
     if body:
         assert refused(seen) == details
 
 
 @pytest.mark.parametrize(
-    ("body", "place"),
+    ("body", "location"),
     [
         ({"name": "a", "hunter2": 1}, ["body"]),
         ({"name": "a", "address": {"host": "h", "port": 1, "hunter2": 1}}, ["body", "address"]),
@@ -49,13 +49,13 @@ def test_a_wrong_field_is_named_by_place_and_type(body: Any, details: list[Any])
         ({"name": "a", "hunter2${x}": 1}, ["body"]),
     ],
 )
-def test_names_that_the_caller_made_up_are_not_repeated(body: Any, place: list[str]) -> None:
+def test_names_that_the_caller_made_up_are_not_repeated(body: Any, location: list[str]) -> None:
     seen = post(body)
-    assert [location for location, _ in refused(seen)] == [place]
+    assert [where for where, _ in refused(seen)] == [location]
     assert "hunter2" not in seen.body
 
 
-def test_many_faults_are_told_once_each_and_within_a_bound() -> None:
+def test_many_faults_are_listed_once_each_and_within_a_bound() -> None:
     seen = post({"name": "a", "chat": ["x"] * 5000, **{f"field{number}": 1 for number in range(5000)}})
     assert 1 < len(refused(seen)) <= 100
     assert len(seen.body) < 10_000
@@ -68,17 +68,17 @@ def test_many_faults_are_told_once_each_and_within_a_bound() -> None:
     lambda text: {"name": "a", text: 1},
     lambda text: {"name": "a", "properties": {text: 1}},
 ])  # fmt: skip
-def test_a_secret_reference_is_refused_wherever_it_stands(wrap: Any, text: str) -> None:
+def test_a_secret_reference_is_refused_in_every_string(wrap: Any, text: str) -> None:
     assert {kind for _, kind in refused(post(wrap(text)))} == {"secret_reference_not_allowed"}
 
 
-def test_a_reference_is_seen_through_escapes() -> None:
+def test_an_escaped_reference_is_recognised() -> None:
     seen = SEND("POST", THINGS, JSON_ADMIN, b'{"name":"\\u0024\\u007bx}"}')
     assert refused(seen) == [(["body", "name"], "secret_reference_not_allowed")]
 
 
 @pytest.mark.parametrize("text", ["$", "{", "$ {", "{$", "$x", "100 $"])
-def test_dollars_and_braces_apart_are_just_text(text: str) -> None:
+def test_separate_dollars_and_braces_are_text(text: str) -> None:
     assert post({"name": text}).status == 201
 
 
@@ -119,7 +119,7 @@ def test_another_type_is_415(media: str) -> None:
     assert SEND("POST", THINGS, {**ADMIN, "content-type": media}, b'{"name":"a"}').status == 415
 
 
-def test_no_body_where_one_is_needed_is_malformed_and_not_another_type() -> None:
+def test_a_missing_body_is_malformed_and_not_an_unsupported_type() -> None:
     assert SEND("POST", THINGS, ADMIN, b"").status == 400
 
 
@@ -129,14 +129,14 @@ def test_a_body_that_may_be_left_out_may_be_left_out() -> None:
     assert json.loads(post({"note": "x"}, path).body)["name"] == "x"
 
 
-def test_a_route_without_a_body_takes_an_empty_object_and_nothing_in_it() -> None:
+def test_a_route_without_a_body_takes_an_empty_object_only() -> None:
     path = f"{THINGS}/{THING}/tasks/0/restart"
     assert post({}, path).status == 202
     assert refused(post({"hunter2": 1}, path)) == [(["body"], "extra_forbidden")]
 
 
 @pytest.mark.parametrize("name", ["nmae", "table_names", "x"])
-def test_an_unknown_field_is_named_when_it_looks_like_the_name_of_one(name: str) -> None:
+def test_an_unknown_field_is_named_when_it_looks_like_a_field_name(name: str) -> None:
     path = f"{THINGS}/{THING}/tasks/0/restart"
     assert refused(post({name: "hunter2"}, path)) == [(["body", name], "extra_forbidden")]
 
@@ -147,7 +147,7 @@ def test_an_unknown_field_that_looks_otherwise_is_not_repeated(name: str) -> Non
     assert refused(post({name: 1}, path)) == [(["body"], "extra_forbidden")]
 
 
-def test_what_deleting_is_sent_is_read_as_with_every_other_change() -> None:
+def test_the_body_of_a_delete_is_validated_like_every_other() -> None:
     path = f"{THINGS}/{THING}"
     assert SEND("DELETE", path, {**ADMIN, "content-type": "text/plain"}, b"x").status == 415
     assert SEND("DELETE", path, JSON_ADMIN, b"{").status == 400
@@ -155,11 +155,11 @@ def test_what_deleting_is_sent_is_read_as_with_every_other_change() -> None:
     assert SEND("DELETE", path, JSON_ADMIN, b"{}").status == 204
 
 
-def test_a_condition_means_nothing_where_nothing_is_replaced() -> None:
+def test_if_match_is_ignored_on_post() -> None:
     assert SEND("POST", THINGS, {**JSON_ADMIN, "if-match": "*"}, b'{"name": "a"}').status == 201
 
 
-def test_a_body_is_taken_up_to_256_kib_and_no_further() -> None:
+def test_a_body_may_have_256_kib_and_not_more() -> None:
     frame = len(b'{"name":""}')
     largest = b'{"name":"' + b"x" * (MAX_BODY_BYTES - frame) + b'"}'
     assert len(largest) == MAX_BODY_BYTES
@@ -190,7 +190,7 @@ def test_a_body_that_cannot_be_decoded_is_malformed() -> None:
         ("cursor=", [(["query", "cursor"], "string_too_short")]),
     ],
 )
-def test_a_wrong_query_is_named_by_place_and_type(query: str, details: list[Any]) -> None:
+def test_a_wrong_query_is_named_by_location_and_type(query: str, details: list[Any]) -> None:
     seen = SEND("GET", f"{THINGS}?{query}", ADMIN, b"")
     assert refused(seen) == details
     assert "hunter2" not in seen.body

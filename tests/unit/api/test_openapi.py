@@ -24,28 +24,28 @@ def test_it_is_openapi_3_1_and_json() -> None:
     assert DOCUMENT["openapi"] == "3.1.0"
 
 
-def test_every_reference_leads_somewhere() -> None:
+def test_every_reference_has_a_target() -> None:
     for reference in references(DOCUMENT):
-        place: Any = DOCUMENT
+        part: Any = DOCUMENT
         for step in reference.removeprefix("#/").split("/"):
-            place = place[step]
-        assert place
+            part = part[step]
+        assert part
 
 
 def test_every_shown_route_is_there_and_no_hidden_one() -> None:
-    told = {(path, method.upper()) for path, methods in DOCUMENT["paths"].items() for method in methods}
+    documented = {(path, method.upper()) for path, methods in DOCUMENT["paths"].items() for method in methods}
     mounted = make_edge().mounted
-    assert told == {(path, route.method) for path, route in mounted if not route.hidden}
+    assert documented == {(path, route.method) for path, route in mounted if not route.hidden}
     assert "/api/v1/machine" not in DOCUMENT["paths"]
 
 
-def test_a_route_tells_its_permission_and_who_holds_it() -> None:
+def test_a_route_documents_its_permission_and_the_roles_that_have_it() -> None:
     assert (THING["delete"]["x-permission"], THING["delete"]["x-roles"]) == ("administer", ["Admin"])
     assert THING["get"]["security"] == [{"session": []}, {"token": []}]
     assert DOCUMENT["paths"]["/api/v1/wall"]["get"]["security"] == []
 
 
-def test_query_parameters_are_told_one_by_one_by_their_names_on_the_wire() -> None:
+def test_query_parameters_are_documented_by_their_names_on_the_wire() -> None:
     listed = {one["name"]: one for one in DOCUMENT["paths"]["/api/v1/things"]["get"]["parameters"] if "name" in one}
     assert set(listed) == {"limit", "cursor", "status", "tag", "pageSize"}
     assert listed["limit"]["schema"]["maximum"] == 500
@@ -67,9 +67,9 @@ def test_path_variables_have_their_kinds() -> None:
         ("/api/v1/things/{uuid}", "get", {"CorrelationId"}),
     ],
 )
-def test_headers_are_told_where_they_mean_something(path: str, method: str, headers: set[str]) -> None:
-    told = references(DOCUMENT["paths"][path][method]["parameters"])
-    assert {name.rsplit("/", 1)[1] for name in told} == headers
+def test_headers_are_documented_where_they_have_an_effect(path: str, method: str, headers: set[str]) -> None:
+    documented = references(DOCUMENT["paths"][path][method]["parameters"])
+    assert {name.rsplit("/", 1)[1] for name in documented} == headers
 
 
 @pytest.mark.parametrize(
@@ -81,25 +81,25 @@ def test_headers_are_told_where_they_mean_something(path: str, method: str, head
         ("/ready", "get", "503", True),
     ],
 )
-def test_each_success_is_told_with_its_status(path: str, method: str, status: str, has_content: bool) -> None:
+def test_each_success_is_documented_with_its_status(path: str, method: str, status: str, has_content: bool) -> None:
     assert ("content" in DOCUMENT["paths"][path][method]["responses"][status]) is has_content
 
 
-def test_refusals_are_told_with_their_codes() -> None:
+def test_refusals_are_documented_with_their_codes() -> None:
     responses = THING["put"]["responses"]
     assert {"400", "401", "403", "404", "409", "412", "413", "415", "422", "500", "504"} <= set(responses)
     conflict = DOCUMENT["components"]["responses"]["Problem409"]["content"]["application/json"]["schema"]
     assert "NAME_CONFLICT" in conflict["properties"]["error"]["properties"]["code"]["enum"]
 
 
-def test_what_is_gone_promises_no_success() -> None:
+def test_a_removed_route_documents_no_success() -> None:
     events = DOCUMENT["paths"]["/api/v1/events"]["get"]
     assert events["deprecated"] is True
     assert [status for status in events["responses"] if status < "400"] == []
     assert "410" in events["responses"]
 
 
-def test_unknown_fields_are_told_to_be_refused() -> None:
+def test_unknown_fields_are_documented_as_refused() -> None:
     assert DOCUMENT["components"]["schemas"]["ThingInput"]["additionalProperties"] is False
     assert DOCUMENT["components"]["schemas"]["Address"]["additionalProperties"] is False
 

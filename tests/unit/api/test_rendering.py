@@ -3,7 +3,7 @@ import json
 import pytest
 from pydantic import BaseModel
 
-from chalicelib.api.http import Answer, HttpRequest, HttpResponse, Reply
+from chalicelib.api.http import HttpRequest, HttpResponse, JsonResponse, TextResponse
 from chalicelib.api.rendering import render, with_security_headers
 from chalicelib.api.route import Route, read_signature
 from chalicelib.api.router import Router
@@ -41,7 +41,7 @@ def test_a_version_becomes_an_etag() -> None:
     assert respond(Versioned, Versioned()).headers["ETag"] == '"4"'
 
 
-def test_a_created_model_says_where_it_is_behind_the_stage() -> None:
+def test_a_created_model_has_a_location_with_the_stage() -> None:
     assert respond(Thing, Thing(), status=201).headers["Location"] == "/stage/v1/things/7"
     elsewhere = respond(Thing, Thing(), status=201, location="/v1/deliveries/{id}")
     assert elsewhere.headers["Location"] == "/stage/v1/deliveries/7"
@@ -55,23 +55,25 @@ def test_a_page_is_an_array_with_a_cursor_only_when_it_goes_on() -> None:
     assert respond(Page[Thing], Page(())).body == "[]"
 
 
-def test_nothing_is_an_empty_204_without_a_type() -> None:
+def test_none_is_an_empty_204_without_a_type() -> None:
     response = respond(None, None)
     assert (response.status, response.body, dict(response.headers)) == (204, "", {})
 
 
-def test_an_answer_chooses_status_headers_and_cookies() -> None:
-    response = respond(Answer[Thing], Answer(body=Thing(), status=202, headers={"X-A": "1"}, cookies=("a=1", "b=2")))
+def test_a_json_response_sets_status_headers_and_cookies() -> None:
+    response = respond(
+        JsonResponse[Thing], JsonResponse(body=Thing(), status=202, headers={"X-A": "1"}, cookies=("a=1", "b=2"))
+    )
     assert (response.status, response.headers["X-A"], response.headers["Set-Cookie"]) == (202, "1", ("a=1", "b=2"))
 
 
-def test_an_empty_answer_may_carry_a_cookie() -> None:
-    response = respond(Answer[None], Answer(body=None, status=204, cookies=("a=; Max-Age=0",)))
+def test_an_empty_response_may_have_a_cookie() -> None:
+    response = respond(JsonResponse[None], JsonResponse(body=None, status=204, cookies=("a=; Max-Age=0",)))
     assert (response.status, response.body, response.headers["Set-Cookie"]) == (204, "", ("a=; Max-Age=0",))
 
 
-def test_a_reply_is_sent_as_it_is() -> None:
-    response = respond(Reply, Reply(text="x 1\n", media_type="text/plain; version=0.0.4"))
+def test_a_text_response_is_sent_unchanged() -> None:
+    response = respond(TextResponse, TextResponse(text="x 1\n", media_type="text/plain; version=0.0.4"))
     assert (response.body, response.headers["Content-Type"]) == ("x 1\n", "text/plain; version=0.0.4")
 
 

@@ -28,11 +28,11 @@ def test_a_handler_stays_a_function_that_can_be_called() -> None:
     assert count_things() == [1, 2]
 
 
-def test_mounting_builds_nothing_and_tells_what_it_mounted() -> None:
+def test_mounting_builds_nothing_and_returns_what_it_mounted() -> None:
     routes = Router(tag="T")
 
     @routes.delete("/things/{uuid}", needs=Permission.ADMINISTER)
-    def delete_thing(call: RequestContext, uuid: UuidPath) -> None:
+    def delete_thing(context: RequestContext, uuid: UuidPath) -> None:
         """Delete."""
 
     app = Chalice(app_name="t")
@@ -54,13 +54,13 @@ def _things() -> list[int]:
     return []
 
 
-def test_the_location_is_told_behind_the_stage_of_api_gateway() -> None:
+def test_the_location_includes_the_stage_of_api_gateway() -> None:
     app = make_edge().app
     event = lambda_event(app, "POST", "/api/v1/things", {**ADMIN, "Content-Type": "application/json"}, b'{"name":"n"}')
     assert app(event, None)["headers"]["Location"].startswith("/api/api/v1/things/")
 
 
-def test_an_event_that_is_no_request_of_api_gateways_is_500_in_the_envelope() -> None:
+def test_an_event_that_is_not_of_api_gateway_is_500_in_the_envelope() -> None:
     answer = make_edge().app({"requestContext": {}, "version": "2.0"}, None)
     assert (answer["statusCode"], '"INTERNAL"' in answer["body"]) == (500, True)
 

@@ -3,7 +3,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from chalicelib.clients.addresses import MAX_ADDRESSES, AddressPolicy, Resolve, refusal
+from chalicelib.clients.addresses import MAX_ADDRESSES, AddressPolicy, Resolve, name_refusal, refusal
 from chalicelib.errors import Invalid, Unavailable
 
 NEVER = [
@@ -56,6 +56,76 @@ ALLOWED = [
     "2606:4700::1",
 ]
 
+NOT_PUBLIC = [
+    ("10.0.0.1", "private"),
+    ("172.16.5.4", "private"),
+    ("172.31.255.255", "private"),
+    ("192.168.1.1", "private"),
+    ("100.64.0.1", "provider"),
+    ("100.127.255.255", "provider"),
+    ("fc00::1", "unique local"),
+    ("fd12:3456::1", "unique local"),
+    ("::ffff:10.0.0.1", "private"),
+    ("64:ff9b::a00:1", "private"),
+    ("64:ff9b::808:808", "public"),
+    ("2002:a00:1::1", "private"),
+    ("2002:808:808::1", "6to4"),
+    ("::10.0.0.1", "private"),
+    ("192.0.2.1", "documentation"),
+    ("198.51.100.1", "documentation"),
+    ("203.0.113.9", "documentation"),
+    ("198.18.0.1", "benchmarks"),
+    ("198.19.255.255", "benchmarks"),
+    ("192.31.196.1", "AS112"),
+    ("192.52.193.1", "multicast"),
+    ("192.88.99.1", "6to4"),
+    ("192.175.48.1", "AS112"),
+    ("2001:2::1", "protocols"),
+    ("2620:4f:8000::1", "AS112"),
+    ("3fff::1", "documentation"),
+    ("5f00::1", "public"),
+    ("4000::1", "public"),
+    ("a000::1", "public"),
+    ("2000:ffff::1", None),
+    ("2606:4700::1", None),
+    ("2001:4860:4860::8888", None),
+    ("8.8.8.8", None),
+    ("::ffff:8.8.8.8", None),
+    ("11.0.0.1", None),
+    ("172.32.0.1", None),
+    ("100.63.255.255", None),
+    ("100.128.0.1", None),
+    ("192.169.0.1", None),
+]
+"""Address, and a word of why it is refused where only public addresses are allowed."""
+NOT_PUBLIC_NAMES = [
+    ("localhost", True),
+    ("a.localhost", True),
+    ("LOCALHOST.", True),
+    ("printer.local", True),
+    ("printer\u3002local", True),
+    ("printer\uff0elocal", True),
+    ("\uff50rinter.\uff4c\uff4fcal", True),
+    ("db.internal", True),
+    ("metadata.google.internal", True),
+    ("metadata.goog", True),
+    ("metadata.tencentyun.com", True),
+    ("instance-data", True),
+    ("api.default.svc.cluster.local", True),
+    ("api.default.svc", True),
+    ("a.localdomain", True),
+    ("nas.lan", True),
+    ("nas.home.arpa", True),
+    ("wiki.corp", True),
+    ("wiki.intranet", True),
+    ("abc.onion", True),
+    ("example.com", False),
+    ("internal.example.com", False),
+    ("mylocal", False),
+    ("notinternal", False),
+    ("hooks.test", False),
+]
+
 
 def resolving(*addresses: str) -> Resolve:
     return lambda _: addresses
@@ -76,6 +146,36 @@ def test_loopback_is_allowed_only_where_the_installation_says_so(address: str) -
 @pytest.mark.parametrize("address", ALLOWED)
 def test_private_and_public_addresses_are_normal(address: str) -> None:
     assert refusal(address, allow_loopback=False) is None
+
+
+@pytest.mark.parametrize("allow_loopback", [True, False])
+@pytest.mark.parametrize("address", [*NEVER, *LOOPBACK])
+def test_without_private_addresses_the_others_stay_refused(address: str, allow_loopback: bool) -> None:
+    assert refusal(address, allow_loopback=allow_loopback, allow_private=False)
+
+
+@pytest.mark.parametrize(("address", "reason"), NOT_PUBLIC)
+def test_without_private_addresses_only_public_ones_are_left(address: str, reason: str | None) -> None:
+    found = refusal(address, allow_loopback=True, allow_private=False)
+    assert reason in found if reason and found else found is reason
+
+
+@pytest.mark.parametrize(("name", "refused"), NOT_PUBLIC_NAMES)
+def test_without_private_addresses_names_of_private_networks_are_refused(name: str, refused: bool) -> None:
+    assert bool(name_refusal(name)) is refused
+    policy = AddressPolicy(allow_private=False, resolve=resolving("8.8.8.8"))
+    if not refused:
+        assert policy(name) == ("8.8.8.8",)
+        return
+    with pytest.raises(Invalid) as raised:
+        policy(name)
+    assert raised.value.code == "URL_NOT_ALLOWED"
+    assert AddressPolicy(resolve=resolving("8.8.8.8"))(name) == ("8.8.8.8",)
+
+
+def test_without_private_addresses_one_among_public_ones_is_enough() -> None:
+    with pytest.raises(Invalid):
+        AddressPolicy(allow_private=False, resolve=resolving("8.8.8.8", "10.0.0.1"))("hooks.example")
 
 
 def test_the_allowed_addresses_are_handed_back_in_order() -> None:

@@ -2,37 +2,34 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
 
 import pytest
 from confluent_kafka import Producer
 
 from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.kafka import Kafka, bootstrap_hosts
-from chalicelib.domain.cluster import SaslMechanism, SecurityProtocol, StreamCluster
-from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.cluster import KafkaAddress, SaslMechanism, SecurityProtocol
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from infra.local.process.ports import free_port
 
-NOW = datetime(2026, 1, 2, tzinfo=UTC)
 LOOPBACK = AddressPolicy(allow_loopback=True)
 
 
-def cluster(bootstrap_servers: str, protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT) -> StreamCluster:
-    sasl = protocol in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
-    return StreamCluster(
-        id="k",
-        name="k",
+def endpoint(
+    bootstrap_servers: str,
+    protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT,
+    password: str = "",
+) -> OpenedEndpoint[KafkaAddress]:
+    address = KafkaAddress(
         bootstrap_servers=bootstrap_servers,
         security_protocol=protocol,
-        sasl_mechanism=SaslMechanism.PLAIN if sasl else None,
-        username="u" if sasl else None,
-        credentials=Credentials(id="c"),
-        created_at=NOW,
-        updated_at=NOW,
+        sasl_mechanism=SaslMechanism.PLAIN if protocol.has_sasl else None,
+        username="u" if protocol.has_sasl else None,
     )
+    return OpenedEndpoint.unsaved(address, {"password": Secret(password)})
 
 
 @pytest.fixture(scope="module")
@@ -53,18 +50,18 @@ def closed_port() -> int:
 
 
 def test_the_topics_are_read(brokers: str) -> None:
-    kafka = Kafka(cluster(brokers), check_host=LOOPBACK)
+    kafka = Kafka(endpoint(brokers), check_host=LOOPBACK)
     assert kafka.topics(Deadline.after(10)) == {"shop.public.orders", "shop.public.lines"}
     kafka.close()
 
 
-def test_the_cluster_tells_its_id(brokers: str) -> None:
-    kafka = Kafka(cluster(brokers), check_host=LOOPBACK)
+def test_the_brokers_report_the_cluster_id(brokers: str) -> None:
+    kafka = Kafka(endpoint(brokers), check_host=LOOPBACK)
     assert kafka.cluster_id(Deadline.after(10)) == kafka.cluster_id(Deadline.after(10)) != ""
 
 
 def test_it_can_be_used_again_after_closing(brokers: str) -> None:
-    kafka = Kafka(cluster(brokers), check_host=LOOPBACK)
+    kafka = Kafka(endpoint(brokers), check_host=LOOPBACK)
     kafka.topics(Deadline.after(10))
     kafka.close()
     assert kafka.topics(Deadline.after(10))
@@ -74,7 +71,7 @@ def test_brokers_that_are_not_there_are_unavailable_and_nothing_is_printed(
     closed_port: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(Unavailable) as raised:
-        Kafka(cluster(f"127.0.0.1:{closed_port}"), check_host=LOOPBACK).topics(Deadline.after(0.4))
+        Kafka(endpoint(f"127.0.0.1:{closed_port}"), check_host=LOOPBACK).topics(Deadline.after(0.4))
     assert raised.value.code == "STREAM_UNAVAILABLE"
     assert capfd.readouterr() == ("", "")
 
@@ -84,19 +81,19 @@ def test_brokers_that_say_nothing_are_unavailable() -> None:
         silent.bind(("127.0.0.1", 0))
         silent.listen(8)
         with pytest.raises(Unavailable):
-            Kafka(cluster(f"127.0.0.1:{silent.getsockname()[1]}"), check_host=LOOPBACK).topics(Deadline.after(0.4))
+            Kafka(endpoint(f"127.0.0.1:{silent.getsockname()[1]}"), check_host=LOOPBACK).topics(Deadline.after(0.4))
 
 
 def test_something_else_at_the_address_is_unavailable_and_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=_answer_as_a_web_server, args=(listener,), daemon=True).start()
         with pytest.raises(Unavailable):
-            Kafka(cluster(f"127.0.0.1:{listener.getsockname()[1]}"), check_host=LOOPBACK).topics(Deadline.after(0.4))
+            Kafka(endpoint(f"127.0.0.1:{listener.getsockname()[1]}"), check_host=LOOPBACK).topics(Deadline.after(0.4))
     assert capfd.readouterr() == ("", "")
 
 
 def _answer_as_a_web_server(listener: socket.socket) -> None:
-    # Whoever called may be gone by then.
+    # The client may be gone by then.
     with suppress(OSError), listener.accept()[0] as connection:
         connection.recv(1024)
         connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
@@ -107,31 +104,31 @@ def test_no_time_left_means_that_nobody_is_asked() -> None:
         raise AssertionError("asked")
 
     with pytest.raises(Unavailable):
-        Kafka(cluster("db:9092"), check_host=check_host).topics(Deadline.after(0))
+        Kafka(endpoint("db:9092"), check_host=check_host).topics(Deadline.after(0))
 
 
 def test_a_bootstrap_server_that_is_not_allowed_is_refused() -> None:
     with pytest.raises(Invalid) as refused:
-        Kafka(cluster("127.0.0.1:9092"), check_host=AddressPolicy()).topics(Deadline.after(0.4))
+        Kafka(endpoint("127.0.0.1:9092"), check_host=AddressPolicy()).topics(Deadline.after(0.4))
     assert refused.value.code == "URL_NOT_ALLOWED"
 
 
 def test_every_bootstrap_server_is_checked() -> None:
     policy = AddressPolicy(resolve=lambda host: ["169.254.169.254" if host == "b" else "10.0.0.1"])
     with pytest.raises(Invalid):
-        Kafka(cluster("a:1,b:2"), check_host=policy).topics(Deadline.after(0.4))
+        Kafka(endpoint("a:1,b:2"), check_host=policy).topics(Deadline.after(0.4))
 
 
-def test_a_bootstrap_server_that_does_not_resolve_is_the_streams_trouble() -> None:
+def test_a_bootstrap_server_that_does_not_resolve_is_an_unavailable_stream() -> None:
     policy = AddressPolicy(resolve=lambda _: [])
     with pytest.raises(Unavailable) as raised:
-        Kafka(cluster("a:1"), check_host=policy).topics(Deadline.after(0.4))
+        Kafka(endpoint("a:1"), check_host=policy).topics(Deadline.after(0.4))
     assert raised.value.code == "STREAM_UNAVAILABLE"
 
 
 @pytest.mark.parametrize("protocol", list(SecurityProtocol))
 def test_the_password_is_in_no_error(closed_port: int, protocol: SecurityProtocol) -> None:
-    kafka = Kafka(cluster(f"127.0.0.1:{closed_port}", protocol), Secret("hunter2"), check_host=LOOPBACK)
+    kafka = Kafka(endpoint(f"127.0.0.1:{closed_port}", protocol, "hunter2"), check_host=LOOPBACK)
     with pytest.raises(Unavailable) as raised:
         kafka.topics(Deadline.after(0.3))
     assert "hunter2" not in repr(raised.value) + repr(raised.value.__context__) + repr(kafka.__dict__)

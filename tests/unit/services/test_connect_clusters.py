@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.domain.cluster import ConnectCluster, SecretDelivery
+from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.health import HealthStatus
 from chalicelib.errors import Invalid
-from chalicelib.kit.ids import new_id
 from infra.local.doubles.connect import VERSION
 from tests.support.in_process_app import InProcessApp
 
@@ -76,35 +75,4 @@ def test_a_cluster_that_was_away_when_it_was_registered_is_asked_which_kafka_it_
     stream = replace(app.stream, kafka_cluster_id=brokers)
     refusal = nullcontext() if workers == brokers else pytest.raises(Invalid)
     with refusal:
-        app.services.plugins.require_same_kafka(app.context(), stream, cluster)
-
-
-def test_plain_secrets_are_refused_where_the_installation_does_not_allow_them(app: InProcessApp) -> None:
-    service = app.services.connect_clusters
-    data = replace(app.connect_input(app.connect.url), secret_delivery=SecretDelivery.INLINE)
-    with pytest.raises(Invalid):
-        service.create(app.context(), data)
-    made = replace(service, allow_inline_secrets=True).create(app.context(), data)
-    assert made.secret_delivery is SecretDelivery.INLINE
-
-
-def test_workers_stay_with_their_stream_cluster(app: InProcessApp) -> None:
-    data = replace(app.connect_input(app.cluster.base_url), stream_cluster_id=new_id())
-    with pytest.raises(Invalid) as refused:
-        app.services.connect_clusters.update(app.context(), app.cluster.id, data)
-    assert refused.value.details == [{"location": ["body", "stream_cluster_id"], "type": "immutable"}]
-
-
-def test_workers_that_moved_are_known_again_only_when_they_answer(app: InProcessApp) -> None:
-    made, service = app.cluster, app.services.connect_clusters
-    away = service.update(app.context(), made.id, app.connect_input("http://127.0.0.1:1"))
-    assert (away.health.status, away.connect_version, away.kafka_cluster_id) == (HealthStatus.UNHEALTHY, None, None)
-    back = service.update(app.context(), made.id, app.connect_input(made.base_url))
-    assert (back.connect_version, back.kafka_cluster_id) == (made.connect_version, made.kafka_cluster_id)
-
-
-def test_its_stream_cluster_is_in_use_while_it_is_registered(app: InProcessApp) -> None:
-    made, streams = app.cluster, app.services.stores.streams
-    assert streams.references(made.stream_cluster_id) == 1
-    app.services.connect_clusters.delete(app.context(), made.id)
-    assert streams.references(made.stream_cluster_id) == 0
+        app.services.validation.require_same_kafka(app.context(), stream, cluster)

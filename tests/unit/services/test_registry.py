@@ -9,7 +9,7 @@ from chalicelib.errors import Conflict, Invalid, NotFound, VersionMismatch
 from chalicelib.kit.ids import new_id
 from chalicelib.services.registry import Links
 from chalicelib.stores.transaction import Transaction
-from tests.support.call_interceptor import Point, RequestContext
+from tests.support.call_interceptor import InterceptedCall, Point
 from tests.support.in_process_app import InProcessApp, changed
 
 
@@ -67,7 +67,7 @@ def test_another_version_than_the_stored_one_is_refused(app: InProcessApp, act: 
 def test_of_two_changes_at_once_one_is_refused(app: InProcessApp, if_match: int | None, error: type[Exception]) -> None:
     source, writes = app.source(), list[Point]()
 
-    def other_first(point: Point, send: RequestContext) -> object:
+    def other_first(point: Point, send: InterceptedCall) -> object:
         if point.writes and not writes:
             writes.append(point)
             transaction = Transaction()

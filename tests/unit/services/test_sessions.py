@@ -10,7 +10,7 @@ from chalicelib.domain.user import UserStatus
 from chalicelib.errors import Unauthenticated
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.transaction import Transaction
-from tests.support.call_interceptor import Point, RequestContext
+from tests.support.call_interceptor import InterceptedCall, Point
 from tests.support.in_process_app import InProcessApp
 
 PASSWORD = Secret("correct horse battery staple")
@@ -100,7 +100,7 @@ def test_a_use_is_written_down_once_a_minute(app: InProcessApp, cookie: str) -> 
 def test_a_session_that_ends_while_it_is_used_answers_once_more_and_stays_ended(app: InProcessApp, cookie: str) -> None:
     app.clock.advance(60)
 
-    def sign_out_first(point: Point, send: RequestContext) -> object:
+    def sign_out_first(point: Point, send: InterceptedCall) -> object:
         if point.writes:
             app.gate.unwatch()
             app.services.sessions.logout(app.context(), cookie)

@@ -3,12 +3,12 @@
 from botocore.exceptions import ReadTimeoutError
 
 from tests.integration.stores.conftest import _room, room
-from tests.support.call_interceptor import Point, RequestContext
+from tests.support.call_interceptor import InterceptedCall, Point
 
 __all__ = ["_room", "lose_first_reply", "room"]
 
 
-def lose_first_reply(point: Point, send: RequestContext) -> object:
+def lose_first_reply(point: Point, send: InterceptedCall) -> object:
     """Send the request. The first answer does not arrive."""
     answer = send()
     if point.turn == 0:

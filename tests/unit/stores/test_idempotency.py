@@ -10,7 +10,7 @@ from chalicelib.errors import Conflict, RequestInProgress, StoreUnavailable
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.idempotency import IdempotencyStore
 from tests.integration.stores.conftest import Room
-from tests.support.call_interceptor import Point, RequestContext
+from tests.support.call_interceptor import InterceptedCall, Point
 from tests.unit.stores.conftest import lose_first_reply
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -90,7 +90,7 @@ def test_after_a_day_a_key_is_free_even_when_its_row_is_still_there(store: Idemp
 def test_a_store_that_never_answers_is_said_to_be_unavailable(store: IdempotencyStore, room: Room) -> None:
     claim = claimed(store)
 
-    def silent(_point: Point, _call: RequestContext) -> object:
+    def silent(_point: Point, _call: InterceptedCall) -> object:
         raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
     for act in (lambda: claimed(store), lambda: store.finish(claim, ANSWER), lambda: store.release(claim)):

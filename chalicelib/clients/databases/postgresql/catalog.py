@@ -48,7 +48,7 @@ _GENERATED = {"s": Generated.STORED, "v": Generated.VIRTUAL}
 
 
 def names_of(tables: Iterable[TableName]) -> tuple[list[str], list[str]]:
-    """Schema names and table names, side by side, as queries take them."""
+    """Schema names and table names, as two lists of equal length for `unnest`."""
     pairs = [(table.schema_name, table.table_name) for table in tables]
     return [schema for schema, _ in pairs], [table for _, table in pairs]
 
@@ -139,7 +139,7 @@ def _column(row: Row) -> RawColumn:
 
 
 def raw_table(row: Row, columns: tuple[RawColumn, ...]) -> RawTable:
-    """A row of `DISCOVERED_TABLES` or `WANTED_TABLES`."""
+    """A row of `DISCOVERED_TABLES` or `NAMED_TABLES`."""
     return RawTable(
         name=TableName(row[1], row[2]),
         kind=_KINDS.get(row[3], RelationKind.OTHER),

@@ -1,4 +1,4 @@
-"""PostgreSQL, looked at from outside: what it is, what it holds, and what the role may do. Nothing is ever changed."""
+"""Reads a PostgreSQL server: version and settings, tables, and what the role may do. Nothing is ever changed."""
 
 import time
 from collections import defaultdict
@@ -7,11 +7,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.databases import connection_test
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND, AddressPolicy, DatabaseSecrets
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND
+from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.clients.databases.postgresql import catalog, queries
-from chalicelib.clients.databases.postgresql.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.database import DatabaseAddress, TestResult
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import (
     RawTable,
     SchemaFacts,
@@ -34,31 +36,30 @@ MOST_PUBLISHED = 5_000
 
 @dataclass(frozen=True, kw_only=True)
 class PostgreSQL:
-    """A Database. `policy` is asked about the host and each address behind its name, right before it is contacted.
+    """A Database. `check_host` gives the addresses to dial, right before each connection.
 
-    `trusted_ca_file` is a PEM file to verify servers with where a connection brings no certificate of its own; null
-    means the system's.
+    `trusted_ca_file` is a PEM file to verify servers with where the endpoint has no certificate of its own; None means
+    the system's.
     """
 
-    policy: AddressPolicy
+    endpoint: OpenedEndpoint[DatabaseAddress]
+    check_host: HostCheck
     trusted_ca_file: str | None = None
 
-    def test(self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline) -> TestResult:
+    def test(self, deadline: Deadline) -> TestResult:
         """Connects, signs in and reads. What fails is in the result; nothing is raised."""
         began = time.monotonic()
         try:
-            with self._reading(address, secrets, deadline) as session:
+            with self._reading(deadline) as session:
                 session.row(queries.READABLE)
                 version = str(session.row(queries.VERSION)[0])[:100]
         except DatabaseFailure as failure:
             return connection_test.failed(failure)
         return connection_test.succeeded(version, round((time.monotonic() - began) * 1000))
 
-    def server_facts(
-        self, address: DatabaseAddress, secrets: DatabaseSecrets, tables: Sequence[TableName], deadline: Deadline
-    ) -> ServerFacts:
+    def server_facts(self, tables: Sequence[TableName], deadline: Deadline) -> ServerFacts:
         """Reads what readiness is judged by, for these tables. Raises DatabaseFailure."""
-        with self._reading(address, secrets, deadline) as session:
+        with self._reading(deadline) as session:
             version, number, database, wal_level, in_recovery, slots, senders, used, kept = session.row(queries.SERVER)
             return ServerFacts(
                 version=version,
@@ -78,28 +79,24 @@ class PostgreSQL:
                         queries.PUBLISHED_TABLES, [*catalog.names_of(tables), MOST_PUBLISHED], most=MOST_PUBLISHED
                     ),
                 ),
-                tables=_wanted_tables(session, tables),
+                tables=_named_tables(session, tables),
             )
 
-    def list_tables(
-        self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline, bound: int = DISCOVERY_BOUND
-    ) -> TableListing:
+    def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
         """Reads the tables that can be captured, ordered by schema and name. Raises DatabaseFailure.
 
-        Left out are the system's schemas, temporary tables, views, foreign tables and partitions (their root stands for
+        Left out are the system's schemas, temporary tables, views, foreign tables and partitions (their root represents
         them). `truncated` when there are more than `bound`, or more columns than are ever read.
         """
-        with self._reading(address, secrets, deadline) as session:
+        with self._reading(deadline) as session:
             rows = _discovered(session, bound)
             kept, columns_cut = _with_columns(session, rows[:bound])
             return TableListing(tuple(kept), truncated=len(rows) > bound or columns_cut)
 
-    def target_facts(
-        self, address: DatabaseAddress, secrets: DatabaseSecrets, targets: Sequence[TableName], deadline: Deadline
-    ) -> TargetFacts:
-        """Reads what a delivery into these tables would meet. Raises DatabaseFailure."""
+    def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> TargetFacts:
+        """Reads what a delivery into these tables would find. Raises DatabaseFailure."""
         schemas = sorted({target.schema_name for target in targets})
-        with self._reading(address, secrets, deadline) as session:
+        with self._reading(deadline) as session:
             number, role, in_recovery, extensions = session.row(queries.TARGET_SERVER)
             found = session.rows(queries.TARGET_SCHEMAS, [schemas, len(schemas)], most=len(schemas))
             return TargetFacts(
@@ -111,17 +108,15 @@ class PostgreSQL:
                 tables=_target_tables(session, targets),
             )
 
-    def _reading(
-        self, address: DatabaseAddress, secrets: DatabaseSecrets, deadline: Deadline
-    ) -> "AbstractContextManager[Session]":
-        # psycopg is slow to import: only functions that meet a database pay for it.
+    def _reading(self, deadline: Deadline) -> "AbstractContextManager[Session]":
+        # psycopg is slow to import: only functions that read a database pay for it.
         from chalicelib.clients.databases.postgresql import session
 
-        return session.reading(address, secrets, self.policy, self.trusted_ca_file, deadline)
+        return session.reading(self.endpoint, self.check_host, self.trusted_ca_file, deadline)
 
 
 def _discovered(session: "Session", bound: int) -> "list[Row]":
-    """One row more than the bound, when there is one. Exact sizes, unless somebody holds a table just now."""
+    """One row more than the bound, when there is one. Exact sizes, unless another session has a lock on a table."""
     try:
         with session.attempt():
             return session.rows(queries.DISCOVERED_TABLES, [bound + 1], most=bound + 1)
@@ -136,7 +131,7 @@ def _with_columns(session: "Session", rows: "Sequence[Row]") -> tuple[list[RawTa
     found = _columns(session, [row[0] for row in rows])
     complete = len(found) <= MOST_COLUMNS
     # Columns come in the order of the tables: only the table that was being read is incomplete, and those after it.
-    cut_at = next((place for place, row in enumerate(rows) if row[0] == found[-1][0]), 0) if not complete else len(rows)
+    cut_at = next((index for index, row in enumerate(rows) if row[0] == found[-1][0]), 0) if not complete else len(rows)
     columns = catalog.columns_by_table(found)
     return [catalog.raw_table(row, columns.get(row[0], ())) for row in rows[:cut_at]], not complete
 
@@ -146,10 +141,10 @@ def _columns(session: "Session", oids: list[int]) -> "list[Row]":
     return session.rows(queries.COLUMNS, parameters, most=MOST_COLUMNS + 1) if oids else []
 
 
-def _wanted_tables(session: "Session", tables: Sequence[TableName]) -> tuple[RawTable, ...]:
+def _named_tables(session: "Session", tables: Sequence[TableName]) -> tuple[RawTable, ...]:
     if not tables:
         return ()
-    rows = session.rows(queries.WANTED_TABLES, [*catalog.names_of(tables), len(tables)], most=len(tables))
+    rows = session.rows(queries.NAMED_TABLES, [*catalog.names_of(tables), len(tables)], most=len(tables))
     found, cut = _with_columns(session, rows)
     if cut:
         raise DatabaseFailure(FailureCode.RESULT_TOO_LARGE)

@@ -1,4 +1,4 @@
-"""The SQL that looks at a PostgreSQL server: catalog reads only, for PostgreSQL 12 and later.
+"""The SQL that reads a PostgreSQL server: catalog reads only, for PostgreSQL 12 and later.
 
 Columns that came with later versions are read through `to_jsonb(row) ->> 'column'`, which is null where there is none.
 Catalogs and functions: PostgreSQL documentation, chapters 9.27, 52 and 53.
@@ -16,7 +16,7 @@ SELECT current_setting('server_version'), current_setting('server_version_num'):
        (SELECT setting::int FROM pg_settings WHERE name = 'max_slot_wal_keep_size')
 """
 
-# Managed services keep REPLICATION to themselves and hand out a role instead.
+# Managed services do not grant REPLICATION; membership in a role of theirs takes its place.
 ROLE = """
 SELECT r.rolname::text, r.rolcanlogin, r.rolsuper,
        r.rolreplication OR EXISTS (
@@ -53,8 +53,8 @@ SELECT t.pubname::text, t.schemaname::text, t.tablename::text, to_jsonb(t) ->> '
        CASE WHEN jsonb_typeof(to_jsonb(t) -> 'attnames') = 'array'
             THEN ARRAY(SELECT jsonb_array_elements_text(to_jsonb(t) -> 'attnames')) END
 FROM pg_publication_tables t
-JOIN unnest(%s::text[], %s::text[]) AS wanted (schema_name, table_name)
-  ON t.schemaname = wanted.schema_name AND t.tablename = wanted.table_name
+JOIN unnest(%s::text[], %s::text[]) AS named (schema_name, table_name)
+  ON t.schemaname = named.schema_name AND t.tablename = named.table_name
 ORDER BY 1, 2, 3 LIMIT %s
 """
 
@@ -63,9 +63,9 @@ SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text, c.relis
        c.relreplident::text, has_schema_privilege(n.oid, 'USAGE'), pg_has_role(c.relowner, 'USAGE'),
        c.relkind IN ('r', 'p') AND row_security_active(c.oid),
        ARRAY(SELECT a.attname::text FROM pg_index i
-             CROSS JOIN unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, place)
+             CROSS JOIN unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, ordinal)
              JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
-             WHERE i.indrelid = c.oid AND i.indisprimary ORDER BY k.place),
+             WHERE i.indrelid = c.oid AND i.indisprimary ORDER BY k.ordinal),
        CASE c.relreplident
            WHEN 'f' THEN true WHEN 'n' THEN false
            WHEN 'i' THEN EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisreplident)
@@ -83,7 +83,7 @@ _EXACT_SIZE = """
            WHEN 'p' THEN (SELECT sum(pg_table_size(t.relid))::bigint FROM pg_partition_tree(c.oid) t WHERE t.isleaf) END
 """
 
-# Sizes by the last count of pages: takes no lock, for the moment when a table is held by somebody who alters it.
+# Sizes by the last count of pages: takes no lock, for when another session is altering a table.
 _COUNTED_SIZE = """
        CASE WHEN c.relkind = 'r' AND c.relpages > 0 THEN c.reltuples::bigint END,
        CASE WHEN c.relkind = 'r' AND c.relpages > 0
@@ -99,17 +99,17 @@ WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname !~ '^pg_' A
 ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C" LIMIT %s
 """
 
-_WANTED = """
+_NAMED = """
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-JOIN unnest(%s::text[], %s::text[]) AS wanted (schema_name, table_name)
-  ON n.nspname = wanted.schema_name AND c.relname = wanted.table_name
+JOIN unnest(%s::text[], %s::text[]) AS named (schema_name, table_name)
+  ON n.nspname = named.schema_name AND c.relname = named.table_name
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
 ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C" LIMIT %s
 """
 
 DISCOVERED_TABLES = _RELATION + _EXACT_SIZE + _DISCOVERED
 DISCOVERED_TABLES_WITHOUT_LOCKS = _RELATION + _COUNTED_SIZE + _DISCOVERED
-WANTED_TABLES = _RELATION + _NO_SIZE + _WANTED
+NAMED_TABLES = _RELATION + _NO_SIZE + _NAMED
 
 # A domain is followed down to its base type; an array is described by its element, which may be a domain again.
 COLUMNS = """
@@ -165,16 +165,16 @@ SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text, pg_has_
            AND a.attnum > 0 AND NOT a.attisdropped AND NOT has_column_privilege(c.oid, a.attnum, 'UPDATE')),
        has_table_privilege(c.oid, 'DELETE')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-JOIN unnest(%s::text[], %s::text[]) AS wanted (schema_name, table_name)
-  ON n.nspname = wanted.schema_name AND c.relname = wanted.table_name
+JOIN unnest(%s::text[], %s::text[]) AS named (schema_name, table_name)
+  ON n.nspname = named.schema_name AND c.relname = named.table_name
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY 2, 3 LIMIT %s
 """
 
 UNIQUE_KEYS = """
 SELECT i.indrelid::bigint, ARRAY(
-           SELECT a.attname::text FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, place)
+           SELECT a.attname::text FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, ordinal)
            JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
-           WHERE k.place <= i.indnkeyatts ORDER BY k.place)
+           WHERE k.ordinal <= i.indnkeyatts ORDER BY k.ordinal)
 FROM pg_index i
 WHERE i.indrelid = ANY (%s::oid[]) AND i.indisunique AND i.indimmediate AND i.indisvalid
   AND i.indpred IS NULL AND i.indexprs IS NULL

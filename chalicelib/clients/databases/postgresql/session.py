@@ -1,4 +1,4 @@
-"""One short, read-only, bounded conversation with a PostgreSQL server. It imports psycopg: import it lazily."""
+"""One short, read-only, bounded session of a PostgreSQL server. It imports psycopg: import it lazily."""
 
 import contextlib
 import ssl
@@ -11,15 +11,11 @@ import psycopg
 from psycopg import capabilities, errors
 from psycopg.abc import RV, PQGen
 
-from chalicelib.clients.databases.contract import AddressPolicy, DatabaseSecrets
-from chalicelib.clients.databases.postgresql.errors import (
-    DatabaseFailure,
-    FailureCode,
-    Step,
-    failure_of_connecting,
-    failure_of_sqlstate,
-)
+from chalicelib.clients.addresses import HostCheck
+from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode, Step
+from chalicelib.clients.databases.postgresql.errors import failure, failure_of_connecting, failure_of_sqlstate
 from chalicelib.domain.database import DatabaseAddress, SslMode
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 
@@ -37,7 +33,7 @@ Parameters = Sequence[object] | Mapping[str, object]
 
 
 class BoundedConnection(psycopg.Connection[Row]):
-    """A connection whose every wait ends at the deadline, also when the server says nothing any more."""
+    """A connection whose every wait ends at the deadline, also when the server has gone silent."""
 
     deadline: Deadline | None = None
 
@@ -66,14 +62,14 @@ class Session:
                 if len(read) > most or size > MOST_BYTES:
                     # Closed first: what else the server would send is not read, and no cancelling is waited for.
                     self.connection.close()
-                    raise DatabaseFailure(FailureCode.RESULT_TOO_LARGE)
+                    raise failure(FailureCode.RESULT_TOO_LARGE)
         return read
 
     def row(self, sql: LiteralString, parameters: Parameters = ()) -> Row:
         """The only row."""
         found = self.rows(sql, parameters, most=1)
         if not found:
-            raise DatabaseFailure(FailureCode.READ_FAILED)
+            raise failure(FailureCode.READ_FAILED)
         return found[0]
 
     @contextlib.contextmanager
@@ -85,20 +81,19 @@ class Session:
 
 @contextlib.contextmanager
 def reading(
-    address: DatabaseAddress,
-    secrets: DatabaseSecrets,
-    policy: AddressPolicy,
+    endpoint: OpenedEndpoint[DatabaseAddress],
+    check_host: HostCheck,
     trusted_ca_file: str | None,
     deadline: Deadline,
 ) -> Iterator[Session]:
     """Connects, opens the transaction, and closes everything at the end. Raises DatabaseFailure."""
-    connection = _connected(address, secrets, policy, trusted_ca_file, deadline)
+    connection = _connected(endpoint, check_host, trusted_ca_file, deadline)
     try:
         session = Session(connection, deadline)
         _prepare(session)
         yield session
     finally:
-        # Closing without a word rolls the transaction back and waits for nothing.
+        # Closing rolls the transaction back and waits for nothing.
         connection.close()
 
 
@@ -108,7 +103,7 @@ def _prepare(session: Session) -> None:
         connection.read_only = True
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         milliseconds = int(session.deadline.remaining(STATEMENT_SECONDS) * 1000) + 1
-        # With only the system's schema in the path no function or operator of somebody else's can be called by mistake,
+        # With only the system's schema in the path no function or operator of another user can be called by mistake,
         # and types of users are always spelled with their schema.
         connection.execute(
             "SELECT set_config('search_path', 'pg_catalog', true), set_config('statement_timeout', %s, true),"
@@ -118,46 +113,46 @@ def _prepare(session: Session) -> None:
 
 
 def _connected(
-    address: DatabaseAddress,
-    secrets: DatabaseSecrets,
-    policy: AddressPolicy,
+    endpoint: OpenedEndpoint[DatabaseAddress],
+    check_host: HostCheck,
     trusted_ca_file: str | None,
     deadline: Deadline,
 ) -> BoundedConnection:
     """Tries the addresses of the host, one after the other, inside the smaller of the two time limits."""
-    limit = Deadline.after(deadline.remaining(address.connection_timeout_seconds))
-    addresses = _allowed_addresses(address.host, policy)
-    failure = DatabaseFailure(FailureCode.TIMEOUT)
-    with _trust(address, secrets, trusted_ca_file) as ca_file:
+    limit = Deadline.after(deadline.remaining(endpoint.address.connection_timeout_seconds))
+    addresses = _allowed_addresses(endpoint.address.host, check_host)
+    last = failure(FailureCode.TIMEOUT)
+    with _trust(endpoint, trusted_ca_file) as ca_file:
         for number, ip_address in enumerate(addresses):
             share = limit.remaining() / (len(addresses) - number)
             if limit.passed:
                 break
             try:
-                connection = _connect(address, secrets, ip_address, ca_file, share)
+                connection = _connect(endpoint, ip_address, ca_file, share)
             except DatabaseFailure as refusal:
-                failure = refusal
+                last = refusal
                 if refusal.failure_code not in _TRY_NEXT_ADDRESS:
                     break
             else:
                 connection.deadline = deadline
                 return connection
-    raise failure
+    raise last
 
 
-def _allowed_addresses(host: str, policy: AddressPolicy) -> Sequence[str]:
+def _allowed_addresses(host: str, check_host: HostCheck) -> Sequence[str]:
     """What was checked is what is connected to: libpq is handed addresses and resolves nothing itself."""
     try:
-        return tuple(policy(host))[:MOST_ADDRESSES]
+        return tuple(check_host(host))[:MOST_ADDRESSES]
     except Invalid:
-        raise DatabaseFailure(FailureCode.URL_NOT_ALLOWED) from None
+        raise failure(FailureCode.URL_NOT_ALLOWED) from None
     except Unavailable:
-        raise DatabaseFailure(FailureCode.HOST_NOT_FOUND) from None
+        raise failure(FailureCode.HOST_NOT_FOUND) from None
 
 
 def _connect(
-    address: DatabaseAddress, secrets: DatabaseSecrets, ip_address: str, ca_file: str | None, seconds: float
+    endpoint: OpenedEndpoint[DatabaseAddress], ip_address: str, ca_file: str | None, seconds: float
 ) -> BoundedConnection:
+    address, password = endpoint.address, endpoint.password
     try:
         return BoundedConnection.connect(
             host=address.host,
@@ -165,7 +160,7 @@ def _connect(
             port=address.port,
             dbname=address.database_name,
             user=address.username,
-            password=secrets.password.reveal(),
+            password=password.reveal() if password else "",
             sslmode=address.ssl_mode.value,
             sslrootcert=ca_file,
             application_name=APPLICATION_NAME,
@@ -173,7 +168,7 @@ def _connect(
             prepare_threshold=None,
             # psycopg counts whole seconds and never less than two.
             connect_timeout=max(1, int(seconds)),
-            # Nothing of the machine's own set-up may slip in.
+            # Nothing is taken from the files and variables of this machine.
             passfile="",
             service=None,
             sslcert="",
@@ -187,23 +182,24 @@ def _connect(
             keepalives_count=2,
         )
     except errors.ConnectionTimeout:
-        raise DatabaseFailure(FailureCode.TIMEOUT) from None
+        raise failure(FailureCode.TIMEOUT) from None
     except psycopg.Error as refusal:
-        # The text may repeat what a hostile server sent: it is looked at here and forgotten.
+        # The text may repeat what a hostile server sent: it is matched here and goes no further.
         raise failure_of_connecting(str(refusal), address.database_name) from None
     except (UnicodeError, ValueError):
-        raise DatabaseFailure(FailureCode.NOT_A_DATABASE) from None
+        raise failure(FailureCode.NOT_A_DATABASE) from None
 
 
 @contextlib.contextmanager
-def _trust(address: DatabaseAddress, secrets: DatabaseSecrets, trusted_ca_file: str | None) -> Iterator[str | None]:
-    """The file of certificates to verify the server with; libpq takes no text. Gone when the connection stands."""
-    if address.ssl_mode not in _VERIFYING:
+def _trust(endpoint: OpenedEndpoint[DatabaseAddress], trusted_ca_file: str | None) -> Iterator[str | None]:
+    """The file of certificates to verify the server with; libpq takes no text. It is deleted once connected."""
+    certificate = endpoint.secrets.get("ca_certificate")
+    if endpoint.address.ssl_mode not in _VERIFYING:
         # libpq would verify against a certificate that it happens to find in the home directory.
         yield ""
-    elif secrets.ca_certificate:
+    elif certificate:
         with tempfile.NamedTemporaryFile("w", suffix=".pem", encoding="utf-8") as file:
-            file.write(secrets.ca_certificate)
+            file.write(certificate.reveal())
             file.flush()
             yield file.name
     else:
@@ -217,7 +213,7 @@ def _translated(deadline: Deadline) -> Iterator[None]:
         yield
     except psycopg.Error as error:
         if deadline.passed:
-            raise DatabaseFailure(FailureCode.TIMEOUT, Step.READ) from None
+            raise failure(FailureCode.TIMEOUT, Step.READ) from None
         raise failure_of_sqlstate(error.sqlstate) from None
     except (UnicodeError, OverflowError):
-        raise DatabaseFailure(FailureCode.READ_FAILED) from None
+        raise failure(FailureCode.READ_FAILED) from None

@@ -193,13 +193,13 @@ SINK_CAUSES = [
 
 @pytest.mark.parametrize(("cause", "kind"), SOURCE_CAUSES)
 @pytest.mark.parametrize("shape", [str, of_source])
-def test_a_source_trace_is_told_by_its_cause(cause: str, kind: str, shape: type[str]) -> None:
+def test_a_source_trace_is_classified_by_its_cause(cause: str, kind: str, shape: type[str]) -> None:
     assert classify(shape(cause), SOURCE).event_type == kind
 
 
 @pytest.mark.parametrize(("cause", "kind"), SINK_CAUSES)
 @pytest.mark.parametrize("shape", [str, of_sink])
-def test_a_sink_trace_is_told_by_its_cause(cause: str, kind: str, shape: type[str]) -> None:
+def test_a_sink_trace_is_classified_by_its_cause(cause: str, kind: str, shape: type[str]) -> None:
     assert classify(shape(cause), SINK).event_type == kind
 
 
@@ -218,7 +218,7 @@ def test_a_sink_trace_is_told_by_its_cause(cause: str, kind: str, shape: type[st
         ("x SQLState", SOURCE, "CDC_CONNECTOR_FAILED"),
     ],
 )
-def test_an_sqlstate_decides_without_words(trace: str, role: ConnectorKind, kind: str) -> None:
+def test_an_sqlstate_decides_where_no_phrase_does(trace: str, role: ConnectorKind, kind: str) -> None:
     assert classify(trace, role).event_type == kind
 
 
@@ -239,8 +239,8 @@ def test_an_outer_cause_decides_when_the_inner_one_says_nothing() -> None:
 @pytest.mark.parametrize(
     ("trace", "role"),
     [
-        # The phrase stands in a value, a name, a frame or a line that carries rows.
-        (SQL + 'ERROR: unheard-of trouble with "password authentication failed"', SINK),
+        # The phrase is in a value, a name, a frame or a line that carries rows.
+        (SQL + 'ERROR: unknown fault with "password authentication failed"', SINK),
         ("x.DataException: cannot convert 'Connection refused' of field a", SINK),
         (SQL + "ERROR: strange\n  Detail: Key (note)=(deadlock detected) is odd.", SINK),
         (SQL + "ERROR: strange\n  Where: COPY t, line 1: permission denied for x", SINK),
@@ -254,7 +254,7 @@ def test_an_outer_cause_decides_when_the_inner_one_says_nothing() -> None:
         ("java.lang.ClassNotFoundException: com.example.Slot does not exist", SOURCE),
         ("java.nio.file.AccessDeniedException: /var/x", SINK),
         ("x.Y: the request was refused", SINK),
-        # A source does not speak of targets, and a sink has no slot.
+        # A source has no target, and a sink has no slot.
         (SQL + "ERROR: duplicate key value violates unique constraint", SOURCE),
         (SQL + 'ERROR: replication slot "a" is active for PID 1', SINK),
         ("", SOURCE),
@@ -262,13 +262,13 @@ def test_an_outer_cause_decides_when_the_inner_one_says_nothing() -> None:
         ("Caused by:", SOURCE),
     ],
 )
-def test_a_look_alike_is_not_guessed_at(trace: str, role: ConnectorKind) -> None:
+def test_text_that_only_looks_like_a_phrase_gets_the_general_hint(trace: str, role: ConnectorKind) -> None:
     hint = classify(trace, role)
     assert is_general(hint)
-    assert hint.event_type == diagnoses.GENERAL[role][0]
+    assert hint == diagnoses.GENERAL[role]
 
 
-def test_a_name_that_reads_like_another_fault_decides_nothing() -> None:
+def test_a_name_that_reads_like_a_phrase_decides_nothing() -> None:
     trace = SQL + 'ERROR: relation "permission denied for" does not exist'
     assert classify(trace, SINK).event_type == "DESTINATION_SCHEMA_ERROR"
 
@@ -278,7 +278,7 @@ def test_an_apostrophe_does_not_hide_what_follows() -> None:
     assert classify(trace, SOURCE).event_type == "SOURCE_CONNECTION_FAILED"
 
 
-def test_a_cut_trace_is_still_told_by_what_is_left() -> None:
+def test_a_cut_trace_is_classified_by_what_is_left() -> None:
     whole = of_source(SQL + 'FATAL: password authentication failed for user "cdc"')
     cut = whole[: whole.rindex("authentication failed") + len("authentication failed")]
     assert classify(cut, SOURCE).event_type == "SOURCE_AUTH_FAILED"
@@ -300,7 +300,7 @@ def test_case_does_not_matter() -> None:
 @pytest.mark.parametrize(
     "text", ["'" * 70000, '"' * 70000, "caused by:" * 7000, "sqlstate" * 9000, "…" * 70000, "\x00" * 70000]
 )
-def test_hostile_text_is_only_unknown(text: str, role: ConnectorKind) -> None:
+def test_hostile_text_gets_the_general_hint(text: str, role: ConnectorKind) -> None:
     assert is_general(classify(text, role))
 
 
@@ -318,8 +318,12 @@ def test_the_sentence_is_ours_and_holds_nothing_of_the_trace(cause: str, _: str,
 
 
 def sentences() -> set[str]:
-    every: Iterable[diagnoses.Diagnosis] = (diagnoses.GENERAL, *SQLSTATES.values(), *(rule for rule, _ in RULES))
-    return {sentence for rule in every for _, sentence in rule.values()}
+    return {hint.message for diagnosis in every() for hint in diagnosis.values()}
+
+
+def every() -> Iterable[diagnoses.Diagnosis]:
+    """All diagnoses that the classifier can find."""
+    return (diagnoses.GENERAL, *SQLSTATES.values(), *(diagnosis for diagnosis, _ in RULES))
 
 
 KINDS = {
@@ -345,17 +349,15 @@ KINDS = {
 
 @pytest.mark.parametrize("role", list(ConnectorKind))
 def test_the_rules_use_exactly_the_specifications_kinds(role: ConnectorKind) -> None:
-    used = {
-        rule[role][0] for rule in (diagnoses.GENERAL, *SQLSTATES.values(), *(rule for rule, _ in RULES)) if role in rule
-    }
+    used = {diagnosis[role].event_type for diagnosis in every() if role in diagnosis}
     assert used == KINDS[role]
 
 
 def test_phrases_are_written_as_they_are_searched() -> None:
-    phrases = [phrase for _, said in RULES for phrase in said]
-    assert all(phrase == phrase.casefold() and phrase for phrase in phrases)
-    assert len(phrases) == len(set(phrases))
+    every_phrase = [phrase for _, phrases in RULES for phrase in phrases]
+    assert all(phrase == phrase.casefold() and phrase for phrase in every_phrase)
+    assert len(every_phrase) == len(set(every_phrase))
 
 
-def test_every_sentence_is_whole() -> None:
+def test_every_sentence_is_complete() -> None:
     assert all(sentence.endswith(".") and "{" not in sentence for sentence in sentences())

@@ -1,4 +1,4 @@
-"""Configs that somebody else has changed: found, confirmed, and forgotten again."""
+"""Configs that somebody else has changed: found, confirmed, and no longer reported once they are right."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -6,48 +6,48 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from chalicelib.domain.observation import ConnectorStatus, Observation, TaskStatus, observe
-from chalicelib.domain.reconcile.drift import COMPARED_AT_MOST, Drift, compare_due, drifted, suspicious
+from chalicelib.domain.reconcile.drift import MAX_COMPARED, Drift, compare_due, drifted, suspicious
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-SEEN_ONCE, SEEN_TWICE = Drift(given="a"), Drift(given="a", confirmed=True)
+FOUND_ONCE, FOUND_TWICE = Drift(expected="a"), Drift(expected="a", confirmed=True)
 
 
 @dataclass(frozen=True)
-class Given:
+class Configured:
     config_hash: str | None
 
 
 def test_what_is_equal_has_not_drifted() -> None:
-    assert drifted({}, {"c": Given("a")}, {"c": "a"}) == {}
+    assert drifted({}, {"c": Configured("a")}, {"c": "a"}) == {}
 
 
-def test_drift_is_confirmed_by_a_second_look() -> None:
-    once = drifted({}, {"c": Given("a")}, {"c": "b"})
-    assert once == {"c": SEEN_ONCE}
-    assert drifted(once, {"c": Given("a")}, {"c": "b"}) == {"c": SEEN_TWICE}
+def test_drift_is_confirmed_when_found_twice() -> None:
+    once = drifted({}, {"c": Configured("a")}, {"c": "b"})
+    assert once == {"c": FOUND_ONCE}
+    assert drifted(once, {"c": Configured("a")}, {"c": "b"}) == {"c": FOUND_TWICE}
 
 
-def test_what_was_put_right_is_forgotten() -> None:
-    assert drifted({"c": SEEN_TWICE}, {"c": Given("a")}, {"c": "a"}) == {}
+def test_a_config_that_is_right_again_has_not_drifted() -> None:
+    assert drifted({"c": FOUND_TWICE}, {"c": Configured("a")}, {"c": "a"}) == {}
 
 
-@pytest.mark.parametrize("held", [None, {}])
-def test_confirmed_drift_is_remembered_where_nothing_could_be_compared(held: dict[str, str] | None) -> None:
-    assert drifted({"c": SEEN_TWICE}, {"c": Given("a")}, held) == {"c": SEEN_TWICE}
+@pytest.mark.parametrize("actual", [None, {}])
+def test_confirmed_drift_is_remembered_where_nothing_could_be_compared(actual: dict[str, str] | None) -> None:
+    assert drifted({"c": FOUND_TWICE}, {"c": Configured("a")}, actual) == {"c": FOUND_TWICE}
 
 
 def test_unconfirmed_drift_waits_for_the_next_comparison_and_no_longer() -> None:
-    assert drifted({"c": SEEN_ONCE}, {"c": Given("a")}, None) == {"c": SEEN_ONCE}
-    assert drifted({"c": SEEN_ONCE}, {"c": Given("a")}, {}) == {}
+    assert drifted({"c": FOUND_ONCE}, {"c": Configured("a")}, None) == {"c": FOUND_ONCE}
+    assert drifted({"c": FOUND_ONCE}, {"c": Configured("a")}, {}) == {}
 
 
-@pytest.mark.parametrize("given", [{}, {"c": Given("other")}, {"c": Given(None)}])
-def test_a_connector_that_is_gone_or_was_given_another_config_begins_anew(given: dict[str, Given]) -> None:
-    assert drifted({"c": SEEN_TWICE}, given, None) == {}
+@pytest.mark.parametrize("desired", [{}, {"c": Configured("other")}, {"c": Configured(None)}])
+def test_a_connector_that_is_gone_or_was_sent_another_config_has_not_drifted(desired: dict[str, Configured]) -> None:
+    assert drifted({"c": FOUND_TWICE}, desired, None) == {}
 
 
-def test_connectors_that_nobody_wants_are_not_compared() -> None:
-    assert drifted({}, {"c": Given(None)}, {"c": "a", "stranger": "b"}) == {}
+def test_connectors_that_nobody_desires_are_not_compared() -> None:
+    assert drifted({}, {"c": Configured(None)}, {"c": "a", "orphan": "b"}) == {}
 
 
 @pytest.mark.parametrize(
@@ -58,20 +58,20 @@ def test_configs_are_compared_every_ten_minutes(compared: timedelta | None, due:
 
 
 def test_the_configs_of_too_many_connectors_are_not_asked_for() -> None:
-    assert compare_due(None, COMPARED_AT_MOST, NOW)
-    assert not compare_due(None, COMPARED_AT_MOST + 1, NOW)
+    assert compare_due(None, MAX_COMPARED, NOW)
+    assert not compare_due(None, MAX_COMPARED + 1, NOW)
 
 
-def look(state: str, tasks: int, *, worker: str = "w1") -> Observation:
+def observed(state: str, tasks: int, *, worker: str = "w1") -> Observation:
     parts = tuple(TaskStatus(id=n, state="RUNNING", worker_id=worker) for n in range(tasks))
     return observe(ConnectorStatus(name="c", state=state, worker_id=worker, tasks=parts), now=NOW)
 
 
-@pytest.mark.parametrize("now", [look("UNASSIGNED", 1), look("RUNNING", 2), look("RUNNING", 0)])
+@pytest.mark.parametrize("now", [observed("UNASSIGNED", 1), observed("RUNNING", 2), observed("RUNNING", 0)])
 def test_another_state_or_other_tasks_are_what_a_new_config_brings_about(now: Observation) -> None:
-    assert suspicious({"c": look("RUNNING", 1)}, {"c": now})
+    assert suspicious({"c": observed("RUNNING", 1)}, {"c": now})
 
 
-@pytest.mark.parametrize("now", [{}, {"c": look("RUNNING", 1, worker="w2")}, {"other": look("RUNNING", 1)}])
+@pytest.mark.parametrize("now", [{}, {"c": observed("RUNNING", 1, worker="w2")}, {"other": observed("RUNNING", 1)}])
 def test_a_move_to_another_worker_is_not(now: dict[str, Observation]) -> None:
-    assert not suspicious({"c": look("RUNNING", 1)}, now)
+    assert not suspicious({"c": observed("RUNNING", 1)}, now)

@@ -1,4 +1,4 @@
-"""What is started again by itself, when, and how often."""
+"""What is restarted automatically, when, and how often."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -10,30 +10,29 @@ from chalicelib.domain.classify.diagnoses import Diagnosis
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import ConnectorStatus, Hint, Observation, TaskStatus, observe
 from chalicelib.domain.reconcile.restarts import (
-    MOST_RESTARTS,
+    MAX_RESTARTS,
     PAUSES,
     RESTARTED_PER_TICK,
     STEADY_AFTER,
-    Ailment,
+    RestartCause,
     Restarts,
-    ailment,
-    chosen,
+    after_observation,
+    choose,
     due,
-    look_again,
-    told,
-    tried,
+    notice,
+    restart_cause,
+    with_attempt,
 )
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 
 
-def hint(rule: Diagnosis, role: ConnectorKind = ConnectorKind.SOURCE) -> Hint:
-    kind, sentence = rule[role]
-    return Hint(event_type=kind, message=sentence)
+def hint(diagnosis: Diagnosis, role: ConnectorKind = ConnectorKind.SOURCE) -> Hint:
+    return diagnosis[role]
 
 
-def seen(connector: str, *tasks: str, of: Hint | None = None) -> Observation:
+def observed(connector: str, *tasks: str, of: Hint | None = None) -> Observation:
     """A connector in this state, with tasks in these; what has failed, failed of that."""
     return observe(
         ConnectorStatus(
@@ -50,23 +49,23 @@ def seen(connector: str, *tasks: str, of: Hint | None = None) -> Observation:
     )
 
 
-def played(*looks: tuple[timedelta, Observation]) -> tuple[Restarts | None, list[timedelta]]:
-    """What is remembered after these looks, each at its time, and when there was an attempt."""
+def replayed(*observations: tuple[timedelta, Observation]) -> tuple[Restarts | None, list[timedelta]]:
+    """What is remembered after these observations, each at its time, and when there was an attempt."""
     known, attempts = None, []
-    for at, look in looks:
-        before, known = known, look_again(known, look, NOW + at)
+    for at, seen in observations:
+        before, known = known, after_observation(known, seen, NOW + at)
         if known and due(before, known, NOW + at):
-            known = tried(known, NOW + at)
+            known = with_attempt(known, NOW + at)
             attempts.append(at)
     return known, attempts
 
 
-FAILED = seen("RUNNING", "FAILED", of=hint(diagnoses.CONNECTION))
-RUNNING = seen("RUNNING", "RUNNING")
+FAILED = observed("RUNNING", "FAILED", of=hint(diagnoses.CONNECTION))
+RUNNING = observed("RUNNING", "RUNNING")
 
 
 @pytest.mark.parametrize(
-    "rule",
+    "diagnosis",
     [
         diagnoses.SECRET,
         diagnoses.CONNECTION,
@@ -77,13 +76,13 @@ RUNNING = seen("RUNNING", "RUNNING")
     ],
 )
 @pytest.mark.parametrize("role", list(ConnectorKind))
-def test_what_may_go_away_by_itself_is_worth_a_restart(rule: Diagnosis, role: ConnectorKind) -> None:
-    assert ailment(seen("RUNNING", "FAILED", of=hint(rule, role))) is Ailment.FAILED
-    assert ailment(seen("FAILED", "FAILED", of=hint(rule, role))) is Ailment.FAILED
+def test_a_failure_that_may_go_away_is_worth_a_restart(diagnosis: Diagnosis, role: ConnectorKind) -> None:
+    assert restart_cause(observed("RUNNING", "FAILED", of=hint(diagnosis, role))) is RestartCause.FAILED
+    assert restart_cause(observed("FAILED", "FAILED", of=hint(diagnosis, role))) is RestartCause.FAILED
 
 
 @pytest.mark.parametrize(
-    ("rule", "role"),
+    ("diagnosis", "role"),
     [
         (diagnoses.AUTH, ConnectorKind.SOURCE),
         (diagnoses.AUTH, ConnectorKind.SINK),
@@ -106,11 +105,11 @@ def test_what_may_go_away_by_itself_is_worth_a_restart(rule: Diagnosis, role: Co
         (diagnoses.ACCESS_KEY, ConnectorKind.SINK),
     ],
 )
-def test_what_somebody_has_to_mend_is_left_alone(rule: Diagnosis, role: ConnectorKind) -> None:
-    assert ailment(seen("RUNNING", "FAILED", of=hint(rule, role))) is None
+def test_a_failure_that_people_have_to_repair_is_left_alone(diagnosis: Diagnosis, role: ConnectorKind) -> None:
+    assert restart_cause(observed("RUNNING", "FAILED", of=hint(diagnosis, role))) is None
 
 
-def test_one_task_that_a_restart_cannot_mend_keeps_the_others_from_it() -> None:
+def test_one_task_that_a_restart_cannot_repair_prevents_the_restart() -> None:
     mixed = observe(
         ConnectorStatus(
             name="c",
@@ -123,98 +122,103 @@ def test_one_task_that_a_restart_cannot_mend_keeps_the_others_from_it() -> None:
         ),
         now=NOW,
     )
-    assert ailment(mixed) is None
+    assert restart_cause(mixed) is None
 
 
 def test_a_failure_without_a_trace_may_be_anything() -> None:
-    assert ailment(seen("FAILED")) is Ailment.FAILED
+    assert restart_cause(observed("FAILED")) is RestartCause.FAILED
 
 
 @pytest.mark.parametrize(
-    "look", [RUNNING, seen("PAUSED", "PAUSED"), seen("STOPPED"), seen("UNASSIGNED"), seen("RUNNING")]
+    "seen", [RUNNING, observed("PAUSED", "PAUSED"), observed("STOPPED"), observed("UNASSIGNED"), observed("RUNNING")]
 )
-def test_what_has_not_failed_needs_no_restart_and_no_memory(look: Observation) -> None:
-    assert ailment(look) is None
-    assert look_again(None, look, NOW) is None
+def test_what_has_not_failed_needs_no_restart_and_is_not_remembered(seen: Observation) -> None:
+    assert restart_cause(seen) is None
+    assert after_observation(None, seen, NOW) is None
 
 
-def test_nothing_is_done_at_first_sight() -> None:
-    assert played((0 * MINUTE, FAILED))[1] == []
-    assert played((0 * MINUTE, FAILED), (1 * MINUTE, FAILED))[1] == [1 * MINUTE]
+def test_nothing_is_done_about_a_failure_seen_once() -> None:
+    assert replayed((0 * MINUTE, FAILED))[1] == []
+    assert replayed((0 * MINUTE, FAILED), (1 * MINUTE, FAILED))[1] == [1 * MINUTE]
 
 
-def test_two_failures_with_a_good_look_between_them_are_each_seen_for_the_first_time() -> None:
-    assert played((0 * MINUTE, FAILED), (1 * MINUTE, RUNNING), (2 * MINUTE, FAILED))[1] == []
+def test_two_failures_with_a_good_observation_between_them_count_once_each() -> None:
+    assert replayed((0 * MINUTE, FAILED), (1 * MINUTE, RUNNING), (2 * MINUTE, FAILED))[1] == []
 
 
 def test_a_new_failure_is_seen_twice_even_when_the_pause_after_the_last_attempt_is_over() -> None:
-    _, attempts = played(
+    _, attempts = replayed(
         (0 * MINUTE, FAILED), (1 * MINUTE, FAILED), (2 * MINUTE, RUNNING), (9 * MINUTE, FAILED), (10 * MINUTE, FAILED)
     )
     assert attempts == [1 * MINUTE, 10 * MINUTE]
 
 
 def test_the_pauses_grow_and_there_is_an_end() -> None:
-    known, attempts = played(*((timedelta(seconds=10 * n), FAILED) for n in range(6 * 60 * 24)))
+    known, attempts = replayed(*((timedelta(seconds=10 * n), FAILED) for n in range(6 * 60 * 24)))
     pauses = [later - earlier for earlier, later in pairwise(attempts)]
     assert attempts[0] == timedelta(seconds=10)
     assert pauses[: len(PAUSES)] == list(PAUSES)
     assert set(pauses[len(PAUSES) :]) == {PAUSES[-1]}
-    assert len(attempts) == MOST_RESTARTS
+    assert len(attempts) == MAX_RESTARTS
     assert known
     assert known.next_at is None
 
 
-def test_a_night_is_survived() -> None:
-    _, attempts = played(*((timedelta(seconds=10 * n), FAILED) for n in range(6 * 60 * 24)))
+def test_the_attempts_last_a_night() -> None:
+    _, attempts = replayed(*((timedelta(seconds=10 * n), FAILED) for n in range(6 * 60 * 24)))
     assert attempts[-1] > timedelta(hours=7)
 
 
-def test_what_runs_for_a_while_begins_anew_and_what_runs_for_a_moment_does_not() -> None:
+def test_attempts_are_forgotten_after_running_for_a_while_and_not_before() -> None:
     once = Restarts(count=3, tried_at=NOW)
-    running = look_again(once, RUNNING, NOW + MINUTE)
+    running = after_observation(once, RUNNING, NOW + MINUTE)
     assert running
-    assert look_again(running, RUNNING, NOW + MINUTE + STEADY_AFTER) is None
-    again = look_again(running, FAILED, NOW + STEADY_AFTER)
+    assert after_observation(running, RUNNING, NOW + MINUTE + STEADY_AFTER) is None
+    again = after_observation(running, FAILED, NOW + STEADY_AFTER)
     assert again
     assert (again.count, again.running_since) == (3, None)
 
 
 def test_a_restart_that_hangs_is_given_a_minute() -> None:
-    hangs = seen("RESTARTING", "RESTARTING")
-    _, attempts = played(*((timedelta(seconds=10 * n), hangs) for n in range(8)))
+    hangs = observed("RESTARTING", "RESTARTING")
+    _, attempts = replayed(*((timedelta(seconds=10 * n), hangs) for n in range(8)))
     assert attempts == [timedelta(seconds=60)]
 
 
-def test_a_restart_of_somebody_that_has_just_begun_is_not_stuck_because_there_was_a_failure_before() -> None:
-    of_auth = seen("RUNNING", "FAILED", of=hint(diagnoses.AUTH))
-    hangs = seen("RESTARTING", "RESTARTING")
-    looks = [(timedelta(seconds=10 * n), of_auth if n < 60 else hangs) for n in range(65)]
-    assert played(*looks)[1] == []
+def test_a_restart_by_somebody_else_is_not_stuck_because_of_an_earlier_failure() -> None:
+    of_auth = observed("RUNNING", "FAILED", of=hint(diagnoses.AUTH))
+    hangs = observed("RESTARTING", "RESTARTING")
+    observations = [(timedelta(seconds=10 * n), of_auth if n < 60 else hangs) for n in range(65)]
+    assert replayed(*observations)[1] == []
 
 
 def test_of_many_those_come_first_that_were_tried_least_and_have_waited_longest() -> None:
     failing = {
         f"c{n}": Restarts(
-            ailment=Ailment.FAILED, since=NOW - n * MINUTE, count=n % 2, tried_at=NOW - 200 * MINUTE if n % 2 else None
+            cause=RestartCause.FAILED,
+            since=NOW - n * MINUTE,
+            count=n % 2,
+            tried_at=NOW - 200 * MINUTE if n % 2 else None,
         )
         for n in range(100)
     }
-    turn = chosen(failing, failing, NOW)
+    turn = choose(failing, failing, NOW)
     assert turn == tuple(f"c{n}" for n in range(98, 98 - 2 * RESTARTED_PER_TICK, -2))
 
 
-def test_people_are_told_what_was_tried_and_when_the_next_time_is() -> None:
-    once = Restarts(count=1, tried_at=NOW, ailment=Ailment.FAILED)
-    assert told(once) == "Headgate has tried to restart it once; next try at 2026-01-01T00:01:00.000Z."
-    twice = Restarts(count=2, tried_at=NOW, ailment=Ailment.FAILED)
-    assert told(twice) == "Headgate has tried to restart it 2 times; next try at 2026-01-01T00:02:00.000Z."
-    spent = Restarts(count=MOST_RESTARTS, tried_at=NOW, ailment=Ailment.FAILED)
-    assert told(spent) == (
+def test_the_notice_says_what_was_tried_and_when_the_next_attempt_is() -> None:
+    once = Restarts(count=1, tried_at=NOW, cause=RestartCause.FAILED)
+    assert notice(once) == "Headgate has tried to restart it once; next try at 2026-01-01T00:01:00.000Z."
+    twice = Restarts(count=2, tried_at=NOW, cause=RestartCause.FAILED)
+    assert notice(twice) == "Headgate has tried to restart it 2 times; next try at 2026-01-01T00:02:00.000Z."
+    spent = Restarts(count=MAX_RESTARTS, tried_at=NOW, cause=RestartCause.FAILED)
+    assert notice(spent) == (
         "Headgate has tried to restart it 20 times and does not try again. Mend the cause, then restart it."
     )
 
 
-@pytest.mark.parametrize("one", [Restarts(ailment=Ailment.FAILED), Restarts(count=2, tried_at=NOW, running_since=NOW)])
-def test_there_is_nothing_to_tell_before_the_first_attempt_or_while_it_runs(one: Restarts) -> None:
-    assert told(one) is None
+@pytest.mark.parametrize(
+    "one", [Restarts(cause=RestartCause.FAILED), Restarts(count=2, tried_at=NOW, running_since=NOW)]
+)
+def test_there_is_no_notice_before_the_first_attempt_or_while_it_runs(one: Restarts) -> None:
+    assert notice(one) is None

@@ -18,7 +18,7 @@ from chalicelib.stores.all_tables import ALL_TABLES
 from infra.aws.permissions import allows, permissions, policy_files, policy_of, wildcard_resources
 from tests.faults.looking import a_stranger
 from tests.integration.lambda_home import actions
-from tests.support.call_interceptor import Crash, Point, RequestContext, Side
+from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp, app, app_of_the_module
 
 __all__ = ["app", "app_of_the_module"]
@@ -104,7 +104,7 @@ def test_only_the_api_seals_credentials_and_keeps_sessions(function: str) -> Non
     assert tables & {"${Prefix}sessions", "${Prefix}users", "${Prefix}idempotency"} == set()
 
 
-def after_the_first_transaction(point: Point, call: RequestContext) -> object:
+def after_the_first_transaction(point: Point, call: InterceptedCall) -> object:
     """The process ends when it turns to Connect: the operation stays open."""
     if point.side is Side.CONNECT and point.writes:
         raise Crash
@@ -217,7 +217,7 @@ def test_the_dispatcher_may_find_clusters_and_lost_jobs(app: InProcessApp) -> No
     jobs.request(app.context(), JobKind.HEALTH, "source", app.source().id)
     app.clock.advance(60)
     with taken() as calls:
-        replace(app.services.reconciler, ring=lambda cluster_id, _: rung.append(cluster_id)).dispatch()
+        replace(app.services.tick, send=lambda cluster_id, _: rung.append(cluster_id)).dispatch()
         jobs.sweep()
     assert rung.count(cluster.id) == 6
     assert len(rung) == 1 + 6 + 1

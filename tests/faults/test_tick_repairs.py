@@ -11,7 +11,7 @@ from chalicelib.domain.observation import DesiredState, Observation, ObservedSta
 from chalicelib.domain.operation import MOST_DEFECTS
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.reconcile.drift import DRIFTED
-from chalicelib.domain.reconcile.restarts import MOST_RESTARTS
+from chalicelib.domain.reconcile.restarts import MAX_RESTARTS
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.connect_clusters import ConnectClusterInput
 from infra.local.doubles.connect_faults import Effect
@@ -19,7 +19,7 @@ from infra.local.doubles.connect_traces import secrets_trace
 from tests.faults.invariants import violations
 from tests.faults.looking import touches
 from tests.faults.scenario import recover
-from tests.support.call_interceptor import Point, RequestContext, Side
+from tests.support.call_interceptor import InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp
 
 NO_SECRETS = secrets_trace("Headgate gave no answer for secret 0: status 503")
@@ -62,13 +62,13 @@ def by_hand(app: InProcessApp, pipeline: Pipeline, what: str, body: Any = None) 
 def glance(app: InProcessApp) -> None:
     """A tick that waits for nothing to settle."""
     app.clock.advance(10)
-    app.services.reconciler.tick(app.cluster.id, Deadline.after(25))
+    app.services.tick.run(app.cluster.id, Deadline.after(25))
 
 
 def overtaken(app: InProcessApp, by: Callable[[], object]) -> None:
     """A tick during which something else happens, after it has looked at Connect and before it does anything."""
 
-    def look_and_be_overtaken(point: Point, call: RequestContext) -> object:
+    def look_and_be_overtaken(point: Point, call: InterceptedCall) -> object:
         answer = call()
         if (point.side, point.what) == (Side.CONNECT, "GET /connectors"):
             app.gate.unwatch()
@@ -150,7 +150,7 @@ def test_restarts_in_vain_come_at_growing_pauses_and_end(app: InProcessApp) -> N
     assert [minute for minute in range(1, 32) if counted[minute] > counted[minute - 1]] == [1, 3, 7, 15, 31]
     for _ in range(20):
         app.tick(after=31 * 60)
-    assert restarts(app, pipeline) == MOST_RESTARTS
+    assert restarts(app, pipeline) == MAX_RESTARTS
     assert "does not try again" in observed(app, pipeline).reasons[-1]
 
 
@@ -228,10 +228,10 @@ def test_two_ticks_at_the_same_moment_restart_once(app: InProcessApp) -> None:
     app.connect.fail_task(pipeline.connector_name, NO_SECRETS, restarts_in_vain=IN_VAIN)
     app.tick()
     one, other = app.services, app._new_process()
-    overtaken(app, lambda: other.reconciler.tick(app.cluster.id, Deadline.after(25)))
+    overtaken(app, lambda: other.tick.run(app.cluster.id, Deadline.after(25)))
     assert restarts(app, pipeline) == 1
     assert len(trail(app, pipeline, "pipeline.restart_failed")) == 1
-    one.reconciler.tick(app.cluster.id, Deadline.after(25))
+    one.tick.run(app.cluster.id, Deadline.after(25))
     assert restarts(app, pipeline) == 1
 
 

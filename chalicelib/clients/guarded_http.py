@@ -1,0 +1,220 @@
+"""One HTTP exchange with an address that users typed: only checked addresses are contacted, time and size are bounded.
+
+No redirect is followed, no proxy of the environment is used, no cookie is kept, and nothing is decompressed.
+"""
+
+import ssl
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from contextvars import ContextVar
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from chalicelib.clients.addresses import HostCheck
+from chalicelib.errors import Unavailable
+from chalicelib.kit.clock import Deadline
+
+if TYPE_CHECKING:
+    import httpcore
+    import httpx
+
+CONNECT_SECONDS = 2.0
+READ_SECONDS = 8.0
+MEBIBYTE = 1024 * 1024
+_CHUNK_BYTES = 65536
+_ALMOST_NOTHING = 0.001
+_OWN_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "headgate"}
+# httpx limits each single read and write, so a server that sends one byte at a time would never exceed its limits.
+_budget: ContextVar[Deadline] = ContextVar("guarded_http_budget")
+
+
+class NotConnected(Unavailable):
+    """No connection could be made, so nothing was sent."""
+
+
+class NoAnswer(Exception):
+    """The request was sent, perhaps in part, and no whole answer came. `late` says that time ran out."""
+
+    def __init__(self, *, late: bool) -> None:
+        super().__init__()
+        self.late = late
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """A whole answer. Header names are in lower case. `content` is None when it is compressed, against our request."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes | None
+
+
+class GuardedHttp:
+    """Sends requests to one base URL, over connections that are kept. Safe to use from several threads.
+
+    The host is checked each time a connection is made, and only addresses that this check has returned are dialled.
+    Use a new object for each exchange where every exchange has to be checked. `tls` is called for https only.
+    """
+
+    def __init__(
+        self, base_url: str, *, check_host: HostCheck, tls: Callable[[], ssl.SSLContext] = ssl.create_default_context
+    ) -> None:
+        self._base_url = base_url
+        self._check_host = check_host
+        self._tls = tls
+        self._transport: httpx.HTTPTransport | None = None
+        self._opening = Lock()
+
+    def send(
+        self,
+        method: str,
+        path: str = "",
+        *,
+        deadline: Deadline,
+        headers: Mapping[str, str] | None = None,
+        json: object | None = None,
+        content: bytes | None = None,
+        seconds: float = READ_SECONDS,
+        max_bytes: int = MEBIBYTE,
+    ) -> HttpAnswer:
+        """Exchange one request, with a body of JSON or of bytes, for one answer of at most `max_bytes`.
+
+        Everything together takes at most `CONNECT_SECONDS` and `seconds`, and ends at the deadline.
+
+        Raises:
+            Invalid: `URL_NOT_ALLOWED`, the host leads to an address that is not allowed. Nothing was sent.
+            Unavailable: no time is left, or the name does not resolve. Nothing was sent.
+            NotConnected: an Unavailable as well. Nothing was sent.
+            NoAnswer: it was sent, and no whole answer came.
+        """
+        import httpx
+
+        if deadline.passed:
+            raise Unavailable("No time was left to send the request. Try again.")
+        sent_headers = httpx.Headers(headers)
+        sent_headers.update(_OWN_HEADERS)
+        request = httpx.Request(
+            method,
+            self._base_url + path,
+            headers=sent_headers,
+            json=json,
+            content=content,
+            extensions={"timeout": _timeouts(deadline, seconds)},
+        )
+        token = _budget.set(Deadline.after(deadline.remaining(seconds + CONNECT_SECONDS)))
+        try:
+            with closing(self._opened().handle_request(request)) as response:
+                return _read(response, max_bytes)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout):
+            raise NotConnected("The server cannot be reached. Check its address and whether it runs.") from None
+        except httpx.TimeoutException:
+            raise NoAnswer(late=True) from None
+        except httpx.TransportError:
+            raise NoAnswer(late=False) from None
+        finally:
+            _budget.reset(token)
+
+    def close(self) -> None:
+        """Close the kept connections. The object stays usable."""
+        with self._opening:
+            transport, self._transport = self._transport, None
+        if transport is not None:
+            transport.close()
+
+    def _opened(self) -> "httpx.HTTPTransport":
+        with self._opening:
+            if self._transport is None:
+                self._transport = self._new_transport()
+            return self._transport
+
+    def _new_transport(self) -> "httpx.HTTPTransport":
+        import httpcore
+        import httpx
+
+        # Plain http gets a context that trusts nobody: loading the system's certificates would only cost time.
+        secure = self._base_url.startswith("https://")
+        context = self._tls() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        transport = httpx.HTTPTransport(verify=context, trust_env=False)
+        # httpx has no public way to say how to dial; its own pool is replaced by one whose network checks addresses.
+        transport._pool = httpcore.ConnectionPool(  # noqa: SLF001
+            ssl_context=context,
+            max_connections=8,
+            max_keepalive_connections=4,
+            keepalive_expiry=20.0,
+            network_backend=_guarded_network(self._check_host),
+        )
+        return transport
+
+
+def _timeouts(deadline: Deadline, seconds: float) -> dict[str, float]:
+    exchange, connect = deadline.remaining(seconds), deadline.remaining(CONNECT_SECONDS)
+    return {"connect": connect, "pool": connect, "read": exchange, "write": exchange}
+
+
+def _read(response: "httpx.Response", max_bytes: int) -> HttpAnswer:
+    headers = dict(response.headers)
+    if headers.get("content-encoding", "identity") != "identity":
+        return HttpAnswer(response.status_code, headers, None)
+    content = bytearray()
+    for chunk in response.iter_raw(_CHUNK_BYTES):
+        content += chunk
+        if len(content) > max_bytes:
+            raise NoAnswer(late=False)
+    return HttpAnswer(response.status_code, headers, bytes(content))
+
+
+def _guarded_network(check_host: HostCheck) -> "httpcore.NetworkBackend":
+    """A network that dials only addresses which the check has just returned for the host, and keeps to the budget."""
+    import httpcore
+
+    class Stream(httpcore.NetworkStream):
+        def __init__(self, inner: httpcore.NetworkStream) -> None:
+            self._inner = inner
+
+        def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+            return self._inner.read(max_bytes, _within_budget(timeout, httpcore.ReadTimeout))
+
+        def write(self, buffer: bytes, timeout: float | None = None) -> None:
+            self._inner.write(buffer, _within_budget(timeout, httpcore.WriteTimeout))
+
+        def close(self) -> None:
+            self._inner.close()
+
+        def start_tls(
+            self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+        ) -> httpcore.NetworkStream:
+            within = _within_budget(timeout, httpcore.ConnectTimeout)
+            return Stream(self._inner.start_tls(ssl_context, server_hostname, within))
+
+        def get_extra_info(self, info: str) -> Any:
+            return self._inner.get_extra_info(info)
+
+    class Network(httpcore.NetworkBackend):
+        def connect_tcp(
+            self,
+            host: str,
+            port: int,
+            timeout: float | None = None,
+            local_address: str | None = None,
+            socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+        ) -> httpcore.NetworkStream:
+            addresses = check_host(host)
+            share = (timeout or CONNECT_SECONDS) / max(1, len(addresses))
+            failure: Exception = httpcore.ConnectError()
+            for address in addresses:
+                try:
+                    return Stream(dial.connect_tcp(address, port, share, local_address, socket_options))
+                except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                    failure = error
+            raise failure
+
+    dial = httpcore.SyncBackend()
+    return Network()
+
+
+def _within_budget(timeout: float | None, late: type[Exception]) -> float:
+    left = _budget.get().remaining(READ_SECONDS if timeout is None else timeout)
+    if left <= _ALMOST_NOTHING:
+        raise late()
+    return left

@@ -1,0 +1,119 @@
+"""What a tick concludes from what it has read: a function of its arguments, without I/O, clock or chance."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+
+from chalicelib.domain.lease import abandoned
+from chalicelib.domain.observation import Observation, observe_again
+from chalicelib.domain.operation import Operation
+from chalicelib.domain.reconcile.drift import SUSPECT_EVERY, suspicious
+from chalicelib.domain.reconcile.plan import Plan, annotated, changed, decide
+from chalicelib.domain.reconcile.snapshot import (
+    ClusterSnapshot,
+    ClusterView,
+    ConnectSnapshot,
+    DesiredConnector,
+    TickInput,
+)
+from chalicelib.domain.reconcile.transitions import (
+    MAX_TRANSITIONS,
+    Transition,
+    cluster_transition,
+    connector_transitions,
+)
+
+MAX_TAKEOVERS = 10
+"""Open operations that one tick takes over."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TickResult:
+    """What is to be stored, published and done.
+
+    `view` holds the new snapshot and all transitions that are to be published, those of earlier ticks first. `changed`
+    says that the snapshot is not the one before. `overdue` are open operations whose lease has ended.
+    """
+
+    plan: Plan
+    view: ClusterView
+    changed: bool
+    overdue: tuple[Operation, ...] = ()
+
+
+def digest(view: ClusterView, read: TickInput, *, now: datetime) -> TickResult:
+    """Compare what was read with what the last tick left (`view`)."""
+    noted = _cluster_view(view, read.connect, now)
+    if read.connect.unreadable:
+        return TickResult(plan=Plan(), view=noted, changed=False)
+    before, statuses = view.snapshot, read.connect.statuses
+    desired = before.desired if read.desired is None else read.desired
+    seen = {name: observe_again(before.observed.get(name), status, now=now) for name, status in statuses.items()}
+    busy = {operation.connector_name for operation in read.open_operations}
+    plan = decide(desired, seen, before, busy=busy, now=now, config_hashes=read.connect.config_hashes)
+    observed, transitions = _report(noted, desired, seen, plan, now)
+    after = ClusterSnapshot(
+        epoch=view.epoch,
+        # The tick after a change reads again: the index that `desired` is read from may lag behind the epoch.
+        unsettled=bool(read.open_operations) or view.epoch != before.epoch,
+        desired=desired,
+        observed=observed,
+        missing=plan.missing,
+        wrong_state=plan.wrong_state,
+        orphans=plan.orphans,
+        restarts=plan.restarts,
+        drifted=plan.drifted,
+    )
+    moved = changed(before.observed, observed)
+    suspect = moved and view.settled and suspicious(before.observed, seen)
+    repaired = bool(plan.drifted) and not view.settled
+    compare_soon = repaired or _compare_soon(read.connect, plan, now, suspect=suspect)
+    return TickResult(
+        plan=plan,
+        view=replace(
+            noted,
+            compared_at=None if compare_soon else read.connect.compared_at,
+            snapshot=after,
+            transitions=transitions,
+        ),
+        changed=moved or replace(after, observed=before.observed) != before,
+        overdue=tuple(abandoned(read.open_operations, now, limit=MAX_TAKEOVERS)),
+    )
+
+
+def _cluster_view(view: ClusterView, connect: ConnectSnapshot, now: datetime) -> ClusterView:
+    """The view with what was learnt about the cluster itself. The first readable answer of all is no transition."""
+    found = cluster_transition(view.unreadable, connect.unreadable, now)
+    transitions = (*view.transitions, *found)[: 2 * MAX_TRANSITIONS]
+    return replace(view, unreadable=connect.unreadable, observed_at=now, transitions=transitions)
+
+
+def _report(
+    view: ClusterView,
+    desired: Mapping[str, DesiredConnector],
+    seen: Mapping[str, Observation],
+    plan: Plan,
+    now: datetime,
+) -> tuple[Mapping[str, Observation], tuple[Transition, ...]]:
+    """The observations to store, and the transitions to publish.
+
+    A connector whose transition finds no room any more keeps its old observation: the next tick sees it change.
+    """
+    before = view.snapshot
+    found = connector_transitions(before.observed, seen, known=before.desired.keys(), desired=desired.keys(), now=now)
+    published = tuple(islice(found, max(0, MAX_TRANSITIONS - len(view.transitions))))
+    observed = dict(annotated(seen, plan))
+    for postponed in found:
+        name = str(postponed.connector)
+        observed.pop(name, None)
+        if name in before.observed:
+            observed[name] = before.observed[name]
+    return observed, (*view.transitions, *published)
+
+
+def _compare_soon(connect: ConnectSnapshot, plan: Plan, now: datetime, *, suspect: bool) -> bool:
+    """Whether the next tick is to compare configs: to confirm what was found, or because somebody changed something."""
+    if connect.config_hashes is not None and not all(drift.confirmed for drift in plan.drifted.values()):
+        return True
+    return suspect and connect.compared_at is not None and now - connect.compared_at >= SUSPECT_EVERY

@@ -1,0 +1,98 @@
+"""What has changed between two snapshots of a Connect cluster, for those who have to hear of it."""
+
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from chalicelib.domain.names import ConnectorKind, parse_connector_name
+from chalicelib.domain.observation import Observation, ObservedState
+
+MAX_TRANSITIONS = 10_000
+"""Transitions that may wait to be published. Connectors beyond that keep their old observation until there is room."""
+
+_MAX_REASONS = 3
+
+RESOURCE_TYPES: Mapping[ConnectorKind, str] = {ConnectorKind.SOURCE: "pipeline", ConnectorKind.SINK: "delivery"}
+"""Which type of resource owns each kind of connector."""
+
+
+class ConnectState(StrEnum):
+    """Whether the Connect cluster itself could be read."""
+
+    READABLE = "READABLE"
+    UNREADABLE = "UNREADABLE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transition:
+    """A change of one connector, or of the cluster when `connector` is None. See `ClusterView`.
+
+    `kinds` are the event types of its hints, `reasons` at most three sentences of ours. Neither holds foreign text.
+    """
+
+    connector: str | None
+    before: ObservedState | ConnectState | None
+    after: ObservedState | ConnectState
+    kinds: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    at: datetime
+
+    @property
+    def resource(self) -> tuple[str, str] | None:
+        """Type and id of the resource that the connector belongs to, by its name; None for the cluster."""
+        parsed = parse_connector_name(self.connector) if self.connector else None
+        return (RESOURCE_TYPES[parsed[0]], parsed[1]) if parsed else None
+
+
+def cluster_transition(before: str | None, after: str | None, now: datetime) -> tuple[Transition, ...]:
+    """One when Connect has become unreadable or readable again; both arguments say why it cannot be read, if so."""
+    if bool(before) == bool(after):
+        return ()
+    states = (ConnectState.READABLE, ConnectState.UNREADABLE)
+    if before:
+        states = (ConnectState.UNREADABLE, ConnectState.READABLE)
+    reasons = (after,) if after else ()
+    return (Transition(connector=None, before=states[0], after=states[1], reasons=reasons, at=now),)
+
+
+def connector_transitions(
+    before: Mapping[str, Observation],
+    after: Mapping[str, Observation],
+    *,
+    known: Set[str],
+    desired: Set[str],
+    now: datetime,
+) -> Iterator[Transition]:
+    """Every connector that is not as it was, those that are absent first.
+
+    `known` and `desired` are the names that were desired before and are now: one that is desired and was not seen is
+    NOT_DEPLOYED, and is reported so once.
+    """
+    for name in sorted((before.keys() | (desired - known)) - after.keys()):
+        state = before[name].state if name in before else None
+        yield Transition(connector=name, before=state, after=ObservedState.NOT_DEPLOYED, at=now)
+    for name, seen in after.items():
+        earlier = before.get(name)
+        if earlier is seen:
+            continue
+        kinds = hint_kinds(seen)
+        if earlier is not None and earlier.state is seen.state and hint_kinds(earlier) == kinds:
+            continue
+        absent = ObservedState.NOT_DEPLOYED if name in known else None
+        yield Transition(
+            connector=name,
+            before=earlier.state if earlier else absent,
+            after=seen.state,
+            kinds=kinds,
+            reasons=seen.reasons[:_MAX_REASONS],
+            at=now,
+        )
+
+
+def hint_kinds(seen: Observation) -> tuple[str, ...]:
+    """The event types of what has failed of a connector, sorted."""
+    if seen.connector is None:
+        return ()
+    hints = (seen.connector.hint, *(task.hint for task in seen.connector.tasks))
+    return tuple(sorted({hint.event_type for hint in hints if hint}))

@@ -1,0 +1,78 @@
+"""What must hold before a sink connector may write topics to the tables of a database."""
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+
+from chalicelib.domain.access import RequestContext
+from chalicelib.domain.cluster import StreamCluster
+from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.delivery_rules import DeliveryWarning, check_mappings
+from chalicelib.domain.providers.postgresql.target import judge_target
+from chalicelib.domain.table import SourceTable, TableName
+from chalicelib.kit.clock import Deadline
+from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.connectors.dependencies import DeliveryDependencies
+from chalicelib.services.connectors.owner import require_found
+from chalicelib.services.connectors.validation import ConnectorValidation
+from chalicelib.services.database_checks import DatabaseChecks
+from chalicelib.stores.clusters import StreamClusters
+from chalicelib.stores.documents import find_together
+from chalicelib.stores.source_tables import SourceTables
+
+_TOPICS_SECONDS = 6.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseDeliveryChecks:
+    """Checks of deliveries whose destination is a database."""
+
+    tables: SourceTables
+    streams: StreamClusters
+    clients: ClientFactory
+    database_checks: DatabaseChecks
+    validation: ConnectorValidation
+
+    def require(
+        self, context: RequestContext, delivery: Delivery, deps: DeliveryDependencies, config: Mapping[str, str]
+    ) -> None:
+        """Plug-in, topics, Kafka, schema, keys, target and config: what the preview shows, as errors.
+
+        Raises VALIDATION_FAILED for another Kafka, TOPIC_NOT_FOUND, TOPIC_NOT_IN_PIPELINE, KEY_REQUIRED,
+        TYPE_UNSUPPORTED, TARGET_NOT_READY, PLUGIN_MISSING, CONNECTOR_CONFIG_INVALID, and whatever reaching Kafka,
+        Connect and the target raises.
+        """
+        destination, cluster = require_found(deps.destination), require_found(deps.connect_cluster)
+        self.validation.require(context, cluster, config["connector.class"])
+        self.warnings(context, delivery, deps)
+        self.validation.require_valid(context, cluster, delivery.connector_name, config, destination.credentials)
+
+    def warnings(
+        self, context: RequestContext, delivery: Delivery, deps: DeliveryDependencies
+    ) -> tuple[DeliveryWarning, ...]:
+        """Look at topics, discovered tables and target. Raises what forbids the delivery, returns what does not."""
+        destination, pipeline = require_found(deps.destination), require_found(deps.pipeline)
+        table_of = {pipeline.capture.topic(name): name for name in pipeline.capture.tables}
+        mapped = [table_of[mapping.topic] for mapping in delivery.mappings if mapping.topic in table_of]
+        stream, tables = self._stream_and_tables(pipeline.stream_cluster_id, pipeline.source_id, mapped)
+        topics = self._topics(context, stream)
+        self.validation.require_same_kafka(context, stream, require_found(deps.connect_cluster))
+        verdict = check_mappings(pipeline, tables, delivery.mappings, delivery.options, topics)
+        verdict.require()
+        facts = self.database_checks.target_facts(context, destination, [one.target for one in delivery.mappings])
+        pairs = [(mapping, tables[table_of[mapping.topic]]) for mapping in delivery.mappings]
+        target = judge_target(pairs, delivery.options, facts)
+        target.require()
+        return (*verdict.warnings, *target.warnings)
+
+    def _stream_and_tables(
+        self, stream_cluster_id: str, source_id: str, names: list[TableName]
+    ) -> tuple[StreamCluster, dict[TableName, SourceTable]]:
+        stream, *tables = find_together(
+            (self.streams, stream_cluster_id), *((self.tables, (source_id, name)) for name in names)
+        )
+        return require_found(stream), {table.name: table for table in tables if table}
+
+    def _topics(self, context: RequestContext, stream: StreamCluster) -> frozenset[str]:
+        with closing(self.clients.kafka(stream)) as kafka:
+            return kafka.topics(Deadline.after(context.deadline.remaining(_TOPICS_SECONDS)))

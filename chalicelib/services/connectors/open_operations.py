@@ -1,0 +1,89 @@
+"""Open operations whose lease has ended: their worker is gone, and the tick finishes them from what it observes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from chalicelib.domain.access import SYSTEM, RequestContext
+from chalicelib.domain.operation import MOST_DEFECTS, Operation, OperationStep
+from chalicelib.errors import HeadgateError
+from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.log import failure, get_logger
+from chalicelib.services.connectors.lifecycle import LEASE, Lifecycle, OperationRun
+from chalicelib.services.connectors.owner import ConnectorOwner
+from chalicelib.services.connectors.plan_executor import isolated, within
+from chalicelib.stores.leases import take_lease
+from chalicelib.stores.operations import Operations
+from chalicelib.stores.transaction import Transaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenOperations:
+    """Takes over open operations."""
+
+    operations: Operations
+    owners: Mapping[str, ConnectorOwner[Any]]
+    lifecycle: Lifecycle
+    clock: Clock
+
+    def roll_forward(self, operation: Operation, deadline: Deadline) -> None:
+        """Take the lease of an open operation and finish it from what is observed, if there is time for it.
+
+        Errors are stored with the operation when it is settled, or it is tried again when this lease has ended.
+        After a defect of ours it is not tried for ever: see `MOST_DEFECTS`.
+        """
+        if deadline.passed:
+            return
+        with isolated():
+            leased = take_lease(self.operations, operation, self.clock() + LEASE)
+            try:
+                self._finish(leased, deadline)
+            except HeadgateError:
+                return
+            except Exception as error:  # noqa: BLE001 - one broken operation must not stop the rest of the tick
+                get_logger().error("an operation could not be finished", extra={"failure": failure(error)})
+                self._count_defect(leased, deadline)
+
+    def _finish(self, leased: Operation, deadline: Deadline) -> None:
+        run = self._run(leased, deadline)
+        if run is None:
+            self._close(leased)
+        else:
+            self.lifecycle.carry_out(run)
+
+    def _run(self, operation: Operation, deadline: Deadline) -> OperationRun[Any] | None:
+        """What is left to do; None when the resource does not exist any more."""
+        owner = self.owners[operation.resource_type]
+        resource = owner.load(operation)
+        if resource is None:
+            return None
+        return OperationRun(
+            context=RequestContext(actor=SYSTEM, correlation_id=operation.correlation_id, deadline=within(deadline)),
+            owner=owner,
+            operation=operation,
+            resource=resource,
+            deps=owner.load_dependencies(resource),
+            first_attempt=False,
+        )
+
+    def _count_defect(self, leased: Operation, deadline: Deadline) -> None:
+        """Settle the operation as failed after `MOST_DEFECTS`.
+
+        A connector that a failed deploy has left behind is an orphan, and the plan removes it in time.
+        """
+        stored = self.operations.get(leased.id)
+        if stored.step.settled:
+            return
+        counted = replace(stored, defects=stored.defects + 1)
+        if counted.defects >= MOST_DEFECTS and (run := self._run(counted, deadline)):
+            error = HeadgateError("A defect of Headgate stopped this. Its log holds the details.")
+            self.lifecycle.settle_failed(run, error)
+            return
+        transaction = Transaction()
+        self.operations.save(transaction, counted)
+        transaction.commit()
+
+    def _close(self, operation: Operation) -> None:
+        transaction = Transaction()
+        self.operations.save(transaction, replace(operation, step=OperationStep.FAILED, finished_at=self.clock()))
+        transaction.commit()

@@ -1,0 +1,232 @@
+"""What ticks publish: every change once when all goes well, and at least once when a tick dies or is overtaken."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import httpx
+import pytest
+
+from chalicelib.domain.observation import ObservedState
+from chalicelib.domain.reconcile.transitions import ConnectState, Transition
+from chalicelib.kit.clock import Deadline
+from infra.local.doubles.connect_traces import secrets_trace
+from tests.faults.looking import touches
+from tests.support.call_interceptor import Crash, Point, RequestContext, Side
+from tests.support.edge import logged
+from tests.support.in_process_app import InProcessApp
+
+NO_SECRETS = secrets_trace("Headgate gave no answer for secret 0: status 503")
+Change = tuple[str | None, ObservedState | ConnectState | None, ObservedState | ConnectState]
+
+
+@dataclass
+class Consumer:
+    """Remembers what was published. `act` happens before it takes the transitions, `then` after that."""
+
+    received: list[Transition] = field(default_factory=list)
+    act: Callable[[], None] = lambda: None
+    then: Callable[[], None] = lambda: None
+
+    def __call__(self, cluster_id: str, transitions: Sequence[Transition]) -> None:
+        self.act()
+        self.received += transitions
+        self.then()
+
+    def taken(self) -> list[Change]:
+        """What was received since the last time."""
+        changes: list[Change] = [(one.connector, one.before, one.after) for one in self.received]
+        self.received.clear()
+        return changes
+
+
+def tick(app: InProcessApp, consumer: Consumer, *, after: float = 10) -> None:
+    """A tick of the process as it is now, whose transitions go to the consumer. A crash ends the process."""
+    app.clock.advance(after)
+    app.connect.settle()
+    try:
+        replace(app.services.tick, consumers=(consumer,)).run(app.cluster.id, Deadline.after(25))
+    except Crash:
+        app.restart()
+    finally:
+        app.gate.unwatch()
+    app.connect.settle()
+
+
+def running(app: InProcessApp) -> tuple[str, Consumer]:
+    """The name of a connector that runs, on a cluster that is quiet; and the consumer, which has taken all of that."""
+    name, consumer = app.deployed_pipeline().connector_name, Consumer()
+    for _ in range(4):
+        tick(app, consumer)
+    consumer.received.clear()
+    app.connect.calls.clear()
+    return name, consumer
+
+
+def crash() -> None:
+    raise Crash
+
+
+def degraded(name: str) -> Change:
+    return name, ObservedState.RUNNING, ObservedState.DEGRADED
+
+
+def test_each_change_is_published_once(app: InProcessApp) -> None:
+    name, consumer = running(app)
+    for _ in range(2):
+        tick(app, consumer)
+    assert consumer.taken() == []
+    app.connect.fail_task(name, NO_SECRETS)
+    tick(app, consumer)
+    assert consumer.taken() == [degraded(name)]
+    app.restart()
+    tick(app, consumer)  # which restarts what has failed
+    tick(app, consumer)
+    assert consumer.taken() == [(name, ObservedState.DEGRADED, ObservedState.RUNNING)]
+    app.connect.drop(name)
+    tick(app, consumer)
+    assert consumer.taken() == [(name, ObservedState.RUNNING, ObservedState.NOT_DEPLOYED)]
+
+
+def test_that_connect_cannot_be_read_is_published_once_and_so_is_its_return(app: InProcessApp) -> None:
+    _, consumer = running(app)
+    app.connect.refuse()
+    try:
+        for _ in range(3):
+            tick(app, consumer)
+    finally:
+        app.connect.accept()
+    assert consumer.taken() == [(None, ConnectState.READABLE, ConnectState.UNREADABLE)]
+    for _ in range(2):
+        tick(app, consumer)
+    assert consumer.taken() == [(None, ConnectState.UNREADABLE, ConnectState.READABLE)]
+
+
+def test_what_was_stored_and_not_published_is_published_by_the_next_tick(app: InProcessApp) -> None:
+    name, consumer = running(app)
+    app.connect.fail_task(name, NO_SECRETS, restarts_in_vain=99)
+    tick(app, Consumer(act=crash))
+    for _ in range(2):
+        tick(app, consumer)
+    assert consumer.taken() == [degraded(name)]
+
+
+def test_what_was_not_published_is_published_while_connect_cannot_be_read(app: InProcessApp) -> None:
+    name, consumer = running(app)
+    app.connect.fail_task(name, NO_SECRETS)
+    tick(app, Consumer(act=crash))
+    app.connect.refuse()
+    try:
+        tick(app, consumer)
+    finally:
+        app.connect.accept()
+    assert consumer.taken() == [degraded(name), (None, ConnectState.READABLE, ConnectState.UNREADABLE)]
+
+
+def test_what_was_published_and_not_removed_is_published_again(app: InProcessApp) -> None:
+    name, consumer = running(app)
+    app.connect.fail_task(name, NO_SECRETS, restarts_in_vain=99)
+    tick(app, replace(consumer, then=crash))
+    assert consumer.taken() == [degraded(name)]
+    for _ in range(2):
+        tick(app, consumer)
+    assert consumer.taken() == [degraded(name)]
+
+
+def test_an_overtaken_tick_publishes_nothing(app: InProcessApp) -> None:
+    name, consumer = running(app)
+    faster, other = Consumer(), replace(app._new_process().tick, consumers=())
+    app.connect.fail_task(name, NO_SECRETS)
+
+    def be_overtaken(point: Point, call: RequestContext) -> object:
+        answer = call()
+        if (point.side, point.what) == (Side.CONNECT, "GET /connectors"):
+            app.gate.unwatch()
+            replace(other, consumers=(faster,)).run(app.cluster.id, Deadline.after(25))
+        return answer
+
+    app.gate.watch(be_overtaken)
+    tick(app, consumer)
+    assert faster.taken() == [degraded(name)]
+    assert consumer.taken() == []
+    tick(app, consumer)
+    assert consumer.taken() == []
+
+
+def test_a_consumer_that_fails_is_asked_again_and_stops_no_repair(app: InProcessApp) -> None:
+    def fail() -> None:
+        raise RuntimeError("a bug")
+
+    name, consumer = running(app)
+    app.connect.fail_task(name, NO_SECRETS)
+    for _ in range(2):
+        tick(app, Consumer(act=fail))
+    assert touches(app) == [("POST", f"/connectors/{name}/restart")]
+    tick(app, consumer)
+    assert consumer.taken() == [degraded(name), (name, ObservedState.DEGRADED, ObservedState.RUNNING)]
+
+
+def pause_by_hand(app: InProcessApp, name: str) -> None:
+    httpx.put(f"{app.connect.url}/connectors/{name}/pause", trust_env=False).raise_for_status()
+
+
+Happening = Callable[[InProcessApp, str], None]
+HAPPENINGS: tuple[tuple[str, Happening, ObservedState], ...] = (
+    ("fails", lambda app, name: app.connect.fail_task(name, NO_SECRETS), ObservedState.DEGRADED),
+    ("is lost", lambda app, name: app.connect.drop(name), ObservedState.NOT_DEPLOYED),
+    ("is paused", pause_by_hand, ObservedState.PAUSED),
+)
+"""What happens to a connector, and the state that has to be published of it."""
+
+
+@pytest.mark.parametrize("made", [False, True], ids=["before the call", "after the call"])
+@pytest.mark.parametrize(("happen", "state"), [one[1:] for one in HAPPENINGS], ids=[one[0] for one in HAPPENINGS])
+def test_a_tick_that_dies_at_any_call_loses_no_transition(
+    app: InProcessApp, happen: Happening, state: ObservedState, made: bool
+) -> None:
+    """It is published by this tick or by the next one, or by both."""
+    name, consumer = running(app)
+    kept = app.keep()
+    for number in range(50):
+        app.restore(kept)
+        happen(app, name)
+        deaths = die_at(app, number, made=made)
+        for _ in range(2):
+            tick(app, consumer)
+        found = [one for one in consumer.taken() if one[0] == name]
+        assert found in ([(name, ObservedState.RUNNING, state)] * times for times in (1, 2)), number
+        if not deaths:
+            break
+    assert 3 < number < 50
+
+
+def die_at(app: InProcessApp, number: int, *, made: bool) -> list[Point]:
+    """Let the process die at this call, before or after it was made. The points at which it did."""
+    deaths: list[Point] = []
+
+    def die(point: Point, call: RequestContext) -> object:
+        if point.number != number:
+            return call()
+        deaths.append(point)
+        if made:
+            call()
+        raise Crash
+
+    app.gate.watch(die)
+    return deaths
+
+
+def test_a_transition_is_one_line_of_the_log(app: InProcessApp) -> None:
+    pipeline = app.deployed_pipeline()
+    for _ in range(3):
+        app.tick()
+    app.connect.fail_task(pipeline.connector_name, f"{NO_SECRETS} hunter2")
+    with logged() as lines:
+        app.tick()
+    written: list[dict[str, Any]] = [json.loads(line) for line in lines.getvalue().splitlines()]
+    (one,) = [line for line in written if line["message"] == "observed state changed"]
+    assert (one["resource_type"], one["resource_id"]) == ("pipeline", pipeline.id)
+    assert (one["before"], one["after"], one["kinds"]) == ("RUNNING", "DEGRADED", ["CDC_CONNECTOR_FAILED"])
+    assert len(one["reasons"]) == 1
+    assert "hunter2" not in lines.getvalue()

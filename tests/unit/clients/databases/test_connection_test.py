@@ -1,0 +1,29 @@
+import pytest
+
+from chalicelib.clients.databases.connection_test import failed, succeeded
+from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode, Step
+from chalicelib.domain.database import CheckStatus
+
+
+def test_a_success_shows_every_step() -> None:
+    result = succeeded("18.1", 7)
+    assert [(check.name, check.status) for check in result.checks] == [(step, CheckStatus.SUCCESS) for step in Step]
+    assert (result.success, result.server_version, result.latency_ms) == (True, "18.1", 7)
+
+
+@pytest.mark.parametrize("step", Step)
+def test_a_failure_shows_what_went_well_before_and_skips_what_follows(step: Step) -> None:
+    result = failed(DatabaseFailure(FailureCode.TIMEOUT, step))
+    failing = list(Step).index(step)
+    assert [check.status for check in result.checks] == [
+        *[CheckStatus.SUCCESS] * failing,
+        CheckStatus.FAILED,
+        *[CheckStatus.SKIPPED] * (len(Step) - failing - 1),
+    ]
+    assert [check.code for check in result.checks if check.code] == ["TIMEOUT"]
+    assert (result.success, result.server_version, result.latency_ms) == (False, None, None)
+
+
+def test_a_failure_shows_its_own_sentence() -> None:
+    result = failed(DatabaseFailure(FailureCode.NOT_A_DATABASE, message="This is no shop."))
+    assert result.checks[0].message == "This is no shop."

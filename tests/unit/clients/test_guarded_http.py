@@ -1,0 +1,235 @@
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from itertools import chain, repeat
+
+import pytest
+
+from chalicelib.clients.addresses import AddressPolicy
+from chalicelib.clients.guarded_http import GuardedHttp, NoAnswer, NotConnected
+from chalicelib.errors import Invalid, Unavailable
+from infra.local.process.ports import free_port
+from tests.support.connect_worker import Reply, Worker, reset, silence, soon
+
+LOOPBACK = AddressPolicy(allow_loopback=True)
+NAME = "hooks.example"
+
+
+@pytest.fixture
+def http(worker: Worker) -> Iterator[GuardedHttp]:
+    client = GuardedHttp(worker.url, check_host=LOOPBACK)
+    yield client
+    client.close()
+
+
+def by_name(worker: Worker, *answers: list[str]) -> GuardedHttp:
+    """A client that knows the server by a name, which resolves to each of the answers in turn and stays at the last."""
+    turns = chain(answers, repeat(answers[-1]))
+    policy = AddressPolicy(allow_loopback=True, resolve=lambda _: next(turns))
+    return GuardedHttp(f"http://{NAME}:{worker.url.rpartition(':')[2]}", check_host=policy)
+
+
+def test_status_headers_and_bytes_come_back(http: GuardedHttp, worker: Worker) -> None:
+    worker.on("GET", "/x", Reply(429, b"\xff later", "text/plain", headers={"Retry-After": "7"}))
+    answer = http.send("GET", "/x", deadline=soon())
+    assert (answer.status, answer.headers["retry-after"], answer.content) == (429, "7", b"\xff later")
+
+
+def test_json_and_headers_are_sent(http: GuardedHttp, worker: Worker) -> None:
+    worker.on("POST", "/x", Reply(204))
+    http.send("POST", "/x", deadline=soon(), json={"a": [1]}, headers={"X-Event": "e", "accept-encoding": "gzip"})
+    sent = worker.headers[-1]
+    assert worker.bodies[-1] == {"a": [1]}
+    assert (sent["content-type"], sent["x-event"]) == ("application/json", "e")
+    assert (sent["accept-encoding"], sent["user-agent"]) == ("identity", "headgate")
+
+
+def test_bytes_are_sent_as_they_are(http: GuardedHttp, worker: Worker) -> None:
+    worker.on("POST", "/x", Reply(204))
+    http.send("POST", "/x", deadline=soon(), content=b'{"b":2}', headers={"Content-Type": "application/json"})
+    assert worker.bodies[-1] == {"b": 2}
+    assert worker.headers[-1]["content-length"] == "7"
+
+
+def test_the_path_may_stand_in_the_url_alone(worker: Worker) -> None:
+    worker.on("POST", "/hook?a=b", Reply(200, b"ok"))
+    client = GuardedHttp(worker.url + "/hook?a=b", check_host=LOOPBACK)
+    assert client.send("POST", deadline=soon(), json={}).content == b"ok"
+    client.close()
+
+
+def test_an_address_that_is_refused_is_never_dialled(worker: Worker) -> None:
+    client = GuardedHttp(worker.url, check_host=AddressPolicy())
+    with pytest.raises(Invalid) as refused:
+        client.send("GET", "/", deadline=soon())
+    assert refused.value.code == "URL_NOT_ALLOWED"
+    assert (worker.seen, worker.connections) == ([], set())
+
+
+def test_the_address_that_was_checked_is_the_one_dialled(worker: Worker) -> None:
+    client = by_name(worker, ["127.0.0.1"])
+    assert client.send("GET", "/", deadline=soon()).status == 200
+    assert worker.headers[-1]["host"].startswith(NAME)
+    client.close()
+
+
+def test_a_name_that_is_bound_to_another_address_is_checked_again(worker: Worker) -> None:
+    worker.on("GET", "/", Reply(200, b"", headers={"Connection": "close"}))
+    client = by_name(worker, ["127.0.0.1"], ["169.254.169.254"])
+    client.send("GET", "/", deadline=soon())
+    with pytest.raises(Invalid):
+        client.send("GET", "/", deadline=soon())
+    assert len(worker.seen) == 1
+    client.close()
+
+
+def test_the_name_is_not_resolved_a_second_time_between_check_and_dial(worker: Worker) -> None:
+    client = by_name(worker, ["127.0.0.1"], ["169.254.169.254"])
+    assert client.send("GET", "/", deadline=soon()).status == 200
+    client.close()
+
+
+def test_a_good_address_beside_a_refused_one_is_not_dialled(worker: Worker) -> None:
+    client = by_name(worker, ["127.0.0.1", "169.254.169.254"])
+    with pytest.raises(Invalid):
+        client.send("GET", "/", deadline=soon())
+    assert worker.seen == []
+
+
+def test_the_next_address_is_tried_when_one_does_not_answer(worker: Worker) -> None:
+    client = by_name(worker, ["127.0.0.2", "127.0.0.1"])
+    assert client.send("GET", "/", deadline=soon()).status == 200
+    client.close()
+
+
+def test_a_name_that_does_not_resolve_is_not_contacted(worker: Worker) -> None:
+    with pytest.raises(Unavailable):
+        by_name(worker, []).send("GET", "/", deadline=soon())
+    assert worker.seen == []
+
+
+def test_a_closed_port_means_that_nothing_was_sent() -> None:
+    client = GuardedHttp(f"http://127.0.0.1:{free_port()}", check_host=LOOPBACK)
+    with pytest.raises(NotConnected):
+        client.send("POST", "/", deadline=soon(), json={})
+
+
+def test_a_server_without_tls_means_that_nothing_was_sent(worker: Worker) -> None:
+    client = GuardedHttp(worker.url.replace("http://", "https://"), check_host=LOOPBACK)
+    with pytest.raises(NotConnected):
+        client.send("POST", "/", deadline=soon(), json={})
+    assert worker.seen == []
+
+
+def test_without_time_nothing_is_sent(http: GuardedHttp, worker: Worker) -> None:
+    with pytest.raises(Unavailable):
+        http.send("GET", "/", deadline=soon(0))
+    assert worker.seen == []
+
+
+def test_a_redirect_is_not_followed(http: GuardedHttp, worker: Worker) -> None:
+    worker.on("GET", "/", Reply(307, b"", headers={"Location": "/elsewhere"}))
+    answer = http.send("GET", "/", deadline=soon())
+    assert (answer.status, answer.headers["location"]) == (307, "/elsewhere")
+    assert worker.seen == [("GET", "/")]
+
+
+def test_a_cookie_is_not_sent_back(http: GuardedHttp, worker: Worker) -> None:
+    worker.on("GET", "/", Reply(200, b"", headers={"Set-Cookie": "a=b; Path=/"}))
+    http.send("GET", "/", deadline=soon())
+    http.send("GET", "/", deadline=soon())
+    assert "cookie" not in worker.headers[-1]
+
+
+def test_a_proxy_of_the_environment_is_not_used(
+    http: GuardedHttp, worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    assert http.send("GET", "/", deadline=soon()).status == 200
+
+
+@pytest.mark.parametrize("length", ["declared", "chunked"])
+def test_an_answer_that_is_too_large_is_dropped(http: GuardedHttp, worker: Worker, length: str) -> None:
+    def flood(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while True:
+            connection.sendall(b"400\r\n" + b"x" * 1024 + b"\r\n")
+
+    worker.on("GET", "/", Reply(after=quietly(flood)) if length == "chunked" else Reply(200, b"x" * 5000))
+    with pytest.raises(NoAnswer) as lost:
+        http.send("GET", "/", deadline=soon(), max_bytes=4999)
+    assert not lost.value.late
+
+
+def test_an_answer_of_exactly_the_limit_is_read(http: GuardedHttp, worker: Worker) -> None:
+    worker.on("GET", "/", Reply(200, b"x" * 5000))
+    assert http.send("GET", "/", deadline=soon(), max_bytes=5000).content == b"x" * 5000
+
+
+def test_a_compressed_answer_is_not_unpacked(http: GuardedHttp, worker: Worker) -> None:
+    worker.on("GET", "/", Reply(200, b"\x1f\x8b", headers={"Content-Encoding": "gzip"}))
+    answer = http.send("GET", "/", deadline=soon())
+    assert (answer.status, answer.content) == (200, None)
+
+
+def test_an_answer_that_ends_early_is_no_answer(http: GuardedHttp, worker: Worker) -> None:
+    worker.on("GET", "/", Reply(200, b"short", headers={"Content-Length": "50", "Connection": "close"}))
+    with pytest.raises(NoAnswer) as lost:
+        http.send("GET", "/", deadline=soon())
+    assert not lost.value.late
+
+
+def test_a_connection_that_breaks_after_the_request_is_no_answer(http: GuardedHttp, worker: Worker) -> None:
+    worker.on("POST", "/", Reply(after=reset))
+    with pytest.raises(NoAnswer) as lost:
+        http.send("POST", "/", deadline=soon(), json={})
+    assert not lost.value.late
+    assert worker.count("POST", "/") == 1
+
+
+@pytest.mark.parametrize("headers_first", [True, False])
+def test_a_server_that_drips_bytes_is_not_waited_for(http: GuardedHttp, worker: Worker, headers_first: bool) -> None:
+    released, to_the_end = worker.released, threading.Event()
+
+    def drip(connection: socket.socket) -> None:
+        if headers_first:
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n")
+        for _ in range(400):
+            if released.wait(0.05):
+                return
+            connection.sendall(b"H")
+        to_the_end.set()
+
+    worker.on("GET", "/", Reply(after=quietly(drip)))
+    with pytest.raises(NoAnswer) as lost:
+        http.send("GET", "/", deadline=soon(0.3))
+    assert lost.value.late
+    assert not to_the_end.is_set()
+
+
+def test_a_server_that_says_nothing_is_not_waited_for(http: GuardedHttp, worker: Worker) -> None:
+    worker.on("GET", "/", Reply(after=silence(worker)))
+    with pytest.raises(NoAnswer) as lost:
+        http.send("GET", "/", deadline=soon(), seconds=0.2)
+    assert lost.value.late
+
+
+def test_connections_are_kept_and_closing_leaves_it_usable(http: GuardedHttp, worker: Worker) -> None:
+    for _ in range(3):
+        http.send("GET", "/", deadline=soon())
+    assert len(worker.connections) == 1
+    http.close()
+    assert http.send("GET", "/", deadline=soon()).status == 200
+
+
+def quietly(behave: Callable[[socket.socket], None]) -> Callable[[socket.socket], None]:
+    """The client may be gone while the server still sends."""
+
+    def run(connection: socket.socket) -> None:
+        try:
+            behave(connection)
+        except OSError:
+            return
+
+    return run

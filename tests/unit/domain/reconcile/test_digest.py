@@ -1,0 +1,312 @@
+"""What a tick concludes: the view to store, the transitions to publish, the plan."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.names import ConnectorKind, connector_name
+from chalicelib.domain.observation import ConnectorStatus, DesiredState, Hint, ObservedState, TaskStatus
+from chalicelib.domain.operation import Operation, OperationKind, OperationStep
+from chalicelib.domain.reconcile.digest import MAX_TAKEOVERS, TickResult, digest
+from chalicelib.domain.reconcile.drift import Drift
+from chalicelib.domain.reconcile.plan import Plan
+from chalicelib.domain.reconcile.snapshot import ClusterView, ConnectSnapshot, DesiredConnector, TickInput
+from chalicelib.domain.reconcile.transitions import MAX_TRANSITIONS, ConnectState, Transition
+from chalicelib.kit.ids import id_from
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+TICK = timedelta(seconds=10)
+IDS = [id_from("digest", str(number)) for number in range(3)]
+A, B, ORPHAN = (connector_name(ConnectorKind.SOURCE, one) for one in IDS)
+WAL = Hint(event_type="CDC_WAL_ERROR", message="The log is gone.")
+AUTH = Hint(event_type="SOURCE_AUTH_FAILED", message="The source refuses the password.")
+DOWN = "Kafka Connect cannot be reached."
+
+
+def status(name: str, state: str = "RUNNING", *tasks: str, hint: Hint | None = None) -> ConnectorStatus:
+    """A connector with tasks in these states, one that runs unless any is named."""
+    states = tasks or (("RUNNING",) if state == "RUNNING" else ())
+    return ConnectorStatus(
+        name=name,
+        state=state,
+        worker_id="w",
+        tasks=tuple(
+            TaskStatus(id=n, state=one, worker_id="w", hint=hint if one == "FAILED" else None)
+            for n, one in enumerate(states)
+        ),
+        hint=hint if state == "FAILED" else None,
+    )
+
+
+def desired(*names: str, state: DesiredState = DesiredState.RUNNING) -> dict[str, DesiredConnector]:
+    return {
+        name: DesiredConnector(resource_type="pipeline", resource_id="r", desired_state=state, config_hash="right")
+        for name in names
+    }
+
+
+def read(*statuses: ConnectorStatus, hashes: Mapping[str, str] | None = None, **more: Any) -> TickInput:
+    """What a look has read: these statuses, compared just now."""
+    connect = ConnectSnapshot(
+        statuses={one.name: one for one in statuses}, config_hashes=hashes, compared_at=more.pop("compared_at", NOW)
+    )
+    return TickInput(connect=connect, **more)
+
+
+def unreadable() -> TickInput:
+    return TickInput(connect=ConnectSnapshot(unreadable=DOWN))
+
+
+def published(result: TickResult) -> ClusterView:
+    """The view that the next tick reads, when all went well."""
+    return replace(result.view, transitions=())
+
+
+def settled(*statuses: ConnectorStatus, names: tuple[str, ...] = (A,), **more: Any) -> ClusterView:
+    """The view after two ticks that saw this."""
+    view = ClusterView(compared_at=NOW)
+    for number in (2, 1):
+        view = published(digest(view, read(*statuses, desired=desired(*names, **more)), now=NOW - number * TICK))
+    return view
+
+
+def changes(result: TickResult) -> list[tuple[Any, ...]]:
+    return [(one.connector, one.before, one.after, one.kinds) for one in result.view.transitions]
+
+
+RUNNING = status(A)
+FAILED = status(A, "RUNNING", "FAILED", hint=WAL)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "expected"),
+    [
+        pytest.param((RUNNING,), (RUNNING,), [], id="quiet"),
+        pytest.param((), (RUNNING,), [(A, ObservedState.NOT_DEPLOYED, ObservedState.RUNNING, ())], id="appears"),
+        pytest.param((RUNNING,), (), [(A, ObservedState.RUNNING, ObservedState.NOT_DEPLOYED, ())], id="disappears"),
+        pytest.param((), (), [], id="stays away"),
+        pytest.param(
+            (RUNNING,), (status(A, "PAUSED"),), [(A, ObservedState.RUNNING, ObservedState.PAUSED, ())], id="state"
+        ),
+        pytest.param(
+            (RUNNING,),
+            (FAILED,),
+            [(A, ObservedState.RUNNING, ObservedState.DEGRADED, ("CDC_WAL_ERROR",))],
+            id="task fails",
+        ),
+        pytest.param((FAILED,), (FAILED,), [], id="task stays failed"),
+        pytest.param(
+            (FAILED,),
+            (status(A, "RUNNING", "FAILED", hint=AUTH),),
+            [(A, ObservedState.DEGRADED, ObservedState.DEGRADED, ("SOURCE_AUTH_FAILED",))],
+            id="fails of something else",
+        ),
+        pytest.param((FAILED,), (RUNNING,), [(A, ObservedState.DEGRADED, ObservedState.RUNNING, ())], id="recovers"),
+        pytest.param((RUNNING,), (replace(RUNNING, worker_id="other"),), [], id="another worker"),
+        pytest.param(
+            (RUNNING,),
+            (RUNNING, status(ORPHAN, "STOPPED")),
+            [(ORPHAN, None, ObservedState.STOPPED, ())],
+            id="orphan appears",
+        ),
+        pytest.param(
+            (RUNNING, status(ORPHAN, "STOPPED")),
+            (RUNNING,),
+            [(ORPHAN, ObservedState.STOPPED, ObservedState.NOT_DEPLOYED, ())],
+            id="orphan disappears",
+        ),
+    ],
+)
+def test_a_transition_is_a_change_of_state_or_of_the_kind_of_failure(
+    before: tuple[ConnectorStatus, ...], now: tuple[ConnectorStatus, ...], expected: list[Any]
+) -> None:
+    result = digest(settled(*before), read(*now), now=NOW)
+    assert changes(result) == expected
+    assert all(one.at == NOW for one in result.view.transitions)
+
+
+@pytest.mark.parametrize(("statuses", "after"), [((RUNNING,), ObservedState.RUNNING), ((), ObservedState.NOT_DEPLOYED)])
+def test_the_first_observation_is_a_transition_from_nothing(
+    statuses: tuple[ConnectorStatus, ...], after: ObservedState
+) -> None:
+    result = digest(ClusterView(), read(*statuses, desired=desired(A)), now=NOW)
+    assert changes(result) == [(A, None, after, ())]
+
+
+def test_a_transition_says_whose_connector_it_is_and_why() -> None:
+    (one,) = digest(settled(RUNNING), read(FAILED), now=NOW).view.transitions
+    assert one.resource == ("pipeline", IDS[0])
+    assert one.reasons == ("Task 0 has failed. The log is gone.",)
+
+
+def test_the_reasons_of_a_transition_are_few() -> None:
+    many = status(A, "RUNNING", *["FAILED"] * 900, hint=WAL)
+    (one,) = digest(settled(RUNNING), read(many), now=NOW).view.transitions
+    assert len(one.reasons) == 3
+
+
+def test_a_quiet_tick_changes_only_when_it_was_seen() -> None:
+    view = settled(RUNNING)
+    result = digest(view, read(RUNNING), now=NOW)
+    assert not result.changed
+    assert result.plan.idle
+    assert result.view == replace(view, observed_at=NOW)
+
+
+def test_digesting_the_same_twice_gives_the_same() -> None:
+    arguments = settled(RUNNING), read(FAILED, status(ORPHAN), status(B))
+    assert digest(*arguments, now=NOW) == digest(*arguments, now=NOW)
+
+
+# Connect unreadable
+
+
+def test_when_connect_becomes_unreadable_nothing_else_is_concluded() -> None:
+    view = settled(RUNNING)
+    result = digest(view, unreadable(), now=NOW)
+    (one,) = result.view.transitions
+    assert (one.connector, one.resource, one.reasons) == (None, None, (DOWN,))
+    assert (one.before, one.after) == (ConnectState.READABLE, ConnectState.UNREADABLE)
+    assert result.view == replace(view, unreadable=DOWN, observed_at=NOW, transitions=(one,))
+    assert (result.plan, result.changed, result.overdue) == (Plan(), False, ())
+
+
+def test_connect_that_stays_unreadable_is_no_further_transition() -> None:
+    first = published(digest(settled(RUNNING), unreadable(), now=NOW))
+    assert digest(first, unreadable(), now=NOW + TICK).view == replace(first, observed_at=NOW + TICK)
+
+
+@pytest.mark.parametrize(("statuses", "connectors"), [((RUNNING,), 0), ((FAILED,), 1)])
+def test_connect_that_is_readable_again_is_a_transition_and_so_is_what_changed_meanwhile(
+    statuses: tuple[ConnectorStatus, ...], connectors: int
+) -> None:
+    away = published(digest(settled(RUNNING), unreadable(), now=NOW))
+    result = digest(away, read(*statuses), now=NOW + TICK)
+    first, *others = result.view.transitions
+    assert (first.connector, first.before, first.after) == (None, ConnectState.UNREADABLE, ConnectState.READABLE)
+    assert len(others) == connectors
+    assert result.view.unreadable is None
+
+
+# transitions that were not published
+
+
+def test_transitions_that_were_not_published_come_first() -> None:
+    crashed = digest(settled(RUNNING), read(FAILED), now=NOW).view
+    result = digest(crashed, read(RUNNING), now=NOW + TICK)
+    assert [(one.after, one.at) for one in result.view.transitions] == [
+        (ObservedState.DEGRADED, NOW),
+        (ObservedState.RUNNING, NOW + TICK),
+    ]
+
+
+@pytest.mark.parametrize("again", [read(FAILED), unreadable()])
+def test_transitions_that_were_not_published_stay_in_any_case(again: TickInput) -> None:
+    crashed = digest(settled(RUNNING), read(FAILED), now=NOW).view
+    assert digest(crashed, again, now=NOW + TICK).view.transitions[0] == crashed.transitions[0]
+
+
+@pytest.mark.parametrize("waiting", [MAX_TRANSITIONS, MAX_TRANSITIONS - 1])
+def test_what_finds_no_room_among_the_transitions_is_seen_to_change_later(waiting: int) -> None:
+    old = Transition(connector=A, before=None, after=ObservedState.RUNNING, at=NOW)
+    view = settled(status(A), status(B), names=(A, B))
+    full = replace(view, transitions=(old,) * waiting)
+    result = digest(full, read(status(A, "PAUSED"), status(ORPHAN)), now=NOW)  # B has disappeared
+    assert len(result.view.transitions) == MAX_TRANSITIONS
+    first = [one.connector for one in result.view.transitions[waiting:]]
+    later = digest(published(result), read(status(A, "PAUSED"), status(ORPHAN)), now=NOW + TICK)
+    assert first + [one.connector for one in later.view.transitions] == [B, A, ORPHAN]
+
+
+# the plan
+
+
+def test_what_is_wrong_is_repaired_when_it_was_seen_twice() -> None:
+    view, hangs = settled(RUNNING, status(B), names=(A, B)), read(status(A, "STOPPED"))
+    first = digest(view, hangs, now=NOW)
+    assert first.plan.idle
+    second = digest(published(first), hangs, now=NOW + TICK)
+    assert (second.plan.create, second.plan.resume) == ((B,), (A,))
+
+
+def test_connectors_of_open_operations_are_left_alone() -> None:
+    busy = operation(lease_until=NOW + TICK)
+    view = settled(names=(A,))
+    result = digest(view, read(desired=desired(A), open_operations=(busy,)), now=NOW)
+    assert result.plan.idle
+    assert result.overdue == ()
+    assert result.view.snapshot.unsettled
+
+
+def test_operations_whose_lease_has_ended_are_taken_over_a_bounded_number_of_them() -> None:
+    overdue = [operation(lease_until=NOW)] * (MAX_TAKEOVERS + 1)
+    result = digest(settled(), read(desired={}, open_operations=tuple(overdue)), now=NOW)
+    assert len(result.overdue) == MAX_TAKEOVERS
+
+
+def test_an_orphan_is_watched_then_stopped_then_deleted() -> None:
+    view, plans = settled(RUNNING), {}
+    for seconds, state in ((0, "RUNNING"), (89, "RUNNING"), (90, "RUNNING"), (599, "STOPPED"), (600, "STOPPED")):
+        result = digest(view, read(RUNNING, status(ORPHAN, state)), now=NOW + timedelta(seconds=seconds))
+        plans[seconds], view = (result.plan.stop, result.plan.delete), published(result)
+    nothing: tuple[str, ...] = ()
+    assert plans == {
+        0: (nothing, nothing),
+        89: (nothing, nothing),
+        90: ((ORPHAN,), nothing),
+        599: (nothing, nothing),
+        600: (nothing, (ORPHAN,)),
+    }
+
+
+# what is desired, and drift
+
+
+def test_after_a_change_what_is_desired_is_read_once_more() -> None:
+    changed = replace(settled(RUNNING), epoch=1)
+    assert not changed.settled
+    first = digest(changed, read(RUNNING, desired=desired(A)), now=NOW)
+    assert not published(first).settled
+    second = digest(published(first), read(RUNNING, desired=desired(A)), now=NOW + TICK)
+    assert published(second).settled
+
+
+def test_a_config_that_differs_twice_is_reported_and_is_no_transition() -> None:
+    differs = read(RUNNING, hashes={A: "other"})
+    first = digest(settled(RUNNING), differs, now=NOW)
+    assert first.view.compared_at is None  # so that the next tick compares again
+    assert first.view.snapshot.drifted == {A: Drift(expected="right")}
+    second = digest(published(first), differs, now=NOW + TICK)
+    assert second.view.compared_at == NOW
+    assert second.view.snapshot.drifted == {A: Drift(expected="right", confirmed=True)}
+    assert len(second.view.snapshot.observed[A].reasons) == 1
+    assert second.view.transitions == ()
+
+
+@pytest.mark.parametrize(("minutes", "soon"), [(0, False), (1, True)])
+def test_a_change_that_nobody_asked_for_is_compared_soon(minutes: int, soon: bool) -> None:
+    compared_at = NOW - timedelta(minutes=minutes)
+    result = digest(settled(RUNNING), read(status(A, "UNASSIGNED"), compared_at=compared_at), now=NOW)
+    assert result.view.compared_at == (None if soon else compared_at)
+
+
+def operation(*, lease_until: datetime) -> Operation:
+    return Operation(
+        id="o",
+        kind=OperationKind.DEPLOY,
+        resource_type="pipeline",
+        resource_id="r",
+        connect_cluster_id="k",
+        connector_name=A,
+        config_hash=None,
+        actor_id=None,
+        actor_email=None,
+        actor_via="session",
+        correlation_id="c",
+        step=OperationStep.REQUESTED,
+        lease_until=lease_until,
+        created_at=NOW,
+    )
