@@ -66,7 +66,7 @@ headgate_venv_is() {
     [ "$(cat "$HEADGATE_VENV/stamp" 2>/dev/null)" = "$1" ] && "$HEADGATE_VENV/bin/python" -c '' 2>/dev/null
 }
 
-# Says every two seconds how far pip has come, as its log $1 tells, while the process $2 is there: background jobs of a
+# Says every two seconds how far pip has come, as its log $1 shows, while the process $2 is there: background jobs of a
 # script do not hear Ctrl-C.
 headgate_tick() {
     local began=$SECONDS total
@@ -89,37 +89,37 @@ headgate_install() {
     wait "$ticker" 2>/dev/null || true
     if [ "$status" -ne 0 ]; then
         tail -n 15 "$log" | sed 's/^/  | /' >&2
-        headgate_fail "pip could not install the packages; the whole story is in $log"
+        headgate_fail "pip could not install the packages; the whole output is in $log"
     fi
 }
 
 headgate_make_venv() {
-    local began=$SECONDS wanted=$1
+    local began=$SECONDS key=$1
     if [ -e .headgate/venv.unfinished ] || ! "$HEADGATE_VENV/bin/python" -c "
 import platform, sys
-sys.exit(platform.python_version() != '${wanted%% *}')" 2>/dev/null; then
+sys.exit(platform.python_version() != '${key%% *}')" 2>/dev/null; then
         rm -rf "$HEADGATE_VENV"
-        headgate_say "making a Python environment with $HEADGATE_PYTHON (${wanted%% *})"
+        headgate_say "making a Python environment with $HEADGATE_PYTHON (${key%% *})"
         : >.headgate/venv.unfinished
         "$HEADGATE_PYTHON" -m venv "$HEADGATE_VENV" >&2 || headgate_fail "$HEADGATE_PYTHON could not make $HEADGATE_VENV"
     fi
     : >.headgate/venv.unfinished
     headgate_install
-    printf '%s\n' "$wanted" >"$HEADGATE_VENV/stamp"
+    printf '%s\n' "$key" >"$HEADGATE_VENV/stamp"
     rm -f .headgate/venv.unfinished
     headgate_say "the Python environment is ready ($((SECONDS - began)) s, $(du -sh "$HEADGATE_VENV" | cut -f1))"
 }
 
 headgate_bootstrap() {
-    local wanted
+    local key
     headgate_find_python
-    wanted=$(headgate_key)
-    headgate_venv_is "$wanted" && return
+    key=$(headgate_key)
+    headgate_venv_is "$key" && return
     command -v flock >/dev/null || headgate_fail "flock is needed (package util-linux)"
     mkdir -p .headgate
-    # In a subshell, so that the lock is let go of when this is over, and no server inherits it.
+    # In a subshell, so that the lock is released at the end, and no server inherits it.
     (
         flock -n 9 || { headgate_say "waiting for another run that is making $HEADGATE_VENV"; flock 9; }
-        headgate_venv_is "$wanted" || headgate_make_venv "$wanted"
+        headgate_venv_is "$key" || headgate_make_venv "$key"
     ) 9>.headgate/venv.lock
 }

@@ -5,8 +5,9 @@ hash to it. Only parts that changed are written: one connector that fails among 
 the digest of every part. Parts that do not match the head (a writer died between) are not used, and are written anew
 by the next tick that has something to write.
 
-Transitions that are not published yet are rows beside the body. The head counts them, and is written in one transaction
-with them and the first parts that changed. They count as removed once the head does not mention them any more.
+Transitions that are not published yet are rows of their own. The head counts these, and is written in one transaction
+with them and the first parts that changed. They are removed by setting the count to nothing; the next ones overwrite
+the rows.
 """
 
 import hashlib
@@ -39,7 +40,7 @@ _HEAD = "head"
 _CONNECTORS_PER_PART = 400
 _TRANSITIONS_PER_ROW = 1_000
 _PARTS_IN_TRANSACTION = 20
-"""With the rows of transitions (10 at the most) and 100 KB a row, below the 4 MB of a transaction."""
+"""With the rows of transitions (20 at the most) and 100 KB a row, not more than the 4 MB of a transaction."""
 
 _UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
 """Replaces the time in each observation of a body: the head has it, for all of them."""
@@ -71,7 +72,7 @@ class Observations:
 
     _bodies: dict[str, tuple[str, ClusterSnapshot]] = field(default_factory=dict)
 
-    def look(self, cluster_id: str, clusters: ConnectClusters) -> tuple[ConnectCluster | None, ClusterView]:
+    def cluster_and_view(self, cluster_id: str, clusters: ConnectClusters) -> tuple[ConnectCluster | None, ClusterView]:
         """What a tick begins with: a cluster's registration, and its view with transitions. One call, of half the
         price; more when the body is new to this process, or transitions were not published.
 
@@ -199,7 +200,7 @@ def _heads(cluster_ids: Iterable[str]) -> Iterable[ObservationRow]:
 
 
 def _write_head(cluster_id: str, view: ClusterView, columns: Sequence[tuple[Any, Any]]) -> bool:
-    """Whether it was written. That Connect still cannot be read touches nothing that others rely on: it always is."""
+    """Whether it was written. That Connect still cannot be read always is: no column that others rely on changes."""
     condition = None if view.unreadable and not view.transitions else _not_written_since(view)
     try:
         ObservationRow(cluster_id, _HEAD).update(_actions(columns), condition=condition)
@@ -277,7 +278,7 @@ _BY_NAME = [column.name for column in fields(ClusterSnapshot) if column.name not
 
 
 def _packed(whole: ClusterSnapshot) -> dict[str, bytes]:
-    """Digest -> text of each part, in order. The number stands in each digest: no two parts have the same."""
+    """Digest -> text of each part, in order. The number is part of the digest, so that no two parts have the same."""
     texts = [adapter(ClusterSnapshot).dump_json(part) for part in _split(whole)]
     return {f"{number}.{_short_digest(text)}": text for number, text in enumerate(texts)}
 

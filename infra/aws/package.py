@@ -1,10 +1,10 @@
-"""Builds what is deployed, and checks it before anybody uploads it.
+"""Builds what is deployed, and checks it.
 
 usage: infra/package [FOLDER]
 
 Leaves `deployment.zip` (the functions with everything they import) and `template.json` (their stack) in FOLDER, by
 default .headgate/package. Needs a package index, or a folder of wheels that pip is pointed to; no AWS account and no
-setting.
+configuration.
 
 Ends with 0 when both are sound, 1 when they are not (FOLDER is left as it was), 2 when they could not be built.
 """
@@ -84,10 +84,12 @@ def build(work: Path, say: Say) -> Path:
         timeout=_SECONDS,
         check=False,
     )
-    told = f"{done.stdout}\n{done.stderr}".strip()
+    output = f"{done.stdout}\n{done.stderr}".strip()
     # Chalice ends well even when it leaves a dependency out.
-    if done.returncode or _LEFT_OUT in told:
-        raise CannotBuild("`chalice package` failed:\n" + "\n".join(f"  | {line}" for line in told.splitlines()[-15:]))
+    if done.returncode or _LEFT_OUT in output:
+        raise CannotBuild(
+            "`chalice package` failed:\n" + "\n".join(f"  | {line}" for line in output.splitlines()[-15:])
+        )
     # Chalice writes YAML with aliases, which CloudFormation does not read.
     template = yaml.safe_load((built / "sam.yaml").read_text())
     (built / TEMPLATE).write_text(json.dumps(template, indent=1) + "\n")
@@ -115,9 +117,9 @@ def stage_project(project: Path) -> None:
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment without settings and credentials: a package is the same wherever it is built."""
-    kept = {name: value for name, value in environment.items() if not name.startswith(("HEADGATE_", "AWS_"))}
+    clean = {name: value for name, value in environment.items() if not name.startswith(("HEADGATE_", "AWS_"))}
     # No call is made to the region. Chalice wants to know one.
-    return {**kept, "AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"}
+    return {**clean, "AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"}
 
 
 def _summary(folder: Path, seconds: float) -> str:

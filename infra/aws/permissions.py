@@ -37,9 +37,9 @@ def policy_of(function: str) -> tuple[Permission, ...]:
     return tuple(permissions(json.loads((POLICIES / f"{function}.json").read_text())))
 
 
-def allows(given: tuple[Permission, ...], action: str, resource: str) -> bool:
+def allows(granted: tuple[Permission, ...], action: str, resource: str) -> bool:
     """Whether the action is allowed on the resource, the end of an ARN (`table/${Prefix}jobs`) or an export's name."""
-    return any(one.action == action and f":{one.resource}".endswith(f":{resource}") for one in given)
+    return any(one.action == action and f":{one.resource}".endswith(f":{resource}") for one in granted)
 
 
 def wildcard_resources(document: Mapping[str, Any]) -> list[str]:

@@ -32,7 +32,7 @@ GATEWAY_RESPONSES: Mapping[str, tuple[int | None, str]] = {
     "THROTTLED": (429, "RATE_LIMITED"),
     "INTEGRATION_TIMEOUT": (504, "UPSTREAM_TIMEOUT"),
 }
-"""What API Gateway answers by itself: status (None: its own) and code in our envelope."""
+"""Answers of API Gateway without a function: status (None: its own) and code in our envelope."""
 
 API_RESOURCES = 300
 """Of one REST API (API Gateway quotas)."""
@@ -42,7 +42,7 @@ TEMPLATE_BYTES = 1_000_000
 
 ALARMS = 6
 _VARIABLE = re.compile(r"\$\{([A-Za-z0-9:.]+)\}")
-_TELLING = re.compile("password|secret|credential|token|master", re.IGNORECASE)
+_SECRET_NAME = re.compile("password|secret|credential|token|master", re.IGNORECASE)
 
 
 def template_faults(template: Json) -> list[str]:
@@ -89,9 +89,9 @@ def _prefixes(path: str) -> Iterator[str]:
 
 
 def _gateway_faults(resources: Json) -> Iterator[str]:
-    given = resources["RestAPI"]["Properties"]["DefinitionBody"].get("x-amazon-apigateway-gateway-responses", {})
+    responses = resources["RestAPI"]["Properties"]["DefinitionBody"].get("x-amazon-apigateway-gateway-responses", {})
     for kind, (status, code) in GATEWAY_RESPONSES.items():
-        response = given.get(kind)
+        response = responses.get(kind)
         if response is None:
             yield f"no gateway response for {kind}"
             continue
@@ -146,14 +146,14 @@ def _role_faults(resources: Json) -> Iterator[str]:
 
 def _secret_faults(template: Json) -> Iterator[str]:
     for name, parameter in template.get("Parameters", {}).items():
-        if _TELLING.search(name) and (not parameter.get("NoEcho") or parameter.get("Default")):
+        if _SECRET_NAME.search(name) and (not parameter.get("NoEcho") or parameter.get("Default")):
             yield f"the parameter {name} would be shown"
     for path, variables in _variables(template):
         for name, value in variables.items():
             if isinstance(value, str):
                 yield f"{path} has a value for {name} in the template"
-            elif _TELLING.search(name) and path != "APIHandler":
-                yield f"{path} is given {name}, which only the API needs"
+            elif _SECRET_NAME.search(name) and path != "APIHandler":
+                yield f"{path} gets {name}, which only the API needs"
 
 
 def _variables(template: Json) -> Iterator[tuple[str, Json]]:
@@ -192,9 +192,9 @@ def _references(value: Any) -> Iterator[str]:
             yield name
         case {"Fn::Sub": str(text)}:
             yield from (name.partition(".")[0] for name in _VARIABLE.findall(text))
-        case {"Fn::Sub": [str(text), dict(given)]}:
-            yield from (name.partition(".")[0] for name in _VARIABLE.findall(text) if name not in given)
-            yield from _references(given)
+        case {"Fn::Sub": [str(text), dict(variables)]}:
+            yield from (name.partition(".")[0] for name in _VARIABLE.findall(text) if name not in variables)
+            yield from _references(variables)
         case dict():
             yield from (name for item in value.values() for name in _references(item))
         case list():

@@ -20,7 +20,7 @@ GLIBC_MINOR = 34
 """Of Amazon Linux 2023, on which the runtimes from Python 3.12 on stand: glibc 2.34."""
 
 RUNTIME_OF_CHALICE = {"chalice/__init__.py", "chalice/app.py"}
-"""All that Chalice needs in a function; it puts these two beside the dependencies by itself."""
+"""All that Chalice needs in a function; it puts these two beside the dependencies."""
 
 NATIVE = ("confluent_kafka", "cryptography", "psycopg_binary", "pydantic_core")
 """Packages that are useless without their compiled part."""
@@ -41,7 +41,7 @@ assert not strays, f"taken from outside the package: {strays}"
 
 
 def zip_faults(file: Path, root: Path) -> list[str]:
-    """What is wrong with the zip, given the project's root; empty when it is sound."""
+    """What is wrong with the zip; empty when it is sound. `root` is the project's."""
     return [*content_faults(file, root), *import_faults(file)]
 
 
@@ -80,7 +80,7 @@ def unzipped_size(file: Path) -> int:
         return sum(entry.file_size for entry in archive.infolist())
 
 
-def wanted_distributions(requirements: str, python: str) -> dict[str, str]:
+def expected_distributions(requirements: str, python: str) -> dict[str, str]:
     """Name and version of what the lock file asks for on Linux with this Python (such as 3.13)."""
     environment = {
         "python_version": python,
@@ -118,7 +118,7 @@ def _own_code_faults(names: set[str], root: Path) -> Iterator[str]:
 
 
 def _distribution_faults(archive: ZipFile, names: set[str], lock: Path) -> Iterator[str]:
-    wanted = wanted_distributions(lock.read_text(), f"{sys.version_info.major}.{sys.version_info.minor}")
+    expected = expected_distributions(lock.read_text(), f"{sys.version_info.major}.{sys.version_info.minor}")
     found: dict[str, str] = {}
     owned = {"app.py"}
     for name in sorted(name for name in names if name.endswith(".dist-info/METADATA")):
@@ -127,8 +127,8 @@ def _distribution_faults(archive: ZipFile, names: set[str], lock: Path) -> Itera
         recorded = set(_recorded(archive, name.replace("METADATA", "RECORD")))
         yield from _missing(f"files of {facts['Name']}", recorded, names)
         owned |= recorded
-    yield from _missing("distributions", _versions(wanted), _versions(found))
-    yield from _surplus("distributions that nothing asks for", _versions(found), _versions(wanted))
+    yield from _missing("distributions", _versions(expected), _versions(found))
+    yield from _surplus("distributions that nothing asks for", _versions(found), _versions(expected))
     orphans = {name for name in names - owned if _is_code(name) and not _apart(name)}
     yield from _surplus("code of no distribution", orphans, set())
 
@@ -176,13 +176,13 @@ def _apart(name: str) -> bool:
     return name.startswith(("chalicelib/", "chalice/")) or ".data/scripts/" in name
 
 
-def _missing(what: str, wanted: Iterable[str], found: Iterable[str]) -> Iterator[str]:
-    if lacking := sorted(set(wanted) - set(found)):
+def _missing(what: str, expected: Iterable[str], found: Iterable[str]) -> Iterator[str]:
+    if lacking := sorted(set(expected) - set(found)):
         yield f"{what}: {_some(lacking)} missing"
 
 
-def _surplus(what: str, found: Iterable[str], wanted: Iterable[str]) -> Iterator[str]:
-    if more := sorted(set(found) - set(wanted)):
+def _surplus(what: str, found: Iterable[str], expected: Iterable[str]) -> Iterator[str]:
+    if more := sorted(set(found) - set(expected)):
         yield f"{what}: {_some(more)}"
 
 

@@ -1,4 +1,4 @@
-"""Ticks of clusters of any size: calls and units of the store, calls to Connect, CPU beside parsing the answer."""
+"""Ticks of clusters of any size: calls and units of the store, calls to Connect, CPU over parsing the answer."""
 
 import gc
 import json
@@ -61,7 +61,7 @@ class Tick:
 
     @property
     def over_parsing_ms(self) -> float:
-        """CPU beside parsing the same JSON."""
+        """CPU over parsing the same JSON."""
         return self.cpu_ms - self.parsing_ms
 
 
@@ -73,12 +73,12 @@ def ticks(world: World, connectors: int) -> list[Tick]:
         double.drop(name)
     double.preload(names, config=CONFIG)
     worker = httpx.get(f"{double.url}/connectors/{names[0]}/status").json()["connector"]["worker_id"]
-    _remember(world, {name: config_hash(double.config_of(name)) for name in names}, worker)
+    _store_snapshot(world, {name: config_hash(double.config_of(name)) for name in names}, worker)
     text, whole = (
         httpx.get(f"{double.url}/connectors?{query}", timeout=60).content
         for query in ("expand=status", "expand=status&expand=info")
     )
-    # The tables and the doubles live in this process, too: what they hold is not the tick's to go through.
+    # The tables and the doubles are in this process, too: the garbage collector must not go through them in a tick.
     gc.collect()
     gc.freeze()
     quiet = _tick(world, QUIET, connectors, repeats=REPEATS, parse=lambda: json.loads(text))
@@ -90,8 +90,8 @@ def ticks(world: World, connectors: int) -> list[Tick]:
     return [quiet, compares, failed]
 
 
-def _remember(world: World, hashes: dict[str, str], worker: str) -> None:
-    """Let the last tick have seen exactly what there is, and have compared it just now."""
+def _store_snapshot(world: World, hashes: dict[str, str], worker: str) -> None:
+    """Store what a tick leaves that has just seen, and compared, exactly what there is."""
     observations = world.stage.services.stores.observations
     view = observations.read([world.connect]).get(world.connect, ClusterView())
     known = snapshot(hashes, worker, epoch=view.epoch)

@@ -1,4 +1,4 @@
-"""The two worlds of the contract: the doubles, and (marked `real`) the servers whose places they take."""
+"""The two worlds of the contract: the doubles, and (marked `real`) the real servers."""
 
 import itertools
 import secrets as random

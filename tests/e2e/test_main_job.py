@@ -93,7 +93,7 @@ def _arrived(told: str) -> None:
 
 
 def _serves(run: LocalRun) -> None:
-    assert httpx.get(run.told("HEADGATE_URL") + "/health").json() == {"status": "ok"}
+    assert httpx.get(run.value_of("HEADGATE_URL") + "/health").json() == {"status": "ok"}
     lines = run.text.splitlines()
     told = [line.partition("=")[0] for line in lines if line.startswith("HEADGATE_")]
     assert told == [

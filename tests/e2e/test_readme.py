@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.settings import Settings
 from infra.local.process.ports import free_port
-from tests.support.local_run import ROOT, fresh_state, started, surroundings
+from tests.support.local_run import ROOT, clean_environment, fresh_state, started
 from tests.support.waiting import eventually
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -87,7 +87,7 @@ def follow_along(script: str, state: Path) -> str:
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=ROOT,
-        env=dict(surroundings(state)),
+        env=dict(clean_environment(state)),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

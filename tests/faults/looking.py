@@ -1,7 +1,14 @@
-"""What tests ask of a house, and put into it, beside the invariants."""
+"""What tests read from an application, and put into it, beside the invariants."""
+
+from typing import Any
+
+import httpx
 
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, owner_marker
+from chalicelib.domain.observation import Observation
+from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import HeadgateError
+from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from tests.support.in_process_app import InProcessApp
 
@@ -23,15 +30,44 @@ def code_of(app: InProcessApp, pipeline_id: str) -> str | None:
     return None
 
 
-def a_stranger(app: InProcessApp, *, marked: bool = True, snapshot: bool = True, state: str = "RUNNING") -> str:
+def an_orphan(app: InProcessApp, *, marked: bool = True, audited: bool = True, state: str = "RUNNING") -> str:
     """A connector of our name for a resource that does not exist any more. Its name.
 
-    `marked`: with our marker; `snapshot`: the audit trail speaks of the resource.
+    `marked`: with our marker; `audited`: the audit trail knows the resource.
     """
     resource_id = new_id()
     name = connector_name(ConnectorKind.SOURCE, resource_id)
     marker = {OWNER_KEY: owner_marker(ConnectorKind.SOURCE, resource_id)} if marked else {}
     app.connect.preload([name], config=marker, state=state)
-    if snapshot:
+    if audited:
         app.services.audit.record_alone(app.context(), "pipeline.delete", resource_id)
     return name
+
+
+def running(app: InProcessApp) -> Pipeline:
+    """A pipeline that runs, on a cluster that is settled."""
+    pipeline = app.deployed_pipeline()
+    for _ in range(4):
+        app.tick()
+    app.connect.calls.clear()
+    return pipeline
+
+
+def observed(app: InProcessApp, pipeline: Pipeline) -> Observation:
+    seen = app.services.pipelines.get(pipeline.id).observation
+    assert seen
+    return seen
+
+
+def by_hand(app: InProcessApp, pipeline: Pipeline, what: str, body: Any = None) -> None:
+    """Somebody controls the connector without Headgate; the call is not counted."""
+    path = f"{app.connect.url}/connectors/{pipeline.connector_name}/{what}"
+    assert httpx.put(path, json=body, trust_env=False).is_success
+    app.connect.settle()
+    app.connect.calls.clear()
+
+
+def unsettled_tick(app: InProcessApp) -> None:
+    """A tick that does not wait for the connectors to settle."""
+    app.clock.advance(10)
+    app.services.tick.run(app.cluster.id, Deadline.after(25))

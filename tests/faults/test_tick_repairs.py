@@ -1,23 +1,20 @@
-"""What ticks do about connectors that have failed or drifted, how often, and what they tell of it."""
+"""What ticks do about connectors that have failed or drifted, how often, and what they report."""
 
 from collections.abc import Callable
 from typing import Any
 
-import httpx
 import pytest
 
 from chalicelib.domain.audit import Outcome
-from chalicelib.domain.observation import DesiredState, Observation, ObservedState
+from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import MOST_DEFECTS
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.reconcile.drift import DRIFTED
 from chalicelib.domain.reconcile.restarts import MAX_RESTARTS
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.connect_clusters import ConnectClusterInput
-from infra.local.doubles.connect_faults import Effect
 from infra.local.doubles.connect_traces import secrets_trace
 from tests.faults.invariants import violations
-from tests.faults.looking import touches
+from tests.faults.looking import by_hand, observed, running, touches, unsettled_tick
 from tests.faults.scenario import recover
 from tests.support.call_interceptor import InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp
@@ -27,23 +24,8 @@ WRONG_PASSWORD = 'org.postgresql.util.PSQLException: FATAL: password authenticat
 IN_VAIN = 1_000
 
 
-def running(app: InProcessApp) -> Pipeline:
-    """A pipeline that runs, on a cluster that has come to rest."""
-    pipeline = app.deployed_pipeline()
-    for _ in range(4):
-        app.tick()
-    app.connect.calls.clear()
-    return pipeline
-
-
-def observed(app: InProcessApp, pipeline: Pipeline) -> Observation:
-    seen = app.services.pipelines.get(pipeline.id).observation
-    assert seen
-    return seen
-
-
 def restarts(app: InProcessApp, pipeline: Pipeline) -> int:
-    """How often Connect was asked to restart what has failed, and everything that it was asked to do was that."""
+    """How often Connect was asked to restart what has failed. It must not have been asked for anything else."""
     path = f"/connectors/{pipeline.connector_name}/restart"
     calls = [one for one in app.connect.calls.calls("POST", "^/connectors") if one.path == path]
     assert len(calls) == len(touches(app))
@@ -51,31 +33,17 @@ def restarts(app: InProcessApp, pipeline: Pipeline) -> int:
     return len(calls)
 
 
-def by_hand(app: InProcessApp, pipeline: Pipeline, what: str, body: Any = None) -> None:
-    """Somebody steers the connector past Headgate, and leaves no trace in what was counted."""
-    path = f"{app.connect.url}/connectors/{pipeline.connector_name}/{what}"
-    assert httpx.put(path, json=body, trust_env=False).is_success
-    app.connect.settle()
-    app.connect.calls.clear()
-
-
-def glance(app: InProcessApp) -> None:
-    """A tick that waits for nothing to settle."""
-    app.clock.advance(10)
-    app.services.tick.run(app.cluster.id, Deadline.after(25))
-
-
 def overtaken(app: InProcessApp, by: Callable[[], object]) -> None:
-    """A tick during which something else happens, after it has looked at Connect and before it does anything."""
+    """A tick during which something else happens, after it has read Connect and before it does anything."""
 
-    def look_and_be_overtaken(point: Point, call: InterceptedCall) -> object:
+    def read_and_be_overtaken(point: Point, call: RequestContext) -> object:
         answer = call()
         if (point.side, point.what) == (Side.CONNECT, "GET /connectors"):
             app.gate.unwatch()
             by()
         return answer
 
-    app.gate.watch(look_and_be_overtaken)
+    app.gate.watch(read_and_be_overtaken)
     app.tick()
 
 
@@ -93,17 +61,17 @@ def rename(app: InProcessApp) -> None:
     app.services.connect_clusters.update(app.context(), cluster.id, given)
 
 
-def trail(app: InProcessApp, pipeline: Pipeline, action: str) -> list[Any]:
+def audit_records(app: InProcessApp, pipeline: Pipeline, action: str) -> list[Any]:
     found = app.services.audit.list(
         limit=100, after=None, resource_id=pipeline.id, include_related=False, meaningful=True
     )
     return [one for one in found.items if one.action == action]
 
 
-# --- restarts
+# restarts
 
 
-def test_a_task_that_failed_without_secrets_is_restarted_at_the_second_look(app: InProcessApp) -> None:
+def test_a_task_that_failed_without_secrets_is_restarted_when_seen_twice(app: InProcessApp) -> None:
     pipeline = running(app)
     app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
     app.tick()
@@ -117,18 +85,18 @@ def test_a_task_that_failed_without_secrets_is_restarted_at_the_second_look(app:
     assert violations(app) == []
 
 
-def test_a_restart_stands_in_the_audit_trail_as_something_headgate_did(app: InProcessApp) -> None:
+def test_a_restart_is_in_the_audit_trail_as_an_action_of_the_system(app: InProcessApp) -> None:
     pipeline = running(app)
     app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
     app.tick()
     app.tick()
-    (record,) = trail(app, pipeline, "pipeline.restart_failed")
+    (record,) = audit_records(app, pipeline, "pipeline.restart_failed")
     assert (record.actor_via, record.actor_id, record.outcome) == ("system", None, Outcome.SUCCESS)
 
 
-def test_people_are_told_what_was_tried_and_when_the_next_try_is(app: InProcessApp) -> None:
+def test_the_reasons_say_what_was_tried_and_when_the_next_attempt_is(app: InProcessApp) -> None:
     pipeline = running(app)
-    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, restarts_in_vain=IN_VAIN)
+    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, failing_restarts=IN_VAIN)
     app.tick()
     first = observed(app, pipeline)
     app.tick()
@@ -139,9 +107,9 @@ def test_people_are_told_what_was_tried_and_when_the_next_try_is(app: InProcessA
     assert seen.reasons[-1] == "Headgate has tried to restart it once; next try at 2026-01-31T12:02:00.000Z."
 
 
-def test_restarts_in_vain_come_at_growing_pauses_and_end(app: InProcessApp) -> None:
+def test_restarts_that_do_not_help_come_at_growing_pauses_and_end(app: InProcessApp) -> None:
     pipeline = running(app)
-    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, restarts_in_vain=IN_VAIN)
+    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, failing_restarts=IN_VAIN)
     app.tick()
     counted = []
     for _ in range(32):
@@ -168,7 +136,7 @@ def test_a_connector_that_has_run_for_a_while_is_restarted_at_once_again(app: In
 
 def test_a_new_process_knows_what_was_tried(app: InProcessApp) -> None:
     pipeline = running(app)
-    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, restarts_in_vain=IN_VAIN)
+    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, failing_restarts=IN_VAIN)
     app.tick()
     app.tick()
     for _ in range(5):
@@ -205,16 +173,16 @@ def test_a_restart_that_hangs_is_given_another_one(app: InProcessApp) -> None:
     pipeline = running(app)
     app.connect.show(pipeline.connector_name, "RESTARTING", task=0)
     for _ in range(6):
-        glance(app)
+        unsettled_tick(app)
     assert restarts(app, pipeline) == 0
-    glance(app)
+    unsettled_tick(app)
     assert restarts(app, pipeline) == 1
     app.tick()
     assert observed(app, pipeline).state is ObservedState.RUNNING
 
 
-def test_somebody_who_pauses_between_the_look_and_the_deed_is_not_overruled(app: InProcessApp) -> None:
-    """The tick reads what is wanted at little cost, and once more before it acts."""
+def test_a_pause_between_reading_and_acting_is_respected(app: InProcessApp) -> None:
+    """The tick reads what is desired at little cost, and once more before it acts."""
     pipeline = running(app)
     app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
     app.tick()
@@ -223,19 +191,19 @@ def test_somebody_who_pauses_between_the_look_and_the_deed_is_not_overruled(app:
     assert app.services.pipelines.get(pipeline.id).desired_state is DesiredState.PAUSED
 
 
-def test_two_ticks_at_the_same_moment_restart_once(app: InProcessApp) -> None:
+def test_two_ticks_at_the_same_time_restart_once(app: InProcessApp) -> None:
     pipeline = running(app)
-    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, restarts_in_vain=IN_VAIN)
+    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, failing_restarts=IN_VAIN)
     app.tick()
     one, other = app.services, app._new_process()
     overtaken(app, lambda: other.tick.run(app.cluster.id, Deadline.after(25)))
     assert restarts(app, pipeline) == 1
-    assert len(trail(app, pipeline, "pipeline.restart_failed")) == 1
+    assert len(audit_records(app, pipeline, "pipeline.restart_failed")) == 1
     one.tick.run(app.cluster.id, Deadline.after(25))
     assert restarts(app, pipeline) == 1
 
 
-def test_nothing_is_done_at_workers_whose_registration_has_changed_since_the_look(app: InProcessApp) -> None:
+def test_nothing_is_done_at_workers_whose_registration_has_changed_since_it_was_read(app: InProcessApp) -> None:
     pipeline = running(app)
     app.connect.drop(pipeline.connector_name)
     app.tick()
@@ -245,7 +213,7 @@ def test_nothing_is_done_at_workers_whose_registration_has_changed_since_the_loo
     assert violations(app) == []
 
 
-# --- places
+# wrong states
 
 
 def test_a_connector_that_should_be_paused_and_was_stopped_by_hand_is_paused(app: InProcessApp) -> None:
@@ -261,125 +229,10 @@ def test_a_connector_that_should_be_paused_and_was_stopped_by_hand_is_paused(app
     assert observed(app, pipeline).state is ObservedState.PAUSED
 
 
-# --- drift
+# defects
 
 
-def alter(app: InProcessApp, pipeline: Pipeline, **changes: str) -> None:
-    """Somebody gives the connector another config, past Headgate; two underscores for a dot."""
-    changed = {key.replace("__", "."): value for key, value in changes.items()}
-    by_hand(app, pipeline, "config", {**app.connect.config_of(pipeline.connector_name), **changed})
-
-
-def test_a_config_that_somebody_else_changed_is_told_and_not_overwritten(app: InProcessApp) -> None:
-    pipeline = running(app)
-    alter(app, pipeline, poll__interval__ms="1")
-    changed = app.connect.config_of(pipeline.connector_name)
-    app.tick(after=601)
-    assert observed(app, pipeline).reasons == ()
-    app.tick()
-    assert (observed(app, pipeline).state, observed(app, pipeline).reasons) == (ObservedState.RUNNING, (DRIFTED,))
-    for seconds in (10, 10, 601, 10, 601):
-        app.tick(after=seconds)
-    assert observed(app, pipeline).reasons == (DRIFTED,)
-    assert app.connect.config_of(pipeline.connector_name) == changed
-    assert touches(app) == []
-
-
-def drifted(app: InProcessApp) -> tuple[Pipeline, dict[str, str]]:
-    """A pipeline whose connector was given another config, which has been told, and the config that was right."""
-    pipeline = running(app)
-    right = app.connect.config_of(pipeline.connector_name)
-    alter(app, pipeline, poll__interval__ms="1")
-    app.tick(after=601)
-    app.tick()
-    assert observed(app, pipeline).reasons == (DRIFTED,)
-    return pipeline, right
-
-
-def test_deploying_again_puts_back_what_somebody_else_changed(app: InProcessApp) -> None:
-    pipeline, right = drifted(app)
-    app.services.pipelines.deploy(app.context(), pipeline.id)
-    assert app.connect.config_of(pipeline.connector_name) == right
-    for _ in range(3):
-        app.tick()
-    assert (observed(app, pipeline).state, observed(app, pipeline).reasons) == (ObservedState.RUNNING, ())
-
-
-def test_a_config_that_was_put_right_again_is_not_told_of_any_more(app: InProcessApp) -> None:
-    pipeline, right = drifted(app)
-    by_hand(app, pipeline, "config", right)
-    app.tick(after=601)
-    assert observed(app, pipeline).reasons == ()
-
-
-def test_configs_are_asked_for_every_ten_minutes_in_the_same_call(app: InProcessApp) -> None:
-    running(app)
-    app.tick(after=600)
-    app.connect.calls.clear()
-    for _ in range(120):
-        app.tick()
-    asked = [one.query for one in app.connect.calls.calls("GET", "^/connectors")]
-    assert len(asked) == 120
-    assert asked.count("expand=status&expand=info") == 2
-
-
-def test_configs_are_not_compared_while_something_that_people_want_is_on_its_way(app: InProcessApp) -> None:
-    pipeline = running(app)
-    app.clock.advance(601)
-    app.services.pipelines.pause(app.context(), pipeline.id)
-    app.connect.calls.clear()
-    for _ in range(3):
-        app.tick()
-    asked = [one.query for one in app.connect.calls.calls("GET", "^/connectors$")]
-    assert asked == ["expand=status", "expand=status", "expand=status&expand=info"]
-
-
-def test_a_change_that_shows_is_looked_into_at_once(app: InProcessApp) -> None:
-    pipeline = running(app)
-    app.tick(after=70)
-    alter(app, pipeline, poll__interval__ms="1")
-    app.connect.show(pipeline.connector_name, "UNASSIGNED")
-    glance(app)
-    app.connect.show(pipeline.connector_name, "RUNNING")
-    app.tick()
-    app.tick()
-    assert DRIFTED in observed(app, pipeline).reasons
-
-
-def test_an_answer_that_cannot_be_had_with_configs_is_had_without(app: InProcessApp) -> None:
-    pipeline = running(app)
-    app.tick(after=601)
-    app.clock.advance(590)
-    app.connect.plant(Effect.GARBAGE, "GET", "/connectors$", times=1)
-    app.tick()
-    assert observed(app, pipeline).state is ObservedState.RUNNING
-    app.connect.calls.clear()
-    app.tick()
-    assert [one.query for one in app.connect.calls.calls("GET", "^/connectors")] == ["expand=status"]
-
-
-def test_operations_of_ours_are_no_drift(app: InProcessApp) -> None:
-    pipeline = running(app)
-    delivery = app.services.deliveries.deploy(
-        app.context(), app.destination().id, app.delivery_input(pipeline, "orders")
-    )
-    assert delivery
-    for seconds in (10, 10, 10, 601, 10, 10):
-        app.tick(after=seconds)
-    app.services.deliveries.update_mappings(
-        app.context(), delivery.id, app.delivery_input(pipeline, "orders2").mappings
-    )
-    for seconds in (10, 10, 10, 601, 10, 10):
-        app.tick(after=seconds)
-        shown = app.services.deliveries.get(delivery.id).observation
-        assert shown
-        assert shown.reasons == ()
-
-
-# --- bugs of ours
-
-
-def test_an_operation_that_a_bug_spoils_again_and_again_is_given_up(app: InProcessApp) -> None:
+def test_an_operation_that_fails_by_a_defect_again_and_again_is_settled_as_failed(app: InProcessApp) -> None:
     pipeline = app.pipeline()
     app.database.bug = RuntimeError("a bug")
     with pytest.raises(RuntimeError):
@@ -388,10 +241,10 @@ def test_an_operation_that_a_bug_spoils_again_and_again_is_given_up(app: InProce
         app.tick(after=31)
     assert app.services.pipelines.get(pipeline.id).open_operation
     app.tick(after=31)
-    given_up = app.services.pipelines.get(pipeline.id)
-    assert given_up.open_operation is None
-    assert given_up.last_error
-    assert given_up.last_error.code == "INTERNAL"
+    settled = app.services.pipelines.get(pipeline.id)
+    assert settled.open_operation is None
+    assert settled.last_error
+    assert settled.last_error.code == "INTERNAL"
     app.database.bug = None
     assert recover(app) == []
     assert app.services.pipelines.deploy(app.context(), pipeline.id).desired_state is DesiredState.RUNNING

@@ -105,7 +105,7 @@ def test_that_connect_cannot_be_read_is_published_once_and_so_is_its_return(app:
 
 def test_what_was_stored_and_not_published_is_published_by_the_next_tick(app: InProcessApp) -> None:
     name, consumer = running(app)
-    app.connect.fail_task(name, NO_SECRETS, restarts_in_vain=99)
+    app.connect.fail_task(name, NO_SECRETS, failing_restarts=99)
     tick(app, Consumer(act=crash))
     for _ in range(2):
         tick(app, consumer)
@@ -126,7 +126,7 @@ def test_what_was_not_published_is_published_while_connect_cannot_be_read(app: I
 
 def test_what_was_published_and_not_removed_is_published_again(app: InProcessApp) -> None:
     name, consumer = running(app)
-    app.connect.fail_task(name, NO_SECRETS, restarts_in_vain=99)
+    app.connect.fail_task(name, NO_SECRETS, failing_restarts=99)
     tick(app, replace(consumer, then=crash))
     assert consumer.taken() == [degraded(name)]
     for _ in range(2):

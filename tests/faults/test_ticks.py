@@ -1,4 +1,4 @@
-"""What the reconciler's ticks do to connectors, and above all what they leave alone."""
+"""What ticks do to connectors, and above all what they leave alone."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from chalicelib.kit.ids import new_id
 from infra.local.doubles.connect_faults import Effect
 from infra.local.doubles.connect_plugins import POSTGRES_SOURCE
 from tests.faults.invariants import violations
-from tests.faults.looking import a_stranger, code_of, touches
+from tests.faults.looking import an_orphan, code_of, touches
 from tests.faults.scenario import recover
 from tests.support.connect_worker import connect_endpoint
 from tests.support.in_process_app import InProcessApp
@@ -21,7 +21,7 @@ def test_a_tick_that_cannot_read_connect_says_so_and_does_nothing(app: InProcess
     pipeline, other = app.deployed_pipeline(), app.deployed_pipeline()
     app.tick()
     app.connect.drop(other.connector_name)
-    a_stranger(app)
+    an_orphan(app)
     app.connect.calls.clear()
     for effect in (Effect.NOT_READY, Effect.GARBAGE, Effect.TIMED_OUT):
         app.connect.plant(effect, times=200)
@@ -69,7 +69,7 @@ def test_an_equal_config_is_never_written_again(app: InProcessApp) -> None:
     assert set(app.connect.calls.by_kind()) == {("GET", "/connectors")}
 
 
-def test_a_connector_that_was_deleted_by_hand_is_made_again_after_a_second_look(app: InProcessApp) -> None:
+def test_a_connector_that_was_deleted_by_hand_is_created_again_when_missing_twice(app: InProcessApp) -> None:
     pipeline = app.deployed_pipeline()
     app.tick()
     app.tick()
@@ -80,7 +80,7 @@ def test_a_connector_that_was_deleted_by_hand_is_made_again_after_a_second_look(
     assert violations(app) == []
 
 
-def test_a_paused_pipelines_connector_is_made_again_without_running(app: InProcessApp) -> None:
+def test_a_paused_pipelines_connector_is_created_again_without_running(app: InProcessApp) -> None:
     pipeline = app.deployed_pipeline()
     app.services.pipelines.pause(app.context(), pipeline.id)
     app.connect.drop(pipeline.connector_name)
@@ -90,11 +90,11 @@ def test_a_paused_pipelines_connector_is_made_again_without_running(app: InProce
     assert app.connect.starts(pipeline.connector_name) == 0
 
 
-def test_an_operation_that_meets_a_bug_of_ours_does_not_take_the_others_with_it(app: InProcessApp) -> None:
-    poisoned, other = app.pipeline(), app.pipeline()
+def test_an_operation_that_fails_by_a_defect_does_not_stop_the_others(app: InProcessApp) -> None:
+    broken, other = app.pipeline(), app.pipeline()
     app.database.bug = RuntimeError("a bug")
     with pytest.raises(RuntimeError):
-        app.services.pipelines.deploy(app.context(), poisoned.id)
+        app.services.pipelines.deploy(app.context(), broken.id)
     app.database.bug = None
     app.connect.plant(Effect.LOSE_REPLY, "POST", "/connectors$")
     app.connect.plant(Effect.NOT_READY, "GET", "/config$", skip=1)
@@ -102,16 +102,16 @@ def test_an_operation_that_meets_a_bug_of_ours_does_not_take_the_others_with_it(
     app.database.bug = RuntimeError("a bug")
     app.tick(after=31)
     assert app.services.pipelines.get(other.id).open_operation is None
-    assert app.services.pipelines.get(poisoned.id).open_operation
+    assert app.services.pipelines.get(broken.id).open_operation
     app.database.bug = None
     assert recover(app) == []
 
 
-# --- strangers: ours by name and marker, wanted by nobody
+# orphans: ours by name and marker, desired by nobody
 
 
-def test_a_stranger_is_stopped_after_ninety_seconds_and_deleted_after_ten_minutes(app: InProcessApp) -> None:
-    name = a_stranger(app)
+def test_an_orphan_is_stopped_after_ninety_seconds_and_deleted_after_ten_minutes(app: InProcessApp) -> None:
+    name = an_orphan(app)
     app.tick()
     app.tick(after=89)
     assert touches(app) == []
@@ -125,17 +125,17 @@ def test_a_stranger_is_stopped_after_ninety_seconds_and_deleted_after_ten_minute
 
 def test_one_tick_deletes_two_percent_of_a_cluster_at_the_most(app: InProcessApp) -> None:
     for _ in range(149):
-        a_stranger(app, state="STOPPED")
+        an_orphan(app, state="STOPPED")
     app.tick()
-    left = []
+    counts = []
     for seconds in (650, 10, 10):
         app.tick(after=seconds)
-        left.append(len(app.connect.names()))
-    assert left == [147, 145, 143]
+        counts.append(len(app.connect.names()))
+    assert counts == [147, 145, 143]
 
 
 def test_of_a_small_cluster_one_tick_deletes_one(app: InProcessApp) -> None:
-    names = {a_stranger(app) for _ in range(3)}
+    names = {an_orphan(app) for _ in range(3)}
     app.tick()
     app.tick(after=650)
     for left in (1, 0):
@@ -143,30 +143,30 @@ def test_of_a_small_cluster_one_tick_deletes_one(app: InProcessApp) -> None:
         assert len(names & set(app.connect.names())) == left
 
 
-def test_what_carries_our_name_and_not_our_marker_is_never_touched_and_keeps_nothing_else_alive(
+def test_what_has_our_name_and_not_our_marker_is_never_touched_and_protects_no_orphan(
     app: InProcessApp,
 ) -> None:
-    foreign = {a_stranger(app, marked=False) for _ in range(15)}
-    stranger = a_stranger(app)
+    foreign = {an_orphan(app, marked=False) for _ in range(15)}
+    orphan = an_orphan(app)
     for seconds in (10, 100, 700):
         app.tick(after=seconds)
     for _ in range(300):
-        if stranger not in app.connect.names():
+        if orphan not in app.connect.names():
             break
         app.tick()
     assert set(app.connect.names()) == foreign
-    assert {path.split("/")[2] for _, path in touches(app)} == {stranger}
+    assert {path.split("/")[2] for _, path in touches(app)} == {orphan}
 
 
 def test_the_connectors_of_another_installation_on_the_same_workers_are_left_alone(app: InProcessApp) -> None:
-    name = a_stranger(app, snapshot=False)
+    name = an_orphan(app, audited=False)
     for seconds in (10, 100, 700, 10, 10):
         app.tick(after=seconds)
     assert app.connect.names() == [name]
     assert touches(app) == []
 
 
-def test_workers_that_are_registered_twice_are_not_strangers_to_themselves(app: InProcessApp) -> None:
+def test_connectors_of_workers_that_are_registered_twice_are_no_orphans(app: InProcessApp) -> None:
     assert app.register_connect(f"{app.connect.url}/").id != app.register_connect(app.connect.url).id
     pipeline = app.deployed_pipeline()
     app.connect.calls.clear()
@@ -186,7 +186,7 @@ def test_a_marker_of_another_resource_does_not_make_it_ours(app: InProcessApp) -
     assert touches(app) == []
 
 
-def test_connectors_of_other_names_are_not_even_seen(app: InProcessApp) -> None:
+def test_connectors_of_other_names_are_never_touched(app: InProcessApp) -> None:
     app.connect.preload(["orders-source", "headgate-test"], config={OWNER_KEY: "source/1"})
     for seconds in (10, 100, 700, 10):
         app.tick(after=seconds)
@@ -195,7 +195,7 @@ def test_connectors_of_other_names_are_not_even_seen(app: InProcessApp) -> None:
 
 
 def a_leftover(app: InProcessApp) -> tuple[Pipeline, dict[str, str]]:
-    """A create that arrives after its deploy was given up: the draft, and the config of the connector."""
+    """A connector whose creation arrives after its deploy has failed: the draft, and the config of the connector."""
     pipeline = app.pipeline()
     owner = app.services.pipeline_connector
     config, _ = owner.config(pipeline, owner.load_dependencies(pipeline))
@@ -205,8 +205,8 @@ def a_leftover(app: InProcessApp) -> tuple[Pipeline, dict[str, str]]:
     return pipeline, config
 
 
-def test_the_leftover_of_a_failed_deploy_goes_away_by_itself(app: InProcessApp) -> None:
-    """It is a stranger, which never runs."""
+def test_the_leftover_of_a_failed_deploy_is_removed(app: InProcessApp) -> None:
+    """It is an orphan, which never runs."""
     pipeline, config = a_leftover(app)
     for seconds in (10, 100, 700, 10):
         app.tick(after=seconds)
@@ -215,7 +215,7 @@ def test_the_leftover_of_a_failed_deploy_goes_away_by_itself(app: InProcessApp) 
     assert code_of(app, pipeline.id) is None
 
 
-def test_a_draft_that_is_deployed_in_time_takes_its_leftover_over(app: InProcessApp) -> None:
+def test_a_draft_that_is_deployed_in_time_adopts_its_leftover(app: InProcessApp) -> None:
     pipeline, _ = a_leftover(app)
     app.tick()
     app.tick(after=95)

@@ -74,7 +74,7 @@ def test_a_connector_lives_from_create_to_delete(connect: Connect) -> None:
     assert connect.delete(NAME, soon()) is False
 
 
-def test_a_lost_answer_is_unknown_and_looking_tells_that_it_was_made(connect: Connect, doubles: Doubles) -> None:
+def test_a_lost_answer_is_unknown_and_a_read_shows_that_it_was_created(connect: Connect, doubles: Doubles) -> None:
     doubles.connect_double.plant(Effect.LOSE_REPLY, "POST", "/connectors$")
     with pytest.raises(OutcomeUnknown):
         connect.create_stopped(NAME, CONFIG, soon())
@@ -88,7 +88,7 @@ def test_a_rebalance_during_create_is_waited_out(connect: Connect, doubles: Doub
 
 
 @pytest.mark.parametrize("effect", [Effect.TIMED_OUT_APPLIED, Effect.TIMED_OUT, Effect.GARBAGE])
-def test_whatever_may_have_been_applied_is_unknown(connect: Connect, doubles: Doubles, effect: Effect) -> None:
+def test_what_may_have_been_applied_is_unknown(connect: Connect, doubles: Doubles, effect: Effect) -> None:
     doubles.connect_double.plant(effect, "POST", "/connectors$")
     with pytest.raises(OutcomeUnknown):
         connect.create_stopped(NAME, CONFIG, soon())
@@ -135,12 +135,12 @@ def test_a_class_that_is_not_installed_is_missing(connect: Connect) -> None:
     assert raised.value.code == "PLUGIN_MISSING"
 
 
-def test_a_wrong_value_is_told_by_its_field(connect: Connect) -> None:
+def test_a_wrong_value_is_reported_for_its_field(connect: Connect) -> None:
     errors = connect.validate(SINK, {**CONFIG, "name": NAME, "tasks.max": "many"}, soon())
     assert [error.field for error in errors] == ["tasks.max"]
 
 
-def test_connect_and_kafka_belong_together(connect: Connect, doubles: Doubles) -> None:
+def test_connect_and_kafka_report_the_same_cluster(connect: Connect, doubles: Doubles) -> None:
     kafka = Kafka(OpenedEndpoint(KafkaAddress(bootstrap_servers=doubles.kafka)), check_host=POLICY)
     assert kafka.cluster_id(soon()) == connect.root(soon()).kafka_cluster_id
     assert isinstance(kafka.topics(soon()), frozenset)

@@ -180,7 +180,7 @@ def test_the_removed_events_answer_410_to_everybody(send: Send, query: str) -> N
     assert (seen.status, code(seen)) == (410, "EVENTS_REMOVED")
 
 
-def test_nobody_and_the_wrong_one_are_told_apart(send: Send) -> None:
+def test_no_user_is_401_and_a_wrong_role_is_403(send: Send) -> None:
     nobody = send("GET", f"/api/v1/things/{THING}", {}, b"")
     viewer = send("DELETE", f"/api/v1/things/{THING}", {"x-test-role": "Viewer"}, b"")
     assert (nobody.status, code(nobody)) == (401, "UNAUTHENTICATED")
@@ -205,9 +205,9 @@ def test_nobody_and_the_wrong_one_are_told_apart(send: Send) -> None:
 def test_every_response_carries_the_correlation_id_and_the_security_headers(
     send: Send, method: str, path: str, headers: dict[str, str]
 ) -> None:
-    seen = send(method, path, {**headers, "x-correlation-id": "given.by-us_1"}, b"")
+    seen = send(method, path, {**headers, "x-correlation-id": "sent.by-us_1"}, b"")
     expected = {
-        "x-correlation-id": "given.by-us_1",
+        "x-correlation-id": "sent.by-us_1",
         "cache-control": "no-store",
         "x-content-type-options": "nosniff",
         "referrer-policy": "no-referrer",

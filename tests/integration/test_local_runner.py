@@ -95,7 +95,7 @@ def test_it_serves_the_api_on_loopback(runner: Runner) -> None:
     assert runner.url.startswith("http://127.0.0.1:")
 
 
-def test_no_schedule_fires_at_start_and_one_fires_when_it_is_told(runner: Runner, work: Work) -> None:
+def test_no_schedule_fires_at_start_and_one_fires_when_asked(runner: Runner, work: Work) -> None:
     assert work.ticks == []
     assert runner.fire("tick") == "ticked"
     [event] = work.ticks

@@ -1,4 +1,4 @@
-"""The local HTTP server against clients that are well, clumsy, slow or hostile: over a real socket each time."""
+"""The local HTTP server against correct, wrong, slow and hostile clients, over a real socket."""
 
 import json
 import socket
@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-import infra.local.app.server as server_module
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
+from infra.local.app import connection
 from infra.local.app.server import MAX_CONNECTIONS, ApiServer
 from tests.support.edge import JSON_ADMIN, make_edge
 from tests.support.waiting import eventually
@@ -55,12 +55,12 @@ def envelope(answer: bytes) -> tuple[int, str]:
 
 def test_requests_on_one_connection_are_answered_one_after_the_other(server: ApiServer) -> None:
     parts = urlsplit(server.url)
-    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=20)
+    client = HTTPConnection(parts.hostname or "", parts.port, timeout=20)
     for _ in range(3):
-        connection.request("POST", "/api/v1/things", body=BODY, headers=JSON_ADMIN)
-        answer = connection.getresponse()
+        client.request("POST", "/api/v1/things", body=BODY, headers=JSON_ADMIN)
+        answer = client.getresponse()
         assert (answer.status, json.loads(answer.read())["name"]) == (201, "n")
-    connection.close()
+    client.close()
 
 
 def test_pipelined_requests_keep_their_order(server: ApiServer) -> None:
@@ -118,7 +118,7 @@ def test_a_refusal_carries_the_callers_correlation_id_and_is_logged(
 
 
 @pytest.mark.parametrize("kind", ["multipart/form-data", "multipart/form-data; boundary=x", "message/rfc822"])
-def test_a_body_of_another_type_is_415_whatever_a_mail_would_make_of_it(server: ApiServer, kind: str) -> None:
+def test_a_body_of_another_type_is_415_even_where_a_mail_parser_would_object(server: ApiServer, kind: str) -> None:
     head = f"POST /api/v1/things HTTP/1.1\r\nx-test-role: Admin\r\nHost: h\r\nContent-Type: {kind}\r\n"
     answer = exchange(server, f"{head}Content-Length: 3\r\nConnection: close\r\n\r\n--x")
     assert envelope(answer) == (415, "UNSUPPORTED_MEDIA_TYPE")
@@ -153,7 +153,7 @@ def test_a_chunked_body_is_read_no_further_than_the_limit(server: ApiServer) -> 
     assert envelope(exchange(server, raw + b"x" * 400_000)) == (413, "PAYLOAD_TOO_LARGE")
 
 
-def test_a_client_that_asks_first_is_told_to_go_on_only_when_it_may(server: ApiServer) -> None:
+def test_a_client_that_asks_first_gets_100_continue_only_when_its_body_will_be_taken(server: ApiServer) -> None:
     head = f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Expect: 100-continue\r\nConnection: close\r\n"
     with connect(server) as client:
         client.sendall(f"{head}Content-Length: {len(BODY)}\r\n\r\n".encode())
@@ -178,7 +178,7 @@ def test_the_server_header_tells_no_versions(server: ApiServer) -> None:
 
 
 def test_a_client_that_drips_its_head_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.3)
     server = ApiServer(make_edge().app, 0)
     server.start()
     stop = threading.Event()
@@ -213,7 +213,7 @@ def _gone(client: socket.socket) -> bool:
 
 
 def test_a_client_that_says_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "IDLE_SECONDS", 0.2)
+    monkeypatch.setattr(connection, "IDLE_SECONDS", 0.2)
     server = ApiServer(make_edge().app, 0)
     server.start()
     try:
@@ -227,14 +227,14 @@ def test_more_connections_than_there_is_room_for_are_turned_away_and_room_comes_
     server = ApiServer(make_edge().app, 0)
     server.start()
     try:
-        held = []
+        clients = []
         for _ in range(MAX_CONNECTIONS):
             client = connect(server)
             _ask_once(client)
-            held.append(client)
+            clients.append(client)
         with connect(server) as late:
             assert envelope(_all(late)) == (429, "RATE_LIMITED")
-        for client in held:
+        for client in clients:
             client.close()
         _until_served(server)
     finally:
@@ -260,7 +260,7 @@ def test_a_stop_lets_a_running_request_end_and_waiting_connections_go() -> None:
 
     @routes.get("/slow", needs=Permission.READ)
     def slow(call: RequestContext) -> list[int]:
-        """Waits until it is told."""
+        """Waits until the test lets it end."""
         begun.set()
         may_end.wait(20)
         return [1]

@@ -1,4 +1,4 @@
-"""A Connect worker made of a script, for what a real one does only on a bad day: pages, silence, broken connections."""
+"""A Connect worker that answers from a script, for rare failures: HTML pages, no answer, broken connections."""
 
 import json
 import socket
@@ -41,12 +41,12 @@ def html(status: int, text: str = JETTY_404) -> Reply:
 
 
 def reset(connection: socket.socket) -> None:
-    """Breaks the connection instead of answering."""
+    """Closes the connection instead of answering."""
     connection.shutdown(socket.SHUT_RDWR)
 
 
 def silence(worker: "Worker") -> Callable[[socket.socket], None]:
-    """Says nothing for as long as the test lasts."""
+    """Sends nothing for as long as the test lasts."""
     released = worker.released
 
     def wait(_: socket.socket) -> None:
@@ -82,7 +82,7 @@ class Worker:
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def begin(self) -> None:
-        """Forget everything, for the next test."""
+        """Start again, for the next test."""
         self.script: dict[tuple[str, str], list[Reply]] = {}
         self.seen: list[tuple[str, str]] = []
         self.bodies: list[Any] = []

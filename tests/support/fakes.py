@@ -160,7 +160,7 @@ class PaperConnect(ConnectDouble):
         self.faults.clear()
         for name in self.names():
             self.drop(name)
-        self._worker.ghosts.clear()
+        self._worker.deleted_statuses.clear()
         self.calls.clear()
 
 
@@ -175,7 +175,7 @@ class _NoSecrets(SecretReader):
 
 class _PaperTasks(TaskRunner):
     def _started(self, connector: Connector, resolved: dict[str, str]) -> Running:
-        return Running(trace=connector.doomed.pop(0)) if connector.doomed else Running()
+        return Running(trace=connector.planned_failures.pop(0)) if connector.planned_failures else Running()
 
 
 class _PaperWorker(Worker):

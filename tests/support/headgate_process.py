@@ -1,4 +1,4 @@
-"""Headgate in a process of its own, so that a test can end it and start it again.
+"""Headgate in its own process, so that a test can end it and start it again.
 
     python -m tests.support.headgate_process PORT
 

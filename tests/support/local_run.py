@@ -30,8 +30,8 @@ def fresh_state() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def surroundings(state: Path) -> Mapping[str, str]:
-    """The environment of a run: that of a person who has set nothing of Headgate's, except where things are kept."""
+def clean_environment(state: Path) -> Mapping[str, str]:
+    """The environment of a run, without variables of Headgate or AWS, but with its state folder and cache."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith(("HEADGATE_", "AWS_"))}
     cache = os.environ.get("HEADGATE_CACHE")
     return {**ours, "HEADGATE_STATE": str(state), **({"HEADGATE_CACHE": cache} if cache else {})}
@@ -39,28 +39,28 @@ def surroundings(state: Path) -> Mapping[str, str]:
 
 @dataclass
 class LocalRun:
-    """A run under way; `output` gets both of its streams."""
+    """A running command; `output` gets both of its streams."""
 
     process: "subprocess.Popen[bytes]"
     output: Path
 
     @property
     def text(self) -> str:
-        """Everything said so far."""
+        """Everything printed so far."""
         return self.output.read_text(encoding="utf-8")
 
     def wait_for(self, pattern: str) -> None:
-        """Until a line matches. Fails when the run ends first, or does not say it in time."""
+        """Until a line matches. Fails when the run ends first, or does not print it in time."""
         until = time.monotonic() + START_SECONDS
         while re.search(pattern, self.text, re.MULTILINE) is None:
             assert self.process.poll() is None, f"the run ended with {self.process.returncode}:\n{self.text}"
-            assert time.monotonic() < until, f"the run never said {pattern}:\n{self.text}"
+            assert time.monotonic() < until, f"the run never printed {pattern}:\n{self.text}"
             time.sleep(0.2)
 
-    def told(self, name: str) -> str:
+    def value_of(self, name: str) -> str:
         """The value of one of its machine-readable lines."""
         found = re.search(rf"^{name}=(.*)$", self.text, re.MULTILINE)
-        assert found, f"the run did not tell {name}:\n{self.text}"
+        assert found, f"the run did not print {name}:\n{self.text}"
         return found[1]
 
     def press_ctrl_c(self) -> int:
@@ -78,7 +78,7 @@ def started(command: list[str], state: Path) -> Iterator[LocalRun]:
             process = subprocess.Popen(
                 command,
                 cwd=ROOT,
-                env=dict(surroundings(state)),
+                env=dict(clean_environment(state)),
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=subprocess.STDOUT,
@@ -93,7 +93,7 @@ def started(command: list[str], state: Path) -> Iterator[LocalRun]:
 
 
 def once(stack: str, state: Path) -> tuple[int, str]:
-    """`infra/run --once`: its exit status and everything it said."""
+    """`infra/run --once`: its exit status and everything it printed."""
     command = [str(ROOT / "infra" / "run"), "--once", "--stack", stack, "--port", str(free_port())]
     with started(command, state) as run:
         status = run.process.wait(START_SECONDS)

@@ -17,7 +17,7 @@ import httpx
 from infra.local import doubles
 from infra.local.app.addresses import StackAddresses
 from infra.local.app.environment import Keys, environment
-from infra.local.app.first_admin import FirstAdmin, Keeper
+from infra.local.app.first_admin import FirstAdmin, PasswordFile
 from infra.local.process.ports import kept_ports
 from infra.local.stack.kept_secrets import kept_secret
 from infra.local.stack.layout import ROOT
@@ -110,7 +110,7 @@ def start_cage(state: Path, ends: ExitStack) -> Cage:
     """A running one with an Admin signed in; it ends with `ends`. What a local run keeps lies in `state`."""
     credential = kept_secret(state / "service-credential")
     master_key = kept_secret(state / "master-key", lambda: base64.b64encode(secrets.token_bytes(32)).decode())
-    admin = Keeper(state, master_key).first_admin({})
+    admin = PasswordFile(state, master_key).first_admin({})
     port = kept_ports(state / "ports.json", ["headgate"])["headgate"]
     url, log = f"http://127.0.0.1:{port}", state / "headgate.log"
     server = ends.enter_context(running_postgresql())

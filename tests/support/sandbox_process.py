@@ -1,6 +1,6 @@
 """Headgate on moto in a process of its own, for tests that talk HTTP: python -m tests.support.sandbox_process PORT.
 
-A process has one environment and one moto, so tests of other rooms and this Headgate must not share theirs. Orders come
+A process has one environment and one moto, so other tests and this Headgate must not share theirs. Orders come
 as JSON lines on standard input, each is answered by one on standard output; the end of the input ends the process.
 """
 

@@ -11,7 +11,7 @@ from chalicelib.domain.reconcile.restarts import Restarts, after_observation, ch
 from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, DesiredConnector
 
 QUARANTINE_AFTER = timedelta(seconds=90)
-"""How long an orphan (a connector of our name that nobody desires) is only watched: longer than any lease."""
+"""How long an orphan (a connector of our name that is not desired) is only watched: longer than any lease."""
 
 DELETE_AFTER = timedelta(minutes=10)
 """How long it is then left stopped before it is deleted."""

@@ -1,4 +1,4 @@
-"""What has changed between two snapshots of a Connect cluster, for those who have to hear of it."""
+"""What has changed between two snapshots of a Connect cluster, to be published."""
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
@@ -9,7 +9,10 @@ from chalicelib.domain.names import ConnectorKind, parse_connector_name
 from chalicelib.domain.observation import Observation, ObservedState
 
 MAX_TRANSITIONS = 10_000
-"""Transitions that may wait to be published. Connectors beyond that keep their old observation until there is room."""
+"""Transitions that may wait to be published; those of the cluster itself have room for as many again.
+
+Connectors that find no room keep their old observation: they are seen to change when there is room.
+"""
 
 _MAX_REASONS = 3
 
@@ -28,7 +31,7 @@ class ConnectState(StrEnum):
 class Transition:
     """A change of one connector, or of the cluster when `connector` is None. See `ClusterView`.
 
-    `kinds` are the event types of its hints, `reasons` at most three sentences of ours. Neither holds foreign text.
+    `kinds` are the event types of its hints, `reasons` at most three sentences of ours. Neither contains foreign text.
     """
 
     connector: str | None

@@ -18,7 +18,7 @@ from chalicelib.domain.reconcile.drift import compare_due
 from chalicelib.domain.reconcile.snapshot import ClusterView, ConnectSnapshot, DesiredConnector, TickInput
 from chalicelib.domain.reconcile.transitions import Transition
 from chalicelib.errors import HeadgateError, WriteConflict
-from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.clock import Clock, Deadline, rfc3339
 from chalicelib.kit.log import get_logger
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.lifecycle import Lifecycle
@@ -49,7 +49,7 @@ def log_transitions(cluster_id: str, transitions: Sequence[Transition]) -> None:
             "after": one.after,
             "kinds": one.kinds,
             "reasons": one.reasons,
-            "at": one.at.isoformat(),
+            "at": rfc3339(one.at),
         }
         get_logger().info("observed state changed", extra=details)
 
@@ -78,7 +78,7 @@ class Tick:
 
     def run(self, cluster_id: str, deadline: Deadline) -> None:
         """One tick of one cluster. Does nothing when the cluster is gone, or when another tick was faster."""
-        cluster, view = self.observations.look(cluster_id, self.connects)
+        cluster, view = self.observations.cluster_and_view(cluster_id, self.connects)
         if cluster is None:
             return
         result = digest(view, self.look(cluster, view, deadline), now=self.clock())

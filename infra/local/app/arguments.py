@@ -18,7 +18,7 @@ _STACKS_HELP = (
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What the person asked for. `demo`: run the demonstration; `once`: end after it."""
+    """`demo`: run the demonstration; `once`: end after it."""
 
     once: bool
     demo: bool
@@ -26,10 +26,10 @@ class Options:
     stack: str
 
 
-def parse(words: Sequence[str]) -> Options:
-    """The options among `words`. Ends the program with status 2 and a sentence when they make no sense."""
+def parse(argv: Sequence[str]) -> Options:
+    """Raises SystemExit with status 2, and prints why, for options that make no sense."""
     parser = _parser()
-    found = parser.parse_args(words)
+    found = parser.parse_args(argv)
     if found.once and not found.demo:
         parser.error("--once runs the demonstration and ends, so it does not go with --no-demo")
     if found.extras:

@@ -1,4 +1,4 @@
-"""The environment variables that a local run hands to Headgate."""
+"""The environment variables that a local run sets for Headgate."""
 
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ class Keys:
 
 
 def environment(admin: FirstAdmin, keys: Keys, addresses: StackAddresses) -> dict[str, str]:
-    """All variables, by name. The endpoints of DynamoDB and SQS are left out where the stack has none of its own."""
+    """All variables, by name; endpoints of DynamoDB and SQS only where the stack has its own."""
     endpoints = {
         "AWS_ENDPOINT_URL_DYNAMODB": addresses.dynamodb,
         "AWS_ENDPOINT_URL_SQS": addresses.sqs,

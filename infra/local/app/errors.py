@@ -1,9 +1,9 @@
-"""What can go wrong before anything is served. The message is the sentence a person reads."""
+"""Errors that end a local run. The message is printed as it is."""
 
 
 class SetupMissing(Exception):
-    """Something the run needs is not here; the message says what, and how to get it."""
+    """Something that the run needs is missing; the message says what, and how to get it."""
 
 
 class ServerFailed(Exception):
-    """A server of the stack did not come up, or ended by itself; the message shows its last log lines."""
+    """A server of the stack did not start, or ended unexpectedly; the message shows its last log lines."""

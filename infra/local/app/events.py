@@ -1,4 +1,4 @@
-"""What EventBridge and the queue's poller do in the cloud: schedules fire, messages reach their function."""
+"""Calls schedule and queue functions, as EventBridge and the SQS event source do in AWS."""
 
 import os
 import re
@@ -16,15 +16,15 @@ from chalicelib.kit.log import failure, get_logger
 SECONDS = {"minute": 60.0, "hour": 3600.0, "day": 86400.0}
 PARALLEL_BATCHES = 2
 IDLE_SECONDS = 0.2
-TROUBLE_SECONDS = 2.0
+RETRY_SECONDS = 2.0
 FUNCTION_SECONDS = 300
 STOP_SECONDS = 5.0
 _RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
-_PLACE = {"StringValue": "stringValue", "BinaryValue": "binaryValue", "DataType": "dataType"}
+_RECORD_KEYS = {"StringValue": "stringValue", "BinaryValue": "binaryValue", "DataType": "dataType"}
 
 
 class Schedules:
-    """A thread per schedule of the app. None fires at start; one that takes longer than its period skips a turn."""
+    """A thread per schedule of the app. The first call comes after one period; a longer call delays the next one."""
 
     def __init__(self, app: Chalice) -> None:
         self._app = app
@@ -35,12 +35,12 @@ class Schedules:
         ]
 
     def start(self) -> None:
-        """Begins to count the first period of each."""
+        """Starts the first period of each."""
         for thread in self._threads:
             thread.start()
 
     def stop(self) -> None:
-        """Fires no more, and waits a little for what runs."""
+        """Calls no more, and waits up to STOP_SECONDS for a running call."""
         self._stop.set()
         for thread in self._threads:
             thread.join(STOP_SECONDS)
@@ -49,7 +49,7 @@ class Schedules:
         while not self._stop.wait(period):
             try:
                 fire(self._app, name)
-            except Exception as error:  # noqa: BLE001 - the next turn comes whatever this one met
+            except Exception as error:  # noqa: BLE001 - a failed call must not end the schedule
                 get_logger().error("schedule failed", extra={"schedule": name, "failure": failure(error)})
 
 
@@ -85,10 +85,10 @@ def period_of(expression: str) -> float:
 
 
 class Queue:
-    """Feeds one queue's function: receives, calls, deletes what succeeded, leaves the rest to its visibility.
+    """Receives messages of one queue, calls its function, deletes those that succeeded; others become visible again.
 
-    `client` is an SQS client; `wait_seconds` is how long a receive may wait at the server (0 where waiting would hold
-    up others, as moto in this process does).
+    `client` is an SQS client; `wait_seconds` is how long a receive may wait at the server (0 with
+    moto in this process, whose lock a waiting receive would block).
     """
 
     def __init__(self, app: Chalice, source: SQSEventConfig, client: Any, wait_seconds: int) -> None:
@@ -105,13 +105,13 @@ class Queue:
         ]
 
     def start(self) -> None:
-        """Begins to receive. Raises what the SDK raises when there is no such queue."""
+        """Starts to receive. Raises what the SDK raises when there is no such queue."""
         self._url = self._client.get_queue_url(QueueName=self._queue_name)["QueueUrl"]
         for thread in self._threads:
             thread.start()
 
     def stop(self) -> None:
-        """Receives no more, and waits a little for batches that are under way."""
+        """Receives no more, and waits up to STOP_SECONDS for running batches."""
         self._stop.set()
         for thread in self._threads:
             thread.join(STOP_SECONDS)
@@ -119,13 +119,13 @@ class Queue:
     def _run(self) -> None:
         while not self._stop.is_set():
             try:
-                self._turn()
-            except Exception as error:  # noqa: BLE001 - a queue out of reach now is reached later
-                get_logger().error("queue turn failed", extra={"queue": self._queue_name, "failure": failure(error)})
-                self._stop.wait(TROUBLE_SECONDS)
+                self._receive_and_deliver()
+            except Exception as error:  # noqa: BLE001 - the queue may answer again later
+                get_logger().error("queue poll failed", extra={"queue": self._queue_name, "failure": failure(error)})
+                self._stop.wait(RETRY_SECONDS)
 
-    def _turn(self) -> None:
-        # One thread receives at a time; the others work on what they have got.
+    def _receive_and_deliver(self) -> None:
+        # One thread receives at a time; the others process their batches.
         with self._receiving:
             if self._stop.is_set():
                 return
@@ -152,21 +152,21 @@ class Queue:
         return list(answer.get("Messages", []))
 
     def _deliver(self, messages: list[dict[str, Any]]) -> set[str]:
-        """The ids of the messages that were not dealt with: those that the function names, or all when it raises."""
-        everything = {message["MessageId"] for message in messages}
+        """The ids of the messages that failed: those that the function names, or all when it raises."""
+        all_ids = {message["MessageId"] for message in messages}
         event = {"Records": [_record(message, self._queue_name) for message in messages]}
         try:
             answer = self._function(event, _context(self._source.name))
-        except Exception as error:  # noqa: BLE001 - as in the cloud: the batch comes back after its visibility
+        except Exception as error:  # noqa: BLE001 - as in AWS, the batch becomes visible again
             get_logger().error("queue function failed", extra={"queue": self._queue_name, "failure": failure(error)})
-            return everything
+            return all_ids
         named = {item.get("itemIdentifier") for item in (answer or {}).get("batchItemFailures", [])}
-        # An id that is not of this batch fails the whole of it: that is Lambda's rule for a report it cannot read.
-        return {str(name) for name in named} if named <= everything else everything
+        # AWS Lambda, too, takes the whole batch as failed when the report names an unknown id.
+        return {str(name) for name in named} if named <= all_ids else all_ids
 
 
 def queues(app: Chalice, make_client: Callable[[], Any], wait_seconds: int) -> list[Queue]:
-    """One feeder per queue of the app; no client is made for an app without queues."""
+    """One Queue per queue function of the app; no client is made for an app without any."""
     sources = [source for source in app.event_sources if isinstance(source, SQSEventConfig)]
     client = make_client() if sources else None
     return [Queue(app, source, client, wait_seconds) for source in sources]
@@ -181,7 +181,7 @@ def _record(message: dict[str, Any], queue: str) -> dict[str, Any]:
         "body": message["Body"],
         "attributes": message.get("Attributes", {}),
         "messageAttributes": {
-            name: {_PLACE[key]: value for key, value in attribute.items() if key in _PLACE}
+            name: {_RECORD_KEYS[key]: value for key, value in attribute.items() if key in _RECORD_KEYS}
             for name, attribute in attributes.items()
         },
         "md5OfBody": message.get("MD5OfBody", ""),

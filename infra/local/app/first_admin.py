@@ -1,4 +1,4 @@
-"""The first Admin of a local run: whose password was made here is told once, and can be shown again.
+"""The first Admin of a local run. A password that a run made is printed once, and can be printed again.
 
     python -m infra.local.app.first_admin [--state DIR]        prints the password that an earlier run made
 
@@ -26,7 +26,7 @@ _PURPOSE = b"headgate: password of the first Admin of a local run"
 
 @dataclass(frozen=True, kw_only=True)
 class FirstAdmin:
-    """`made_here` is True when the password came from a run and not from the environment."""
+    """`made_here`: a run made the password, it does not come from the environment."""
 
     email: str
     password: str
@@ -34,22 +34,21 @@ class FirstAdmin:
 
 
 @dataclass(frozen=True)
-class Keeper:
-    """The password file of a state folder that outlives a run."""
+class PasswordFile:
+    """The sealed password in a state folder that outlives a run."""
 
     state: Path
     master_key: str
 
     def first_admin(self, environment: Mapping[str, str]) -> FirstAdmin:
-        """The one that the environment sets, else the one kept here, else a fresh one, which is then kept."""
+        """From the environment, else from the file, else with a new password, which is then stored."""
         email = environment.get("HEADGATE_ADMIN_EMAIL") or DEFAULT_EMAIL
-        given = environment.get("HEADGATE_ADMIN_PASSWORD")
-        if given:
-            return FirstAdmin(email=email, password=given, made_here=False)
-        password = self.kept() or self._make()
+        if password := environment.get("HEADGATE_ADMIN_PASSWORD"):
+            return FirstAdmin(email=email, password=password, made_here=False)
+        password = self.load() or self._make()
         return FirstAdmin(email=email, password=password, made_here=True)
 
-    def kept(self) -> str | None:
+    def load(self) -> str | None:
         """The password that an earlier run made; None when there is none, or the master key is another one now."""
         if not self._sealed.exists():
             return None
@@ -59,20 +58,20 @@ class Keeper:
         except InvalidTag:
             return None
 
-    def was_told(self) -> bool:
+    def was_printed(self) -> bool:
         """Whether a run got as far as printing the password."""
-        return self._told.exists()
+        return self._printed_mark.exists()
 
-    def note_told(self) -> None:
+    def mark_printed(self) -> None:
         """The password has been printed; no later run prints it."""
-        self._told.touch()
+        self._printed_mark.touch()
 
     def _make(self) -> str:
         password = secrets.token_urlsafe(18)
         nonce = os.urandom(12)
         sealed = nonce + AESGCM(self._key).encrypt(nonce, password.encode(), _PURPOSE)
         write_private(self._sealed, base64.b64encode(sealed).decode() + "\n")
-        self._told.unlink(missing_ok=True)
+        self._printed_mark.unlink(missing_ok=True)
         return password
 
     @property
@@ -84,14 +83,14 @@ class Keeper:
         return self.state / "first-admin.sealed"
 
     @property
-    def _told(self) -> Path:
-        return self.state / "first-admin.told"
+    def _printed_mark(self) -> Path:
+        return self.state / "first-admin.printed"
 
 
 def master_key(state: Path) -> str:
     """The key that local runs seal with: 32 random bytes in base64, from the environment or kept with the state."""
-    given = os.environ.get("HEADGATE_MASTER_KEY")
-    return given or kept_secret(state / "master-key", lambda: base64.b64encode(os.urandom(32)).decode())
+    key = os.environ.get("HEADGATE_MASTER_KEY")
+    return key or kept_secret(state / "master-key", lambda: base64.b64encode(os.urandom(32)).decode())
 
 
 def main() -> int:
@@ -99,7 +98,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m infra.local.app.first_admin")
     parser.add_argument("--state", type=Path, default=state_folder("real"), help="default: %(default)s")
     state: Path = parser.parse_args().state
-    password = Keeper(state, master_key(state)).kept() if state.is_dir() else None
+    password = PasswordFile(state, master_key(state)).load() if state.is_dir() else None
     if password is None:
         print(f"no password was made by a run with the state {shown(state)}", file=sys.stderr)
         return 1

@@ -1,8 +1,8 @@
 """`infra/run`: starts a stack and Headgate on it, runs the demonstration, and serves until Ctrl-C.
 
 Standard output has the machine-readable lines first and the demonstration after them; all else is on standard error.
-Ends with 0; with 1 when a step of the demonstration was not true; with 2 when the run could not be set up; and with
-130, as shells do, when it was interrupted before it had served.
+The exit status is 0; 1 when a step of the demonstration was not true; 2 when the run could not be set up; and 130, as
+in shells, when it was interrupted before it served.
 """
 
 import sys
@@ -24,14 +24,14 @@ from infra.local.stack import java
 NO_SETUP, INTERRUPTED = 2, 130
 
 
-def main(words: Sequence[str]) -> int:
+def main(argv: Sequence[str]) -> int:
     """The whole program; returns its exit status."""
-    options = arguments.parse(words)
+    options = arguments.parse(argv)
     status = INTERRUPTED
     try:
-        with interrupts.awaited() as interrupted, ExitStack() as ends:
+        with interrupts.stop_on_signals() as interrupted, ExitStack() as exit_stack:
             began = time.monotonic()
-            started = _start(options, ends)
+            started = _start(options, exit_stack)
             say(f"ready after {time.monotonic() - began:.0f} s")
             status = _demonstrate(started, once=options.once) if options.demo else 0
             if not options.once:
@@ -42,27 +42,27 @@ def main(words: Sequence[str]) -> int:
     return status
 
 
-def takes_sandbox(wanted: str, missing: str | None) -> tuple[bool, str]:
-    """Whether the sandbox is taken, and the reason in words; `missing` is what the real stack lacks here.
+def uses_sandbox(requested: str, missing: str | None) -> tuple[bool, str]:
+    """Whether the sandbox is used, and why; `missing` is what the real stack lacks here.
 
     Raises SetupMissing when the real stack was asked for and cannot be had.
     """
-    if wanted != "auto":
-        if wanted == "real" and missing:
+    if requested != "auto":
+        if requested == "real" and missing:
             raise SetupMissing(java.sentence(missing))
-        return wanted == "sandbox", f"{wanted}, as asked"
+        return requested == "sandbox", f"{requested}, as asked"
     if missing:
         return True, f"sandbox, since {missing}"
     return False, f"real, since Java {java.OLDEST} or newer and Maven are here"
 
 
-def _start(options: Options, ends: ExitStack) -> Serving:
+def _start(options: Options, exit_stack: ExitStack) -> Serving:
     if not is_free(options.port):
         raise SetupMissing(f"port {options.port} is in use by another program; choose another one with --port N.")
-    sandbox, reason = takes_sandbox(options.stack, java.missing())
+    sandbox, reason = uses_sandbox(options.stack, java.missing())
     say(f"stack: {reason}")
     start = serving.on_sandbox if sandbox else serving.on_real_stack
-    return start(f"http://127.0.0.1:{options.port}", options.port, ends)
+    return start(f"http://127.0.0.1:{options.port}", options.port, exit_stack)
 
 
 def _demonstrate(started: Serving, *, once: bool) -> int:

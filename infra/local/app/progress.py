@@ -1,6 +1,6 @@
-"""Tells a waiting person what is going on.
+"""Progress messages for people.
 
-Everything here goes to standard error: standard output belongs to the machine-readable lines.
+They go to standard error: standard output is for the machine-readable lines.
 """
 
 import sys
@@ -13,13 +13,13 @@ _lock = threading.Lock()
 
 
 def say(text: str) -> None:
-    """One line, whole, whichever thread says it."""
+    """Prints one line. Lines of several threads do not mix."""
     with _lock:
         print(f"headgate: {text}", file=sys.stderr, flush=True)
 
 
 def megabytes(size: int) -> str:
-    """A size in bytes, for people."""
+    """A size in bytes as text, such as `1.2 MB`."""
     return f"{size / 1_000_000:.1f} MB"
 
 

@@ -1,4 +1,4 @@
-"""Headgate in one process: the API, its schedules and its queue workers, over stores that the environment names."""
+"""Headgate in one process: the API, its schedules and its queue workers, on the stores that the environment names."""
 
 import importlib
 import os
@@ -41,8 +41,8 @@ def create_stores(environment: Mapping[str, str]) -> None:
 class Runner:
     """Runs everything on 127.0.0.1.
 
-    `environment` is put into `os.environ` before the app is imported. With `sandbox`, moto stands in for the cloud's
-    services inside this process; without, the SDK's own endpoint variables say where they are. `port` 0 takes a free
+    `environment` is put into `os.environ` before the app is imported. With `sandbox`, moto replaces the AWS services
+    inside this process; without, the SDK's own endpoint variables say where they are. `port` 0 takes a free
     one. `prepare` and `load` are there for apps other than the project's own.
     """
 
@@ -60,26 +60,26 @@ class Runner:
         self._sandbox = sandbox
         self._prepare = prepare
         self._load = load
-        self._ends = ExitStack()
+        self._exit_stack = ExitStack()
 
     def start(self) -> None:
         """Starts everything, or nothing: what was started before a failure is stopped again."""
-        with ExitStack() as ends:
-            ends.enter_context(_environment(self._environment))
+        with ExitStack() as exit_stack:
+            exit_stack.enter_context(_environment(self._environment))
             if self._sandbox:
-                ends.enter_context(_sandbox())
+                exit_stack.enter_context(_sandbox())
             self._prepare(self._environment)
             self._app = self._load()
             workers: tuple[_Part, ...] = (Schedules(self._app), *queues(self._app, _sqs, 0 if self._sandbox else 1))
             started: list[_Part] = []
-            ends.callback(_stop_all, started)
+            exit_stack.callback(_stop_all, started)
             for part in workers:
                 part.start()
                 started.append(part)
             self._server = ApiServer(self._app, self._port)
             self._server.start()
             started.append(self._server)
-            self._ends = ends.pop_all()
+            self._exit_stack = exit_stack.pop_all()
 
     @property
     def url(self) -> str:
@@ -91,8 +91,8 @@ class Runner:
         return fire(self._app, schedule)
 
     def stop(self) -> None:
-        """Stops everything within seconds; requests and batches under way are let come to their end for five."""
-        self._ends.close()
+        """Stops everything. Running requests and batches get five seconds to end."""
+        self._exit_stack.close()
 
 
 class _Part(Protocol):
@@ -102,7 +102,7 @@ class _Part(Protocol):
 
 
 def _stop_all(parts: list[_Part]) -> None:
-    """All at once, so that the seconds that each may take are not added up."""
+    """At the same time: each may take seconds."""
     if parts:
         with ThreadPoolExecutor(max_workers=len(parts)) as pool:
             list(pool.map(lambda part: part.stop(), parts))
@@ -137,11 +137,11 @@ def _sandbox() -> Iterator[None]:
 
     lock, answer = threading.RLock(), botocore_stubber.process_request
 
-    def one_at_a_time(request: Any) -> Any:
+    def process_request(request: Any) -> Any:
         with lock:
             return answer(request)
 
-    botocore_stubber.process_request = one_at_a_time  # type: ignore[method-assign]
+    botocore_stubber.process_request = process_request  # type: ignore[method-assign]
     try:
         with mock_aws(config={"core": {"mock_credentials": False}}):
             yield

@@ -1,4 +1,4 @@
-"""Creates the tables and queues that Headgate needs, wherever the environment says that they are.
+"""Creates the tables and queues of Headgate at the endpoints that the environment names.
 
 Tables are made as the stores describe them, queues as `infra/data.yaml` declares them for AWS.
 """
@@ -16,7 +16,7 @@ _DATA = ROOT / "infra" / "data.yaml"
 
 
 def create_all(_environment: Mapping[str, str]) -> None:
-    """Create what is missing. Tables that are there are left as they are. The environment is already in force."""
+    """Create what is missing. Tables that exist are left as they are. The environment is already set."""
     import boto3
 
     from chalicelib.settings import settings
@@ -31,7 +31,7 @@ def create_all(_environment: Mapping[str, str]) -> None:
 
 
 def create_queues(sqs: Any, prefix: str) -> None:
-    """Create the queues that are missing, and give all of them the attributes that are declared."""
+    """Create the queues that are missing, and set the declared attributes on all of them."""
     arns: dict[str, str] = {}
     for name, declared in _declared_queues():
         url = sqs.create_queue(QueueName=declared["QueueName"]["Fn::Sub"].replace("${Prefix}", prefix))["QueueUrl"]
@@ -47,7 +47,7 @@ def _declared_queues() -> list[tuple[str, Declared]]:
 
 
 def _attributes(declared: Declared, arns: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What SQS is told. Encryption at rest is left out: it is AWS's own."""
+    """As SQS takes them. Encryption at rest is left out: the local servers have none."""
     for name in declared.keys() & {"VisibilityTimeout", "MessageRetentionPeriod"}:
         yield name, str(declared[name])
     if redrive := declared.get("RedrivePolicy"):

@@ -1,4 +1,4 @@
-"""Headgate's REST API as the demonstration uses it: signed in, each answer looked through for passwords."""
+"""Headgate's REST API as the demonstration uses it: signed in, each answer searched for passwords."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -72,8 +72,8 @@ class Api:
         if any(secret in response.text for secret in self._secrets):
             self.leaks.append(asked)
         if response.status_code not in status:
-            wanted = " or ".join(str(number) for number in status)
-            raise Untrue(expected=f"{wanted} from {asked}", seen=f"{response.status_code} {response.text[:1500]}")
+            statuses = " or ".join(str(number) for number in status)
+            raise Untrue(expected=f"{statuses} from {asked}", seen=f"{response.status_code} {response.text[:1500]}")
         return response
 
 

@@ -17,7 +17,7 @@ def sign_in(run: Run, email: str, password: str) -> None:
         step.saw(f"{session['user']['email']} is signed in as {session['user']['role']}")
 
 
-def clear(run: Run, title: str = "Remove what former demonstrations left") -> None:
+def clear(run: Run, title: str = "Remove what earlier demonstrations left") -> None:
     """Deletes it in Headgate and in the servers."""
     with run.report.step(title) as step:
         resources = remove_from_headgate(run.api)
@@ -88,7 +88,7 @@ def judge_source(run: Run) -> None:
 
 
 def register_clusters(run: Run) -> None:
-    """Uses those that a former run, or a person, registered for the same servers."""
+    """Uses those that an earlier run, or a person, registered for the same servers."""
     with run.report.step("Register the Kafka and Connect clusters") as step:
         known = [one for one in run.api.every("/stream/clusters") if one["bootstrap_servers"] == run.stack.kafka]
         stream = {"name": run.named("Kafka"), "bootstrap_servers": run.stack.kafka}
@@ -119,7 +119,7 @@ def _pipeline_body(run: Run) -> Json:
 
 
 def preview_pipeline(run: Run) -> None:
-    """What Connect would be told. Saves nothing."""
+    """The config for Connect. Saves nothing."""
     with run.report.step("Preview the pipeline") as step:
         preview = run.api.post("/pipelines/preview", _pipeline_body(run))
         require(preview["validation"]["error_count"] == 0, expected="a valid config", seen=preview["validation"])
@@ -157,17 +157,17 @@ def deploy_pipeline(run: Run) -> None:
 
 
 def fill_topics(run: Run) -> None:
-    """Asks the broker what it has."""
+    """Counts the records in the broker's topics."""
     topics: list[str] = run.pipeline["topics"]
-    wanted = {topic: 0 if run.sandbox else table.count for topic, table in zip(topics, TABLES, strict=True)}
+    expected_counts = {topic: 0 if run.sandbox else table.count for topic, table in zip(topics, TABLES, strict=True)}
     with run.report.step("Look into the topics") as step:
         seen = wait_until(
             lambda: demo_topics.records(run.stack.kafka, topics),
-            lambda found: all(found.get(topic, -1) >= count for topic, count in wanted.items()),
-            expected=f"topics with at least {wanted} records",
+            lambda found: all(found.get(topic, -1) >= count for topic, count in expected_counts.items()),
+            expected=f"topics with at least {expected_counts} records",
         )
         if run.sandbox:
-            step.saw(f"{counted(len(seen), 'topic')} made by the source connector's double; no records, by its nature")
+            step.saw(f"{counted(len(seen), 'topic')} made by the source connector's double, which writes no records")
         else:
             step.saw(f"{counted(sum(seen.values()), 'record')} in {counted(len(seen), 'topic')}")
         for topic, count in seen.items():

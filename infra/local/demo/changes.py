@@ -1,4 +1,4 @@
-"""Two hundred changes to the source of a demonstration, each sort of them awkward in its own way."""
+"""Two hundred changes to the source of a demonstration, of kinds that are easily lost or changed on the way."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whether the target holds what the source holds: every row of every table, by key and by content."""
+"""Whether the target has the rows of the source: every row of every table, by key and by content."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """All rows of both databases at one moment, by table."""
+    """All rows of both databases at one time, by table."""
 
     source: Mapping[str, Rows]
     target: Mapping[str, Rows]

@@ -1,4 +1,4 @@
-"""Pausing, resuming, restarting, and what is left to be read about it afterwards."""
+"""Pausing, resuming and restarting, and the status and audit records of it."""
 
 import time
 from collections import Counter
@@ -27,23 +27,23 @@ _FACTS = (
 
 
 def pause_pipeline(run: Run) -> None:
-    """What changes in the source then does not arrive."""
+    """Changes in the source do not arrive then."""
     with run.report.step("Pause the pipeline") as step:
         run.api.post(f"{run.pipeline_path}/pause")
         step.saw(states(run.observed(run.pipeline_path, "PAUSED")))
-        _nothing_arrives(run, step, 1001)
+        _require_no_arrival(run, step, 1001)
 
 
 def resume_pipeline(run: Run) -> None:
-    """It arrives now."""
+    """They arrive now."""
     with run.report.step("Resume it") as step:
         run.api.post(f"{run.pipeline_path}/resume")
         step.saw(states(run.observed(run.pipeline_path, "RUNNING")))
-        _everything_arrives(run, step)
+        _require_arrival(run, step)
 
 
 def pause_destination(run: Run) -> None:
-    """All deliveries of the destination at once, each told by itself."""
+    """All deliveries of the destination at once, each with its own result."""
     path = f"/destinations/{run.destination['id']}"
     with run.report.step("Pause and resume everything that goes to the destination") as step:
         for verb, state in (("pause", "PAUSED"), ("resume", "RUNNING")):
@@ -51,8 +51,8 @@ def pause_destination(run: Run) -> None:
                 require(one["error"] is None, expected=f"{verb} without error", seen=one)
             run.observed(path, state)
             if verb == "pause":
-                _nothing_arrives(run, step, 2001)
-        _everything_arrives(run, step)
+                _require_no_arrival(run, step, 2001)
+        _require_arrival(run, step)
         step.saw("PAUSED, then RUNNING")
 
 
@@ -67,11 +67,11 @@ def restart(run: Run) -> None:
             run.api.post(f"{path}/restart-task?task=7", status=[404])
         step.saw("RUNNING after each; a task that does not exist is 404")
         _insert(run, 3001)
-        _everything_arrives(run, step)
+        _require_arrival(run, step)
 
 
 def show_status(run: Run) -> None:
-    """As anybody may read it."""
+    """As every role may read it."""
     with run.report.step("Read the status") as step:
         for noun, path in (("pipeline", run.pipeline_path), ("delivery", run.delivery_path)):
             status = run.observed(path, "RUNNING")
@@ -99,7 +99,7 @@ def show_audit(run: Run) -> None:
         step.also(", ".join(actions))
 
 
-def prove_silence(run: Run) -> None:
+def check_answers_for_passwords(run: Run) -> None:
     """Of all answers of the API since the first."""
     with run.report.step("Look back for passwords") as step:
         require(not run.api.leaks, expected="no password in any answer", seen=run.api.leaks)
@@ -125,7 +125,7 @@ def _insert(run: Run, first: int) -> None:
         insert(connection, TABLES[0], first, first + _BATCH - 1)
 
 
-def _nothing_arrives(run: Run, step: Step, first: int) -> None:
+def _require_no_arrival(run: Run, step: Step, first: int) -> None:
     if run.sandbox:
         return
     before = snapshot(run.source_database, run.target_database).target_rows
@@ -140,7 +140,7 @@ def _nothing_arrives(run: Run, step: Step, first: int) -> None:
     step.also(f"{_BATCH} new rows in the source: after {STILL_SECONDS:.0f} s none has arrived")
 
 
-def _everything_arrives(run: Run, step: Step) -> None:
+def _require_arrival(run: Run, step: Step) -> None:
     if run.sandbox:
         return
     began = time.monotonic()

@@ -1,4 +1,4 @@
-"""The two databases of a demonstration: a source with awkward tables, and a target. Each has a role of its own."""
+"""The databases of a demonstration, each with its own role: a source whose tables are hard to capture, and a target."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -110,7 +110,7 @@ MADE_BEFOREHAND = TABLES[:1]
 
 @dataclass(frozen=True, kw_only=True)
 class Database:
-    """One database and the role that Headgate is given for it."""
+    """One database and the role that Headgate uses for it."""
 
     name: str
     role: str
@@ -119,7 +119,7 @@ class Database:
 
     @contextmanager
     def as_superuser(self) -> Iterator[psycopg.Connection[Any]]:
-        """A connection that commits each statement by itself."""
+        """A connection that commits after each statement."""
         with connected(make_conninfo(self.superuser, dbname=self.name)) as connection:
             yield connection
 
@@ -165,7 +165,7 @@ def make_source(superuser: str, stamp: str) -> Database:
 
 
 def make_target(superuser: str, stamp: str) -> Database:
-    """An empty database, but for a schema of the writing role with one table made beforehand."""
+    """A database with one schema, of the writing role, and one empty table."""
     database = _make(superuser, f"{PREFIX}{stamp}_lake", f"{PREFIX}{stamp}_writer", "")
     with database.as_superuser() as connection:
         role = Identifier(database.role)

@@ -1,4 +1,4 @@
-"""The second half of the main job: from topics to a target, and that it holds what the source holds."""
+"""The second half of the main job: from topics to a target, which is compared with the source."""
 
 import httpx
 
@@ -60,13 +60,13 @@ def deploy_delivery(run: Run) -> None:
 
 
 def compare_snapshot(run: Run) -> None:
-    """Every row that was there when the capture began."""
+    """Every row that existed when the capture began."""
     with run.report.step("Compare source and target") as step:
         _compare(run, step)
 
 
 def change(run: Run) -> None:
-    """Changes of every awkward sort, while everything runs."""
+    """Changes of all kinds, while everything runs."""
     with run.report.step(f"Make {COUNT} changes in the source, add a column, and compare again") as step:
         made = make_changes(run.source_database)
         require(made == COUNT, expected=f"{COUNT} changed rows", seen=made)
@@ -75,13 +75,15 @@ def change(run: Run) -> None:
 
 def show_config(run: Run) -> None:
     """Asks Connect itself."""
-    with run.report.step("Look at the configs that Connect holds") as step:
+    with run.report.step("Look at the configs in Connect") as step:
         texts = []
         for noun, one in (("source", run.pipeline), ("sink", run.delivery)):
-            held = httpx.get(f"{run.stack.connect}/connectors/{one['connector_name']}/config", timeout=20)
-            require(held.status_code == 200, expected=f"the config of {one['connector_name']}", seen=held.status_code)
-            texts.append(held.text)
-            secret = {name: value for name, value in held.json().items() if name.endswith("password")}
+            answer = httpx.get(f"{run.stack.connect}/connectors/{one['connector_name']}/config", timeout=20)
+            require(
+                answer.status_code == 200, expected=f"the config of {one['connector_name']}", seen=answer.status_code
+            )
+            texts.append(answer.text)
+            secret = {name: value for name, value in answer.json().items() if name.endswith("password")}
             require(
                 bool(secret) and all(value.startswith("${headgate:") for value in secret.values()),
                 expected="references in place of passwords",

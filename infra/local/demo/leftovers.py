@@ -1,4 +1,4 @@
-"""Removes what former demonstrations left: through the API what Headgate holds, by hand what is in the servers."""
+"""Removes what earlier demonstrations left: resources of Headgate through the API, the rest directly in the servers."""
 
 import time
 from typing import Any
@@ -11,7 +11,7 @@ from infra.local.demo.api import Api, Json, wait_until
 from infra.local.demo.data import PREFIX, connected
 
 ENVIRONMENT = "headgate demo"
-"""How sources and destinations of a demonstration are marked. Nothing else is ever removed."""
+"""The mark of a demonstration's sources and destinations. Nothing else is ever removed."""
 
 
 def remove_from_headgate(api: Api) -> int:
@@ -36,7 +36,7 @@ def remove_from_headgate(api: Api) -> int:
 
 
 def delete(api: Api, path: str) -> None:
-    """Deletes one resource, and waits until it is gone when Connect took its time."""
+    """Deletes one resource, and waits until it is gone if the deletion is still running."""
     kind, _, id_ = path.rpartition("/")
     if api.delete(path) is not None:
         wait_until(
@@ -72,7 +72,7 @@ def _names(connection: psycopg.Connection[Any], query: str) -> list[str]:
 
 
 def _drop_slot(connection: psycopg.Connection[Any], name: str) -> None:
-    """The connector that used it is gone, but its connection may take a moment to end, so that is ended here."""
+    """Its connector is gone, but the connection may still be open, so it is ended here."""
     for _ in range(50):
         connection.execute(
             "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots "

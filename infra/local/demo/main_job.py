@@ -1,7 +1,7 @@
 """The demonstration of `infra/run`: the main job once, through the REST API alone, each step checked.
 
-What is not Headgate's business is done beside it, as the owners of the servers would: two databases with roles and
-rows, and a look at the broker, at Connect and at both databases to see whether what Headgate says is true.
+What Headgate does not do is done directly, as the owners of the servers would: two databases with roles and rows are
+made, and the broker, Connect and both databases are read to check what Headgate reports.
 """
 
 import time
@@ -9,7 +9,7 @@ import time
 from infra.local.app.addresses import StackAddresses
 from infra.local.demo import capture, control, delivery
 from infra.local.demo.api import Api
-from infra.local.demo.report import Report, Untrue, tell
+from infra.local.demo.report import Report, Untrue, print_lines
 from infra.local.demo.run import Run
 
 TRUE, NOT_TRUE = 0, 1
@@ -26,17 +26,17 @@ def run(
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime()).replace("-", "_")
     report, api = Report(), Api(url, correlation_id=f"demo-{stamp}")
     under_way = Run(api=api, report=report, stack=stack, sandbox=sandbox, stamp=stamp)
-    tell("", f"The main job, step by step, through {url}/api/v1", *(_SANDBOX if sandbox else ()), "")
+    print_lines("", f"The main job, step by step, through {url}/api/v1", *(_SANDBOX if sandbox else ()), "")
     try:
         _steps(under_way, admin_email, admin_password, once)
     except Untrue:
-        tell("", f"step {report.steps} was not true ({report.seconds:.0f} s)")
+        print_lines("", f"step {report.steps} was not true ({report.seconds:.0f} s)")
         return NOT_TRUE
     finally:
         api.close()
-    tell("", f"all {report.steps} steps were true ({report.seconds:.0f} s)")
+    print_lines("", f"all {report.steps} steps were true ({report.seconds:.0f} s)")
     if not once:
-        _say_what_next(under_way, url, admin_email)
+        _print_next_steps(under_way, url, admin_email)
     return TRUE
 
 
@@ -49,11 +49,11 @@ _SANDBOX = (
 def _steps(under_way: Run, email: str, password: str, once: bool) -> None:
     _capture(under_way, email, password)
     _deliver(under_way)
-    _steer(under_way)
+    _control(under_way)
     if once:
         control.delete_pipeline(under_way)
         capture.clear(under_way, "Remove everything else that this run made")
-    control.prove_silence(under_way)
+    control.check_answers_for_passwords(under_way)
 
 
 def _capture(under_way: Run, email: str, password: str) -> None:
@@ -80,7 +80,7 @@ def _deliver(under_way: Run) -> None:
     delivery.show_config(under_way)
 
 
-def _steer(under_way: Run) -> None:
+def _control(under_way: Run) -> None:
     control.pause_pipeline(under_way)
     control.resume_pipeline(under_way)
     control.pause_destination(under_way)
@@ -89,10 +89,10 @@ def _steer(under_way: Run) -> None:
     control.show_audit(under_way)
 
 
-def _say_what_next(under_way: Run, url: str, email: str) -> None:
-    tell(
+def _print_next_steps(under_way: Run, url: str, email: str) -> None:
+    print_lines(
         "",
-        "It goes on running. Sign in with the password that was told at the start, and look around:",
+        "Everything keeps running. Sign in with the password that was printed at the start, and look around:",
         f"""  curl -s -c cookies -H 'Content-Type: application/json' {url}/api/v1/auth/login \\
        -d '{{"email": "{email}", "password": "..."}}'""",
         f"  curl -s -b cookies {url}/api/v1{under_way.pipeline_path}",

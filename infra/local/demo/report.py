@@ -1,4 +1,4 @@
-"""What the demonstration tells: one line per step, with what was observed and how long it took."""
+"""The output of the demonstration: one line per step, with what was observed and how long it took."""
 
 import textwrap
 import time
@@ -37,7 +37,7 @@ class Step:
     more: list[str] = field(default_factory=list)
 
     def saw(self, text: str) -> None:
-        """What stands on the step's own line."""
+        """Text for the step's own line."""
         self.observed = text
 
     def also(self, text: str) -> None:
@@ -54,22 +54,22 @@ class Report:
 
     @property
     def seconds(self) -> float:
-        """How long it has been going on."""
+        """Seconds since the first step."""
         return time.monotonic() - self.began
 
     @contextmanager
     def step(self, title: str) -> Iterator[Step]:
-        """Runs one step and prints its line when it is over. An untrue one is told and raised on."""
+        """Runs one step and prints its line when it is over. An untrue one is printed, and its error raised again."""
         self.steps += 1
         began, step = time.monotonic(), Step()
         try:
             yield step
         except Untrue as untrue:
-            _tell_untrue(f"{self.steps:3}  {title}", time.monotonic() - began, untrue)
+            _print_untrue(f"{self.steps:3}  {title}", time.monotonic() - began, untrue)
             raise
         except _ERRORS_BESIDE_HEADGATE as error:
             silent = Untrue(expected="an answer from the stack's own servers", seen=f"{type(error).__name__}: {error}")
-            _tell_untrue(f"{self.steps:3}  {title}", time.monotonic() - began, silent)
+            _print_untrue(f"{self.steps:3}  {title}", time.monotonic() - began, silent)
             raise silent from error
         print(f"{self.steps:3}  {title}: {step.observed} ({time.monotonic() - began:.1f} s)")
         for line in step.more:
@@ -77,13 +77,13 @@ class Report:
         print(end="", flush=True)
 
 
-def _tell_untrue(title: str, seconds: float, untrue: Untrue) -> None:
-    tell(
+def _print_untrue(title: str, seconds: float, untrue: Untrue) -> None:
+    print_lines(
         f"{title}: NOT TRUE ({seconds:.1f} s)", f"       expected: {untrue.expected}", f"       seen:     {untrue.seen}"
     )
 
 
-def tell(*lines: str) -> None:
+def print_lines(*lines: str) -> None:
     """Lines between the steps."""
     print(*lines, sep="\n", flush=True)
 

@@ -10,7 +10,7 @@ from infra.local.demo.report import Report
 
 @dataclass(kw_only=True)
 class Run:
-    """The demonstration under way. Each step fills in what it made; `stamp` tells this run from others."""
+    """The running demonstration. Each step adds what it made; `stamp` identifies the run."""
 
     api: Api
     report: Report
@@ -41,7 +41,7 @@ class Run:
         return f"/deliveries/{self.delivery['id']}"
 
     def settled(self, path: str) -> Json:
-        """The resource once no operation of it is open any more."""
+        """The resource, once it has no open operation."""
         return wait_until(
             lambda: self.api.get(path), lambda one: one["open_operation"] is None, expected=f"{path} to be settled"
         )

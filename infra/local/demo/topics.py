@@ -1,4 +1,4 @@
-"""What lies in the topics of a demonstration, asked of the broker itself."""
+"""The records in the topics of a demonstration, read from the broker."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -15,14 +15,14 @@ def records(kafka: str, topics: Sequence[str]) -> Mapping[str, int]:
     """How many records each topic has had; a topic that does not exist is left out. `kafka` is `host:port`."""
     consumer = _consumer(kafka)
     try:
-        there = consumer.list_topics(timeout=_SECONDS).topics
-        return {name: sum(_ends(consumer, name, list(there[name].partitions))) for name in topics if name in there}
+        found = consumer.list_topics(timeout=_SECONDS).topics
+        return {name: sum(_ends(consumer, name, list(found[name].partitions))) for name in topics if name in found}
     finally:
         consumer.close()
 
 
 def delete_former(kafka: str) -> int:
-    """Deletes the topics that former demonstrations made; returns how many."""
+    """Deletes the topics that earlier demonstrations made; returns how many."""
     from confluent_kafka.admin import AdminClient
 
     admin = AdminClient({"bootstrap.servers": kafka, **_QUIET})

@@ -1,8 +1,6 @@
-"""The doubles of the sandbox: a Kafka broker and a Kafka Connect that know each other."""
+"""The doubles of the sandbox: a Kafka broker and a Kafka Connect that works with it."""
 
-import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 
 from infra.local.doubles.connect import ConnectDouble
 from infra.local.doubles.connect_timeline import Delays
@@ -27,7 +25,6 @@ class Doubles:
 
 
 def start(
-    state_dir: Path | None = None,
     *,
     headgate_url: str,
     service_credential: str,
@@ -35,16 +32,8 @@ def start(
     connect_port: int = 0,
     delays: Delays | None = None,
 ) -> Doubles:
-    """Start a broker and a Connect worker on 127.0.0.1, on free ports where the port is 0.
-
-    With a state directory connectors outlive the run, in `connectors.json` there. OSError when a port is taken.
-    """
-    state_file = None
-    if state_dir is not None:
-        state_dir.mkdir(parents=True, exist_ok=True)
-        state_file = state_dir / "connectors.json"
-    seed = hashlib.sha256(str(state_file).encode()).hexdigest()[:12]
-    cluster_id = f"sandbox-{seed}" if state_file else "sandbox"
+    """Start a broker and a Connect worker on 127.0.0.1, on free ports where the port is 0. OSError: a port is taken."""
+    cluster_id = "sandbox"
     kafka = KafkaDouble(port=kafka_port, cluster_id=cluster_id).start()
     connect = ConnectDouble(
         headgate_url=headgate_url,
@@ -53,7 +42,6 @@ def start(
         cluster_id=cluster_id,
         broker=kafka.state,
         delays=delays,
-        state_file=state_file,
     )
     try:
         connect.start()

@@ -5,19 +5,15 @@
     ...
     double.stop()
 
-It resolves secrets by Headgate's endpoint and tries real PostgreSQL databases as Debezium does. It moves no rows.
+It reads secrets from Headgate's endpoint and connects to real PostgreSQL databases as Debezium does. It moves no rows.
 """
 
-import contextlib
-import json
-import os
 import threading
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Iterable
 
 from infra.local.doubles.connect_faults import Effect, Fault, Faults, Recorder
 from infra.local.doubles.connect_http import Routes, Server
-from infra.local.doubles.connect_model import SHOWN, STARTED, Connector, Part, recalled
+from infra.local.doubles.connect_model import SHOWN, STARTED, Connector, Part
 from infra.local.doubles.connect_plugins import ALL, POSTGRES_SOURCE, Plugin
 from infra.local.doubles.connect_replication import ReplicationPump
 from infra.local.doubles.connect_secrets import SecretReader
@@ -27,7 +23,6 @@ from infra.local.doubles.connect_worker import Worker
 
 VERSION, COMMIT = "4.3.1", "26b251a451ce941d"
 CLUSTER_ID = "headgate-double-cluster"
-SAVE_SECONDS = 0.2
 
 
 class ConnectDouble:
@@ -42,10 +37,9 @@ class ConnectDouble:
         cluster_id: str = CLUSTER_ID,
         broker: Broker | None = None,
         delays: Delays | None = None,
-        state_file: Path | None = None,
     ) -> None:
         self.faults, self.calls = Faults(), Recorder()
-        self._port, self._state_file = port, state_file
+        self._port = port
         self._delays = delays or Delays()
         self._lock = threading.RLock()
         self._timeline, self._pump = Timeline(), ReplicationPump()
@@ -69,29 +63,20 @@ class ConnectDouble:
         identity = {"version": VERSION, "commit": COMMIT, "kafka_cluster_id": cluster_id}
         self._routes = Routes(self._worker, identity)
         self._server: Server | None = None
-        self._saved = ""
         self._stopped = False
 
-    # life
-
     def start(self) -> "ConnectDouble":
-        """Listen, recall the state file if there is one, and run what should run."""
-        self._load()
+        """Listen."""
         self._listen(ready=True)
-        # Not `wake`: the Headgate beside it starts a moment later.
-        self._rouse(self._tasks.follow)
-        if self._state_file is not None:
-            self._timeline.after(SAVE_SECONDS, self._save_again)
         return self
 
     def stop(self) -> None:
-        """Save, close every connection to databases, and end all threads. A second call does nothing."""
+        """Close every connection to databases, and end all threads. A second call does nothing."""
         if self._stopped:
             return
         self._stopped = True
         self.faults.clear()
         self.refuse()
-        self._save()
         self._tasks.down = True
         self._timeline.close()
         self._tasks.end_all()
@@ -103,14 +88,14 @@ class ConnectDouble:
         return f"http://127.0.0.1:{self._port}"
 
     def crash(self) -> None:
-        """Kill the worker: nothing answers, tasks end, statuses stay what they were."""
+        """Kill the worker: it does not answer, its tasks end, statuses stay what they were."""
         self.refuse()
         with self._lock:
             self._tasks.down = True
             self._tasks.end_all()
 
     def boot(self) -> None:
-        """Start the killed worker again: silence, a moment of HTML 404, the old statuses, and only then the tasks."""
+        """Start the killed worker again: no answer, then HTML 404, then the old statuses, and only then the tasks."""
         threading.Event().wait(self._delays.silent)
         self._listen(ready=False)
         self._timeline.after(self._delays.not_ready, self._become_ready)
@@ -140,15 +125,10 @@ class ConnectDouble:
             self._tasks.down = False
         if self._server is not None:
             self._server.ready = True
-        self._rouse(self._tasks.wake)
-
-    def _rouse(self, begin: Callable[[Connector], None]) -> None:
         with self._lock:
             for connector in self._worker.connectors.values():
                 if not connector.preloaded:
-                    begin(connector)
-
-    # faults
+                    self._tasks.wake(connector)
 
     def plant(
         self,
@@ -160,23 +140,23 @@ class ConnectDouble:
         skip: int = 0,
         delay_seconds: float = 0.0,
     ) -> Fault:
-        """Let the next calls of that method (None: any), in whose path the pattern is found, meet the effect.
+        """Apply the effect to the next `times` calls with that method (None: any) in whose path the pattern is found.
 
-        `skip` calls pass before that. The fault answers `met`, and `release()` ends it.
+        The first `skip` of them pass. `met` of the fault counts its calls; `release()` ends it.
         """
         return self.faults.plant(
             Fault(effect=effect, method=method, path=path, times=times, skip=skip, delay_seconds=delay_seconds)
         )
 
-    def fail_task(self, name: str, trace: str, *, task: int = 0, restarts_in_vain: int = 0) -> None:
-        """Let a task be FAILED with this trace, and fail again at so many further starts. KeyError: no connector."""
+    def fail_task(self, name: str, trace: str, *, task: int = 0, failing_restarts: int = 0) -> None:
+        """Fail a task with this trace, and its next `failing_restarts` starts, too. KeyError: no connector."""
         with self._lock:
             connector = self._worker.connectors[name]
-            connector.doomed = [trace] * restarts_in_vain
+            connector.planned_failures = [trace] * failing_restarts
             self._tasks.fail(connector, task, trace)
 
     def show(self, name: str, state: str, *, task: int | None = None, trace: str = "") -> None:
-        """Write a state straight into the status of a connector, or of one of its tasks. KeyError: no connector."""
+        """Write a state into the status of a connector, or of one of its tasks. KeyError: no connector."""
         with self._lock:
             connector = self._worker.connectors[name]
             connector.generation += 1
@@ -185,16 +165,14 @@ class ConnectDouble:
             connector.changed()
 
     def remove_plugin(self, class_name: str) -> None:
-        """Take a plug-in away, as a worker that lacks it. KeyError when it is not offered."""
+        """Remove a plug-in. KeyError when it is not installed."""
         with self._lock:
             del self._worker.plugins[class_name]
 
     def add_plugin(self, plugin: Plugin) -> None:
-        """Offer a plug-in (again)."""
+        """Install a plug-in (again)."""
         with self._lock:
             self._worker.plugins[plugin.class_name] = plugin
-
-    # looking in, and filling
 
     def starts(self, name: str) -> int:
         """How often the connector's instance was started; a PUT of an unchanged configuration counts.
@@ -204,10 +182,10 @@ class ConnectDouble:
         with self._lock:
             return self._worker.connectors[name].starts
 
-    def restarts_left_in_vain(self, name: str) -> int:
+    def failing_restarts_left(self, name: str) -> int:
         """How many further starts of the connector's task will fail; see `fail_task`. KeyError: no connector."""
         with self._lock:
-            return len(self._worker.connectors[name].doomed)
+            return len(self._worker.connectors[name].planned_failures)
 
     def names(self) -> list[str]:
         """The connectors that exist."""
@@ -215,12 +193,12 @@ class ConnectDouble:
             return list(self._worker.connectors)
 
     def config_of(self, name: str) -> dict[str, str]:
-        """A connector's configuration as it was given. KeyError: no connector."""
+        """A connector's configuration as it was sent, references unresolved. KeyError: no connector."""
         with self._lock:
             return dict(self._worker.connectors[name].config)
 
     def drop(self, name: str) -> None:
-        """Delete a connector behind the control plane's back. KeyError: no connector."""
+        """Delete a connector without the control plane. KeyError: no connector."""
         with self._lock:
             self._tasks.end(self._worker.connectors.pop(name))
 
@@ -242,30 +220,3 @@ class ConnectDouble:
                     tasks=tasks,
                     preloaded=True,
                 )
-
-    # the state file
-
-    def _load(self) -> None:
-        if self._state_file is None or not self._state_file.exists():
-            return
-        rows = json.loads(self._state_file.read_text())
-        self._worker.connectors.update({row["name"]: recalled(row) for row in rows})
-
-    def _save_again(self) -> None:
-        self._save()
-        self._timeline.after(SAVE_SECONDS, self._save_again)
-
-    def _save(self) -> None:
-        if self._state_file is None:
-            return
-        with self._lock:
-            text = json.dumps([connector.remembered() for connector in self._worker.connectors.values()])
-        if text == self._saved:
-            return
-        fresh = self._state_file.with_suffix(".new")
-        with contextlib.suppress(FileNotFoundError):
-            fresh.unlink()
-        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
-            out.write(text)
-        fresh.replace(self._state_file)
-        self._saved = text

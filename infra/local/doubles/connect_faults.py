@@ -1,4 +1,4 @@
-"""Faults that tests plant in the Connect double, and the book of the calls it received."""
+"""Faults that tests plant in the Connect double, and a record of the requests it received."""
 
 import re
 import threading
@@ -10,7 +10,7 @@ CALLS_KEPT = 100_000
 
 
 class Effect(Enum):
-    """What a planted fault does to the call that it meets."""
+    """What a planted fault does to a call."""
 
     LOSE_REPLY = "applied, then the connection is closed without an answer"
     APPLY_LATE = "the connection is closed without an answer, and the call is applied after the delay"
@@ -26,7 +26,7 @@ class Effect(Enum):
 
 @dataclass(kw_only=True)
 class Fault:
-    """One planted fault: which calls it meets, what it does, how often, and after how many calls that it lets pass."""
+    """A planted fault: for which calls, what it does, how often, and how many calls pass before; `met` counts calls."""
 
     effect: Effect
     method: str | None = None
@@ -38,12 +38,12 @@ class Fault:
     met: int = 0
 
     def release(self) -> None:
-        """Let go of every call that hangs on this fault, and meet no more."""
+        """End the fault, and release every call that waits on it."""
         self.times = 0
         self.released.set()
 
     def matches(self, method: str, path: str) -> bool:
-        """Whether the call is one of those meant: the same method (None: any), the pattern found in the path."""
+        """Whether the method is the same (None: any) and the pattern is found in the path."""
         return (self.method in (None, method)) and re.search(self.path, path) is not None
 
 
@@ -55,13 +55,13 @@ class Faults:
         self._lock = threading.Lock()
 
     def plant(self, fault: Fault) -> Fault:
-        """Add a fault; it is answered for later checks of `met`."""
+        """Add a fault, and return it."""
         with self._lock:
             self._planted.append(fault)
         return fault
 
     def meet(self, method: str, path: str) -> Fault | None:
-        """The first fault that this call meets; its count goes down."""
+        """The first fault for this call; its count goes down."""
         with self._lock:
             for fault in self._planted:
                 if fault.times <= 0 or not fault.matches(method, path):
@@ -75,7 +75,7 @@ class Faults:
         return None
 
     def clear(self) -> None:
-        """Forget all faults and release what hangs."""
+        """End all faults, and release every call that waits."""
         with self._lock:
             planted, self._planted = self._planted, []
         for fault in planted:
@@ -83,8 +83,8 @@ class Faults:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RequestContext:
-    """One call as received: path without query; status is None when no answer was given."""
+class RecordedRequest:
+    """One request as received: path without query; status is None when it was not answered."""
 
     method: str
     path: str
@@ -93,32 +93,30 @@ class RequestContext:
 
 
 class Recorder:
-    """The calls received, oldest first, for budgets such as "one call per tick"."""
+    """The requests received, oldest first, for budgets such as "one call per tick"."""
 
     def __init__(self) -> None:
-        self._calls: deque[RequestContext] = deque(maxlen=CALLS_KEPT)
+        self._calls: deque[RecordedRequest] = deque(maxlen=CALLS_KEPT)
         self._lock = threading.Lock()
 
-    def note(self, call: RequestContext) -> None:
-        """Write a call down."""
+    def note(self, call: RecordedRequest) -> None:
+        """Add a request."""
         with self._lock:
             self._calls.append(call)
 
-    def calls(self, method: str | None = None, path: str = "") -> list[RequestContext]:
-        """The calls with this method (None: any) in whose path the pattern is found."""
+    def calls(self, method: str | None = None, path: str = "") -> list[RecordedRequest]:
+        """The requests with this method (None: any) in whose path the pattern is found."""
         with self._lock:
             return [one for one in self._calls if method in (None, one.method) and re.search(path, one.path)]
 
     def count(self, method: str | None = None, path: str = "") -> int:
-        """How many calls there were of that kind."""
         return len(self.calls(method, path))
 
     def by_kind(self) -> Counter[tuple[str, str]]:
-        """Calls counted by method and path, connector names written as {name}."""
+        """Requests counted by method and path, connector names written as {name}."""
         kinds = ((one.method, re.sub(r"^/connectors/[^/]+", "/connectors/{name}", one.path)) for one in self.calls())
         return Counter(kinds)
 
     def clear(self) -> None:
-        """Begin anew."""
         with self._lock:
             self._calls.clear()

@@ -1,4 +1,4 @@
-"""The HTTP face of the Connect double: routes, error bodies and planted faults."""
+"""The REST API of the Connect double: routes, error bodies and planted faults."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from infra.local.doubles.connect_faults import Effect, Fault, Faults, Recorder, RequestContext
+from infra.local.doubles.connect_faults import Effect, Fault, Faults, RecordedRequest, Recorder
 from infra.local.doubles.connect_model import STARTED, Refusal
 from infra.local.doubles.connect_worker import TARGETS, Worker
 from infra.local.doubles.connections import Tracked
@@ -27,7 +27,7 @@ NAME = r"(?P<name>[^/]+)"
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """A response: a status, and a body: an object to be written as JSON, text that is ready, or nothing."""
+    """A response. The body is an object to be written as JSON, text that is sent as it is, or nothing."""
 
     status: int = 200
     body: object = None
@@ -83,19 +83,19 @@ class Routes:
             ("GET", "/connectors", lambda request: Answer(body=worker.listing(request.query.get("expand", [])))),
             ("POST", "/connectors", self._create),
             ("GET", one, lambda _, name: Answer(body=worker.info(name))),
-            ("DELETE", one, self._quiet(worker.delete, 204)),
+            ("DELETE", one, self._empty(worker.delete, 204)),
             ("GET", f"{one}/config", lambda _, name: Answer(body=worker.config(name))),
             ("PUT", f"{one}/config", self._put_config),
             ("GET", f"{one}/status", lambda _, name: Answer(body=worker.status(name))),
-            ("PUT", f"{one}/pause", self._quiet(worker.pause, 202)),
-            ("PUT", f"{one}/resume", self._quiet(worker.resume, 202)),
-            ("PUT", f"{one}/stop", self._quiet(worker.stop, 204)),
+            ("PUT", f"{one}/pause", self._empty(worker.pause, 202)),
+            ("PUT", f"{one}/resume", self._empty(worker.resume, 202)),
+            ("PUT", f"{one}/stop", self._empty(worker.stop, 204)),
             ("POST", f"{one}/restart", self._restart),
             ("GET", f"{one}/tasks", lambda _, name: Answer(body=worker.task_infos(name))),
             ("GET", f"{task}/status", lambda _, name, task: Answer(body=worker.task_status(name, int(task)))),
             ("POST", f"{task}/restart", self._restart_task),
             ("GET", f"{one}/topics", lambda _, name: Answer(body=worker.topics(name))),
-            ("PUT", f"{one}/topics/reset", self._quiet(worker.reset_topics, 202)),
+            ("PUT", f"{one}/topics/reset", self._empty(worker.reset_topics, 202)),
             ("GET", f"{one}/offsets", lambda _, name: Answer(body=worker.offsets(name))),
             ("DELETE", f"{one}/offsets", lambda _, name: Answer(body=worker.delete_offsets(name))),
             ("GET", "/connector-plugins", lambda _: Answer(body=worker.plugin_listing())),
@@ -117,9 +117,9 @@ class Routes:
         return error(405, "HTTP 405 Method Not Allowed") if known else error(404, "HTTP 404 Not Found")
 
     @staticmethod
-    def _quiet(order: Callable[[str], None], status: int) -> Callable[[Request, str], Answer]:
+    def _empty(action: Callable[[str], None], status: int) -> Callable[[Request, str], Answer]:
         def run(_: Request, name: str) -> Answer:
-            order(name)
+            action(name)
             return Answer(status=status)
 
         return run
@@ -128,12 +128,12 @@ class Routes:
         body = request.parsed()
         if not isinstance(body, dict) or not body.keys() <= {"name", "config", "initial_state"}:
             raise Refusal(500, "Cannot deserialize value of type `CreateConnectorRequest`")
-        wanted = body.get("initial_state")
-        if wanted is not None and str(wanted).upper() not in TARGETS:
-            raise Refusal(500, f"No enum constant CreateConnectorRequest.InitialState.{wanted}")
+        state = body.get("initial_state")
+        if state is not None and str(state).upper() not in TARGETS:
+            raise Refusal(500, f"No enum constant CreateConnectorRequest.InitialState.{state}")
         config = _config(body.get("config"))
         name = str(body.get("name") or config.get("name", "")).strip()
-        info = self._worker.create(name, config, TARGETS[str(wanted).upper()] if wanted else STARTED)
+        info = self._worker.create(name, config, TARGETS[str(state).upper()] if state else STARTED)
         return Answer(status=201, body=info, headers={"Location": f"{request.base_url}/connectors/{name}"})
 
     def _put_config(self, request: Request, name: str) -> Answer:
@@ -168,7 +168,7 @@ def _text(value: object) -> str:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One connection: reads requests, meets faults, answers."""
+    """One connection: reads requests, applies faults, answers."""
 
     protocol_version = "HTTP/1.1"
     server_version = "Jetty(12.0.25)"
@@ -184,9 +184,9 @@ class Handler(BaseHTTPRequestHandler):
             return
         query = urlsplit(self.path).query
         fault = self.server.faults.meet(request.method, request.path)
-        answer = self._faulty(request, fault) if fault else self._settled(request)
+        answer = self._faulty(request, fault) if fault else self._applied(request)
         status = answer.status if answer else None
-        self.server.recorder.note(RequestContext(method=request.method, path=request.path, query=query, status=status))
+        self.server.recorder.note(RecordedRequest(method=request.method, path=request.path, query=query, status=status))
         if answer is None:
             self.close_connection = True
         else:
@@ -194,7 +194,7 @@ class Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_HEAD = do_OPTIONS = handle_any
 
-    def _settled(self, request: Request) -> Answer:
+    def _applied(self, request: Request) -> Answer:
         if not self.server.ready:
             return Answer(status=404, body=HTML_NOT_FOUND, kind="text/html;charset=iso-8859-1")
         return self.server.routes.answer(request)
@@ -202,19 +202,19 @@ class Handler(BaseHTTPRequestHandler):
     def _faulty(self, request: Request, fault: Fault) -> Answer | None:
         match fault.effect:
             case Effect.LOSE_REPLY:
-                self._settled(request)
+                self._applied(request)
                 return None
             case Effect.APPLY_LATE:
-                self.server.later(fault.delay_seconds, lambda: self._settled(request))
+                self.server.later(fault.delay_seconds, lambda: self._applied(request))
                 return None
             case Effect.HANG:
                 fault.released.wait()
                 return None
             case Effect.SLOW:
                 fault.released.wait(fault.delay_seconds)
-                return self._settled(request)
+                return self._applied(request)
             case Effect.TIMED_OUT_APPLIED:
-                self._settled(request)
+                self._applied(request)
                 return error(500, "Request timed out")
             case _:
                 return CANNED[fault.effect]
@@ -251,7 +251,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: tests read the recorder."""
+        """Nothing: tests read the recorder."""
 
 
 CANNED = {

@@ -1,15 +1,15 @@
-"""What the Connect double remembers of a connector, and the JSON that Connect shows of it."""
+"""A connector of the Connect double, and the JSON that Connect shows of it."""
 
 import json
 from dataclasses import dataclass, field
 
 STARTED, PAUSED, STOPPED = "STARTED", "PAUSED", "STOPPED"
-# What a connector shows once it has reached the state it was asked for.
+# The state shown once a connector has reached its target state.
 SHOWN = {STARTED: "RUNNING", PAUSED: "PAUSED", STOPPED: "STOPPED"}
 
 
 class Refusal(Exception):
-    """An answer of Connect's error kind: a status and a message."""
+    """An error answer of Connect: a status and a message."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class Part:
     versioned: bool = True
 
     def become(self, state: str, trace: str = "", *, versioned: bool = True) -> None:
-        """Take another state; an old trace goes with the old state."""
+        """Set another state; the old trace goes."""
         self.state, self.trace, self.versioned = state, trace, versioned
 
     def shown(self, worker_id: str, version: str) -> dict[str, object]:
@@ -42,7 +42,7 @@ class Part:
 
 @dataclass(kw_only=True)
 class Connector:
-    """One connector: its configuration as given, the state asked for, the status shown, and what the double counts."""
+    """One connector: configuration, target state, the status shown, and what the double counts."""
 
     name: str
     config: dict[str, str]
@@ -54,8 +54,8 @@ class Connector:
     topics: set[str] = field(default_factory=set)
     offsets: list[dict[str, object]] = field(default_factory=list)
     starts: int = 0
-    doomed: list[str] = field(default_factory=list)
-    # A planned change belongs to one generation; a later order makes it void.
+    planned_failures: list[str] = field(default_factory=list)
+    # A planned change belongs to one generation, and is dropped in the next one.
     generation: int = 0
     # Shown only: no task of it runs.
     preloaded: bool = False
@@ -83,7 +83,7 @@ class Connector:
     ) -> dict[str, object]:
         """The status as an object.
 
-        `kind` stands in for the type ("unknown" once the configuration is gone); `restarting` says whether the
+        `kind` replaces the type ("unknown" once the configuration is gone); `restarting` says whether the
         connector, and which tasks, are shown as RESTARTING whatever they are, as the plan of a restart does.
         """
         itself, chosen = restarting
@@ -106,33 +106,3 @@ class Connector:
         """The body of GET /connectors/{name}/tasks."""
         config = {**self.config, "task.class": f"{self.config['connector.class']}Task"}
         return [{"id": {"connector": self.name, "task": task}, "config": config} for task in sorted(self.tasks)]
-
-    def remembered(self) -> dict[str, object]:
-        """What the state file holds of this connector."""
-        return {
-            "name": self.name,
-            "config": self.config,
-            "kind": self.kind,
-            "version": self.version,
-            "target": self.target,
-            "state": self.part.state,
-            "trace": self.part.trace,
-            "tasks": [[number, task.state, task.trace] for number, task in self.tasks.items()],
-            "topics": sorted(self.topics),
-            "offsets": self.offsets,
-        }
-
-
-def recalled(row: dict) -> Connector:  # type: ignore[type-arg]
-    """The connector that `remembered` wrote."""
-    return Connector(
-        name=row["name"],
-        config=row["config"],
-        kind=row["kind"],
-        version=row["version"],
-        target=row["target"],
-        part=Part(state=row["state"], trace=row["trace"]),
-        tasks={number: Part(state=state, trace=trace) for number, state, trace in row["tasks"]},
-        topics=set(row["topics"]),
-        offsets=row["offsets"],
-    )

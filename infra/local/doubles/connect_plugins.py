@@ -1,7 +1,7 @@
-"""The plug-ins that the Connect double offers, and the checks of their configurations before any database is asked.
+"""The plug-ins of the Connect double, and the checks of their configurations before any database is asked.
 
 The keys are those that Kafka Connect 4.3.1 and Debezium 3.6.0.Final publish and that a control plane sets; a key that
-is not listed is kept and ignored, as Connect does. Error texts are those that the real plug-ins were seen to answer.
+is not listed is stored and ignored, as in Connect. Error texts are those of the real plug-ins.
 """
 
 import re

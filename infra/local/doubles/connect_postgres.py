@@ -1,4 +1,4 @@
-"""What Debezium's source and sink do to a PostgreSQL database: done to the real one, so that its refusals are real.
+"""What Debezium's source and sink do to a PostgreSQL database, done to a real one, so that its errors are real.
 
 A source connects, prepares its publication and slot, and opens the stream; its errors are the server's own, wrapped in
 a trace of the shape that Debezium 3.6 leaves behind. No row is read or written.
@@ -28,7 +28,7 @@ WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
 ORDER BY 1, 2 LIMIT 10000
 """
 SLOT_ATTEMPTS = 5
-PUBLICATION_ORDERS = {
+PUBLICATION_STATEMENTS = {
     "filtered": "CREATE PUBLICATION {name} FOR TABLE {tables}",
     "all_tables": "CREATE PUBLICATION {name} FOR ALL TABLES",
     "no_tables": "CREATE PUBLICATION {name}",
@@ -39,7 +39,7 @@ SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full"
 
 @dataclass(kw_only=True)
 class Running:
-    """A task that runs: its topics, a source's offset, and the stream it holds open (None: another has the slot)."""
+    """A task that runs: its topics, a source's offset, and its open stream (None: another has the slot)."""
 
     topics: tuple[str, ...] = ()
     offsets: list[dict[str, object]] = field(default_factory=list)
@@ -84,7 +84,7 @@ def sink_error(config: Config, *, time_limit: float) -> str | None:
     if not url.startswith("jdbc:postgresql://"):
         return None
     parts = urlsplit(url.removeprefix("jdbc:"))
-    wanted = {
+    target = {
         "database.hostname": parts.hostname or "",
         "database.port": str(parts.port or 5432),
         "database.user": config.get("connection.username", ""),
@@ -93,7 +93,7 @@ def sink_error(config: Config, *, time_limit: float) -> str | None:
         "database.sslmode": parse_qs(parts.query).get("sslmode", ["prefer"])[0],
     }
     try:
-        _connect(wanted, time_limit=time_limit).close()
+        _connect(target, time_limit=time_limit).close()
     except psycopg.Error:
         return sink_trace()
     return None
@@ -117,7 +117,7 @@ def _connect(config: Config, *, time_limit: float, **more: str) -> "Connection[A
 
 
 def _words(problem: "psycopg.Error") -> str:
-    """What the server said, severity first; or libpq's words when no server spoke."""
+    """The server's message, severity first; or libpq's when no server answered."""
     said = problem.diag
     if not said.message_primary:
         return str(problem)
@@ -190,9 +190,9 @@ def _prepare_publication(config: Config, database: "Connection[Any]", tables: li
     failed = f"Unable to create {mode} publication {name} for {listed.as_string()}"
     if mode == "filtered" and not tables:
         return source_trace(failed, f"No table filters found for filtered publication {name}")
-    order = sql.SQL(PUBLICATION_ORDERS["altered" if exists else mode]).format(name=sql.Identifier(name), tables=listed)
+    statement = sql.SQL(PUBLICATION_STATEMENTS["altered" if exists else mode])
     try:
-        database.execute(order)
+        database.execute(statement.format(name=sql.Identifier(name), tables=listed))
     except psycopg.Error as problem:
         return source_trace(failed, _words(problem))
     return ""
@@ -215,7 +215,7 @@ def _stream(config: Config, replication: "Connection[Any]") -> bool:
     quoted = '"' + publication.replace('"', '""') + '"'
     listed = quoted.replace("'", "''")
     command = f"START_REPLICATION SLOT \"{name}\" LOGICAL 0/0 (proto_version '1', publication_names '{listed}')"
-    for _ in range(SLOT_ATTEMPTS):  # PostgreSQL needs a moment to see that an earlier holder has gone
+    for _ in range(SLOT_ATTEMPTS):  # PostgreSQL notices late that an earlier client has gone
         if replication.pgconn.exec_(command.encode()).status == ExecStatus.COPY_BOTH:
             return True
         time.sleep(0.1)
@@ -233,7 +233,7 @@ def _running(config: Config, database: "Connection[Any]", tables: list[tuple[str
 
 
 def close_source(running: Running, pump: ReplicationPump) -> None:
-    """Let go of the slot of a source that stops."""
+    """Release the slot of a source that stops."""
     if running.stream is not None:
         with contextlib.suppress(Exception):
             pump.remove(running.stream)

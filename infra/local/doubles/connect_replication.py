@@ -1,4 +1,4 @@
-"""Keeps PostgreSQL's replication streams flowing for the sources that the double runs, and throws the changes away.
+"""Keeps PostgreSQL's replication streams flowing for the sources that the double runs, and discards the changes.
 
 A slot that is open here is active in `pg_replication_slots` and moves on, as with a connector that delivers its rows.
 Message layouts: PostgreSQL documentation, "Streaming Replication Protocol".

@@ -17,7 +17,7 @@ PROVIDER = "headgate"
 SECRET_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 FIELD = re.compile(r"[a-z_]{1,64}")
 ANSWER_LIMIT = 256 * 1024
-# No proxy of the environment stands between a worker and the control plane beside it.
+# Without the proxies of the environment: the control plane is on loopback.
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 

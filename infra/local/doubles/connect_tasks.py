@@ -1,4 +1,4 @@
-"""How connectors and their tasks come to the state they were told to take: what the worker does a moment later."""
+"""How connectors and their tasks reach their target state, after the delays of a real worker."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -18,7 +18,7 @@ SECRET_ATTEMPTS = 4
 
 
 class Broker(Protocol):
-    """What the worker wants of a Kafka broker: topics for its sources, groups for its sinks."""
+    """What the worker needs of a Kafka broker: topics for its sources, groups for its sinks."""
 
     def create_topic(self, name: str, partitions: int = 1) -> None:
         """Create a topic if it does not exist."""
@@ -27,15 +27,15 @@ class Broker(Protocol):
         """Add a live consumer of the topics to the group."""
 
     def leave_group(self, group: str) -> None:
-        """Take the live consumer away; the group's offsets stay."""
+        """Remove the live consumer; the group's offsets stay."""
 
     def delete_offsets(self, group: str) -> None:
-        """Forget the group's offsets."""
+        """Delete the group's offsets."""
 
 
 @dataclass(kw_only=True)
 class TaskRunner:
-    """Starts and stops connectors and tasks. Methods expect the worker's lock to be held; what is planned takes it."""
+    """Starts and stops connectors and tasks. Callers have the worker's lock; delayed actions take it themselves."""
 
     secrets: SecretReader
     broker: Broker
@@ -47,7 +47,7 @@ class TaskRunner:
     down: bool = False
 
     def begin(self, connector: Connector) -> None:
-        """A connector just created, or found after the worker's start: reach the state it was told to take."""
+        """A connector was just created: reach its target state."""
         self._plan(connector, self.delays.connector, lambda: self._arrive(connector))
 
     def wake(self, connector: Connector) -> None:
@@ -65,9 +65,9 @@ class TaskRunner:
         self._plan(connector, seconds, lambda: self._show(connector))
 
     def restart(self, connector: Connector, *, with_tasks: bool) -> None:
-        """Bounce the connector without a change of its shown state; with new tasks when asked for."""
+        """Restart the connector without a change of its shown state, with new tasks if `with_tasks`."""
         connector.generation += 1
-        self._plan(connector, self.delays.connector, lambda: self._bounce(connector, with_tasks))
+        self._plan(connector, self.delays.connector, lambda: self._restart_now(connector, with_tasks))
 
     def restart_shown(self, connector: Connector, *, itself: bool, chosen: list[int]) -> None:
         """A planned restart: RESTARTING is shown, and stays for as long as the secrets cannot be read."""
@@ -80,7 +80,7 @@ class TaskRunner:
         self._plan(connector, self.delays.connector, lambda: self._restart_planned(connector, bool(chosen)))
 
     def restart_task(self, connector: Connector) -> None:
-        """Start the one task anew, in the connector's target state: that of a paused one is paused again."""
+        """Restart the one task in the connector's target state: the task of a paused connector is paused again."""
         connector.generation += 1
         if connector.target == PAUSED:
             self._plan(connector, self.delays.connector, lambda: self._show_tasks(connector, "PAUSED"))
@@ -89,7 +89,7 @@ class TaskRunner:
             self._plan(connector, self.delays.connector, lambda: self._launch(connector))
 
     def end(self, connector: Connector) -> None:
-        """The connector is gone: let go of what it holds."""
+        """The connector is gone: release its resources."""
         connector.generation += 1
         self._release(connector)
 
@@ -106,7 +106,7 @@ class TaskRunner:
         connector.tasks.setdefault(task, Part()).become("FAILED", trace)
         connector.changed()
 
-    # what happens a moment later; every function below runs on the timeline's threads
+    # Delayed actions: every function below runs on the timeline's threads.
 
     def _plan(self, connector: Connector, seconds: float, action: Callable[[], object]) -> None:
         generation = connector.generation
@@ -150,7 +150,7 @@ class TaskRunner:
             self._show_tasks(connector, "UNASSIGNED")
             self._plan(connector, self.delays.unassigned, lambda: self._drop_tasks(connector))
 
-    def _bounce(self, connector: Connector, with_tasks: bool) -> None:
+    def _restart_now(self, connector: Connector, with_tasks: bool) -> None:
         connector.starts += 1
         self._show(connector)
         if connector.target == STARTED and with_tasks:
@@ -171,7 +171,7 @@ class TaskRunner:
             self._plan(connector, self.delays.task, lambda: self._launch(connector))
 
     def _launch(self, connector: Connector, wait: float = 0.0) -> None:
-        """Start the task: outside the lock, since a database may take its time; a void start is undone."""
+        """Start the task, outside the lock, since a database may be slow; undone if the generation has changed."""
         generation = connector.generation
         self.timeline.after(0, lambda: self._start_task(connector, generation, wait or self.delays.secret_retry))
 
@@ -191,8 +191,8 @@ class TaskRunner:
             self._settle(connector, started)
 
     def _started(self, connector: Connector, resolved: dict[str, str]) -> Running:
-        if connector.doomed:
-            return Running(trace=connector.doomed.pop(0))
+        if connector.planned_failures:
+            return Running(trace=connector.planned_failures.pop(0))
         if resolved["connector.class"].endswith("PostgresConnector"):
             return start_source(resolved, self.pump, time_limit=self.delays.validation)
         trace = sink_error(resolved, time_limit=self.delays.validation)
@@ -237,7 +237,7 @@ class TaskRunner:
 
 
 class NoBroker:
-    """A broker for a Connect double that stands alone: it takes note of nothing."""
+    """A broker for a Connect double without a Kafka double."""
 
     def create_topic(self, name: str, partitions: int = 1) -> None:
         """Nothing to do."""

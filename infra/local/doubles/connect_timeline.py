@@ -1,4 +1,4 @@
-"""Things that happen a moment later: one thread that waits, a few that work."""
+"""Delayed actions: one thread that waits, a pool that works."""
 
 import heapq
 import itertools
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Delays:
-    """How long the double takes over each change, in seconds; the defaults are what Connect 4.3.1 was seen to take.
+    """How long the double takes over each change, in seconds; the defaults were measured on Connect 4.3.1.
 
-    `silent` and `not_ready` (the worker's start) are shorter than the real 3 to 12 s, for the sake of tests.
+    `silent` and `not_ready` (the worker's start) are shorter than the real 3 to 12 s, so that tests are fast.
     """
 
     connector: float = 0.04
@@ -47,7 +47,7 @@ class Timeline:
                 self._changed.notify()
 
     def close(self) -> None:
-        """Forget what is planned and wait for what runs."""
+        """Drop planned actions, and wait for running ones."""
         with self._changed:
             self._closed = True
             self._due.clear()
@@ -64,10 +64,10 @@ class Timeline:
                 if wait is None or wait > 0:
                     self._changed.wait(wait)
                     continue
-                self._pool.submit(_run_loudly, heapq.heappop(self._due)[2])
+                self._pool.submit(_run_logged, heapq.heappop(self._due)[2])
 
 
-def _run_loudly(action: Callable[[], object]) -> None:
+def _run_logged(action: Callable[[], object]) -> None:
     try:
         action()
     except Exception:

@@ -1,4 +1,4 @@
-"""Stack traces in the shape that failed tasks carry, of a few frames; the database's words inside are its own."""
+"""Stack traces in the shape that failed tasks carry, of a few frames; they contain the database's own messages."""
 
 _SOURCE_FRAMES = (
     "io.debezium.connector.postgresql.PostgresConnectorTask.start(PostgresConnectorTask.java:196)",
@@ -20,7 +20,7 @@ _PROVIDER_FRAMES = (
 
 
 def source_trace(sentence: str, cause: str) -> str:
-    """The trace of a PostgreSQL source's task: Debezium's sentence, and below it the server's words, if any."""
+    """The trace of a PostgreSQL source's task: Debezium's message, and below it the server's, if any."""
     connect_says = sentence.startswith(("Publication autocreation", "Unable to create"))
     kind = "org.apache.kafka.connect.errors.ConnectException" if connect_says else "io.debezium.DebeziumException"
     return _trace(f"{kind}: {sentence}", _SOURCE_FRAMES, _tidy(cause))
@@ -43,7 +43,7 @@ def sink_trace() -> str:
 
 
 def _tidy(cause: str) -> str:
-    """The server's words as the Java driver prints them: from the severity on, details indented."""
+    """The server's message as the Java driver prints it: from the severity on, details indented."""
     start = min((at for at in (cause.find("FATAL:"), cause.find("ERROR:")) if at >= 0), default=0)
     lines = [line.strip() for line in cause[start:].splitlines() if line.strip()]
     words = [" ".join(line.split()) for line in lines]

@@ -1,7 +1,7 @@
-"""The worker inside the Connect double: connectors, their orders, and what becomes of them a moment later.
+"""The worker inside the Connect double: connectors, and the calls of the REST API that change them.
 
-Behaviour follows Kafka Connect 4.3.1 as observed in distributed mode with one worker. Orders change the target state at
-once; the status follows on the timeline. A later order makes what an earlier one planned void (`Connector.generation`).
+Behaviour follows Kafka Connect 4.3.1 as observed in distributed mode with one worker. Calls change the target state at
+once; the status follows on the timeline. A later call drops what an earlier one planned (`Connector.generation`).
 """
 
 import json
@@ -43,8 +43,8 @@ class Worker:
     lock: threading.RLock = field(default_factory=threading.RLock)
     plugins: dict[str, Plugin] = field(default_factory=lambda: {plugin.class_name: plugin for plugin in ALL})
     connectors: dict[str, Connector] = field(default_factory=dict)
-    # Connectors just deleted, whose status can still be read for a moment.
-    ghosts: dict[str, Json] = field(default_factory=dict)
+    # Statuses of connectors just deleted, which can still be read for `delays.deleted` seconds.
+    deleted_statuses: dict[str, Json] = field(default_factory=dict)
 
     # reading
 
@@ -80,8 +80,8 @@ class Worker:
             connector = self.connectors.get(name)
             if connector is not None and connector.part.state is not None:
                 return connector.status_object(self.worker_id)
-            if name in self.ghosts:
-                return self.ghosts[name]
+            if name in self.deleted_statuses:
+                return self.deleted_statuses[name]
         raise Refusal(404, f"No status found for connector {name}")
 
     def task_infos(self, name: str) -> list[Json]:
@@ -160,7 +160,7 @@ class Worker:
     def _insert(self, name: str, config: dict[str, str], plugin: Plugin, target: str) -> Json:
         connector = Connector(name=name, config=config, kind=plugin.kind, version=plugin.version, target=target)
         self.connectors[name] = connector
-        self.ghosts.pop(name, None)
+        self.deleted_statuses.pop(name, None)
         self.tasks.begin(connector)
         return connector.info()
 
@@ -197,18 +197,18 @@ class Worker:
         word = "Failed to find any class that implements Connector and which name matches"
         raise Refusal(400, f"{word} {class_name}, available connectors are: {known}")
 
-    # ordering
+    # changing state
 
     def pause(self, name: str) -> None:
-        self._order(name, PAUSED)
+        self._set_target(name, PAUSED)
 
     def resume(self, name: str) -> None:
-        self._order(name, STARTED)
+        self._set_target(name, STARTED)
 
     def stop(self, name: str) -> None:
-        self._order(name, STOPPED)
+        self._set_target(name, STOPPED)
 
-    def _order(self, name: str, target: str) -> None:
+    def _set_target(self, name: str, target: str) -> None:
         with self.lock:
             connector = self.connectors.get(name)
             if connector is None:
@@ -233,15 +233,15 @@ class Worker:
                 self.tasks.restart(connector, with_tasks=not connector.tasks)
 
     def restart_planned(self, name: str, *, include_tasks: bool, only_failed: bool) -> Json:
-        """POST …/restart with a flag: answers the plan at once, RESTARTING wherever a restart is meant.
+        """POST …/restart with a flag: answers the plan at once, RESTARTING for each part that will be restarted.
 
-        What is RESTARTING already counts as meant: so another call brings back what an earlier one could not.
+        A part that is RESTARTING already is restarted too: so another call helps where an earlier one did not.
         """
         with self.lock:
             connector = self._restartable(name)
-            meant = ("FAILED", "RESTARTING")
-            itself = not only_failed or connector.part.state in meant
-            failed_or_all = [n for n, task in connector.tasks.items() if not only_failed or task.state in meant]
+            restartable = ("FAILED", "RESTARTING")
+            itself = not only_failed or connector.part.state in restartable
+            failed_or_all = [n for n, task in connector.tasks.items() if not only_failed or task.state in restartable]
             chosen = failed_or_all if include_tasks else []
             plan = connector.status_object(self.worker_id, restarting=(itself, chosen))
             if (itself or chosen) and connector.target != STOPPED:
@@ -264,8 +264,8 @@ class Worker:
             self.tasks.end(connector)
             if connector.part.state is not None:
                 connector.part.become("UNASSIGNED", versioned=False)
-                self.ghosts[name] = connector.status_object(self.worker_id, "unknown")
-                self.timeline.after(self.delays.deleted, lambda: self.ghosts.pop(name, None))
+                self.deleted_statuses[name] = connector.status_object(self.worker_id, "unknown")
+                self.timeline.after(self.delays.deleted, lambda: self.deleted_statuses.pop(name, None))
 
     def delete_offsets(self, name: str) -> Json:
         with self.lock:

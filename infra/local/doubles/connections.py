@@ -1,4 +1,4 @@
-"""Open connections of a threaded server, so that they can be cut: a stopped listener alone leaves them talking."""
+"""A threaded server that can close its open connections: closing the listener alone leaves them open."""
 
 import contextlib
 import socket
@@ -19,17 +19,17 @@ class Tracked(socketserver.ThreadingMixIn, socketserver.TCPServer):
         super().__init__(address, handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Note the connection, then serve it."""
+        """Adds the connection, then serves it."""
         self._open.add(request)
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
-        """End the connection, and forget it."""
+        """Closes and removes the connection."""
         self._open.discard(request)
         super().shutdown_request(request)
 
     def end(self) -> None:
-        """Stop listening and cut every connection."""
+        """Stops listening, and closes every connection."""
         self.shutdown()
         self.server_close()
         for one in list(self._open):

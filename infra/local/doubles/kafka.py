@@ -5,7 +5,7 @@
     double.state          # topics, records, groups; see kafka_state.BrokerState
     double.stop()
 
-Groups can be read and written; consumers join none (they `assign`). Records are kept as they came and lost at the end.
+Groups can be read and written; consumers join none (they `assign`). Records are stored as sent, in memory.
 """
 
 import contextlib

@@ -32,7 +32,7 @@ Fields = dict[str, Any]
 
 
 class Answers:
-    """Answers requests from the state. `host` and `port` are what clients are told to connect to."""
+    """Answers requests from the state. `host` and `port` are the address that clients get."""
 
     def __init__(self, state: BrokerState, host: str, port: int) -> None:
         self._state, self._host, self._port = state, host, port
@@ -73,8 +73,8 @@ class Answers:
         return {"node_id": BROKER_ID, "broker_id": BROKER_ID, "host": self._host, "port": self._port}
 
     def _metadata(self, request: Request) -> Fields:
-        wanted = request.body.topics
-        names = list(self._state.topics) if wanted is None else [one.name for one in wanted]
+        topics = request.body.topics
+        names = list(self._state.topics) if topics is None else [one.name for one in topics]
         return {
             "brokers": [self._broker()],
             "cluster_id": self._state.cluster_id,
@@ -106,20 +106,20 @@ class Answers:
     def _describe_configs(self, request: Request) -> Fields:
         return {"results": [self._settings(one) for one in request.body.resources]}
 
-    def _settings(self, wanted: Any) -> Fields:
-        base = {"resource_type": wanted.resource_type, "resource_name": wanted.resource_name}
-        topic = self._state.topics.get(wanted.resource_name)
-        if wanted.resource_type == RESOURCE_TOPIC and topic is None:
+    def _settings(self, resource: Any) -> Fields:
+        base = {"resource_type": resource.resource_type, "resource_name": resource.resource_name}
+        topic = self._state.topics.get(resource.resource_name)
+        if resource.resource_type == RESOURCE_TOPIC and topic is None:
             return {
                 **base,
                 "error_code": UNKNOWN_TOPIC,
                 "error_message": "This server does not host this topic-partition.",
             }
-        if wanted.resource_type not in (RESOURCE_TOPIC, RESOURCE_BROKER):
+        if resource.resource_type not in (RESOURCE_TOPIC, RESOURCE_BROKER):
             return {**base, "error_code": INVALID_REQUEST, "error_message": "Unexpected resource type"}
-        own = topic.settings if topic is not None and wanted.resource_type == RESOURCE_TOPIC else {}
-        known = {**(TOPIC_SETTINGS if wanted.resource_type == RESOURCE_TOPIC else BROKER_SETTINGS), **own}
-        keys = wanted.configuration_keys
+        own = topic.settings if topic is not None and resource.resource_type == RESOURCE_TOPIC else {}
+        known = {**(TOPIC_SETTINGS if resource.resource_type == RESOURCE_TOPIC else BROKER_SETTINGS), **own}
+        keys = resource.configuration_keys
         return {
             **base,
             "configs": [
@@ -139,26 +139,26 @@ class Answers:
     def _create_topics(self, request: Request) -> Fields:
         return {"topics": [self._create_topic(one, dry=request.body.validate_only) for one in request.body.topics]}
 
-    def _create_topic(self, wanted: Any, *, dry: bool) -> Fields:
-        partitions = 1 if wanted.num_partitions == -1 else wanted.num_partitions
+    def _create_topic(self, topic: Any, *, dry: bool) -> Fields:
+        partitions = 1 if topic.num_partitions == -1 else topic.num_partitions
         refusals = (
-            (wanted.name in self._state.topics, TOPIC_EXISTS, f"Topic '{wanted.name}' already exists."),
-            (not TOPIC_NAME.fullmatch(wanted.name), INVALID_TOPIC, "Topic name is invalid."),
+            (topic.name in self._state.topics, TOPIC_EXISTS, f"Topic '{topic.name}' already exists."),
+            (not TOPIC_NAME.fullmatch(topic.name), INVALID_TOPIC, "Topic name is invalid."),
             (not 1 <= partitions <= 10_000, INVALID_PARTITIONS, "Number of partitions must be larger than 0."),
             (
-                wanted.replication_factor not in (1, -1),
+                topic.replication_factor not in (1, -1),
                 INVALID_REPLICATION_FACTOR,
                 "Unable to replicate the partition: 1 broker.",
             ),
         )
         for met, code, message in refusals:
             if met:
-                return {"name": wanted.name, "error_code": code, "error_message": message}
+                return {"name": topic.name, "error_code": code, "error_message": message}
         if not dry:
-            settings = {one.name: one.value for one in wanted.configs if one.value is not None}
-            self._state.create_topic(wanted.name, partitions, settings)
-        topic_id = self._state.topics[wanted.name].id if not dry else uuid.uuid4()
-        return {"name": wanted.name, "topic_id": topic_id, "num_partitions": partitions, "replication_factor": 1}
+            settings = {one.name: one.value for one in topic.configs if one.value is not None}
+            self._state.create_topic(topic.name, partitions, settings)
+        topic_id = self._state.topics[topic.name].id if not dry else uuid.uuid4()
+        return {"name": topic.name, "topic_id": topic_id, "num_partitions": partitions, "replication_factor": 1}
 
     def _delete_topics(self, request: Request) -> Fields:
         named = getattr(request.body, "topic_names", None)
@@ -181,14 +181,14 @@ class Answers:
             ]
         }
 
-    def _offset(self, topic: str, wanted: Any) -> Fields:
-        log = self._log(topic, wanted.partition_index)
-        base: Fields = {"partition_index": wanted.partition_index}
+    def _offset(self, topic: str, partition: Any) -> Fields:
+        log = self._log(topic, partition.partition_index)
+        base: Fields = {"partition_index": partition.partition_index}
         if log is None:
             return {**base, "error_code": UNKNOWN_TOPIC}
         newest = max(((stamp, first) for first, stamp, _ in log.batches), default=(-1, -1))
         special = {LATEST: (log.end, -1), EARLIEST: (0, -1), MAX_TIMESTAMP: (newest[1], newest[0])}
-        offset, stamp = special.get(wanted.timestamp) or log.at_time(wanted.timestamp)
+        offset, stamp = special.get(partition.timestamp) or log.at_time(partition.timestamp)
         return {**base, "offset": offset, "timestamp": stamp, "leader_epoch": 0}
 
     # groups
@@ -256,12 +256,12 @@ class Answers:
             return {"groups": groups}
         return {"topics": self._committed(request.body.group_id, request.body.topics)}
 
-    def _committed(self, group: str, wanted: Any) -> list[Fields]:
+    def _committed(self, group: str, topics: Any) -> list[Fields]:
         offsets = self._state.groups[group].offsets if group in self._state.groups else {}
         pairs = (
             list(offsets)
-            if wanted is None
-            else [(one.name, index) for one in wanted for index in one.partition_indexes]
+            if topics is None
+            else [(one.name, index) for one in topics for index in one.partition_indexes]
         )
         return [
             {
@@ -284,11 +284,11 @@ class Answers:
             ]
         }
 
-    def _commit(self, group: str, topic: str, wanted: Any) -> Fields:
-        known = self._log(topic, wanted.partition_index) is not None
+    def _commit(self, group: str, topic: str, partition: Any) -> Fields:
+        known = self._log(topic, partition.partition_index) is not None
         if known:
-            self._state.commit(group, topic, wanted.partition_index, wanted.committed_offset)
-        return {"partition_index": wanted.partition_index, "error_code": NONE if known else UNKNOWN_TOPIC}
+            self._state.commit(group, topic, partition.partition_index, partition.committed_offset)
+        return {"partition_index": partition.partition_index, "error_code": NONE if known else UNKNOWN_TOPIC}
 
     # records
 
@@ -306,13 +306,13 @@ class Answers:
             ]
         }
 
-    def _append(self, topic: str, wanted: Any) -> Fields:
-        log = self._log(topic, wanted.index)
-        base: Fields = {"index": wanted.index, "base_offset": -1}
+    def _append(self, topic: str, partition: Any) -> Fields:
+        log = self._log(topic, partition.index)
+        base: Fields = {"index": partition.index, "base_offset": -1}
         if log is None:
             return {**base, "error_code": UNKNOWN_TOPIC}
         try:
-            offset = log.append(bytes(wanted.records or b""))
+            offset = log.append(bytes(partition.records or b""))
         except ValueError:
             return {**base, "error_code": CORRUPT_MESSAGE}
         self._state.written.notify_all()
@@ -331,12 +331,12 @@ class Answers:
             for topic in request.body.topics
         ]
 
-    def _read(self, topic: str, wanted: Any) -> Fields:
-        log = self._log(topic, wanted.partition)
-        base: Fields = {"partition_index": wanted.partition}
+    def _read(self, topic: str, partition: Any) -> Fields:
+        log = self._log(topic, partition.partition)
+        base: Fields = {"partition_index": partition.partition}
         if log is None:
             return {**base, "error_code": UNKNOWN_TOPIC, "high_watermark": -1, "records": b""}
-        code = NONE if 0 <= wanted.fetch_offset <= log.end else OFFSET_OUT_OF_RANGE
-        records = b"" if code else log.read(wanted.fetch_offset, wanted.partition_max_bytes)
+        code = NONE if 0 <= partition.fetch_offset <= log.end else OFFSET_OUT_OF_RANGE
+        records = b"" if code else log.read(partition.fetch_offset, partition.partition_max_bytes)
         marks = {"high_watermark": log.end, "last_stable_offset": log.end, "log_start_offset": 0}
         return {**base, **marks, "error_code": code, "records": records}

@@ -83,7 +83,7 @@ def read(frame: bytes) -> Request:
         schema = load_request_schema(key, version)
         header, size = entity_reader(schema.__header_schema__)(frame, 0)
         body, _ = entity_reader(schema)(frame, size)
-    except Exception as problem:  # noqa: BLE001 - whatever a hostile frame makes of kio's readers
+    except Exception as problem:  # noqa: BLE001 - a hostile frame may raise anything in kio's readers
         raise UnreadableError(type(problem).__name__) from None
     return Request(api=name, version=version, correlation=correlation, client=header.client_id or "", body=body)
 
@@ -113,13 +113,13 @@ def assignment(partitions: dict[str, list[int]]) -> bytes:
 def built(schema: type, values: dict[str, Any]) -> Any:
     """The entity of that class from a dict; lists of dicts become tuples of entities."""
     hints = _hints(schema)
-    given = {}
+    arguments = {}
     for one in fields(schema):
         if one.name in values:
-            given[one.name] = _value(hints[one.name], values[one.name])
+            arguments[one.name] = _value(hints[one.name], values[one.name])
         elif one.default is MISSING and one.default_factory is MISSING:
-            given[one.name] = _zero(hints[one.name])
-    return schema(**given)
+            arguments[one.name] = _zero(hints[one.name])
+    return schema(**arguments)
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""What the Kafka double remembers: topics with their records, and groups with their offsets and members."""
+"""The state of the Kafka double: topics with their records, and groups with their offsets and members."""
 
 import itertools
 import re
@@ -13,7 +13,7 @@ TOPIC_NAME = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
 BATCH_HEAD = struct.Struct(
     "!qiibIhiqq"
 )  # base offset, length, leader epoch, magic, crc, attributes, last delta, two timestamps
-# What a broker tells of a topic: Kafka 4.3's defaults, but for the largest message, which the real stack raises too.
+# Kafka 4.3's defaults, except for the largest message, which the real stack raises too.
 TOPIC_SETTINGS = {
     "cleanup.policy": "delete",
     "compression.type": "producer",
@@ -73,7 +73,7 @@ class Log:
 
 @dataclass(kw_only=True)
 class Topic:
-    """A topic: its id, partitions and the settings it was given."""
+    """A topic: its id, partitions and its settings."""
 
     name: str
     partitions: list[Log]
@@ -106,7 +106,7 @@ class BrokerState:
         self.topics: dict[str, Topic] = {}
         self.groups: dict[str, Group] = {}
         self.producers = itertools.count(1)
-        # Told when records arrive; a fetch waits for it.
+        # Notified when records arrive; a fetch waits for it.
         self.written = threading.Condition(self.lock)
 
     def create_topic(self, name: str, partitions: int = 1, settings: dict[str, str] | None = None) -> None:
@@ -128,18 +128,18 @@ class BrokerState:
             joined.member_topics, joined.protocol_type = tuple(topics), "consumer"
 
     def leave_group(self, group: str) -> None:
-        """Take the live consumer away; the group's offsets stay, and a group without any is gone."""
+        """Remove the live consumer; the group's offsets stay, and a group without any is gone."""
         with self.lock:
             if group in self.groups:
                 self.groups[group].member_topics = None
 
     def commit(self, group: str, topic: str, partition: int, offset: int) -> None:
-        """Commit an offset for a group, which is made if need be."""
+        """Commit an offset for a group, which is created if it does not exist."""
         with self.lock:
             self.groups.setdefault(group, Group(name=group)).offsets[topic, partition] = offset
 
     def delete_offsets(self, group: str) -> None:
-        """Forget the group's offsets, and the group unless it has a member."""
+        """Delete the group's offsets, and the group unless it has a member."""
         with self.lock:
             if group in self.groups and self.groups[group].member_topics is None:
                 del self.groups[group]
@@ -150,7 +150,7 @@ class BrokerState:
             return self.topics[topic].partitions[partition].end
 
     def advance(self, topic: str, count: int, partition: int = 0) -> None:
-        """Let a partition's end move on as if so many records had been written: lag for tests, without any record."""
+        """Move a partition's end as if `count` records had been written: lag for tests, without any record."""
         with self.lock:
             log = self.topics[topic].partitions[partition]
             log.batches.append((log.end, int(time.time() * 1000), b""))

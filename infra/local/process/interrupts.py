@@ -1,7 +1,7 @@
-"""Ctrl-C and SIGTERM, turned into an orderly end.
+"""Ctrl-C, SIGTERM and SIGHUP, turned into an orderly stop.
 
-While a stack starts, the signal raises KeyboardInterrupt in the main thread as usual, so that every `with` block ends
-what it started. A second signal during that end changes nothing: servers are always given the time to end.
+The first signal raises KeyboardInterrupt in the main thread, so that every `with` block stops what it started. Later
+signals are ignored: servers always get the time to stop.
 """
 
 import signal
@@ -15,8 +15,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class _Signalled(threading.Event):
-    """For the main thread to wait for. An event's own wait takes a lock, and a signal that comes meanwhile would leave
-    it taken for ever.
+    """For the main thread to wait for. The `wait` of an Event takes a lock, which a signal handler that raises would
+    leave locked for ever.
     """
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -26,24 +26,24 @@ class _Signalled(threading.Event):
 
 
 @contextmanager
-def awaited() -> Iterator[threading.Event]:
-    """Gives an event to wait for, which is set once the signal has ended the block, quietly, wherever it stood."""
-    came = _Signalled()
-    noted = False
+def stop_on_signals() -> Iterator[threading.Event]:
+    """Ends the block quietly when a signal comes. The event is set after the block was ended by one."""
+    signalled = _Signalled()
+    received = False
 
-    def note(_number: int, _frame: FrameType | None) -> None:
-        nonlocal noted
-        if not noted:
-            noted = True
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        nonlocal received
+        if not received:
+            received = True
             raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, note) for number in _SIGNALS}
+    before = {number: signal.signal(number, on_signal) for number in _SIGNALS}
     try:
-        yield came
+        yield signalled
     except KeyboardInterrupt:
-        if not noted:
+        if not received:
             raise
-        came.set()
+        signalled.set()
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

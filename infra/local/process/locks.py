@@ -10,10 +10,10 @@ from infra.local.app.progress import say
 
 
 @contextmanager
-def held(file: Path, *, busy: str, wait: bool) -> Iterator[None]:
-    """Holds an exclusive lock for the block; the kernel lets go of it when the process ends, however it ends.
+def locked(file: Path, *, busy: str, wait: bool) -> Iterator[None]:
+    """Takes an exclusive lock for the block; the kernel releases it when the process ends, however it ends.
 
-    When another process holds it: says `busy` and waits, or, without `wait`, raises SetupMissing with that sentence.
+    When another process has it: says `busy` and waits, or, without `wait`, raises SetupMissing with that sentence.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w") as stream:

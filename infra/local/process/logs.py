@@ -1,4 +1,4 @@
-"""Headgate's own log of a local run goes to a file: standard output belongs to what a run tells people."""
+"""Headgate's own log of a local run goes to a file: standard output is for the startup lines and the demonstration."""
 
 import logging
 from collections.abc import Iterator

@@ -1,7 +1,4 @@
-"""Ports that a stack keeps: chosen once, written down, and used again.
-
-What a person registered in Headgate names these ports, so a restart must not move them.
-"""
+"""The ports of a stack, chosen once, stored, and used again: what a person registered in Headgate refers to them."""
 
 import json
 import random
@@ -13,7 +10,7 @@ from infra.local.app.errors import SetupMissing
 from infra.local.stack.layout import shown
 
 # Below the range from which Linux takes the ports of outgoing connections (32768 and up, ip_local_port_range):
-# a kept port must not be lost to a passing client between two runs.
+# a client must not take a stored port between two runs.
 FIRST, LAST = 20000, 32000
 
 
@@ -29,16 +26,16 @@ def is_free(port: int) -> bool:
 
 
 def kept_ports(file: Path, names: Sequence[str]) -> dict[str, int]:
-    """One port per name, as `file` remembers them; names it does not know get a free one, and are added to it.
+    """One port per name, from `file`; names that it lacks get a free port, and are added to it.
 
-    Raises SetupMissing when a remembered port is in use.
+    Raises SetupMissing when a stored port is in use.
     """
     known: dict[str, int] = json.loads(file.read_text()) if file.exists() else {}
     for name in names:
         if name in known and not is_free(known[name]):
             raise SetupMissing(
-                f"port {known[name]}, kept for {name} in {shown(file)}, is in use by another program. End that one; "
-                "or delete the file to have other ports chosen (what was registered then points to the old ones)."
+                f"port {known[name]}, kept for {name} in {shown(file)}, is in use by another program. End it, "
+                "or delete the file to have other ports chosen (what was registered still has the old ones)."
             )
     chosen = {name: known[name] for name in names if name in known}
     for name in names:
@@ -49,7 +46,7 @@ def kept_ports(file: Path, names: Sequence[str]) -> dict[str, int]:
 
 
 def free_port(taken: Container[int] = ()) -> int:
-    """A port that is not among those taken, on which nothing listens now. Raises SetupMissing when none is found."""
+    """A port, not in `taken`, on which nothing listens now. Raises SetupMissing when none is found."""
     for port in random.sample(range(FIRST, LAST), 500):
         if port not in taken and is_free(port):
             return port

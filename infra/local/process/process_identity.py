@@ -1,7 +1,7 @@
-"""Tells one process from another that later got the same id.
+"""Identifies a process, also after another one got the same id.
 
-The kernel hands process ids out again. A process is known by its id, the moment it started (field 22 of
-/proc/PID/stat, in ticks since boot; see proc(5)) and the boot itself.
+The kernel uses process ids again. A process is identified by its id, its start time (field 22 of /proc/PID/stat, in
+ticks since boot; see proc(5)) and the boot. psutil does not do: its start times move when the clock is set.
 """
 
 import json
@@ -13,7 +13,7 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 @dataclass(frozen=True)
 class Identity:
-    """A process as it was seen when it was started."""
+    """A process at the time when it was started."""
 
     pid: int
     started: int
@@ -25,7 +25,7 @@ class Identity:
 
     @staticmethod
     def from_line(line: str) -> "Identity | None":
-        """The identity that `to_line` wrote, or None for anything else (a file cut off half-way, say)."""
+        """The identity that `to_line` wrote, or None for anything else, such as a file that was written in part."""
         try:
             found = json.loads(line)
             return Identity(int(found["pid"]), int(found["started"]), str(found["boot"]))
@@ -33,12 +33,12 @@ class Identity:
             return None
 
     def is_running(self) -> bool:
-        """Whether this very process still runs; one that ended and waits to be reaped does not."""
+        """Whether this process still runs; a zombie does not."""
         return running(self.pid) == self
 
 
 def running(pid: int) -> Identity | None:
-    """The process that has this id now, or None when there is none, or it has ended."""
+    """The process that has this id now; None when there is none, or it is a zombie."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
         boot = _BOOT.read_text().strip()

@@ -1,4 +1,4 @@
-"""Ends one server with everything it started, and nothing else."""
+"""Ends one process with its process group, and nothing else."""
 
 import os
 import signal
@@ -9,28 +9,28 @@ from contextlib import suppress
 from infra.local.process.process_identity import Identity
 
 
-def end(identity: Identity, politely: signal.Signals = signal.SIGTERM, within: float = 15.0) -> None:
-    """Asks the process to end, waits up to `within` seconds, then kills its process group.
+def end(identity: Identity, stop_signal: signal.Signals = signal.SIGTERM, within: float = 15.0) -> None:
+    """Sends the stop signal, waits up to `within` seconds, then kills the process group.
 
     The process must lead a group of its own, as every server does that `processes.Server` started. Does nothing
     when the process is gone, or its id belongs to another process by now.
     """
     if not identity.is_running():
         return
-    _signal(os.kill, identity.pid, politely)
+    _signal(os.kill, identity.pid, stop_signal)
     if not gone(identity, within):
         kill(identity)
 
 
 def kill(identity: Identity) -> None:
-    """Kills the process and its group at once (as a crash would), and waits until it is gone."""
+    """Kills the process group (SIGKILL), and waits until the process is gone."""
     if identity.is_running():
         _signal(os.killpg, identity.pid, signal.SIGKILL)
         gone(identity, 5.0)
 
 
 def gone(identity: Identity, within: float) -> bool:
-    """Whether the process has ended, looking for up to `within` seconds."""
+    """Waits up to `within` seconds for the process to end; whether it did."""
     until = time.monotonic() + within
     while identity.is_running():
         if time.monotonic() > until:
@@ -40,6 +40,6 @@ def gone(identity: Identity, within: float) -> bool:
 
 
 def _signal(send: Callable[[int, int], None], pid: int, number: signal.Signals) -> None:
-    # It may have ended between our look and our signal.
+    # It may have ended since it was last seen.
     with suppress(ProcessLookupError):
         send(pid, number)

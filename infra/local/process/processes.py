@@ -1,4 +1,4 @@
-"""One server of a stack: started, waited for, ended, and recognised again after a run that was killed."""
+"""One server of a stack: started, waited for, stopped, and found again after a run that was killed."""
 
 import os
 import pwd
@@ -22,9 +22,9 @@ LAST_LINES = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What to start and how to know that it is up.
+    """What to start, and how to see that it is up.
 
-    `ready` answers at once: True when the server serves, False (or an OSError) while it does not. `environment` is
+    `ready` must return quickly: True when the server serves, False (or an OSError) while it does not. `environment` is
     added to the run's own. `user` is the name of the account to run under, None for the run's own.
     """
 
@@ -37,12 +37,12 @@ class Plan:
     ready_within: float = 60.0
     environment: Mapping[str, str] = field(default_factory=dict)
     user: str | None = None
-    politely: signal.Signals = signal.SIGTERM
+    stop_signal: signal.Signals = signal.SIGTERM
     end_within: float = 15.0
 
 
 class Server:
-    """A server with a process group of its own, so that Ctrl-C in a terminal reaches the run and not the server."""
+    """A server in a process group of its own, so that Ctrl-C in a terminal reaches the run and not the server."""
 
     def __init__(self, plan: Plan, reaper: Reaper) -> None:
         self.plan = plan
@@ -59,7 +59,7 @@ class Server:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process is there; says nothing on whether it answers."""
+        """Whether the process runs; it may not answer yet."""
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> None:
@@ -70,12 +70,12 @@ class Server:
         say(f"{self.plan.name} is up ({time.monotonic() - began:.1f} s)")
 
     def launch(self) -> None:
-        """Starts the process without waiting for it; first ends one that a killed run left behind."""
-        end_leftover(self.plan.pid_file, self.plan.politely)
+        """Starts the process without waiting for it; first stops one that a killed run left behind."""
+        stop_leftover(self.plan.pid_file, self.plan.stop_signal)
         self._process = _spawn(self.plan)
         self._identity = running(self._process.pid)
         if self._identity is not None:
-            self._reaper.watch(self._identity, self.plan.politely)
+            self._reaper.watch(self._identity, self.plan.stop_signal)
             self.plan.pid_file.write_text(self._identity.to_line())
 
     def wait_ready(self) -> None:
@@ -83,17 +83,17 @@ class Server:
         until = time.monotonic() + self.plan.ready_within
         while not self._answers():
             if not self.is_running:
-                raise ServerFailed(self.story("ended before it was ready"))
+                raise ServerFailed(self.failure_report("ended before it was ready"))
             if time.monotonic() > until:
-                raise ServerFailed(self.story(f"was not ready within {self.plan.ready_within:.0f} s"))
+                raise ServerFailed(self.failure_report(f"was not ready within {self.plan.ready_within:.0f} s"))
             time.sleep(0.1)
 
     def stop(self) -> None:
-        """Ends the server in its own orderly way; kills it when that takes longer than `end_within` seconds."""
-        self._finish(lambda identity: end(identity, self.plan.politely, self.plan.end_within))
+        """Sends the stop signal; kills the server when it takes longer than `end_within` seconds."""
+        self._finish(lambda identity: end(identity, self.plan.stop_signal, self.plan.end_within))
 
     def kill(self) -> None:
-        """Ends the server as a crash would (SIGKILL)."""
+        """Ends the server with SIGKILL, as a crash would."""
         self._finish(kill)
 
     def restart(self) -> None:
@@ -116,31 +116,30 @@ class Server:
         except OSError:
             return False
 
-    def story(self, what: str) -> str:
+    def failure_report(self, what: str) -> str:
         """What happened to the server, with the end of its log."""
-        lines = last_lines(self.plan.log)
-        told = "\n".join(f"  | {line}" for line in lines)
-        return f"{self.plan.name} {what}. The end of {shown(self.plan.log)}:\n{told}"
+        lines = "\n".join(f"  | {line}" for line in last_lines(self.plan.log))
+        return f"{self.plan.name} {what}. The end of {shown(self.plan.log)}:\n{lines}"
 
 
 def report_ended(servers: Sequence[Server], until: threading.Event) -> None:
-    """Looks every two seconds whether a server ended by itself, and says so once, until the event is set."""
+    """Until the event is set, looks every two seconds whether a server has ended, and reports each once."""
     up = [server for server in servers if server.is_running]
     while not until.wait(2.0):
         for server in [server for server in up if not server.is_running]:
             up.remove(server)
-            say(server.story("ended by itself"))
+            say(server.failure_report("ended unexpectedly"))
 
 
-def end_leftover(pid_file: Path, politely: signal.Signals = signal.SIGTERM) -> bool:
-    """Ends the server that `pid_file` names if it is still that very process; True when there was one."""
+def stop_leftover(pid_file: Path, stop_signal: signal.Signals = signal.SIGTERM) -> bool:
+    """Stops the server that `pid_file` identifies, if it still runs; True when there was one."""
     if not pid_file.exists():
         return False
     identity = Identity.from_line(pid_file.read_text())
     alive = identity is not None and identity.is_running()
     if identity is not None and alive:
-        say(f"ending a server that an earlier run left behind (process {identity.pid}, {pid_file.stem})")
-        end(identity, politely)
+        say(f"stopping a server that an earlier run left behind (process {identity.pid}, {pid_file.stem})")
+        end(identity, stop_signal)
     pid_file.unlink(missing_ok=True)
     return alive
 

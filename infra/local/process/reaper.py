@@ -1,8 +1,8 @@
 """Ends the servers of a run that died without ending them itself (kill -9, out of memory).
 
-The run starts this program and writes to its standard input which servers it started and ended. When the run is
-gone, however it went, the kernel closes that pipe, and what is still on the list is ended here. A pipe is used rather
-than Linux's parent-death signal because that one follows the *thread* that started the server.
+The run starts this program and writes to its standard input which servers it started and stopped. When the run ends,
+however it ends, the kernel closes that pipe, and the servers that are still on the list are ended here. Linux's
+parent-death signal would not do: it follows the *thread* that started the server.
 
     python -m infra.local.process.reaper        lines of `+ IDENTITY` and `- IDENTITY` on standard input
 """
@@ -33,16 +33,16 @@ class Reaper:
             text=True,
         )
 
-    def watch(self, identity: Identity, politely: signal.Signals) -> None:
-        """From now on this server ends when the run does."""
-        self._write(f"+ {int(politely)} {identity.to_line()}")
+    def watch(self, identity: Identity, stop_signal: signal.Signals) -> None:
+        """From now on the server is ended when the run ends."""
+        self._write(f"+ {int(stop_signal)} {identity.to_line()}")
 
     def forget(self, identity: Identity) -> None:
-        """The run has ended this server itself."""
+        """The run has stopped the server itself."""
         self._write(f"- 0 {identity.to_line()}")
 
     def close(self) -> None:
-        """Ends what is still on the list, and the reaper."""
+        """Ends the servers that are still on the list, and the reaper."""
         if self._process.stdin is not None and not self._process.stdin.closed:
             self._process.stdin.close()
         self._process.wait(30)
@@ -56,8 +56,8 @@ class Reaper:
             stream.flush()
 
 
-def attend(lines: IO[str]) -> None:
-    """The program's side: keeps the list until `lines` ends, then ends what is on it, last started first."""
+def follow_pipe(lines: IO[str]) -> None:
+    """The program's side: keeps the list until `lines` ends, then ends the servers on it, last started first."""
     watched: dict[Identity, signal.Signals] = {}
     for line in lines:
         sign, number, text = line.split(" ", 2)
@@ -68,11 +68,11 @@ def attend(lines: IO[str]) -> None:
             watched[identity] = signal.Signals(int(number))
         else:
             watched.pop(identity, None)
-    for identity, politely in reversed(watched.items()):
-        end(identity, politely, within=5.0)
+    for identity, stop_signal in reversed(watched.items()):
+        end(identity, stop_signal, within=5.0)
 
 
 if __name__ == "__main__":
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(ignored, signal.SIG_IGN)
-    attend(sys.stdin)
+    follow_pipe(sys.stdin)

@@ -12,7 +12,7 @@ from infra.local.stack.kept_secrets import write_private
 
 PROVIDER = "org.headgate.connect.HeadgateConfigProvider"
 
-# What a connector may override in its own Kafka clients: sizes and pace, never addresses or credentials.
+# What a connector may override in its own Kafka clients: sizes and rates, never addresses or credentials.
 OVERRIDES = (
     "max.request.size",
     "buffer.memory",
@@ -55,7 +55,7 @@ def plan(
 
 
 def is_healthy(port: int) -> bool:
-    """Whether the worker says so. Until it is ready, Connect answers 404 with a page of Jetty's, or 503."""
+    """Whether the worker reports `healthy`. Until it is ready, Connect answers 404 with an HTML page, or 503."""
     text = probes.http_text(port, "/health")
     return bool(text) and json.loads(text).get("status") == "healthy"
 

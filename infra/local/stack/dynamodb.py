@@ -39,4 +39,4 @@ def _lists_tables(port: int) -> bool:
         "Authorization": "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, "
         "SignedHeaders=host, Signature=0",
     }
-    return probes.http_status(port, "/", method="POST", body="{}", headers=headers) == 200
+    return bool(probes.http_text(port, "/", method="POST", body="{}", headers=headers))

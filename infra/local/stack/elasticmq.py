@@ -30,5 +30,5 @@ def plan(libraries: Path, folders: Folders, *, port: int) -> Plan:
         folder=home,
         log=folders.log("sqs"),
         pid_file=folders.pid_file("sqs"),
-        ready=lambda: probes.http_status(port, "/?Action=ListQueues") == 200,
+        ready=lambda: bool(probes.http_text(port, "/?Action=ListQueues")),
     )

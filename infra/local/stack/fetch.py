@@ -1,7 +1,7 @@
 """Fetches the programs of the real stack, once.
 
 Each part has a pom in `poms/`, with pinned versions, and a folder `PART-HASH` in the cache, where HASH is the pom's: a
-changed pom is fetched anew, and an unchanged one asks Maven nothing. Parts come one after the other, since Maven's
+changed pom is fetched again, and an unchanged one needs no Maven. Parts are fetched one after the other, since Maven's
 local repository is not made for several writers at a time.
 """
 
@@ -16,11 +16,11 @@ from pathlib import Path
 
 from infra.local.app.errors import SetupMissing
 from infra.local.app.progress import megabytes, say, ticking
-from infra.local.process.locks import held
+from infra.local.process.locks import locked
 from infra.local.stack import java
 from infra.local.stack.layout import PLUGIN_PROJECT, POMS, cache_folder, shown
 
-# Maven's own words in batch mode: "[INFO] Downloaded from REPOSITORY: URL (1.2 MB at 3.4 MB/s)".
+# A line of Maven in batch mode: "[INFO] Downloaded from REPOSITORY: URL (1.2 MB at 3.4 MB/s)".
 _DOWNLOADED = re.compile(r"Downloaded from \S+ \S+ \(([\d.]+) (B|kB|MB|GB) at")
 _UNITS = {"B": 1, "kB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000}
 _ERROR_LINES = 15
@@ -28,7 +28,7 @@ _ERROR_LINES = 15
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A pom's name, what it brings, roughly how much that is, and the Maven goal that puts it into one folder."""
+    """A pom's name, what it fetches, about how much that is, and the Maven goal that puts it into one folder."""
 
     name: str
     brings: str
@@ -63,7 +63,7 @@ class Programs:
 
 @dataclass
 class Transfer:
-    """How much Maven has fetched so far, as its own lines tell."""
+    """How much Maven has fetched so far, counted from its output."""
 
     files: int = 0
     size: float = 0.0
@@ -75,7 +75,7 @@ class Transfer:
             self.note(line)
 
     def note(self, line: str) -> None:
-        """Counts a finished transfer, and remembers the last lines for the case of a failure."""
+        """Counts a finished transfer, and keeps the last lines for the message of a failure."""
         found = _DOWNLOADED.search(line)
         if found:
             self.files += 1
@@ -88,10 +88,10 @@ class Transfer:
 
 
 def fetch_all() -> Programs:
-    """Fetches what is missing, builds our own plug-in, and says where all of it lies. Raises SetupMissing."""
+    """Fetches what is missing, builds our own plug-in, and returns the folders. Raises SetupMissing."""
     java.require()
     cache = cache_folder()
-    with held(cache / "lock", busy="waiting for another run that is filling the same cache", wait=True):
+    with locked(cache / "lock", busy="waiting for another run that is filling the same cache", wait=True):
         folders = {part.name: fetch(part, cache) for part in PARTS}
         plugin = build_plugin(PLUGIN_PROJECT, cache)
     return Programs(
@@ -133,7 +133,7 @@ def digest(files: Sequence[Path], below: Path | None = None) -> str:
 
 
 def _fill(folder: Path, what: str, work: Callable[[Path], None]) -> Path:
-    """Fills the folder beside its place and moves it there whole, so that an interrupted run leaves nothing half."""
+    """Fills another folder and renames it, so that an interrupted run leaves no partial one."""
     began = time.monotonic()
     unfinished = folder.with_name(folder.name + ".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -188,5 +188,5 @@ def _maven(what: str, *arguments: str) -> None:
             process.terminate()
             raise
     if status != 0:
-        told = "\n".join(f"  | {line}" for line in transfer.tail)
-        raise SetupMissing(f"Maven (status {status}) could not provide {what}; is its repository reachable?\n{told}")
+        output = "\n".join(f"  | {line}" for line in transfer.tail)
+        raise SetupMissing(f"Maven (status {status}) could not provide {what}; is its repository reachable?\n{output}")

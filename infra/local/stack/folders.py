@@ -19,12 +19,12 @@ class Folders:
         return _made(self.state / "logs") / f"{server}.log"
 
     def pid_file(self, server: str) -> Path:
-        """Where the server's process is written down while it runs."""
+        """Where the identity of the server's process is stored while it runs."""
         return _made(self.state / "running") / f"{server}.json"
 
     @property
     def ports(self) -> Path:
-        """The file that remembers the stack's ports."""
+        """The file that stores the stack's ports."""
         return self.state / "ports.json"
 
 

@@ -13,7 +13,7 @@ INSTALL = "Install both with `apt-get install openjdk-17-jdk-headless maven`, or
 
 
 def missing() -> str | None:
-    """Why the real stack cannot run on this machine, as the rest of a sentence; None when it can."""
+    """Why the real stack cannot run on this machine, as a part of a sentence; None when it can."""
     for program, what in (("java", "Java"), ("javac", "the Java compiler"), ("mvn", "Maven")):
         if shutil.which(program) is None:
             return f"{what} ({program}) is not on the PATH"
@@ -31,12 +31,12 @@ def require() -> None:
 
 
 def sentence(reason: str) -> str:
-    """What a person reads who wants the real stack and cannot have it."""
+    """The message for a person who asked for the real stack and lacks something."""
     return f"the real stack needs Java {OLDEST} or newer and Maven, but {reason}. {INSTALL}"
 
 
 def command(main: str, *arguments: str, classpath: Path, heap: str, options: Sequence[str] = ()) -> list[str]:
-    """The command line of a server: a small heap, and the quick compiler only, so that it starts fast."""
+    """The command line of a server, with a small heap, and only the first compiler, so that it starts fast."""
     return [
         *("java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true"),
         *options,

@@ -18,7 +18,7 @@ LOGGING = f"-Dlog4j2.configurationFile={POMS.parent / 'log4j2.properties'}"
 
 
 def plan(libraries: Path, folders: Folders, *, port: int, controller_port: int) -> Plan:
-    """The broker at 127.0.0.1:`port`, its data formatted if they are new. Raises ServerFailed if that does not work."""
+    """The broker at 127.0.0.1:`port`, its data folder formatted if it is new. Raises ServerFailed if that fails."""
     config = properties.write(folders.of("kafka") / "broker.properties", _settings(folders, port, controller_port))
     _format(libraries, config, folders.of("kafka") / "data")
     return Plan(
@@ -37,7 +37,7 @@ def _answers(port: int) -> bool:
 
     probes.listens(port)
     try:
-        # Its complaints about a broker that is still starting are not news, hence no log.
+        # No log: it would complain about a broker that is still starting.
         client = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}", "log_level": 0})
         return bool(client.list_topics(timeout=2).brokers)
     except KafkaException:

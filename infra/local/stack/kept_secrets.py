@@ -1,4 +1,4 @@
-"""Random values that a stack keeps between two runs, each in a file that only its owner may read."""
+"""Random secrets that a stack stores for its next run, each in a file that only its owner may read."""
 
 import os
 import secrets
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def kept_secret(file: Path, make: Callable[[], str] = lambda: secrets.token_urlsafe(24)) -> str:
-    """What `file` holds, or a fresh value that it holds from now on. The file's mode is 0600."""
+    """The value in `file`, or a new one, which is stored there. The file's mode is 0600."""
     if file.exists():
         return file.read_text().strip()
     value = make()

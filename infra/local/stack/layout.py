@@ -1,4 +1,4 @@
-"""Where a local run keeps what it fetched, what it remembers and what it logs."""
+"""The folders of a local run: programs, state and logs."""
 
 import os
 from pathlib import Path
@@ -19,7 +19,7 @@ def cache_folder() -> Path:
 
 
 def state_folder(stack: str) -> Path:
-    """What the stack of that name (`real` or `sandbox`) remembers between two runs; `HEADGATE_STATE` moves it."""
+    """The state of the stack of that name (`real` or `sandbox`); `HEADGATE_STATE` moves it."""
     return Path(os.environ.get("HEADGATE_STATE") or HOME / "state").absolute() / stack
 
 

@@ -1,4 +1,4 @@
-"""PostgreSQL 18, ready for change data capture: logical WAL, slots and senders to spare, passwords by SCRAM."""
+"""PostgreSQL 18, ready for change data capture: logical WAL, enough slots and senders, SCRAM passwords."""
 
 import os
 import pwd
@@ -44,18 +44,18 @@ def plan(folders: Folders, *, port: int) -> Plan:
         pid_file=folders.pid_file("postgres"),
         ready=lambda: _answers(url(folders, port)),
         user=home.account,
-        # SIGINT is its fast shutdown: clients are cut off, the data are left clean (postgres(1)).
-        politely=signal.SIGINT,
+        # SIGINT is its fast shutdown: clients are disconnected, the data stay clean (postgres(1)).
+        stop_signal=signal.SIGINT,
     )
 
 
 def superuser_password(folders: Folders) -> str:
-    """The password of the superuser, random, kept with the state."""
+    """Random, stored with the state."""
     return kept_secret(folders.state / "postgres-password")
 
 
 def url(folders: Folders, port: int) -> str:
-    """How the superuser connects."""
+    """The superuser's URL, with the password."""
     return f"postgresql://{SUPERUSER}:{superuser_password(folders)}@127.0.0.1:{port}/postgres"
 
 
@@ -70,7 +70,7 @@ def _answers(address: str) -> bool:
 
 
 def _make(home: Home, data: Path, password: str) -> None:
-    """Makes the data folder under another name and renames it, so that an interrupted run leaves nothing half."""
+    """Makes the data folder under another name and renames it, so that an interrupted run leaves no partial one."""
     if data.exists():
         return
     unfinished = data.with_name("data.unfinished")

@@ -1,8 +1,9 @@
 """Where PostgreSQL's data and programs lie, and which account runs it.
 
-PostgreSQL refuses to run as root, so a root run starts it as `nobody`, who must be able to walk to both folders. Where
-the state lies below a closed folder (root's own home, say), data and programs go to /var/lib instead, and a pointer
-file in the state says where. The place follows from the state's own path, so that it is found, and cleaned, again.
+PostgreSQL refuses to run as root, so a root run starts it as `nobody`, who needs search permission on the way to both
+folders. Where the state lies below a closed folder (root's own home, for example), data and programs go to /var/lib
+instead, and a file in the state says where. That folder is named by a hash of the state's path, so that it is found,
+and emptied, again.
 """
 
 import hashlib
@@ -39,7 +40,7 @@ def prepare(folder: Path, elsewhere: Path = ELSEWHERE) -> Home:
 
     Raises SetupMissing when PostgreSQL is not installed.
     """
-    # Resolved, since a link that lies in a closed folder leads nobody anywhere.
+    # Resolved, since `nobody` cannot follow a link that lies in a closed folder.
     folder, package = folder.resolve(), _package()
     if os.geteuid() != 0:
         return Home(folder=folder, programs=package / INSTALLATION / "bin", account=None)
@@ -58,12 +59,12 @@ def _package() -> Path:
 
 
 def _open_to_all(folder: Path) -> bool:
-    """Whether an account without any right of its own may walk to the folder and into it."""
+    """Whether every account has search permission on the folder and on all folders above it."""
     return all(place.stat().st_mode & stat.S_IXOTH for place in (folder, *folder.parents))
 
 
 def _elsewhere(folder: Path, elsewhere: Path) -> Path:
-    """The folder that stands in for `folder`; emptied when the state that it belonged to was deleted."""
+    """The folder used in place of `folder`; emptied when the state that it belonged to was deleted."""
     place = elsewhere / hashlib.sha256(str(folder).encode()).hexdigest()[:16]
     pointer = folder / "elsewhere"
     if not pointer.exists():

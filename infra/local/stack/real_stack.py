@@ -19,9 +19,9 @@ from infra.local.app.addresses import StackAddresses
 from infra.local.app.errors import ServerFailed, SetupMissing
 from infra.local.app.progress import say
 from infra.local.process import interrupts
-from infra.local.process.locks import held
+from infra.local.process.locks import locked
 from infra.local.process.ports import kept_ports
-from infra.local.process.processes import Plan, Server, end_leftover, report_ended
+from infra.local.process.processes import Plan, Server, report_ended, stop_leftover
 from infra.local.process.reaper import Reaper
 from infra.local.stack import connect, dynamodb, elasticmq, kafka, postgres
 from infra.local.stack.fetch import Programs, fetch_all
@@ -37,12 +37,12 @@ LEFTOVERS = {
     "sqs": signal.SIGTERM,
     "postgres": signal.SIGINT,
 }
-"""What a killed run may have left behind, and how to ask it to end."""
+"""Servers that a killed run may have left behind, with their stop signals."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RealStack:
-    """A running stack. Each server can be stopped, killed and started again by itself."""
+    """A running stack. Each server can be stopped, killed and started again separately."""
 
     addresses: StackAddresses
     kafka: Server
@@ -68,26 +68,26 @@ def start(
 ) -> Iterator[RealStack]:
     """A running stack with its state in `state`, fetched first where needed; ended with the block.
 
-    With `connect_later` Connect is left to the caller's `stack.connect.start()`: connectors that it remembers ask
-    Headgate for their secrets at once, so Headgate should serve first. Raises SetupMissing or ServerFailed.
+    With `connect_later` the caller calls `stack.connect.start()`: connectors that Connect has stored ask Headgate for
+    their secrets at once, so Headgate should serve first. Raises SetupMissing or ServerFailed.
     """
     state = state.absolute()
     folders = Folders(state)
     busy = f"another run uses the stack in {shown(state)}; end it first."
-    with held(state / "lock", busy=busy, wait=False), ExitStack() as ends:
+    with locked(state / "lock", busy=busy, wait=False), ExitStack() as exit_stack:
         programs = fetch_all()
-        in_parallel([partial(end_leftover, folders.pid_file(name), how) for name, how in LEFTOVERS.items()])
+        in_parallel([partial(stop_leftover, folders.pid_file(name), how) for name, how in LEFTOVERS.items()])
         ports = kept_ports(folders.ports, PORTS)
         reaper = Reaper()
-        ends.callback(reaper.close)
+        exit_stack.callback(reaper.close)
         stack = _stack(programs, folders, ports, reaper, headgate_url, service_credential)
-        ends.callback(stack.stop)
+        exit_stack.callback(stack.stop)
         in_parallel([stack.dynamodb.start, stack.sqs.start, stack.postgres.start, _brokers(stack, connect_later)])
         yield stack
 
 
 def in_parallel(steps: Sequence[Callable[[], object]]) -> None:
-    """Takes all steps at the same time; when all have ended, raises the first error among them."""
+    """Runs all steps at the same time; when all have ended, raises the first error among them."""
     with ThreadPoolExecutor(max_workers=len(steps)) as pool:
         for outcome in [pool.submit(step) for step in steps]:
             outcome.result()
@@ -143,12 +143,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m infra.local.stack.real_stack", description="Run the real stack.")
     parser.add_argument("--state", type=Path, required=True, help="the folder that keeps the stack's state")
     parser.add_argument("--headgate-url", default="http://127.0.0.1:8000", help="where Connect asks for secrets")
-    wanted = parser.parse_args()
-    credential = kept_secret(wanted.state / "service-credential")
+    options = parser.parse_args()
+    credential = kept_secret(options.state / "service-credential")
     try:
         with (
-            interrupts.awaited() as interrupted,
-            start(wanted.state, headgate_url=wanted.headgate_url, service_credential=credential) as stack,
+            interrupts.stop_on_signals() as interrupted,
+            start(options.state, headgate_url=options.headgate_url, service_credential=credential) as stack,
         ):
             for name, value in vars(stack.addresses).items():
                 print(f"{name}={value}")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infra.local.app.addresses import StackAddresses
-from infra.local.process.locks import held
+from infra.local.process.locks import locked
 from infra.local.process.ports import kept_ports
-from infra.local.process.processes import Server, end_leftover
+from infra.local.process.processes import Server, stop_leftover
 from infra.local.process.reaper import Reaper
 from infra.local.stack import postgres
 from infra.local.stack.folders import Folders
@@ -37,24 +37,23 @@ def start(state: Path, *, headgate_url: str, service_credential: str) -> Iterato
     state = state.absolute()
     folders = Folders(state)
     busy = f"another run uses the sandbox in {shown(state)}; end it first."
-    with held(state / "lock", busy=busy, wait=False), ExitStack() as ends:
-        end_leftover(folders.pid_file("postgres"), signal.SIGINT)
+    with locked(state / "lock", busy=busy, wait=False), ExitStack() as exit_stack:
+        stop_leftover(folders.pid_file("postgres"), signal.SIGINT)
         ports = kept_ports(folders.ports, PORTS)
         reaper = Reaper()
-        ends.callback(reaper.close)
+        exit_stack.callback(reaper.close)
         database = Server(postgres.plan(folders, port=ports["postgres"]), reaper)
-        ends.callback(database.stop)
+        exit_stack.callback(database.stop)
         database.start()
         address = postgres.url(folders, ports["postgres"])
         from infra.local import doubles
 
-        # Without a state folder: Headgate forgets its connectors at the end of the run, so the double must, too.
         started = doubles.start(
             kafka_port=ports["kafka"],
             connect_port=ports["connect"],
             headgate_url=headgate_url,
             service_credential=service_credential,
         )
-        ends.callback(started.stop)
+        exit_stack.callback(started.stop)
         addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres=address)
         yield SandboxStack(addresses=addresses, postgres=database)

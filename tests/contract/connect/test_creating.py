@@ -5,9 +5,7 @@ from tests.support.doubles import ConnectView
 from tests.support.waiting import eventually
 
 
-def test_a_connector_created_stopped_is_stopped_after_a_moment_and_touches_nothing(
-    shop: Shop, connect: ConnectView
-) -> None:
+def test_a_connector_created_stopped_becomes_stopped_and_contacts_nothing(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     answer = connect.create(config)
     assert answer.status_code == 201
@@ -68,7 +66,7 @@ def test_a_deleted_connector_is_gone_and_its_status_soon_after(shop: Shop, conne
     eventually(lambda: connect.states(config["name"])[0], lambda state: state == "none")
 
 
-def test_a_deleted_source_lets_go_of_its_slot_but_leaves_it_behind(shop: Shop, connect: ConnectView) -> None:
+def test_a_deleted_source_frees_its_slot_and_leaves_it(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config, state=None)
     connect.reach(config["name"], "RUNNING", "RUNNING")

@@ -55,7 +55,7 @@ def test_pausing_a_stopped_connector_makes_it_paused_without_tasks_and_resuming_
     connect.reach(config["name"], "RUNNING", "RUNNING")
 
 
-def test_the_same_order_twice_is_as_good_as_once(running: dict[str, str], connect: ConnectView) -> None:
+def test_the_same_change_twice_is_the_same_as_once(running: dict[str, str], connect: ConnectView) -> None:
     path = f"/connectors/{running['name']}"
     assert [connect.call("PUT", f"{path}/resume").status_code for _ in range(2)] == [202, 202]
     assert [connect.call("PUT", f"{path}/stop").status_code for _ in range(2)] == [204, 204]
@@ -63,7 +63,7 @@ def test_the_same_order_twice_is_as_good_as_once(running: dict[str, str], connec
 
 
 @pytest.mark.parametrize("order", ["pause", "resume", "stop"])
-def test_an_order_to_an_unknown_connector_is_404(connect: ConnectView, order: str) -> None:
+def test_a_change_of_an_unknown_connector_is_404(connect: ConnectView, order: str) -> None:
     answer = connect.call("PUT", f"/connectors/nobody/{order}")
     assert (answer.status_code, answer.json()["message"]) == (404, "Unknown connector nobody")
 

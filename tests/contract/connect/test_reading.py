@@ -1,4 +1,4 @@
-"""What Connect tells: itself, its plug-ins, lists, tasks, topics and offsets."""
+"""What Connect reports: itself, its plug-ins, lists, tasks, topics and offsets."""
 
 import pytest
 
@@ -75,7 +75,7 @@ def test_a_status_names_worker_and_version(running: dict[str, str], connect: Con
     assert task == connect.call("GET", f"/connectors/{running['name']}/tasks/0/status").json()
 
 
-def test_tasks_are_told_with_references(running: dict[str, str], connect: ConnectView) -> None:
+def test_tasks_are_shown_with_references(running: dict[str, str], connect: ConnectView) -> None:
     (task,) = connect.call("GET", f"/connectors/{running['name']}/tasks").json()
     assert task["id"] == {"connector": running["name"], "task": 0}
     assert task["config"]["database.password"] == running["database.password"]

@@ -14,7 +14,7 @@ from tests.support.waiting import eventually
 LONGER_THAN_ANYBODY_ASKS = 4.0
 """Seconds in which the worker's secret provider has given up."""
 LONGER_THAN_A_TASK_TAKES_TO_START = 2.0
-"""Seconds. Until then what was paused is still shown as paused, whatever becomes of it."""
+"""Seconds. Until then what was paused is still shown as paused, whatever follows."""
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_a_stopped_connector_stays_stopped_when_it_is_restarted(shop: Shop, conn
     connect.reach(config["name"], "STOPPED")
 
 
-def test_a_task_can_be_restarted_by_itself(running: dict[str, str], connect: ConnectView) -> None:
+def test_a_task_can_be_restarted_alone(running: dict[str, str], connect: ConnectView) -> None:
     assert connect.call("POST", f"/connectors/{running['name']}/tasks/0/restart").status_code == 204
     connect.reach(running["name"], "RUNNING", "RUNNING")
 
@@ -138,7 +138,7 @@ def test_without_secrets_a_resumed_connector_runs_without_task(shop: Shop, world
     eventually(lambda: connect.states(config["name"]), lambda seen: seen == ("RUNNING", ["RUNNING"]))
 
 
-def test_a_restart_of_what_failed_brings_back_a_restart_that_hangs(
+def test_a_restart_of_what_failed_repairs_a_restart_that_hangs(
     running: dict[str, str], world: World, connect: ConnectView
 ) -> None:
     path = f"/connectors/{running['name']}/restart?includeTasks=true"
@@ -185,7 +185,7 @@ def _state_of(connect: ConnectView, name: str) -> str:
     return str(answer.json()["connector"]["state"]) if is_json and answer.status_code == 200 else "none"
 
 
-def test_a_failed_task_is_restarted_alone_once_its_cause_is_mended(shop: Shop, connect: ConnectView) -> None:
+def test_a_failed_task_is_restarted_alone_once_its_cause_is_repaired(shop: Shop, connect: ConnectView) -> None:
     config = shop.source(publication__autocreate__mode="disabled")
     connect.create(config, state=None)
     connect.reach(config["name"], "RUNNING", "FAILED")

@@ -59,7 +59,7 @@ def test_no_table_at_all_runs_where_the_publication_exists(shop: Shop, connect: 
     connect.reach(config["name"], "RUNNING", "RUNNING")
 
 
-def test_a_slot_that_another_connector_holds_goes_unnoticed(shop: Shop, connect: ConnectView) -> None:
+def test_a_slot_that_another_connector_uses_goes_unnoticed(shop: Shop, connect: ConnectView) -> None:
     first = shop.source()
     connect.create(first, state="RUNNING")
     connect.reach(first["name"], "RUNNING", "RUNNING")

@@ -25,7 +25,7 @@ def test_a_configuration_without_name_has_one_error(shop: Shop, connect: Connect
     assert list(connect.validate(config)) == ["name"]
 
 
-def test_a_wrong_password_is_told_at_the_hostname(shop: Shop, connect: ConnectView) -> None:
+def test_a_wrong_password_is_reported_for_the_hostname(shop: Shop, connect: ConnectView) -> None:
     config = shop.source(database__password=shop.world.desk.reference("password", "wrong"))
     assert connect.validate(config) == {"database.hostname": [AUTHENTICATION]}
 
@@ -45,12 +45,12 @@ def test_a_reference_to_a_field_that_a_secret_lacks_is_refused(shop: Shop, conne
     assert connect.create(config).status_code == 500
 
 
-def test_an_unknown_database_is_told_at_the_hostname(shop: Shop, connect: ConnectView) -> None:
+def test_an_unknown_database_is_reported_for_the_hostname(shop: Shop, connect: ConnectView) -> None:
     (word,) = connect.validate(shop.source(database__dbname="missing"))["database.hostname"]
     assert word == 'Error while validating connector config: FATAL: database "missing" does not exist'
 
 
-def test_a_closed_port_is_told_at_the_hostname(shop: Shop, connect: ConnectView) -> None:
+def test_a_closed_port_is_reported_for_the_hostname(shop: Shop, connect: ConnectView) -> None:
     (word,) = connect.validate(shop.source(database__hostname="127.0.0.1", database__port="1"))["database.hostname"]
     assert "Connection to 127.0.0.1:1 refused" in word
 
@@ -65,9 +65,7 @@ def test_a_closed_port_is_told_at_the_hostname(shop: Shop, connect: ConnectView)
         ("table.include.list", "("),
     ],
 )
-def test_a_field_that_is_wrong_is_told_at_the_field(
-    shop: Shop, connect: ConnectView, key: str, value: str | None
-) -> None:
+def test_a_wrong_value_is_reported_for_its_field(shop: Shop, connect: ConnectView, key: str, value: str | None) -> None:
     errors = connect.validate(shop.source(**{key.replace(".", "__"): value}))
     assert list(errors) == [key]
     assert errors[key][0].startswith(f"The '{key}' value is invalid: ")

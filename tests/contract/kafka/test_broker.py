@@ -41,8 +41,8 @@ def topic(admin: AdminClient) -> Iterator[str]:
 def group(admin: AdminClient, topic: str) -> Iterator[str]:
     """A group that has read three records of the topic's first partition."""
     name = f"group-{secrets.token_hex(4)}"
-    wanted = ConsumerGroupTopicPartitions(name, [TopicPartition(topic, 0, 3)])
-    admin.alter_consumer_group_offsets([wanted])[name].result(LIMIT)
+    request = ConsumerGroupTopicPartitions(name, [TopicPartition(topic, 0, 3)])
+    admin.alter_consumer_group_offsets([request])[name].result(LIMIT)
     yield name
     admin.delete_consumer_groups([name])[name].exception(LIMIT)
 
@@ -69,7 +69,7 @@ def _write(world: World, topic: str, count: int) -> None:
     assert producer.flush(LIMIT) == 0
 
 
-def test_the_cluster_has_the_id_that_connect_tells(admin: AdminClient, world: World) -> None:
+def test_the_cluster_has_the_id_that_connect_reports(admin: AdminClient, world: World) -> None:
     cluster = admin.describe_cluster(request_timeout=LIMIT).result(LIMIT)
     assert cluster.cluster_id == world.connect.call("GET", "/").json()["kafka_cluster_id"]
     assert [f"{node.host}:{node.port}" for node in cluster.nodes] == [world.kafka]
@@ -115,7 +115,7 @@ def test_a_deleted_topic_is_gone(admin: AdminClient, topic: str) -> None:
     assert _code(lambda: admin.delete_topics([topic])[topic].result(LIMIT)) == "UNKNOWN_TOPIC_OR_PART"
 
 
-def test_settings_tell_what_was_given_and_what_is_default(admin: AdminClient, topic: str) -> None:
+def test_topic_configs_show_what_was_set_and_what_is_default(admin: AdminClient, topic: str) -> None:
     (described,) = admin.describe_configs([ConfigResource("topic", topic)]).values()
     settings = described.result(LIMIT)
     assert (settings["retention.ms"].value, settings["retention.ms"].is_default) == ("60000", False)
@@ -123,7 +123,7 @@ def test_settings_tell_what_was_given_and_what_is_default(admin: AdminClient, to
     assert settings["max.message.bytes"].value == "16777216"
 
 
-def test_settings_of_an_unknown_topic_are_refused(admin: AdminClient) -> None:
+def test_configs_of_an_unknown_topic_are_refused(admin: AdminClient) -> None:
     (described,) = admin.describe_configs([ConfigResource("topic", "unknown.topic")]).values()
     assert _code(lambda: described.result(LIMIT)) == "UNKNOWN_TOPIC_OR_PART"
 
@@ -137,7 +137,7 @@ def test_records_written_are_read_with_keys_and_headers(world: World, topic: str
     assert (found[0].key(), found[0].headers()) == (b"key", [("why", b"contract")])
 
 
-def test_offsets_tell_where_a_partition_begins_and_ends(
+def test_offsets_show_where_a_partition_begins_and_ends(
     world: World, admin: AdminClient, topic: str, consumer: Consumer
 ) -> None:
     _write(world, topic, 5)
@@ -160,20 +160,20 @@ def test_an_unknown_group_is_dead(admin: AdminClient) -> None:
     assert admin.describe_consumer_groups(["nobody"])["nobody"].result(LIMIT).state.name == "DEAD"
 
 
-def test_a_groups_offsets_are_told(admin: AdminClient, group: str, topic: str) -> None:
-    wanted = ConsumerGroupTopicPartitions(group)
-    (found,) = admin.list_consumer_group_offsets([wanted])[group].result(LIMIT).topic_partitions
+def test_a_groups_offsets_are_reported(admin: AdminClient, group: str, topic: str) -> None:
+    request = ConsumerGroupTopicPartitions(group)
+    (found,) = admin.list_consumer_group_offsets([request])[group].result(LIMIT).topic_partitions
     assert (found.topic, found.partition, found.offset) == (topic, 0, 3)
 
 
 def test_an_unknown_group_has_no_offsets(admin: AdminClient) -> None:
-    wanted = ConsumerGroupTopicPartitions("nobody")
-    assert admin.list_consumer_group_offsets([wanted])["nobody"].result(LIMIT).topic_partitions == []
+    request = ConsumerGroupTopicPartitions("nobody")
+    assert admin.list_consumer_group_offsets([request])["nobody"].result(LIMIT).topic_partitions == []
 
 
 def test_a_partition_without_offset_has_none(admin: AdminClient, group: str, topic: str) -> None:
-    wanted = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 1)])
-    (found,) = admin.list_consumer_group_offsets([wanted])[group].result(LIMIT).topic_partitions
+    request = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 1)])
+    (found,) = admin.list_consumer_group_offsets([request])[group].result(LIMIT).topic_partitions
     assert found.offset == -1001
 
 

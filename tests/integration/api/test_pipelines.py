@@ -281,7 +281,7 @@ def test_a_draft_is_not_deployed(sandbox: Sandbox) -> None:
 def test_a_tick_refreshes_the_observed_state_of_lists(sandbox: Sandbox) -> None:
     pipeline = sandbox.running_pipeline()
     sandbox.doubles.connect_double.fail_task(
-        pipeline["connector_name"], "java.lang.RuntimeException: x", restarts_in_vain=5
+        pipeline["connector_name"], "java.lang.RuntimeException: x", failing_restarts=5
     )
     assert sandbox.fire("dispatch")["ticks"] > 0
     seen = eventually(

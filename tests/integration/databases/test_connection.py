@@ -68,7 +68,7 @@ def test_any_password_is_only_a_wrong_one(shop: Shop, password: str) -> None:
     assert outcome(result) == ("authenticate", "AUTHENTICATION_FAILED")
 
 
-def test_unknown_user_looks_like_a_wrong_password(shop: Shop) -> None:
+def test_unknown_user_is_reported_as_a_wrong_password(shop: Shop) -> None:
     assert outcome(attempt(shop, username="nobody")) == ("authenticate", "AUTHENTICATION_FAILED")
 
 
@@ -187,7 +187,7 @@ WELCOME = (
 )
 
 
-def test_host_that_accepts_and_says_nothing_ends_with_the_deadline(shop: Shop) -> None:
+def test_host_that_accepts_and_is_silent_ends_with_the_deadline(shop: Shop) -> None:
     with listener(silent) as (port, _):
         began = time.monotonic()
         result = client(scripted(shop, port)).test(Deadline.after(2))
@@ -257,7 +257,7 @@ def test_unexpected_answers_have_their_codes_and_are_never_relayed(shop: Shop, a
     assert CANARY not in repr(result)
 
 
-def test_failure_shows_no_secret_and_no_foreign_text(shop: Shop) -> None:
+def test_failure_shows_no_secret_and_no_text_of_the_server(shop: Shop) -> None:
     with pytest.raises(DatabaseFailure) as caught:
         client(at(shop, password=CANARY)).server_facts((), Deadline.after(5))
     failure = caught.value

@@ -74,7 +74,7 @@ def test_key_columns_come_in_the_order_of_the_key(shop: Shop) -> None:
     assert listed(shop, "lines").primary_key_columns == ("c", "a")
 
 
-def test_rows_are_unknown_until_somebody_counted_them(shop: Shop) -> None:
+def test_rows_are_unknown_until_they_were_analyzed(shop: Shop) -> None:
     shop.run("CREATE TABLE shop.many (id int) WITH (autovacuum_enabled = false)")
     shop.run("INSERT INTO shop.many SELECT generate_series(1, 1000)")
     assert listed(shop, "many").estimated_rows is None
@@ -107,7 +107,7 @@ def test_size_of_a_partitioned_table_is_that_of_its_partitions(shop: Shop) -> No
     assert (parts.estimated_size_bytes or 0) > 100_000
 
 
-def test_table_that_somebody_alters_does_not_hold_up_the_others(shop: Shop) -> None:
+def test_table_that_is_being_altered_does_not_delay_the_others(shop: Shop) -> None:
     shop.run("ANALYZE shop.orders")
     with shop.server.connect(shop.name) as altering:
         altering.execute("BEGIN")
@@ -116,7 +116,7 @@ def test_table_that_somebody_alters_does_not_hold_up_the_others(shop: Shop) -> N
         altering.execute("ROLLBACK")
 
 
-def test_domains_are_seen_through_and_arrays_by_their_element(shop: Shop) -> None:
+def test_domains_have_their_base_type_and_arrays_that_of_their_element(shop: Shop) -> None:
     shop.run(
         "CREATE DOMAIN shop.money_amount AS numeric(12, 2)",
         "CREATE DOMAIN shop.price AS shop.money_amount",
@@ -167,14 +167,14 @@ def test_privileges_are_those_of_the_asking_role(shop: Shop) -> None:
     assert issues(shop, "orders") == {(IssueCode.NO_PRIVILEGE, Severity.FAIL, None)}
 
 
-def test_tables_that_share_a_topic_name_know_each_other(shop: Shop) -> None:
+def test_tables_that_share_a_topic_name_have_an_issue(shop: Shop) -> None:
     for name in ("two words", "two_words"):
         shop.run(f'CREATE TABLE shop."{name}" (id int PRIMARY KEY)', f'ALTER TABLE shop."{name}" OWNER TO {{role}}')
     assert issues(shop, "two words") == {(IssueCode.TOPIC_COLLISION, Severity.WARN, None)}
     assert issues(shop, "orders") == set()
 
 
-def test_functions_and_operators_of_somebody_else_are_never_called(shop: Shop) -> None:
+def test_functions_and_operators_of_other_users_are_never_called(shop: Shop) -> None:
     shop.run(
         "CREATE FUNCTION shop.pg_table_size(regclass) RETURNS bigint LANGUAGE sql AS 'SELECT 1/0::bigint'",
         "CREATE FUNCTION shop.format_type(oid, integer) RETURNS text LANGUAGE sql AS $$SELECT 'stolen'$$",

@@ -1,4 +1,4 @@
-"""TLS to a real server: each mode asks for as much as it says; a certificate is trusted only when it was given."""
+"""TLS to a real server: each mode requires what its name says; a certificate is trusted only when it is configured."""
 
 import contextlib
 import datetime as dt
@@ -129,7 +129,7 @@ def test_modes_that_verify_nothing_accept_any_certificate(encrypted: Encrypted, 
 
 
 @pytest.mark.parametrize("mode", [SslMode.VERIFY_CA, SslMode.VERIFY_FULL])
-def test_given_certificate_is_trusted(encrypted: Encrypted, mode: SslMode) -> None:
+def test_certificate_of_the_endpoint_is_trusted(encrypted: Encrypted, mode: SslMode) -> None:
     assert outcome(encrypted, mode, ca=encrypted.certificate) is None
 
 
@@ -139,7 +139,7 @@ def test_unknown_certificate_is_refused(encrypted: Encrypted, mode: SslMode) -> 
     assert outcome(encrypted, mode, ca=make_certificate().certificate) == "TLS_FAILED"
 
 
-def test_only_the_full_mode_looks_at_the_name(encrypted: Encrypted) -> None:
+def test_only_the_full_mode_checks_the_name(encrypted: Encrypted) -> None:
     assert outcome(encrypted, SslMode.VERIFY_CA, host="other.example", ca=encrypted.certificate) is None
     assert outcome(encrypted, SslMode.VERIFY_FULL, host="other.example", ca=encrypted.certificate) == "TLS_FAILED"
 

@@ -144,7 +144,7 @@ def test_each_fault_fails_its_own_check(shop: Shop, name: str) -> None:
     assert readiness.status is ReadinessStatus.NOT_READY
 
 
-MENDED_BY_THEIR_OWN_SQL = (
+REPAIRED_BY_THEIR_OWN_SQL = (
     "role without REPLICATION",
     "no CREATE on the database",
     "table of another owner",
@@ -172,8 +172,8 @@ MENDED_BY_THEIR_OWN_SQL = (
 )
 
 
-@pytest.mark.parametrize("name", MENDED_BY_THEIR_OWN_SQL)
-def test_recommended_sql_mends_the_fault(shop: Shop, name: str) -> None:
+@pytest.mark.parametrize("name", REPAIRED_BY_THEIR_OWN_SQL)
+def test_recommended_sql_repairs_the_fault(shop: Shop, name: str) -> None:
     fault = FAULTS[name]
     shop.run(*fault.statements)
     (check,) = shop.readiness(shop.plan(**fault.plan())).failures

@@ -1,4 +1,4 @@
-"""What a delivery would meet on a real server, and whether the verdict agrees with what PostgreSQL then does."""
+"""What a delivery would find on a real server, and whether the verdict agrees with what PostgreSQL then does."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -154,7 +154,7 @@ def test_postgresql_agrees_with_the_problem(shop: Shop, name: str) -> None:
         sink.execute(both)
 
 
-def test_columns_that_fill_themselves_may_be_missing_in_the_topic(shop: Shop) -> None:
+def test_columns_with_a_default_or_identity_may_be_missing_in_the_topic(shop: Shop) -> None:
     shop.run(
         MADE,
         OWNED,
@@ -175,7 +175,7 @@ def test_insert_needs_no_key_and_no_other_privilege(shop: Shop) -> None:
     assert verdict(shop, write_mode=WriteMode.INSERT).problems == ()
 
 
-def test_odd_names_are_looked_up_as_they_are(shop: Shop) -> None:
+def test_odd_names_are_found_as_they_are(shop: Shop) -> None:
     shop.run('CREATE TABLE copy."Odd ""name" (id bigint PRIMARY KEY)', "CREATE TABLE copy.odd (id bigint PRIMARY KEY)")
     found = facts(shop, TableName("copy", 'Odd "name'), TableName("copy", "ODD"))
     assert [table.name.table_name for table in found.tables] == ['Odd "name']

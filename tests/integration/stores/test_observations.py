@@ -171,7 +171,7 @@ def test_a_tick_begins_with_one_call(tables: Tables, gate: Gate) -> None:
     observations = Observations()
     observations.write("k", view(5_000), changed=True)
     gate.watch()
-    cluster, seen = observations.look("k", clusters)
+    cluster, seen = observations.cluster_and_view("k", clusters)
     assert [point.what for point in gate.unwatch()] == ["BatchGetItem"]
     assert cluster
     assert cluster.base_url == address
@@ -182,13 +182,13 @@ def test_a_head_whose_body_is_new_to_the_process_is_read_once_more(tables: Table
     clusters, _ = registered()
     Observations().write("k", view(3), changed=True)
     gate.watch()
-    _, seen = Observations().look("k", clusters)
+    _, seen = Observations().cluster_and_view("k", clusters)
     assert [point.what for point in gate.unwatch()] == ["BatchGetItem"] * 3
     assert len(seen.snapshot.desired) == 3
 
 
 def test_a_cluster_that_is_not_registered_has_no_registration(tables: Tables) -> None:
-    assert Observations().look("k", ConnectClusters()) == (None, ClusterView())
+    assert Observations().cluster_and_view("k", ConnectClusters()) == (None, ClusterView())
 
 
 def test_a_change_of_what_is_desired_is_counted_in_the_head(tables: Tables) -> None:
@@ -222,7 +222,7 @@ def transition(name: str = "c0", *, at: datetime = NOW) -> Transition:
 
 def looked(observations: Observations) -> ClusterView:
     """What a tick begins with."""
-    return observations.look("k", ConnectClusters())[1]
+    return observations.cluster_and_view("k", ConnectClusters())[1]
 
 
 def stored(observations: Observations, *transitions: Transition, connectors: int = 2) -> ClusterView:

@@ -208,7 +208,7 @@ def test_a_server_that_drips_bytes_is_not_waited_for(http: GuardedHttp, worker: 
     assert not to_the_end.is_set()
 
 
-def test_a_server_that_says_nothing_is_not_waited_for(http: GuardedHttp, worker: Worker) -> None:
+def test_a_server_that_does_not_answer_is_not_waited_for(http: GuardedHttp, worker: Worker) -> None:
     worker.on("GET", "/", Reply(after=silence(worker)))
     with pytest.raises(NoAnswer) as lost:
         http.send("GET", "/", deadline=soon(), seconds=0.2)

@@ -67,7 +67,7 @@ def test_it_can_be_used_again_after_closing(brokers: str) -> None:
     assert kafka.topics(Deadline.after(10))
 
 
-def test_brokers_that_are_not_there_are_unavailable_and_nothing_is_printed(
+def test_brokers_that_do_not_run_are_unavailable_and_nothing_is_printed(
     closed_port: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(Unavailable) as raised:
@@ -76,7 +76,7 @@ def test_brokers_that_are_not_there_are_unavailable_and_nothing_is_printed(
     assert capfd.readouterr() == ("", "")
 
 
-def test_brokers_that_say_nothing_are_unavailable() -> None:
+def test_brokers_that_do_not_answer_are_unavailable() -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen(8)

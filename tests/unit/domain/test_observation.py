@@ -71,7 +71,7 @@ def test_connector_and_tasks_are_judged_together(state: str, tasks: list[str], o
 @pytest.mark.parametrize("state", ["RUNNING", "PAUSED", "STOPPED", "FAILED", "UNASSIGNED", "RESTARTING", "?"])
 @pytest.mark.parametrize("first", TASK_STATES)
 @pytest.mark.parametrize("second", TASK_STATES)
-def test_a_good_word_is_only_said_when_every_task_agrees(state: str, first: str, second: str) -> None:
+def test_a_plain_state_needs_all_tasks_to_agree(state: str, first: str, second: str) -> None:
     seen = observe(status(state, first, second), now=NOW)
     if seen.state in (ObservedState.RUNNING, ObservedState.PAUSED, ObservedState.STOPPED):
         assert {state, first, second} == {seen.state.value}
@@ -110,7 +110,7 @@ def test_reasons_stay_few_however_many_tasks_fail() -> None:
     assert len(observe(status("RUNNING", *["FAILED"] * 900), now=NOW).reasons) <= 12
 
 
-def test_connects_own_word_is_not_relayed() -> None:
+def test_a_state_that_only_connect_knows_is_not_shown() -> None:
     seen = observe(status("hunter2", "hunter2"), now=NOW)
     assert "hunter2" not in " ".join(seen.reasons)
 
@@ -122,7 +122,7 @@ def test_the_later_observation_wins() -> None:
     assert newer(late, early) is late
 
 
-def test_of_two_observations_of_one_moment_the_first_stays() -> None:
+def test_of_two_observations_of_the_same_time_the_first_stays() -> None:
     one, other = (Observation(state=state, observed_at=NOW) for state in (ObservedState.RUNNING, ObservedState.FAILED))
     assert newer(one, other) is one
 

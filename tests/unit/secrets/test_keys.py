@@ -82,10 +82,10 @@ def test_another_master_key_opens_nothing() -> None:
 
 @pytest.mark.parametrize("length", [0, 16, 31, 33, 64])
 def test_a_master_key_of_another_length_is_refused_without_showing_it(length: int) -> None:
-    given = base64.b64encode(bytes(range(length))).decode()
+    key = base64.b64encode(bytes(range(length))).decode()
     with pytest.raises(ValueError, match="32 bytes in base64") as refused:
-        LocalKeys(Secret(given))
-    assert not given or given not in str(refused.value)
+        LocalKeys(Secret(key))
+    assert not key or key not in str(refused.value)
 
 
 def test_a_master_key_that_is_not_base64_is_refused() -> None:
@@ -93,7 +93,7 @@ def test_a_master_key_that_is_not_base64_is_refused() -> None:
         LocalKeys(Secret("not base64 at all, but long enough to be one"))
 
 
-def test_kms_is_told_what_the_key_is_for(kms: Any, kms_key: str) -> None:
+def test_kms_gets_the_purpose_of_the_key(kms: Any, kms_key: str) -> None:
     plain, wrapped = KmsKeys(lambda: kms, kms_key).new_data_key()
     opened = kms.decrypt(CiphertextBlob=wrapped, KeyId=kms_key, EncryptionContext=PURPOSE)
     assert opened["Plaintext"] == plain
@@ -134,7 +134,7 @@ def test_a_wrapped_key_outlives_a_rotation_in_kms(kms: Any, kms_key: str) -> Non
     assert keys.unwrap(wrapped) == plain
 
 
-def test_the_key_id_tells_who_wraps(kms: Any, kms_key: str) -> None:
+def test_the_key_id_names_the_wrapping_key(kms: Any, kms_key: str) -> None:
     assert CachedKeys(KmsKeys(lambda: kms, kms_key)).key_id == kms_key
     assert CachedKeys(LocalKeys(master_key())).key_id == "local"
 
@@ -190,7 +190,7 @@ def test_no_more_than_a_bounded_number_of_opened_keys_is_kept() -> None:
     assert len(keys._opened) <= 2
 
 
-def test_a_key_that_cannot_be_opened_is_not_remembered_as_one_that_can() -> None:
+def test_a_key_that_cannot_be_unwrapped_is_not_cached() -> None:
     keys = CachedKeys(LocalKeys(master_key()))
     foreign = LocalKeys(master_key()).new_data_key()[1]
     for _ in range(2):

@@ -13,7 +13,7 @@ def hashed() -> str:
     return hash_password(RIGHT)
 
 
-def test_the_right_password_is_known(hashed: str) -> None:
+def test_the_right_password_is_accepted(hashed: str) -> None:
     assert verify_password(RIGHT, hashed)
 
 
@@ -22,7 +22,7 @@ def test_another_password_is_not(hashed: str, wrong: str) -> None:
     assert not verify_password(Secret(wrong), hashed)
 
 
-def test_the_hash_says_how_it_was_made_and_not_of_what(hashed: str) -> None:
+def test_the_hash_shows_its_parameters_and_not_the_password(hashed: str) -> None:
     assert hashed.startswith("$argon2id$v=19$m=47104,t=1,p=1$")
     assert "horse" not in hashed
 
@@ -37,7 +37,7 @@ def test_letters_beyond_ascii_count() -> None:
     assert not verify_password(Secret("password-password"), hashed)
 
 
-def test_nobody_without_an_account_has_a_password() -> None:
+def test_without_a_stored_hash_no_password_is_right() -> None:
     assert not verify_password(RIGHT, None)
 
 

@@ -28,7 +28,7 @@ def test_a_text_is_not_opened_under_another_name(sealer: Sealer) -> None:
         sealer.open("other", sealer.seal("name", Secret("text")))
 
 
-def test_what_is_stored_tells_nothing_of_the_text(sealer: Sealer) -> None:
+def test_what_is_stored_does_not_contain_the_text(sealer: Sealer) -> None:
     assert "telling" not in sealer.seal("name", Secret("a-telling-text"))
 
 

@@ -24,9 +24,9 @@ def test_equal_secrets_are_equal() -> None:
     assert same_secret("geheimnis-ä", Secret("geheimnis-ä"))
 
 
-@pytest.mark.parametrize("given", ["", "geheimnis", "geheimnis-a", "geheimnis-ä "])
-def test_other_secrets_are_not(given: str) -> None:
-    assert not same_secret(given, Secret("geheimnis-ä"))
+@pytest.mark.parametrize("presented", ["", "geheimnis", "geheimnis-a", "geheimnis-ä "])
+def test_other_secrets_are_not(presented: str) -> None:
+    assert not same_secret(presented, Secret("geheimnis-ä"))
 
 
 def test_a_derived_key_is_the_same_in_every_process() -> None:

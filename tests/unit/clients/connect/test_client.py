@@ -20,7 +20,7 @@ from tests.support.connect_worker import (
 reads = pytest.mark.parametrize("read", READS)
 
 
-def test_the_root_tells_version_and_cluster(connect: Connect) -> None:
+def test_the_root_reports_version_and_cluster(connect: Connect) -> None:
     root = connect.root(soon())
     assert (root.version, root.kafka_cluster_id) == ("4.3.1", "kafka-1")
 
@@ -70,7 +70,7 @@ def test_a_connector_that_was_just_made_has_no_status_yet(connect: Connect, work
     assert (status.state, status.tasks) == ("UNASSIGNED", ())
 
 
-def test_what_connect_says_is_not_there_is_not_there(connect: Connect, worker: Worker) -> None:
+def test_what_connect_reports_as_missing_is_none(connect: Connect, worker: Worker) -> None:
     for path in ("status", "config", "topics"):
         worker.on("GET", f"/connectors/{NAME}/{path}", refusal(404))
     assert connect.find_status(NAME, soon()) is None
@@ -101,7 +101,7 @@ def test_of_configs_only_hashes_come_and_only_those_of_connectors_of_our_names(
     assert len(worker.seen) == 1
 
 
-def test_configs_that_cannot_be_had_are_asked_for_only_once(connect: Connect, worker: Worker) -> None:
+def test_configs_that_cannot_be_read_are_requested_only_once(connect: Connect, worker: Worker) -> None:
     worker.on("GET", "/connectors?expand=status&expand=info", Reply(after=reset))
     with pytest.raises(Unavailable):
         connect.statuses_and_configs(soon())
@@ -128,7 +128,7 @@ def test_an_html_404_is_not_ready_and_never_absent(connect: Connect, worker: Wor
 
 
 @reads
-def test_a_worker_that_says_nothing_is_not_waited_for(connect: Connect, worker: Worker, read: str) -> None:
+def test_a_worker_that_does_not_answer_is_not_waited_for(connect: Connect, worker: Worker, read: str) -> None:
     path, call = READS[read]
     worker.on("GET", path, Reply(after=silence(worker)))
     with pytest.raises(TimedOut):
@@ -147,7 +147,7 @@ def test_a_redirect_is_not_followed(connect: Connect, worker: Worker, read: str)
 
 @reads
 @pytest.mark.parametrize("status", [401, 403])
-def test_refused_credentials_are_said_so(connect: Connect, worker: Worker, read: str, status: int) -> None:
+def test_refused_credentials_are_reported(connect: Connect, worker: Worker, read: str, status: int) -> None:
     path, call = READS[read]
     worker.on("GET", path, html(status, "no"))
     with pytest.raises(Unavailable) as raised:

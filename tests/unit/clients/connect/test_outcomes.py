@@ -81,7 +81,7 @@ def test_a_page_of_something_else_leaves_the_outcome_unknown(connect: Connect, w
 
 @writes
 @pytest.mark.parametrize("reply", [html(404), html(401), html(403), html(400), Reply(302), refusal(401), refusal(403)])
-def test_what_connect_never_looked_at_changed_nothing(
+def test_what_connect_never_processed_changed_nothing(
     connect: Connect, worker: Worker, write: str, reply: Reply
 ) -> None:
     method, path, call = WRITES[write]
@@ -107,7 +107,7 @@ def test_without_time_nothing_is_sent(connect: Connect, worker: Worker, write: s
 
 
 @pytest.mark.parametrize("write", [name for name in WRITES if name not in ("create", "delete", "put_config")])
-def test_changing_what_is_not_there_is_not_found(connect: Connect, worker: Worker, write: str) -> None:
+def test_changing_what_does_not_exist_is_not_found(connect: Connect, worker: Worker, write: str) -> None:
     method, path, call = WRITES[write]
     worker.on(method, path, refusal(404))
     with pytest.raises(NotFound):
@@ -115,7 +115,7 @@ def test_changing_what_is_not_there_is_not_found(connect: Connect, worker: Worke
 
 
 @writes
-def test_any_other_definite_no_is_a_rejection(connect: Connect, worker: Worker, write: str) -> None:
+def test_any_other_refusal_is_a_rejection(connect: Connect, worker: Worker, write: str) -> None:
     method, path, call = WRITES[write]
     worker.on(method, path, refusal(405))
     with pytest.raises(Rejected) as raised:
@@ -124,7 +124,7 @@ def test_any_other_definite_no_is_a_rejection(connect: Connect, worker: Worker, 
     assert SECRET not in raised.value.message
 
 
-def test_deleting_tells_whether_there_was_something(connect: Connect, worker: Worker) -> None:
+def test_deleting_reports_whether_it_existed(connect: Connect, worker: Worker) -> None:
     worker.on("DELETE", f"/connectors/{NAME}", Reply(204), refusal(404))
     assert connect.delete(NAME, soon()) is True
     assert connect.delete(NAME, soon()) is False
@@ -155,21 +155,21 @@ def test_after_a_rebalance_a_worker_that_is_gone_leaves_the_outcome_unknown(conn
         connect.pause(NAME, soon())
 
 
-def test_a_config_that_was_written_all_the_same_is_not_written_again(connect: Connect, worker: Worker) -> None:
+def test_a_config_that_was_written_despite_the_409_is_not_written_again(connect: Connect, worker: Worker) -> None:
     worker.on("PUT", f"/connectors/{NAME}/config", refusal(409))
     worker.on("GET", f"/connectors/{NAME}/config", Reply(body={**CONFIG, "name": NAME}))
     connect.put_config(NAME, CONFIG, soon())
     assert worker.count("PUT", f"/connectors/{NAME}/config") == 1
 
 
-def test_a_connector_is_made_stopped(connect: Connect, worker: Worker) -> None:
+def test_a_connector_is_created_stopped(connect: Connect, worker: Worker) -> None:
     worker.on("POST", "/connectors", Reply(201, {"name": NAME}))
     connect.create_stopped(NAME, CONFIG, soon())
     assert worker.bodies[-1] == {"name": NAME, "config": {**CONFIG, "name": NAME}, "initial_state": "STOPPED"}
 
 
 @pytest.mark.parametrize("version", ["3.6.2", "2.8.0", "7.6.0-ccs", "7.6.1-ce", "unheard-of"])
-def test_an_older_connect_makes_it_and_stops_it(connect: Connect, worker: Worker, version: str) -> None:
+def test_an_older_connect_creates_it_and_stops_it(connect: Connect, worker: Worker, version: str) -> None:
     worker.on("GET", "/", Reply(body={"version": version}))
     worker.on("POST", "/connectors", Reply(201))
     worker.on("PUT", f"/connectors/{NAME}/stop", Reply(204))
@@ -179,7 +179,7 @@ def test_an_older_connect_makes_it_and_stops_it(connect: Connect, worker: Worker
 
 
 @pytest.mark.parametrize("version", ["3.7.0", "4.3.1", "7.7.0-ccs", "8.0.0-ce", "3.10.1"])
-def test_a_newer_connect_makes_it_stopped(connect: Connect, worker: Worker, version: str) -> None:
+def test_a_newer_connect_creates_it_stopped(connect: Connect, worker: Worker, version: str) -> None:
     worker.on("GET", "/", Reply(body={"version": version}))
     worker.on("POST", "/connectors", Reply(201))
     connect.create_stopped(NAME, CONFIG, soon())
@@ -187,7 +187,7 @@ def test_a_newer_connect_makes_it_stopped(connect: Connect, worker: Worker, vers
 
 
 @pytest.mark.parametrize("reply", [html(404), refusal(404), refusal(500)])
-def test_made_and_perhaps_not_stopped_is_not_known(connect: Connect, worker: Worker, reply: Reply) -> None:
+def test_created_and_perhaps_not_stopped_is_an_unknown_outcome(connect: Connect, worker: Worker, reply: Reply) -> None:
     worker.on("GET", "/", Reply(body={"version": "3.4.0"}))
     worker.on("POST", "/connectors", Reply(201))
     worker.on("PUT", f"/connectors/{NAME}/stop", reply)
@@ -195,7 +195,7 @@ def test_made_and_perhaps_not_stopped_is_not_known(connect: Connect, worker: Wor
         connect.create_stopped(NAME, CONFIG, soon())
 
 
-def test_a_name_that_is_taken_is_found_by_looking(connect: Connect, worker: Worker) -> None:
+def test_a_name_that_is_taken_is_found_by_a_read(connect: Connect, worker: Worker) -> None:
     worker.on("POST", "/connectors", refusal(409, "whatever it says"))
     worker.on("GET", f"/connectors/{NAME}/config", Reply(body={"name": NAME}))
     with pytest.raises(AlreadyExists) as raised:
@@ -211,7 +211,7 @@ def test_a_rebalance_during_create_is_waited_out(connect: Connect, worker: Worke
     assert worker.count("POST", "/connectors") == 2
 
 
-def test_a_409_that_cannot_be_looked_into_leaves_the_outcome_unknown(connect: Connect, worker: Worker) -> None:
+def test_a_409_whose_cause_cannot_be_read_leaves_the_outcome_unknown(connect: Connect, worker: Worker) -> None:
     worker.on("POST", "/connectors", refusal(409))
     worker.on("GET", f"/connectors/{NAME}/config", html(404))
     with pytest.raises(OutcomeUnknown):
@@ -227,7 +227,7 @@ You can also find the above list of errors at the endpoint `/connector-plugins/{
 
 
 @pytest.mark.parametrize("write", ["create", "put_config"])
-def test_a_refused_config_is_told_in_our_words(connect: Connect, worker: Worker, write: str) -> None:
+def test_a_refused_config_is_reported_in_our_words(connect: Connect, worker: Worker, write: str) -> None:
     method, path, call = WRITES[write]
     worker.on(method, path, refusal(400, REFUSED))
     with pytest.raises(Invalid) as raised:
@@ -242,7 +242,7 @@ def test_a_refused_config_is_told_in_our_words(connect: Connect, worker: Worker,
     assert SECRET not in str(raised.value.details)
 
 
-def test_a_refusal_that_says_nothing_known_is_still_one(connect: Connect, worker: Worker) -> None:
+def test_a_refusal_with_an_unknown_text_is_still_a_refusal(connect: Connect, worker: Worker) -> None:
     worker.on("POST", "/connectors", refusal(400))
     with pytest.raises(Invalid) as raised:
         connect.create_stopped(NAME, CONFIG, soon())

@@ -28,7 +28,7 @@ def validate(connect: Connect) -> tuple[FieldError, ...]:
 
 @reads
 @pytest.mark.parametrize("body", HOSTILE, ids=lambda body: repr(body)[:20])
-def test_a_hostile_answer_is_unavailable_or_empty_but_never_a_crash(
+def test_an_answer_of_any_shape_is_unavailable_or_empty_but_never_a_crash(
     connect: Connect, worker: Worker, read: str, body: Any
 ) -> None:
     path, call = READS[read]
@@ -40,7 +40,7 @@ def test_a_hostile_answer_is_unavailable_or_empty_but_never_a_crash(
     assert "text" not in repr(found)
 
 
-def test_foreign_words_in_a_status_are_not_relayed(connect: Connect, worker: Worker) -> None:
+def test_unknown_words_in_a_status_are_not_passed_on(connect: Connect, worker: Worker) -> None:
     body = status_body(SECRET, SECRET)
     body["connector"]["worker_id"] = f"{SECRET}\n<script>"
     worker.on("GET", f"/connectors/{NAME}/status", Reply(body=body))
@@ -64,7 +64,7 @@ def test_foreign_words_in_a_status_are_not_relayed(connect: Connect, worker: Wor
         {"status": {"connector": {}, "tasks": [{"id": 1}] * 5000}},
     ],
 )
-def test_one_bad_entry_neither_hides_the_others_nor_looks_absent(connect: Connect, worker: Worker, bad: Any) -> None:
+def test_one_bad_entry_neither_hides_the_others_nor_seems_absent(connect: Connect, worker: Worker, bad: Any) -> None:
     body = {"bad": bad, "good": {"status": status_body("RUNNING", "RUNNING")}}
     worker.on("GET", "/connectors?expand=status", Reply(body=body))
     assert {name: status.state for name, status in connect.statuses(soon()).items()} == {
@@ -74,12 +74,12 @@ def test_one_bad_entry_neither_hides_the_others_nor_looks_absent(connect: Connec
 
 
 @pytest.mark.parametrize("body", HOSTILE, ids=lambda body: repr(body)[:20])
-def test_a_hostile_verdict_is_unavailable_and_never_valid(connect: Connect, worker: Worker, body: Any) -> None:
+def test_a_validation_of_any_shape_is_unavailable_and_never_valid(connect: Connect, worker: Worker, body: Any) -> None:
     worker.on("PUT", VALIDATE, Reply(body=body))
     with pytest.raises(Unavailable):
         validate(connect)
 
 
-def test_errors_that_stand_nowhere_are_still_errors(connect: Connect, worker: Worker) -> None:
+def test_errors_without_a_field_are_still_errors(connect: Connect, worker: Worker) -> None:
     worker.on("PUT", VALIDATE, validated(count=2))
     assert validate(connect) == (FieldError(field="config", messages=("The connector refuses this value.",)),)

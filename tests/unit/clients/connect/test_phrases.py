@@ -64,7 +64,7 @@ def test_a_good_config_has_no_errors(connect: Connect, worker: Worker) -> None:
         ("a.b", f"{SECRET} is not what I like", "The connector refuses this value."),
     ],
 )
-def test_an_error_is_told_in_our_words(
+def test_an_error_is_reported_in_our_words(
     connect: Connect, worker: Worker, field_name: str, text: str, sentence: str
 ) -> None:
     worker.on("PUT", VALIDATE, validated({"name": field_name, "value": SECRET, "errors": [text]}))
@@ -80,7 +80,7 @@ def test_an_error_is_told_in_our_words(
         {"name": "config", "errors": [SECRET * 50] * 500},
     ],
 )
-def test_a_hostile_error_is_still_only_ours(connect: Connect, worker: Worker, value: Any) -> None:
+def test_an_untrusted_error_becomes_one_of_ours(connect: Connect, worker: Worker, value: Any) -> None:
     worker.on("PUT", VALIDATE, validated(value))
     assert validate(connect) == (FieldError(field="config", messages=("The connector refuses this value.",)),)
 

@@ -18,12 +18,12 @@ from chalicelib.clients.connect.version import creates_stopped, kafka_version
         ("99999.1", None),
     ],
 )
-def test_a_version_is_told_in_kafkas_own_numbers(text: str, version: tuple[int, int] | None) -> None:
+def test_a_version_is_translated_to_that_of_kafka(text: str, version: tuple[int, int] | None) -> None:
     assert kafka_version(text) == version
 
 
 @pytest.mark.parametrize(
     ("text", "does"), [("3.6.9", False), ("3.7.0", True), ("4.0.0", True), ("7.6.0-ccs", False), ("?", False)]
 )
-def test_making_a_connector_stopped_came_with_3_7(text: str, does: bool) -> None:
+def test_creating_a_connector_stopped_came_with_3_7(text: str, does: bool) -> None:
     assert creates_stopped(text) is does

@@ -24,5 +24,5 @@ def test_every_code_has_a_sentence_and_a_step() -> None:
         (FailureCode.TLS_FAILED, False),
     ],
 )
-def test_only_what_may_pass_is_worth_another_try(code: FailureCode, retryable: bool) -> None:
+def test_only_temporary_failures_are_retryable(code: FailureCode, retryable: bool) -> None:
     assert DatabaseFailure(code).retryable is retryable

@@ -49,7 +49,7 @@ def desired(*names: str, state: DesiredState = DesiredState.RUNNING) -> dict[str
 
 
 def read(*statuses: ConnectorStatus, hashes: Mapping[str, str] | None = None, **more: Any) -> TickInput:
-    """What a look has read: these statuses, compared just now."""
+    """What a tick has read: these statuses, configs compared just now."""
     connect = ConnectSnapshot(
         statuses={one.name: one for one in statuses}, config_hashes=hashes, compared_at=more.pop("compared_at", NOW)
     )
@@ -219,6 +219,14 @@ def test_what_finds_no_room_among_the_transitions_is_seen_to_change_later(waitin
     first = [one.connector for one in result.view.transitions[waiting:]]
     later = digest(published(result), read(status(A, "PAUSED"), status(ORPHAN)), now=NOW + TICK)
     assert first + [one.connector for one in later.view.transitions] == [B, A, ORPHAN]
+
+
+def test_transitions_of_the_cluster_have_a_bound_of_their_own() -> None:
+    old = Transition(connector=A, before=None, after=ObservedState.RUNNING, at=NOW)
+    view = replace(settled(RUNNING), transitions=(old,) * (2 * MAX_TRANSITIONS - 1))
+    for _ in range(2):
+        view = digest(digest(view, unreadable(), now=NOW).view, read(RUNNING), now=NOW).view
+        assert len(view.transitions) == 2 * MAX_TRANSITIONS
 
 
 # the plan

@@ -59,8 +59,8 @@ def name_of(table: type[Model]) -> str:
 
 
 def test_it_declares_the_tables_of_the_stores_and_no_others() -> None:
-    wanted = {table.Meta.table_name.removeprefix(PREFIX) for table in ALL_TABLES}
-    assert {named(one, "TableName") for one in of_type("AWS::DynamoDB::Table")} == wanted
+    expected = {table.Meta.table_name.removeprefix(PREFIX) for table in ALL_TABLES}
+    assert {named(one, "TableName") for one in of_type("AWS::DynamoDB::Table")} == expected
 
 
 @pytest.mark.parametrize("table", ALL_TABLES, ids=name_of)
@@ -70,9 +70,9 @@ def test_a_table_has_the_keys_that_its_store_uses(table: type[Model]) -> None:
 
 @pytest.mark.parametrize("table", ALL_TABLES, ids=name_of)
 def test_a_table_has_the_indexes_that_its_store_asks_with_every_column_in_them(table: type[Model]) -> None:
-    given = properties(table).get("GlobalSecondaryIndexes", [])
-    assert {index["IndexName"]: declared(index["KeySchema"]) for index in given} == indexes(table)
-    assert all(index["Projection"] == {"ProjectionType": "ALL"} for index in given)
+    found = properties(table).get("GlobalSecondaryIndexes", [])
+    assert {index["IndexName"]: declared(index["KeySchema"]) for index in found} == indexes(table)
+    assert all(index["Projection"] == {"ProjectionType": "ALL"} for index in found)
 
 
 @pytest.mark.parametrize("table", ALL_TABLES, ids=name_of)
@@ -86,15 +86,15 @@ def test_a_table_defines_the_attributes_of_its_keys_and_no_others(table: type[Mo
 @pytest.mark.parametrize("table", ALL_TABLES, ids=name_of)
 def test_rows_that_expire_are_removed_by_the_table(table: type[Model]) -> None:
     expiring = [one.attr_name for one in table.get_attributes().values() if isinstance(one, TTLAttribute)]
-    wanted = {"AttributeName": expiring[0], "Enabled": True} if expiring else None
-    assert properties(table).get("TimeToLiveSpecification") == wanted
+    expected = {"AttributeName": expiring[0], "Enabled": True} if expiring else None
+    assert properties(table).get("TimeToLiveSpecification") == expected
 
 
 @pytest.mark.parametrize("table", ALL_TABLES, ids=name_of)
 def test_a_table_can_be_restored_and_is_not_deleted_by_mistake(table: type[Model]) -> None:
-    given = properties(table)
-    assert given["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
-    assert (given["BillingMode"], given["DeletionProtectionEnabled"]) == ("PAY_PER_REQUEST", True)
+    found = properties(table)
+    assert found["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+    assert (found["BillingMode"], found["DeletionProtectionEnabled"]) == ("PAY_PER_REQUEST", True)
 
 
 @pytest.mark.parametrize("name", [name for name in RESOURCES if name.endswith("Table") or name == "CredentialsKey"])
@@ -109,16 +109,16 @@ def test_there_is_a_queue_with_a_dead_letter_queue_for_each_that_is_rung() -> No
 
 @pytest.mark.parametrize(("queue", "function"), [("JobsQueue", "RunJob"), ("TicksQueue", "RunTick")])
 def test_a_message_stays_hidden_six_times_as_long_as_its_function_may_run(queue: str, function: str) -> None:
-    given = RESOURCES[queue]["Properties"]
-    assert given["VisibilityTimeout"] == 6 * FUNCTIONS[function][1]
+    found = RESOURCES[queue]["Properties"]
+    assert found["VisibilityTimeout"] == 6 * FUNCTIONS[function][1]
     dead = {"deadLetterTargetArn": {"Fn::GetAtt": [queue.replace("Queue", "DeadQueue"), "Arn"]}}
-    assert given["RedrivePolicy"] == {**dead, "maxReceiveCount": KEEPS_RECEIVING}
+    assert found["RedrivePolicy"] == {**dead, "maxReceiveCount": KEEPS_RECEIVING}
 
 
 @pytest.mark.parametrize("queue", ["JobsQueue", "TicksQueue"])
 def test_a_message_lives_until_its_last_receive(queue: str) -> None:
-    given = RESOURCES[queue]["Properties"]
-    assert given["MessageRetentionPeriod"] >= KEEPS_RECEIVING * given["VisibilityTimeout"]
+    found = RESOURCES[queue]["Properties"]
+    assert found["MessageRetentionPeriod"] >= KEEPS_RECEIVING * found["VisibilityTimeout"]
 
 
 def test_the_key_rotates() -> None:

@@ -39,13 +39,13 @@ def test_other_arguments_are_refused(said: list[str], arguments: list[str]) -> N
 
 
 def test_settings_and_credentials_of_the_machine_stay_out_of_the_package() -> None:
-    given = {
+    variables = {
         "PATH": "/bin",
         "HEADGATE_ADMIN_PASSWORD": "hunter2",
         "AWS_SECRET_ACCESS_KEY": "hunter2",
         "PIP_INDEX_URL": "u",
     }
-    cleaned = clean_environment(given)
+    cleaned = clean_environment(variables)
     assert "hunter2" not in cleaned.values()
     assert (cleaned["PATH"], cleaned["PIP_INDEX_URL"]) == ("/bin", "u")
 
@@ -66,7 +66,7 @@ def test_only_what_chalice_reads_is_staged(tmp_path: Path) -> None:
     assert not any("__pycache__" in name or "deployments" in name for name in staged)
 
 
-def test_an_older_python_is_told_what_is_missing() -> None:
+def test_an_older_python_is_refused_with_what_is_missing() -> None:
     with pytest.raises(CannotBuild, match=r"packaging needs Python 3\.12 or newer, and this environment has 3\.11"):
         require_python((3, 11))
 

@@ -16,7 +16,7 @@ from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.clock import Deadline
 from chalicelib.stores.all_tables import ALL_TABLES
 from infra.aws.permissions import allows, permissions, policy_files, policy_of, wildcard_resources
-from tests.faults.looking import a_stranger
+from tests.faults.looking import an_orphan
 from tests.integration.lambda_home import actions
 from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp, app, app_of_the_module
@@ -117,8 +117,8 @@ def a_delivery(app: InProcessApp) -> str:
 
 def deliver(app: InProcessApp, pipeline_id: str) -> Delivery:
     services = app.services
-    given = app.delivery_input(services.pipelines.get(pipeline_id), "orders", "customers")
-    return services.deliveries.deploy(app.context(), app.destination().id, given)
+    delivery = app.delivery_input(services.pipelines.get(pipeline_id), "orders", "customers")
+    return services.deliveries.deploy(app.context(), app.destination().id, delivery)
 
 
 def remap(app: InProcessApp, delivery_id: str) -> Delivery:
@@ -190,12 +190,12 @@ def test_a_tick_may_make_a_connector_again_that_was_lost(app: InProcessApp) -> N
 
 
 def test_a_tick_may_quarantine_a_connector_that_nobody_wants(app: InProcessApp) -> None:
-    stranger = a_stranger(app)
+    orphan = an_orphan(app)
     cluster = app.cluster
     with taken() as calls:
         for seconds in (10, 100, 700, 10):
             app.tick(cluster, after=seconds)
-    assert stranger not in app.connect.names()
+    assert orphan not in app.connect.names()
     assert refused("run_tick", calls) == set()
 
 

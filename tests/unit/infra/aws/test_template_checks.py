@@ -18,14 +18,14 @@ POLICIES = {"APIHandler": "api_handler", "RunJob": "run_job", "RunTick": "run_ti
 
 def gateway_response(status: int | None, code: str) -> Json:
     body = json.dumps({"error": {"code": code, "message": "m", "details": {}}})
-    given: Json = {"responseTemplates": {"application/json": body}}
-    given["responseParameters"] = {"gatewayresponse.header.X-Correlation-ID": "context.requestId"}
-    return {**given, "statusCode": status} if status else given
+    response: Json = {"responseTemplates": {"application/json": body}}
+    response["responseParameters"] = {"gatewayresponse.header.X-Correlation-ID": "context.requestId"}
+    return {**response, "statusCode": status} if status else response
 
 
 def function(name: str) -> Json:
     handler, seconds = FUNCTIONS[name]
-    given: Json = {
+    properties: Json = {
         "FunctionName": {"Fn::Sub": "${Prefix}" + name},
         "Handler": handler,
         "Timeout": seconds,
@@ -34,8 +34,8 @@ def function(name: str) -> Json:
     if queue := template_checks.QUEUES.get(name):
         sub = {"Fn::Sub": "arn:${AWS::Partition}:sqs:${Prefix}" + queue}
         event = {"Queue": sub, "FunctionResponseTypes": ["ReportBatchItemFailures"]}
-        given["Events"] = {"Source": {"Type": "SQS", "Properties": event}}
-    return {"Type": "AWS::Serverless::Function", "Properties": given}
+        properties["Events"] = {"Source": {"Type": "SQS", "Properties": event}}
+    return {"Type": "AWS::Serverless::Function", "Properties": properties}
 
 
 def role(name: str) -> Json:
@@ -80,8 +80,8 @@ def of(template: Json, name: str) -> Json:
     return template["Resources"][name]["Properties"]  # type: ignore[no-any-return]
 
 
-def variables(template: Json, name: str, **given: Any) -> None:
-    of(template, name)["Environment"] = {"Variables": given}
+def variables(template: Json, name: str, **values: Any) -> None:
+    of(template, name)["Environment"] = {"Variables": values}
 
 
 SPOILT: dict[str, tuple[Callable[[Json], Any], str]] = {
@@ -144,7 +144,7 @@ SPOILT: dict[str, tuple[Callable[[Json], Any], str]] = {
     ),
     "a secret for a function that needs none": (
         lambda t: variables(t, "RunJob", HEADGATE_ADMIN_PASSWORD={"Ref": "AdminPassword"}),
-        "RunJob is given HEADGATE_ADMIN_PASSWORD",
+        "RunJob gets HEADGATE_ADMIN_PASSWORD",
     ),
     "a log for ever": (lambda t: t["Resources"].pop("RunTickLog"), "the log of RunTick is kept for ever"),
     "no alarm": (lambda t: t["Resources"].pop("Alarm0"), f"{ALARMS - 1} alarms"),
@@ -166,8 +166,8 @@ def test_a_sound_template_has_no_faults() -> None:
 
 @pytest.mark.parametrize("name", SPOILT)
 def test_a_fault_is_found(name: str) -> None:
-    spoil, told = SPOILT[name]
+    spoil, expected = SPOILT[name]
     template = deepcopy(sound())
     spoil(template)
     found = template_faults(template)
-    assert any(told in fault for fault in found), found
+    assert any(expected in fault for fault in found), found

@@ -7,7 +7,14 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from infra.aws.zip_checks import NATIVE, SIZE_LIMIT, content_faults, import_faults, unzipped_size, wanted_distributions
+from infra.aws.zip_checks import (
+    NATIVE,
+    SIZE_LIMIT,
+    content_faults,
+    expected_distributions,
+    import_faults,
+    unzipped_size,
+)
 
 RUNNING = f"{sys.version_info.major}{sys.version_info.minor}"
 LOCK = """\
@@ -117,11 +124,11 @@ def test_a_sound_zip_has_no_faults(project: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", SPOILT)
 def test_a_fault_is_found(project: Path, tmp_path: Path, name: str) -> None:
-    spoil, told = SPOILT[name]
+    spoil, expected = SPOILT[name]
     files = sound()
     spoil(files)
     found = content_faults(zipped(tmp_path, files), project)
-    assert any(told in fault for fault in found), found
+    assert any(expected in fault for fault in found), found
 
 
 @pytest.mark.parametrize("tag", ["py3-none-any", "cp39-abi3-manylinux2014_x86_64", "cp313-cp313-manylinux_2_34_x86_64"])
@@ -148,4 +155,4 @@ def test_functions_that_cannot_be_imported_are_found(tmp_path: Path) -> None:
 
 
 def test_markers_of_the_lock_decide_for_linux() -> None:
-    assert wanted_distributions(LOCK, "3.13") == {"alpha": "1.0", "gamma-ray": "3.0"}
+    assert expected_distributions(LOCK, "3.13") == {"alpha": "1.0", "gamma-ray": "3.0"}

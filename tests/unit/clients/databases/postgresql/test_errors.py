@@ -62,7 +62,7 @@ def test_failed_reads_have_a_code_by_sqlstate(sqlstate: str | None, code: Failur
     assert found.step is Step.READ
 
 
-def test_what_postgresql_can_say_better_is_said_so() -> None:
+def test_postgresql_has_better_sentences_for_some_codes() -> None:
     plain, ours = DatabaseFailure(FailureCode.ACCESS_NOT_ALLOWED), failure(FailureCode.ACCESS_NOT_ALLOWED)
     assert "pg_hba.conf" in ours.message
     assert (ours.code, ours.step, ours.retryable) == (plain.code, plain.step, plain.retryable)

@@ -13,7 +13,7 @@ from infra.local.stack.layout import ROOT
 
 PREFIX = "stage-"
 HERE, THERE = "us-west-1", "ca-central-1"
-"""Regions of this file's own: within one process, other tests keep queues on the same double."""
+"""Regions of this file only: other tests of the same process use moto's other regions."""
 
 
 @pytest.fixture(autouse=True)
@@ -23,18 +23,18 @@ def _aws() -> Iterator[None]:
 
 
 def _queues(region: str) -> dict[str, dict[str, Any]]:
-    """Every queue's attributes by its name, as far as a program notices them."""
+    """Every queue's attributes by its name, as far as a program sees them."""
     sqs = boto3.client("sqs", region_name=region)
     urls = sqs.list_queues(QueueNamePrefix=PREFIX).get("QueueUrls", [])
-    return {url.rpartition("/")[2]: _noticed(sqs, url) for url in urls}
+    return {url.rpartition("/")[2]: _visible(sqs, url) for url in urls}
 
 
-def _noticed(sqs: Any, url: str) -> dict[str, Any]:
-    given = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
-    policy = json.loads(given.get("RedrivePolicy", "{}"))
+def _visible(sqs: Any, url: str) -> dict[str, Any]:
+    attributes = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
+    policy = json.loads(attributes.get("RedrivePolicy", "{}"))
     return {
-        "hidden": given["VisibilityTimeout"],
-        "kept": given["MessageRetentionPeriod"],
+        "hidden": attributes["VisibilityTimeout"],
+        "kept": attributes["MessageRetentionPeriod"],
         "dead": policy and (policy["deadLetterTargetArn"].rpartition(":")[2], int(policy["maxReceiveCount"])),
     }
 

@@ -18,5 +18,5 @@ def test_the_lines_stand_in_the_order_that_programs_rely_on():
     ]
 
 
-def test_a_password_that_this_run_did_not_make_is_not_told():
+def test_a_password_that_this_run_did_not_make_is_not_printed():
     assert not [line for line in lines("u", "e", None, ADDRESSES) if "PASSWORD" in line]

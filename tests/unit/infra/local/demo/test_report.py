@@ -28,9 +28,9 @@ def test_an_untrue_step_says_what_was_expected_and_what_was_seen(capsys: pytest.
         step.saw("true")
     with pytest.raises(Untrue), report.step("Second"):
         require(len("abc") == 4, expected="four rows", seen=3)
-    told = capsys.readouterr().out
-    assert "  2  Second: NOT TRUE" in told
-    assert "expected: four rows\n       seen:     3\n" in told
+    output = capsys.readouterr().out
+    assert "  2  Second: NOT TRUE" in output
+    assert "expected: four rows\n       seen:     3\n" in output
     assert report.steps == 2
 
 

@@ -1,39 +1,11 @@
-"""The Connect double's life: what it remembers, counts and offers."""
-
-from pathlib import Path
+"""The Connect double: what it counts, which plug-ins it has, how it starts and stops."""
 
 from infra.local.doubles.connect import ConnectDouble
 from infra.local.doubles.connect_plugins import JDBC, POSTGRES_SOURCE
 from tests.support.doubles import ConnectView, SecretDesk
 from tests.support.waiting import eventually
-from tests.unit.infra.local.doubles.conftest import QUICK
 
 Config = dict[str, str]
-
-
-def test_connectors_outlive_the_double_in_its_state_file(tmp_path: Path, desk: SecretDesk, sink: Config) -> None:
-    def started() -> ConnectDouble:
-        file = tmp_path / "connectors.json"
-        return ConnectDouble(
-            headgate_url=desk.url, service_credential=desk.credential, delays=QUICK, state_file=file
-        ).start()
-
-    first = started()
-    view = ConnectView(url=first.url)
-    view.create(sink, state="RUNNING")
-    view.create({**sink, "name": "sink-2"})
-    view.reach("sink-1", "RUNNING", "RUNNING")
-    view.reach("sink-2", "STOPPED")
-    view.close()
-    first.stop()
-    second = started()
-    view = ConnectView(url=second.url)
-    assert view.call("GET", "/connectors/sink-1/config").json() == sink
-    view.reach("sink-1", "RUNNING", "RUNNING")
-    view.reach("sink-2", "STOPPED")
-    view.close()
-    second.stop()
-    assert (tmp_path / "connectors.json").stat().st_mode & 0o077 == 0
 
 
 def test_a_put_of_an_unchanged_configuration_is_counted_as_a_start(

@@ -58,7 +58,7 @@ def test_a_worker_that_is_not_ready_answers_in_html(double: ConnectDouble, conne
     assert "Error 404" in answer.text
 
 
-def test_a_rebalance_is_told_in_other_words_than_an_existing_name(
+def test_a_rebalance_has_another_message_than_an_existing_name(
     double: ConnectDouble, connect: ConnectView, sink: Config
 ) -> None:
     connect.create(sink)
@@ -126,7 +126,7 @@ def test_every_call_is_written_down(double: ConnectDouble, connect: ConnectView,
     assert double.calls.count() == 0
 
 
-def test_a_failed_task_bears_the_trace_that_it_was_given_until_a_restart(
+def test_a_failed_task_shows_its_planted_trace_until_a_restart(
     double: ConnectDouble, connect: ConnectView, sink: Config
 ) -> None:
     connect.create(sink, state="RUNNING")
@@ -142,9 +142,9 @@ def test_a_failed_task_bears_the_trace_that_it_was_given_until_a_restart(
 def test_a_task_can_fail_again_after_restarts(double: ConnectDouble, connect: ConnectView, sink: Config) -> None:
     connect.create(sink, state="RUNNING")
     connect.reach("sink-1", "RUNNING", "RUNNING")
-    double.fail_task("sink-1", "first", restarts_in_vain=1)
+    double.fail_task("sink-1", "first", failing_restarts=1)
     connect.call("POST", "/connectors/sink-1/tasks/0/restart")
-    eventually(lambda: double.restarts_left_in_vain("sink-1"), lambda left: left == 0)
+    eventually(lambda: double.failing_restarts_left("sink-1"), lambda left: left == 0)
     connect.reach("sink-1", "RUNNING", "FAILED")
     connect.call("POST", "/connectors/sink-1/tasks/0/restart")
     connect.reach("sink-1", "RUNNING", "RUNNING")

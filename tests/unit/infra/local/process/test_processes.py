@@ -7,7 +7,7 @@ import pytest
 from infra.local.app.errors import ServerFailed
 from infra.local.process.process_identity import Identity, running
 from infra.local.process.process_stop import gone
-from infra.local.process.processes import Plan, Server, end_leftover, last_lines
+from infra.local.process.processes import Plan, Server, last_lines, stop_leftover
 from infra.local.process.reaper import Reaper
 
 SERVES = "import pathlib, time; pathlib.Path('ready').touch(); print('up', flush=True); time.sleep(600)"
@@ -92,7 +92,7 @@ def test_a_server_that_ends_before_it_is_ready_is_reported_with_the_end_of_its_l
     server.stop()
 
 
-def test_a_server_that_never_gets_ready_is_given_up(plan, reaper):
+def test_a_server_that_never_gets_ready_is_a_failure(plan, reaper):
     server = Server(plan("import time; time.sleep(600)", ready_within=0.3), reaper)
     with pytest.raises(ServerFailed, match="was not ready within"):
         server.start()
@@ -118,7 +118,7 @@ def test_another_process_that_got_the_same_id_is_left_alone(tmp_path):
             Identity(seen.pid, seen.started, "another boot"),
         ):
             pid_file.write_text(other.to_line())
-            assert not end_leftover(pid_file)
+            assert not stop_leftover(pid_file)
             assert not pid_file.exists()
         assert bystander.poll() is None
     finally:
@@ -130,7 +130,7 @@ def test_another_process_that_got_the_same_id_is_left_alone(tmp_path):
 def test_a_process_file_that_was_cut_off_names_nobody(tmp_path, text):
     pid_file = tmp_path / "sample.json"
     pid_file.write_text(text)
-    assert not end_leftover(pid_file)
+    assert not stop_leftover(pid_file)
     assert not pid_file.exists()
 
 

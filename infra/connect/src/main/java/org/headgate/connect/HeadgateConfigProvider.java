@@ -10,7 +10,7 @@ import org.apache.kafka.common.config.provider.ConfigProvider;
 
 /**
  * Resolves <code>${headgate:SECRET_UUID:FIELD}</code> in connector configurations by asking Headgate
- * ({@code GET /internal/secrets/SECRET_UUID}) at the moment Connect needs the value.
+ * ({@code GET /internal/secrets/SECRET_UUID}) when Connect needs the value.
  *
  * <p>Every failure is a {@link ConfigException}. Kafka leaves a reference whose key is missing from the
  * answer as it stands, and the connector would then use the text of the reference as its password; so an
@@ -59,7 +59,7 @@ public final class HeadgateConfigProvider implements ConfigProvider {
 
     /**
      * @param path the secret's id, a lower-case UUID
-     * @param keys the fields wanted, each {@code [a-z_]{1,64}}
+     * @param keys the fields to read, each {@code [a-z_]{1,64}}
      * @return exactly these fields
      * @throws ConfigException when the secret cannot be had or lacks one of them
      */
@@ -72,15 +72,15 @@ public final class HeadgateConfigProvider implements ConfigProvider {
             return new ConfigData(Map.of());
         }
         Map<String, String> fields = reader.read(secretId);
-        Map<String, String> wanted = new HashMap<>();
+        Map<String, String> found = new HashMap<>();
         for (String key : keys) {
             if (!fields.containsKey(key)) {
                 throw new ConfigException("Secret " + secretId + " has no field '" + key + "'. Check the field name in"
                         + " the reference; if Headgate wrote it, enter the credentials again there and deploy.");
             }
-            wanted.put(key, fields.get(key));
+            found.put(key, fields.get(key));
         }
-        return new ConfigData(wanted);
+        return new ConfigData(found);
     }
 
     @Override

@@ -120,15 +120,15 @@ final class SecretAnswer {
         }
     }
 
-    private void expect(char wanted) throws MalformedException {
-        if (!take(wanted)) {
+    private void expect(char expected) throws MalformedException {
+        if (!take(expected)) {
             throw new MalformedException();
         }
     }
 
-    private boolean take(char wanted) {
+    private boolean take(char expected) {
         skipSpace();
-        boolean there = at < text.length() && text.charAt(at) == wanted;
+        boolean there = at < text.length() && text.charAt(at) == expected;
         if (there) {
             at++;
         }

@@ -19,7 +19,7 @@ import org.apache.kafka.common.config.ConfigException;
 /**
  * Reads one secret from Headgate within a bound of time, size and attempts.
  *
- * <p>Repeats what may pass by itself (no connection, time-out, 429, 5xx) and nothing else. The exceptions it
+ * <p>Repeats what may be temporary (no connection, time-out, 429, 5xx) and nothing else. The exceptions it
  * throws have no cause on purpose: Connect writes causes to its log and its REST answers, and a cause may
  * quote what the other side sent.
  */
@@ -176,7 +176,7 @@ final class SecretClient {
         return new ConfigException("Reading secret " + secretId + " was interrupted: the worker is stopping.");
     }
 
-    /** A failure that may pass by itself; its message is ours. */
+    /** A failure that may be temporary; its message is ours. */
     private static final class Transient extends Exception {
         private static final long serialVersionUID = 1L;
         private final long retryAfterMs;

@@ -13,7 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** A server on loopback that gives the answers it was told, in order, and the last of them from then on. */
+/** A server on loopback that gives scripted answers in order, and the last of them from then on. */
 final class SecretServer implements AutoCloseable {
 
     static final String ID = "6f1c2d3e-4a5b-4c6d-8e7f-901234567890";
