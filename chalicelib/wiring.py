@@ -17,11 +17,10 @@ from chalicelib.clients.databases.postgresql.client import PostgreSQL
 from chalicelib.clients.kafka import Kafka
 from chalicelib.clients.queue import JOBS, TICKS, Queues
 from chalicelib.domain.cluster import ConnectAddress, KafkaAddress
-from chalicelib.domain.database import DatabaseAddress
+from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.idempotency import IdempotencyRows
 from chalicelib.domain.job import JobKind
-from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.kit.clock import Clock, utc_now
 from chalicelib.kit.log import get_logger
 from chalicelib.kit.pages import Signer

@@ -3,14 +3,28 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 
+from chalicelib.domain.credentials import Credentials
 from chalicelib.kit.masking import MASK
 
 ConnectorConfig = dict[str, str]
 
+
+@dataclass(frozen=True, slots=True)
+class BuiltConfig:
+    """A connector's config with secrets as references, and all credentials that it refers to."""
+
+    config: ConnectorConfig
+    credentials: tuple[Credentials, ...]
+
+    @property
+    def connector_class(self) -> str:
+        """The plug-in that runs the connector."""
+        return self.config["connector.class"]
+
+
 JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
-DEFAULT_JAVA_TLS = "org.postgresql.ssl.DefaultJavaSSLFactory"
-"""pgjdbc's socket factory that trusts what the worker's Java trusts, instead of a file in the worker's home folder."""
 
 _SECRET_WORDS = (
     "password",
@@ -64,7 +78,7 @@ def config_hash(config: Mapping[str, str]) -> str:
 
 
 def public_config(config: Mapping[str, str]) -> ConnectorConfig:
-    """The config as people may see it: secret references stay, whatever else may be secret is masked."""
+    """The config as people may see it: secret references stay, all else that may be secret is masked."""
     return {
         key: value if is_reference(value) or not _may_be_secret(key, value) else MASK for key, value in config.items()
     }

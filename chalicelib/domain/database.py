@@ -1,13 +1,20 @@
-"""How to reach a database, and what looking at one tells."""
+"""How to reach a database, and the outcome of a connection test."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from chalicelib.domain.provider import DatabaseProvider
+
+class DatabaseProvider(StrEnum):
+    """The kinds of databases that can be captured from and delivered to."""
+
+    POSTGRESQL = "postgresql"
+
+
+DEFAULT_PORTS = {DatabaseProvider.POSTGRESQL: 5432}
 
 
 class SslMode(StrEnum):
-    """libpq's modes of transport encryption."""
+    """How a connection is encrypted, and whether the server's certificate is verified (wire contract, section 3)."""
 
     DISABLE = "disable"
     PREFER = "prefer"
@@ -15,10 +22,15 @@ class SslMode(StrEnum):
     VERIFY_CA = "verify-ca"
     VERIFY_FULL = "verify-full"
 
+    @property
+    def verifies(self) -> bool:
+        """Whether the server has to prove who it is."""
+        return self in (SslMode.VERIFY_CA, SslMode.VERIFY_FULL)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseAddress:
-    """Everything about a database connection but its secrets. `connection_timeout_seconds` is 1 to 30."""
+    """A database connection without its secrets. `connection_timeout_seconds` is 1 to 30."""
 
     provider: DatabaseProvider
     host: str
@@ -44,7 +56,7 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestCheck:
-    """One step of a connection test. `code` is ours and stable, null on success; `message` is ours, for people."""
+    """One step of a connection test. `code` is stable, and null on success; `message` is for people."""
 
     __test__ = False
 

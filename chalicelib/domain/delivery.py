@@ -1,5 +1,6 @@
 """A delivery: topics of a pipeline, written to a destination by a sink connector."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -9,6 +10,7 @@ from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import DesiredState, Observation
 from chalicelib.domain.operation import OpenOperation
 from chalicelib.domain.table import TableName
+from chalicelib.errors import HeadgateError
 
 
 class WriteMode(StrEnum):
@@ -50,7 +52,7 @@ class DeliveryOptions:
 
     @property
     def deletes(self) -> bool:
-        """Whether deletes arrive. They name rows by the key, and only an upserting sink is given one."""
+        """Whether deletes are written. They name a row by its key, which only an upserting sink uses."""
         return self.upserts and self.delete_enabled
 
 
@@ -84,3 +86,34 @@ class Delivery:
     def topics(self) -> tuple[str, ...]:
         """The topics that it reads."""
         return tuple(mapping.topic for mapping in self.mappings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryWarning:
+    """Something that does not forbid a delivery. `code` is stable, `message` is for people."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryVerdict:
+    """Everything that forbids a delivery, the most basic first, and everything worth a warning."""
+
+    problems: tuple[HeadgateError, ...]
+    warnings: tuple[DeliveryWarning, ...]
+
+    def require(self) -> None:
+        """Raise the first problem, if there is one."""
+        if self.problems:
+            raise self.problems[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameRule:
+    """A rule for a mapping's `schema_name` or `table_name`: `type` is for machines, `message` for people."""
+
+    field: str
+    type: str
+    message: str
+    is_broken: Callable[[str], bool]

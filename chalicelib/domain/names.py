@@ -1,13 +1,17 @@
-"""Names that are derived: once, here, and read from then on."""
+"""Names that are derived from others, and how names stand in a sentence."""
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
 
 CONNECTOR_PREFIX = "headgate-"
 OWNER_KEY = "headgate.owner"
 """Connector config key that marks a connector as ours. Connect keeps keys that it does not know."""
+
+SHOWN_NAMES = 10
+"""At most so many names stand in one sentence or fix; the rest is counted."""
 
 _CONNECTOR = re.compile(
     rf"{CONNECTOR_PREFIX}(source|sink)-([0-9a-f]{{8}})([0-9a-f]{{4}})([0-9a-f]{{4}})([0-9a-f]{{4}})([0-9a-f]{{12}})"
@@ -46,7 +50,7 @@ def consumer_group(connector: str) -> str:
 
 
 def topic_name(prefix: str, schema_name: str, table_name: str) -> str:
-    """The topic that Debezium writes a table to: whatever Kafka does not allow becomes `_` (Debezium's own rule)."""
+    """The topic that Debezium writes a table to: what Kafka does not allow becomes `_` (Debezium's own rule)."""
     return _NOT_IN_TOPIC.sub("_", f"{prefix}.{schema_name}.{table_name}")
 
 
@@ -55,11 +59,13 @@ def quote_regex(text: str) -> str:
     return _REGEX_SPECIAL.sub(r"\\\1", text)
 
 
-def derived_postgresql_name(pipeline_id: str, purpose: str) -> str:
-    """Default name of a pipeline's slot or publication: `[a-z0-9_]`, at most 63 characters."""
-    return f"headgate_{purpose}_{pipeline_id.replace('-', '')}"
-
-
 def unique_key(name: str) -> str:
     """What two names share when they are the same to a person: NFKC, case folded, single spaces."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def name_list(names: Iterable[object]) -> str:
+    """Names for a sentence: the first ones, and how many more there are."""
+    listed = [str(name) for name in names]
+    more = f" and {len(listed) - SHOWN_NAMES} more" if len(listed) > SHOWN_NAMES else ""
+    return ", ".join(listed[:SHOWN_NAMES]) + more

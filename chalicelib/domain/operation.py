@@ -1,4 +1,4 @@
-"""A durable operation on a connector: written down before anything outside is touched, closed when it is settled."""
+"""A durable operation on a connector: stored before anything outside is changed, closed when its outcome is known."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class OperationKind(StrEnum):
 
 
 class OperationStep(StrEnum):
-    """How far it is known to have come. A later worker trusts what it observes, not this."""
+    """How far it is known to be. A later worker trusts what it observes, not this."""
 
     REQUESTED = "REQUESTED"
     COMPENSATING = "COMPENSATING"
@@ -41,7 +41,7 @@ class OperationStep(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenOperation:
-    """What a resource's row says about the operation that holds it."""
+    """What a resource's row says about the operation that is open on it."""
 
     id: str
     kind: OperationKind
@@ -79,5 +79,5 @@ class Operation:
 
     @property
     def opened(self) -> OpenOperation:
-        """What the resource says about it while it is open."""
+        """Itself, as the resource shows it while it is open."""
         return OpenOperation(id=self.id, kind=self.kind, step=self.step, started_at=self.created_at)

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.health import Failure
-from chalicelib.domain.names import ConnectorKind, connector_name, derived_postgresql_name, topic_name
+from chalicelib.domain.names import ConnectorKind, connector_name, topic_name
 from chalicelib.domain.observation import DesiredState, Observation
 from chalicelib.domain.operation import OpenOperation
 from chalicelib.domain.table import TableName
@@ -52,7 +53,7 @@ class CaptureOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capture:
-    """What to capture and how: everything that a source connector's config is a function of, besides the source."""
+    """What to capture and how: with source and stream cluster, all that decides the source connector's config."""
 
     topic_prefix: str
     tables: tuple[TableName, ...]
@@ -75,13 +76,14 @@ class Capture:
 class Pipeline:
     """A pipeline. Desired and observed state are two things.
 
-    `claims` are the keys that it holds beside its name (its slot, its publication). `version` counts what people
-    changed, `revision` every write.
+    `provider` is its source's. `claims` are the keys that it holds beside its name, so that no other pipeline uses the
+    same thing on its server. `version` counts what people changed, `revision` every write.
     """
 
     id: str
     name: str
     source_id: str
+    provider: DatabaseProvider = DatabaseProvider.POSTGRESQL
     stream_cluster_id: str
     connect_cluster_id: str
     capture: Capture
@@ -100,13 +102,3 @@ class Pipeline:
     def connector_name(self) -> str:
         """The name of its source connector."""
         return connector_name(ConnectorKind.SOURCE, self.id)
-
-    @property
-    def slot_name(self) -> str:
-        """The replication slot that it uses."""
-        return self.capture.options.slot_name or derived_postgresql_name(self.id, "slot")
-
-    @property
-    def publication_name(self) -> str:
-        """The publication that it reads."""
-        return self.capture.options.publication_name or derived_postgresql_name(self.id, "pub")

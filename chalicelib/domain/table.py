@@ -1,8 +1,13 @@
 """A table of a source as discovery saw it, and what would go wrong if it were captured."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.names import topic_name
+from chalicelib.kit.ids import id_from
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -16,14 +21,59 @@ class TableName:
         return f"{self.schema_name}.{self.table_name}"
 
 
+TopicCollisions = Mapping[TableName, tuple[TableName, ...]]
+"""Tables that would write to one topic: each with the others that share its topic."""
+
+
+def colliding_topics(tables: Iterable[TableName]) -> TopicCollisions:
+    """Tables that would write to one topic, whatever the prefix: each with the others that share its topic."""
+    by_topic: dict[str, list[TableName]] = {}
+    for table in tables:
+        by_topic.setdefault(topic_name("", table.schema_name, table.table_name), []).append(table)
+    return {
+        table: tuple(other for other in group if other != table)
+        for group in by_topic.values()
+        if len(group) > 1
+        for table in group
+    }
+
+
+class TypeKind(StrEnum):
+    """What a type is made of."""
+
+    BASE = "base"
+    ENUM = "enum"
+    COMPOSITE = "composite"
+    RANGE = "range"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapturedType:
+    """A column's type, as the target of a delivery has to know it. Domains are resolved.
+
+    `name` is the source's own spelling with modifiers. For an array, `name` and `kind` are those of its element, and
+    `dimensions` is at least 1.
+    """
+
+    name: str
+    kind: TypeKind = TypeKind.BASE
+    dimensions: int = 0
+    generated: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One column. `type` is the database's own spelling with modifiers; `ordinal` counts from 1."""
+    """One column. `type` is the database's own spelling with modifiers; `ordinal` counts from 1.
+
+    `captured` is null where `type` says all of it, and in rows that were stored before it was kept.
+    """
 
     name: str
     type: str
     nullable: bool
     ordinal: int
+    captured: CapturedType | None = None
 
 
 class IssueCode(StrEnum):
@@ -51,12 +101,17 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableIssue:
-    """Something about a table that a capture would stumble over. `column` is null when it concerns the whole table."""
+    """Something to know before the table is captured. `column` is null when it concerns the whole table."""
 
     code: IssueCode
     severity: Severity
     column: str | None
     message: str
+
+
+def source_table_id(source_id: str, name: TableName) -> str:
+    """The same id each time the table is discovered."""
+    return id_from("source_table", source_id, name.schema_name, name.table_name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +120,7 @@ class SourceTable:
 
     id: str
     source_id: str
+    provider: DatabaseProvider = DatabaseProvider.POSTGRESQL
     schema_name: str
     table_name: str
     primary_key_columns: tuple[str, ...]
@@ -84,3 +140,9 @@ class SourceTable:
     def cdc_ready(self) -> bool:
         """No issue forbids its capture."""
         return not any(issue.severity is Severity.FAIL for issue in self.issues)
+
+    @property
+    def captured_columns(self) -> tuple[Column, ...]:
+        """The columns whose values reach the topic."""
+        lost = {issue.column for issue in self.issues if issue.code is IssueCode.TYPE_NOT_CAPTURED}
+        return tuple(column for column in self.columns if column.name not in lost)

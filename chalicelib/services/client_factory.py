@@ -8,10 +8,10 @@ from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.databases.contract import Database, MakeDatabase
 from chalicelib.clients.kafka import Kafka
 from chalicelib.domain.cluster import ConnectAddress, ConnectCluster, KafkaAddress, SecretDelivery, StreamCluster
-from chalicelib.domain.credentials import Credentials, Secrets, without_blanks
-from chalicelib.domain.database import DatabaseAddress
+from chalicelib.domain.connector_config import BuiltConfig
+from chalicelib.domain.credentials import Secrets, without_blanks
+from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
 from chalicelib.domain.endpoint import Endpoint, OpenedEndpoint
-from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.services.credentials import CredentialVault
 
 A = TypeVar("A")
@@ -54,11 +54,12 @@ class ClientFactory:
         """A client of the kind that the address names."""
         return self.databases[endpoint.address.provider](endpoint)
 
-    def for_connect(self, cluster: ConnectCluster, config: dict[str, str], *credentials: Credentials) -> dict[str, str]:
-        """The config as it is sent to this cluster: with references to these credentials, or, where the cluster is
+    def for_connect(self, cluster: ConnectCluster, built: BuiltConfig) -> dict[str, str]:
+        """The config as it is sent to this cluster: with references to its credentials, or, where the cluster is
         registered for inline secrets, with their values.
         """
         if cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER:
-            return config
-        values = {one.reference(name): value for one in credentials for name, value in self.vault.open(one).items()}
-        return {key: values[text].reveal() if text in values else text for key, text in config.items()}
+            return built.config
+        opened = ((one, self.vault.open(one)) for one in built.credentials)
+        values = {one.reference(name): value for one, secrets in opened for name, value in secrets.items()}
+        return {key: values[text].reveal() if text in values else text for key, text in built.config.items()}

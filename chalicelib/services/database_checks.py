@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.database import CheckStatus, DatabaseAddress, TestCheck, TestResult
@@ -11,13 +11,8 @@ from chalicelib.domain.destination import Destination
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.health import Health
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.providers.postgresql.facts import TargetFacts
-from chalicelib.domain.providers.postgresql.readiness import (
-    CapturePlan,
-    Readiness,
-    judge_readiness,
-    unreachable_readiness,
-)
+from chalicelib.domain.providers.registry import capture_provider
+from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import TableName
@@ -71,18 +66,16 @@ class DatabaseChecks:
         self, context: RequestContext, source: Source, pipeline: Pipeline | None, *, deployed: bool
     ) -> Readiness:
         """Judge whether capture will work: for a pipeline's own choices, or for the server as such."""
-        plan = CapturePlan.of(pipeline, deployed=deployed) if pipeline else None
+        provider, tables = capture_provider(source.address.provider), pipeline.capture.tables if pipeline else ()
         deadline = _bounded(context)
         try:
-            facts = self.clients.database(source.endpoint).server_facts(plan.tables if plan else (), deadline)
+            facts = self.clients.database(source.endpoint).server_facts(tables, deadline)
         except (Unavailable, TimedOut, Invalid) as error:
-            return unreachable_readiness(error, self.clock())
-        return judge_readiness(facts, plan, self.clock())
+            return provider.unreachable_readiness(error, self.clock())
+        return provider.judge_readiness(facts, pipeline, self.clock(), deployed=deployed)
 
-    def target_facts(
-        self, context: RequestContext, destination: Destination, targets: Sequence[TableName]
-    ) -> TargetFacts:
-        """What a destination says about the tables that are to be written. Raises DESTINATION_UNAVAILABLE."""
+    def target_facts(self, context: RequestContext, destination: Destination, targets: Sequence[TableName]) -> Any:
+        """Facts about the tables that are to be written, for the target's provider. Raises DESTINATION_UNAVAILABLE."""
         deadline = _bounded(context)
         try:
             return self.clients.database(destination.endpoint).target_facts(targets, deadline)

@@ -6,12 +6,10 @@ from typing import Any
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import public_config
-from chalicelib.domain.delivery import Delivery, DeliveryOptions
+from chalicelib.domain.delivery import Delivery, DeliveryOptions, DeliveryWarning
 from chalicelib.domain.delivery import Mapping as TopicMapping
-from chalicelib.domain.delivery_rules import DeliveryWarning
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
-from chalicelib.domain.providers.postgresql.sink_config import build_sink_config
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.jitter import jitter
@@ -89,16 +87,16 @@ class DeliveryService:
         """Check topics, schema, keys, target, plug-in and config. Stores nothing, shows no secret."""
         delivery, deps = self._draft(context, destination_id, data)
         destination, cluster = require_found(deps.destination), require_found(deps.connect_cluster)
-        config = build_sink_config(delivery, destination)
+        built = self.connector.config(delivery, deps)
         validation = self.connector.checks.validation
-        validation.require(context, cluster, config["connector.class"])
+        validation.require(context, cluster, built.connector_class)
         warnings = self.connector.checks.warnings(context, delivery, deps)
         self.connector.target_claims.require_free(delivery, destination)
         return DeliveryPreview(
             connector_name=delivery.connector_name,
-            config=public_config(config),
+            config=public_config(built.config),
             topics=delivery.topics,
-            validation=validation.validate(context, cluster, delivery.connector_name, config, destination.credentials),
+            validation=validation.validate(context, cluster, delivery.connector_name, built),
             warnings=warnings,
         )
 
@@ -185,7 +183,7 @@ class DeliveryService:
         expect_version(context, delivery.version)
         same = mappings == delivery.mappings and not delivery.open_operation
         if same and not needs_config(self.connector, delivery, deps):
-            self.connector.check(context, delivery, deps, self.connector.config(delivery, deps)[0])
+            self.connector.check(context, delivery, deps)
             return self.observation_reader.latest([delivery], {delivery.connect_cluster_id: deps.view})[0]
         kind, parameters = OperationKind.UPDATE_MAPPINGS, mappings_parameters(mappings)
         return self._execute(context, delivery, deps, kind, parameters=parameters) or delivery

@@ -4,17 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.database import CheckStatus, TestCheck
 from chalicelib.domain.health import Health, HealthStatus
-from chalicelib.domain.providers.postgresql.column_types import table_issues, topic_collisions
-from chalicelib.domain.providers.postgresql.facts import RawTable, TableListing
+from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
-from chalicelib.domain.table import SourceTable
 from chalicelib.errors import Invalid, NotFound, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
-from chalicelib.kit.ids import id_from
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.database_checks import DatabaseChecks, health_after
 from chalicelib.stores.source_tables import SourceTables
@@ -45,7 +42,8 @@ class Discovery:
         except (Unavailable, TimedOut, Invalid) as error:
             self._note(source, {"health": Health.unhealthy(self.clock(), error.code, error.message)})
             raise Unavailable(error.message, code="SOURCE_UNAVAILABLE") from error
-        tables = self._judge(source, listing.tables)
+        provider = capture_provider(source.address.provider)
+        tables = provider.source_tables(listing.tables, source_id, self.clock())
         if self._source(source_id).address.identity != source.address.identity:
             raise Unavailable(
                 "The source was pointed at another database meanwhile. Discover again.", code="SOURCE_UNAVAILABLE"
@@ -74,25 +72,6 @@ class Discovery:
 
     def _read(self, context: RequestContext, source: Source) -> TableListing:
         return self.clients.database(source.endpoint).list_tables(Deadline.after(context.deadline.remaining()))
-
-    def _judge(self, source: Source, found: tuple[RawTable, ...]) -> list[SourceTable]:
-        now, collisions = self.clock(), topic_collisions(found)
-        return [
-            SourceTable(
-                id=id_from("source_table", source.id, raw.schema_name, raw.table_name),
-                source_id=source.id,
-                schema_name=raw.schema_name,
-                table_name=raw.table_name,
-                primary_key_columns=raw.primary_key_columns,
-                columns=raw.columns,
-                estimated_rows=raw.estimated_rows,
-                estimated_size_bytes=raw.estimated_size_bytes,
-                replica_identity=raw.replica_identity,
-                issues=table_issues(raw, collisions),
-                discovered_at=now,
-            )
-            for raw in found
-        ]
 
     def _note(self, examined: Source, result: Mapping[str, Any], **counts: Any) -> None:
         """Write what was found into the row as it is now, with what people have changed meanwhile.

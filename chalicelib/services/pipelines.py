@@ -7,13 +7,13 @@ from typing import Any
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.connector_config import config_hash, public_config
+from chalicelib.domain.debezium import check_properties
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Capture, Pipeline
-from chalicelib.domain.providers.postgresql.properties import check_properties
-from chalicelib.domain.providers.postgresql.readiness import Readiness
-from chalicelib.domain.providers.postgresql.source_config import build_source_config
+from chalicelib.domain.providers.registry import capture_provider
+from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Clock
@@ -86,29 +86,30 @@ class PipelineService:
     def preview(self, context: RequestContext, data: PipelineInput) -> PipelinePreview:
         """Generate and validate the config. Stores nothing, shows no secret."""
         pipeline, deps = self._draft(context, data)
-        source, cluster = require_found(deps.source), require_found(deps.connect_cluster)
+        cluster = require_found(deps.connect_cluster)
         self.connector.check_discovered(pipeline)
-        config = build_source_config(pipeline, source)
+        built = self.connector.config(pipeline, deps)
         validation = self.connector.validation
-        validation.require(context, cluster, config["connector.class"])
+        validation.require(context, cluster, built.connector_class)
         validation.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
         return PipelinePreview(
             connector_name=pipeline.connector_name,
-            config=public_config(config),
+            config=public_config(built.config),
             topics=pipeline.capture.topics,
-            validation=validation.validate(context, cluster, pipeline.connector_name, config, source.credentials),
+            validation=validation.validate(context, cluster, pipeline.connector_name, built),
         )
 
     def create(self, context: RequestContext, data: PipelineInput) -> Pipeline:
         """Validate against the source and Connect, and store a draft. Nothing is deployed."""
         pipeline, deps = self._draft(context, data)
         source = require_found(deps.source)
-        config = build_source_config(pipeline, source)
+        built = self.connector.config(pipeline, deps)
         if context.request_key and (stored := self.store.find(pipeline.id)):
             return self._observed(stored)
         self.connector.check_discovered(pipeline)
-        self.connector.check(context, pipeline, deps, config)
-        pipeline = replace(pipeline, config_hash=config_hash(config), claims=_claims(pipeline, source))
+        self.connector.check(context, pipeline, deps)
+        claims = capture_provider(pipeline.provider).unique_claims(pipeline, source)
+        pipeline = replace(pipeline, config_hash=config_hash(built.config), claims=tuple(claims))
         links = self.connector.links(pipeline)
         created = self.registry.create(Transaction(), context, self.store, pipeline, links=links)
         return self._observed(created)
@@ -133,7 +134,7 @@ class PipelineService:
             source=source,
             stream_cluster=require_found(deps.stream_cluster),
             connect_cluster=replace(workers, health=deps.view.health(workers.health)),
-            config=public_config(build_source_config(pipeline, source)),
+            config=public_config(self.connector.config(pipeline, deps).config),
             deliveries=self._deliveries(pipeline_id, limit=BOUND, after=None, views=views).items,
         )
 
@@ -244,7 +245,9 @@ class PipelineService:
         )
         deps = self.dependencies.of_pipeline(pipeline)
         _require_references(deps)
-        if bad := check_properties(data.capture.properties):
+        pipeline = replace(pipeline, provider=require_found(deps.source).address.provider)
+        allowed = capture_provider(pipeline.provider).allowed_properties
+        if bad := check_properties(data.capture.properties, allowed):
             raise Invalid(
                 "Some properties are not among those that may be set. The documentation lists them.",
                 details=[{"location": ["body", "properties"], "type": "property_not_allowed"} for _ in bad],
@@ -267,12 +270,3 @@ def _require_references(deps: PipelineDependencies) -> None:
             type_="other_stream_cluster",
             message="The Connect cluster belongs to another stream cluster.",
         )
-
-
-def _claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
-    """Slot names are unique in a server, publication names in a database."""
-    host, port, database = source.address.identity
-    return (
-        f"slot/{host}:{port}/{pipeline.slot_name}",
-        f"publication/{host}:{port}/{database}/{pipeline.publication_name}",
-    )

@@ -102,7 +102,7 @@ def each_wanted_connector_is_there(world: World) -> Iterator[str]:
         owner = owners[noun]
         resource = owner.store.get(row["id"])
         deps = owner.load_dependencies(resource)
-        config, _ = owner.config(resource, deps)
+        config = owner.config(resource, deps).config
         system = deps.source if noun == "pipeline" else deps.destination
         if config_hash(connector.config) != resource.config_hash:
             yield f"the connector of a {noun} has another config than its row says that it was given"

@@ -36,7 +36,7 @@ def restarts(app: InProcessApp, pipeline: Pipeline) -> int:
 def overtaken(app: InProcessApp, by: Callable[[], object]) -> None:
     """A tick during which something else happens, after it has read Connect and before it does anything."""
 
-    def read_and_be_overtaken(point: Point, call: RequestContext) -> object:
+    def read_and_be_overtaken(point: Point, call: InterceptedCall) -> object:
         answer = call()
         if (point.side, point.what) == (Side.CONNECT, "GET /connectors"):
             app.gate.unwatch()

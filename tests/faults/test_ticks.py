@@ -198,7 +198,7 @@ def a_leftover(app: InProcessApp) -> tuple[Pipeline, dict[str, str]]:
     """A connector whose creation arrives after its deploy has failed: the draft, and the config of the connector."""
     pipeline = app.pipeline()
     owner = app.services.pipeline_connector
-    config, _ = owner.config(pipeline, owner.load_dependencies(pipeline))
+    config = owner.config(pipeline, owner.load_dependencies(pipeline)).config
     client = Connect(connect_endpoint(app.connect.url), check_host=AddressPolicy(allow_loopback=True))
     client.create_stopped(pipeline.connector_name, config, app.context().deadline)
     client.close()

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from chalicelib.clients.databases.connection_test import succeeded
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.database import DatabaseAddress, TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
@@ -19,7 +19,6 @@ from chalicelib.domain.providers.postgresql.facts import (
     RoleFacts,
     SchemaFacts,
     ServerFacts,
-    TableListing,
     TargetFacts,
     TypeFacts,
 )

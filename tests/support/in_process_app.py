@@ -35,12 +35,11 @@ from chalicelib.domain.cluster import (
     SecurityProtocol,
     StreamCluster,
 )
-from chalicelib.domain.database import DatabaseAddress
+from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
 from chalicelib.domain.delivery import DeliveryOptions, Mapping
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.pipeline import Capture, Pipeline
-from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline

@@ -14,11 +14,12 @@ import psycopg
 import pytest
 
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
-from chalicelib.domain.database import DatabaseAddress, SslMode
+from chalicelib.domain.database import DatabaseAddress, DatabaseProvider, SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint
-from chalicelib.domain.provider import DatabaseProvider
 from chalicelib.domain.providers.postgresql.facts import ServerFacts
-from chalicelib.domain.providers.postgresql.readiness import CapturePlan, Readiness, judge_readiness
+from chalicelib.domain.providers.postgresql.readiness import judge_readiness
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline, utc_now
 from chalicelib.kit.masking import Secret

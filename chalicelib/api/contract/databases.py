@@ -7,9 +7,8 @@ from pydantic import ConfigDict, Field, StringConstraints
 
 from chalicelib.api.contract.common import Input, Integer, NotYet, Output, SecretText, secrets_of
 from chalicelib.api.contract.registered import PasswordCredentials
-from chalicelib.domain.database import CheckStatus, DatabaseAddress, SslMode
+from chalicelib.domain.database import DEFAULT_PORTS, CheckStatus, DatabaseAddress, DatabaseProvider, SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint
-from chalicelib.domain.provider import DEFAULT_PORTS, DatabaseProvider
 from chalicelib.kit.masking import Secret
 
 Host = Annotated[

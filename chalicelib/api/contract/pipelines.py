@@ -1,6 +1,5 @@
 """Pipelines."""
 
-from dataclasses import asdict
 from typing import Annotated, Any, Self
 
 from pydantic import Field, StrictBool, StringConstraints
@@ -12,6 +11,7 @@ from chalicelib.api.contract.deliveries import DeliveryOutput, PreviewOutput
 from chalicelib.api.contract.runtime import ConnectorOwnerOutput, owner_fields
 from chalicelib.api.contract.sources import SourceOutput
 from chalicelib.domain.pipeline import Capture, CaptureOptions, Converter, Pipeline, PublicationMode, SnapshotMode
+from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.table import TableName
 from chalicelib.services.pipelines import PipelineDetail, PipelineInput
 
@@ -143,7 +143,6 @@ class PipelinePreviewOutput(PreviewOutput):
 
 def _fields_of(pipeline: Pipeline) -> dict[str, Any]:
     capture = pipeline.capture
-    names = {"publication_name": pipeline.publication_name, "slot_name": pipeline.slot_name}
     return owner_fields(pipeline) | {
         "source_id": pipeline.source_id,
         "stream_cluster_id": pipeline.stream_cluster_id,
@@ -153,6 +152,6 @@ def _fields_of(pipeline: Pipeline) -> dict[str, Any]:
         "topics": capture.topics,
         "snapshot_mode": capture.snapshot_mode,
         "converter": capture.converter,
-        "options": asdict(capture.options) | names,
+        "options": capture_provider(pipeline.provider).effective_options(pipeline),
         "properties": capture.properties,
     }

@@ -5,7 +5,7 @@ from pydantic import Field
 from chalicelib.api.contract.common import Input, Integer, Output, Timestamp, Uuid
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.systems import SystemBody, SystemOutput
-from chalicelib.domain.providers.postgresql.readiness import CheckOutcome, ReadinessStatus
+from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus
 from chalicelib.domain.table import IssueCode, Severity
 from chalicelib.services.sources import TableFilter
 

@@ -5,7 +5,7 @@ from pydantic import AliasPath, Field
 from chalicelib.api.contract.common import Input, Line, Lines, Name, Timestamp
 from chalicelib.api.contract.databases import DatabaseConfig, DatabaseInput, LastTest
 from chalicelib.api.contract.registered import RegisteredOutput
-from chalicelib.domain.provider import DatabaseProvider
+from chalicelib.domain.database import DatabaseProvider
 from chalicelib.services.systems import SystemInput
 
 

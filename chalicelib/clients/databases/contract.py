@@ -6,11 +6,11 @@ gets a contract of its own, is made for an `OpenedEndpoint` in the same way, and
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from chalicelib.domain.database import DatabaseAddress, TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
-from chalicelib.domain.providers.postgresql.facts import ServerFacts, TableListing, TargetFacts
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 
@@ -18,17 +18,26 @@ DISCOVERY_BOUND = 500
 """At most so many tables in one discovery (specification, section 8)."""
 
 
+@dataclass(frozen=True, slots=True)
+class TableListing:
+    """Tables in the order of schema and name; `truncated` when a bound left some out."""
+
+    tables: tuple[Any, ...]
+    truncated: bool
+
+
 class Database(Protocol):
     """A client of one database. It connects anew for each call, and dials only addresses that were checked.
 
-    All but `test` raise DatabaseFailure when the server cannot be read.
+    All but `test` raise DatabaseFailure when the server cannot be read. Only the provider of the same kind knows the
+    types of facts and of listed tables (see `domain/providers/contract.py`); all others pass them on.
     """
 
     def test(self, deadline: Deadline) -> TestResult:
         """Tries the connection step by step. What fails is in the result; nothing is raised."""
         ...
 
-    def server_facts(self, tables: Sequence[TableName], deadline: Deadline) -> ServerFacts:
+    def server_facts(self, tables: Sequence[TableName], deadline: Deadline) -> Any:
         """Reads what readiness is judged by, for these tables."""
         ...
 
@@ -36,7 +45,7 @@ class Database(Protocol):
         """Reads the tables that can be captured, ordered by schema and name, at most `bound`."""
         ...
 
-    def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> TargetFacts:
+    def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> Any:
         """Reads what a delivery into these tables would find."""
         ...
 

@@ -1,14 +1,14 @@
 """What must hold before a sink connector may write topics to the tables of a database."""
 
-from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import StreamCluster
-from chalicelib.domain.delivery import Delivery
-from chalicelib.domain.delivery_rules import DeliveryWarning, check_mappings
-from chalicelib.domain.providers.postgresql.target import judge_target
+from chalicelib.domain.connector_config import BuiltConfig
+from chalicelib.domain.delivery import Delivery, DeliveryWarning
+from chalicelib.domain.delivery_checks import check_mappings
+from chalicelib.domain.providers.registry import target_provider
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.client_factory import ClientFactory
@@ -34,7 +34,7 @@ class DatabaseDeliveryChecks:
     validation: ConnectorValidation
 
     def require(
-        self, context: RequestContext, delivery: Delivery, deps: DeliveryDependencies, config: Mapping[str, str]
+        self, context: RequestContext, delivery: Delivery, deps: DeliveryDependencies, built: BuiltConfig
     ) -> None:
         """Plug-in, topics, Kafka, schema, keys, target and config: what the preview shows, as errors.
 
@@ -42,10 +42,10 @@ class DatabaseDeliveryChecks:
         TYPE_UNSUPPORTED, TARGET_NOT_READY, PLUGIN_MISSING, CONNECTOR_CONFIG_INVALID, and whatever reaching Kafka,
         Connect and the target raises.
         """
-        destination, cluster = require_found(deps.destination), require_found(deps.connect_cluster)
-        self.validation.require(context, cluster, config["connector.class"])
+        cluster = require_found(deps.connect_cluster)
+        self.validation.require(context, cluster, built.connector_class)
         self.warnings(context, delivery, deps)
-        self.validation.require_valid(context, cluster, delivery.connector_name, config, destination.credentials)
+        self.validation.require_valid(context, cluster, delivery.connector_name, built)
 
     def warnings(
         self, context: RequestContext, delivery: Delivery, deps: DeliveryDependencies
@@ -57,11 +57,12 @@ class DatabaseDeliveryChecks:
         stream, tables = self._stream_and_tables(pipeline.stream_cluster_id, pipeline.source_id, mapped)
         topics = self._topics(context, stream)
         self.validation.require_same_kafka(context, stream, require_found(deps.connect_cluster))
-        verdict = check_mappings(pipeline, tables, delivery.mappings, delivery.options, topics)
+        provider = target_provider(destination.address.provider)
+        verdict = check_mappings(pipeline, tables, delivery.mappings, delivery.options, topics, provider)
         verdict.require()
         facts = self.database_checks.target_facts(context, destination, [one.target for one in delivery.mappings])
         pairs = [(mapping, tables[table_of[mapping.topic]]) for mapping in delivery.mappings]
-        target = judge_target(pairs, delivery.options, facts)
+        target = provider.judge_target(pairs, delivery.options, facts)
         target.require()
         return (*verdict.warnings, *target.warnings)
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.names import unique_key
 from chalicelib.domain.operation import Operation, OperationKind
-from chalicelib.domain.providers.postgresql.sink_config import build_sink_config
+from chalicelib.domain.providers.registry import target_provider
 from chalicelib.kit.adapters import adapter
 from chalicelib.services.connectors.delivery_checks import DatabaseDeliveryChecks
 from chalicelib.services.connectors.dependencies import DeliveryDependencies, DependencyLoader
@@ -41,16 +41,14 @@ class DeliveryConnector:
         """Its destination, pipeline and workers."""
         return self.dependencies.of_delivery(resource)
 
-    def check(
-        self, context: RequestContext, resource: Delivery, deps: DeliveryDependencies, config: Mapping[str, str]
-    ) -> None:
+    def check(self, context: RequestContext, resource: Delivery, deps: DeliveryDependencies) -> None:
         """Everything that the preview judges, raised as errors."""
-        self.checks.require(context, resource, deps, config)
+        self.checks.require(context, resource, deps, self.config(resource, deps))
 
-    def config(self, resource: Delivery, deps: DeliveryDependencies) -> tuple[dict[str, str], Credentials]:
+    def config(self, resource: Delivery, deps: DeliveryDependencies) -> BuiltConfig:
         """The sink connector's config, with references."""
         destination = require_found(deps.destination)
-        return build_sink_config(resource, destination), destination.credentials
+        return target_provider(destination.address.provider).build_config(resource, destination)
 
     def load(self, operation: Operation) -> Delivery | None:
         """The delivery as it is stored, or as the deploy that is making it has drafted it."""

@@ -178,15 +178,14 @@ class Lifecycle:
         cluster, intended = require_found(run.deps.connect_cluster), run.intended
 
         def config() -> Mapping[str, str]:
-            built, credentials = run.owner.config(intended, run.deps)
-            return self.clients.for_connect(cluster, built, credentials)
+            return self.clients.for_connect(cluster, run.owner.config(intended, run.deps))
 
         operation = run.operation
         return ConnectorAction(
             connect=self.clients.connect(cluster),
             name=operation.connector_name,
             config=config,
-            check=lambda wanted: run.owner.check(run.context, intended, run.deps, wanted),
+            check=lambda _: run.owner.check(run.context, intended, run.deps),
             task=operation.parameters.get("task"),
             may_exist=run.resource.desired_state is not DesiredState.DRAFT
             or operation.kind is not OperationKind.DELETE,
@@ -253,7 +252,9 @@ class Lifecycle:
             run.intended,
             desired_state=run.desired_after,
             observation=seen,
-            config_hash=config_hash(owner.config(run.intended, run.deps)[0]) if writes_config else resource.config_hash,
+            config_hash=config_hash(owner.config(run.intended, run.deps).config)
+            if writes_config
+            else resource.config_hash,
             open_operation=None,
             last_error=None,
             version=resource.version + 1,

@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.connector_config import config_hash
-from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.connector_config import BuiltConfig, config_hash
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState, Observation
 from chalicelib.domain.operation import Operation
@@ -32,11 +31,11 @@ class ConnectorOwner(Protocol[R]):
         """What the resource refers to, as stored now."""
         ...
 
-    def check(self, context: RequestContext, resource: R, deps: Any, config: Mapping[str, str]) -> None:
+    def check(self, context: RequestContext, resource: R, deps: Any) -> None:
         """Everything that must hold before the connector is created or gets another config. Raises what does not."""
         ...
 
-    def config(self, resource: R, deps: Any) -> tuple[dict[str, str], Credentials]:
+    def config(self, resource: R, deps: Any) -> BuiltConfig:
         """The connector's config with references, and the credentials that it refers to."""
         ...
 
@@ -84,7 +83,7 @@ def outdated(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies)
     """
     if resource.desired_state is DesiredState.DRAFT or resource.open_operation:
         return False
-    return config_hash(owner.config(resource, deps)[0]) != resource.config_hash
+    return config_hash(owner.config(resource, deps).config) != resource.config_hash
 
 
 def needs_config(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies) -> bool:

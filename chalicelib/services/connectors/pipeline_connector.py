@@ -5,11 +5,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import Operation
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.providers.postgresql.source_config import build_source_config
+from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid
 from chalicelib.services.connectors.dependencies import DependencyLoader, PipelineDependencies
@@ -42,9 +42,7 @@ class PipelineConnector:
         """Its source and clusters."""
         return self.dependencies.of_pipeline(resource)
 
-    def check(
-        self, context: RequestContext, resource: Pipeline, deps: PipelineDependencies, config: Mapping[str, str]
-    ) -> None:
+    def check(self, context: RequestContext, resource: Pipeline, deps: PipelineDependencies) -> None:
         """Source discovered, plug-in installed, right Kafka, source ready for the pipeline, config accepted by Connect.
 
         The readiness checks ask the source itself whether each table exists. Raises TABLE_NOT_DISCOVERED,
@@ -54,10 +52,11 @@ class PipelineConnector:
         source, cluster = require_found(deps.source), require_found(deps.connect_cluster)
         if source.tables is None:
             raise _undiscovered(range(len(resource.capture.tables)))
-        self.validation.require(context, cluster, config["connector.class"])
+        built = self.config(resource, deps)
+        self.validation.require(context, cluster, built.connector_class)
         self.validation.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
         self._check_ready(context, source, resource)
-        self.validation.require_valid(context, cluster, resource.connector_name, config, source.credentials)
+        self.validation.require_valid(context, cluster, resource.connector_name, built)
 
     def check_discovered(self, pipeline: Pipeline) -> None:
         """Every table of the pipeline was discovered. Raises TABLE_NOT_DISCOVERED, naming those that were not."""
@@ -67,10 +66,10 @@ class PipelineConnector:
         if missing:
             raise _undiscovered(missing)
 
-    def config(self, resource: Pipeline, deps: PipelineDependencies) -> tuple[dict[str, str], Credentials]:
+    def config(self, resource: Pipeline, deps: PipelineDependencies) -> BuiltConfig:
         """The source connector's config, with references."""
-        source = require_found(deps.source)
-        return build_source_config(resource, source), source.credentials
+        provider = capture_provider(resource.provider)
+        return provider.build_config(resource, require_found(deps.source), require_found(deps.stream_cluster))
 
     def load(self, operation: Operation) -> Pipeline | None:
         """The pipeline as it is stored."""
@@ -122,7 +121,7 @@ class PipelineConnector:
 
     def deletion_details(self, resource: Pipeline) -> Mapping[str, Any]:
         """What stays in the source, whose owners decide about it."""
-        return {"kept": {"slot_name": resource.slot_name, "publication_name": resource.publication_name}}
+        return {"kept": capture_provider(resource.provider).deletion_details(resource)}
 
     def _check_ready(self, context: RequestContext, source: Source, pipeline: Pipeline) -> None:
         deployed = pipeline.desired_state is not DesiredState.DRAFT

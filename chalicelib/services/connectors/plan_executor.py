@@ -82,9 +82,9 @@ class PlanExecutor:
         if resource is None:
             return
         context = owned.context()
-        built, credentials = owner.config(resource, owner.load_dependencies(resource))
-        resource = self._store_config_hash(owner, resource, config_hash(built))
-        config = self.clients.for_connect(cluster, built, credentials)
+        built = owner.config(resource, owner.load_dependencies(resource))
+        resource = self._store_config_hash(owner, resource, config_hash(built.config))
+        config = self.clients.for_connect(cluster, built)
         name, connect = resource.connector_name, owned.connect
         deploy(ConnectorAction(connect=connect, name=name, config=lambda: config, deadline=context.deadline))
         act = connect.pause if resource.desired_state is DesiredState.PAUSED else connect.resume

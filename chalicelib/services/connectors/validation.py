@@ -9,7 +9,7 @@ from typing import Any
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster, require_same_kafka
-from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.errors import Invalid, TimedOut, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.client_factory import ClientFactory
@@ -55,29 +55,15 @@ class ConnectorValidation:
                 details={"connector_class": class_name},
             )
 
-    def validate(
-        self,
-        context: RequestContext,
-        cluster: ConnectCluster,
-        name: str,
-        config: Mapping[str, str],
-        credentials: Credentials,
-    ) -> Validation:
+    def validate(self, context: RequestContext, cluster: ConnectCluster, name: str, built: BuiltConfig) -> Validation:
         """What Connect has against the config of a connector of that name."""
-        sent = {**self.clients.for_connect(cluster, dict(config), credentials), "name": name}
-        errors = self.clients.connect(cluster).validate(config["connector.class"], sent, context.deadline)
+        sent = {**self.clients.for_connect(cluster, built), "name": name}
+        errors = self.clients.connect(cluster).validate(built.connector_class, sent, context.deadline)
         return Validation(errors=tuple({"field": error.field, "messages": list(error.messages)} for error in errors))
 
-    def require_valid(
-        self,
-        context: RequestContext,
-        cluster: ConnectCluster,
-        name: str,
-        config: Mapping[str, str],
-        credentials: Credentials,
-    ) -> None:
+    def require_valid(self, context: RequestContext, cluster: ConnectCluster, name: str, built: BuiltConfig) -> None:
         """Raise CONNECTOR_CONFIG_INVALID when Connect has anything against the config."""
-        verdict = self.validate(context, cluster, name, config, credentials)
+        verdict = self.validate(context, cluster, name, built)
         if verdict.error_count:
             raise Invalid(
                 "Kafka Connect refuses the connector's config. `details.errors` says which fields and why.",

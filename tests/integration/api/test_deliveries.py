@@ -148,6 +148,26 @@ def test_a_column_that_stops_the_sink_is_refused(sandbox: Sandbox) -> None:
         refused(answer, 422, "TYPE_UNSUPPORTED")
 
 
+def test_a_column_that_stops_only_deliveries_is_captured_and_its_delivery_is_refused(sandbox: Sandbox) -> None:
+    with sandbox.postgresql.connect("market") as connection:
+        connection.execute("CREATE TABLE shop.sums (id bigint PRIMARY KEY, parts numeric[])")
+        connection.execute("ALTER TABLE shop.sums OWNER TO capturer")
+        try:
+            source = sandbox.new_source()
+            (table,) = sandbox.admin.shown(f"/sources/{source['id']}/tables?search=shop.sums")
+            assert table["cdc_ready"] is True
+            found = [(issue["code"], issue["severity"], issue["column"]) for issue in table["cdc_issues"]]
+            assert found == [("TYPE_STOPS_TASK", "warn", "parts")]
+            tables = [{"schema_name": "shop", "table_name": name} for name in ("orders", "sums")]
+            pipeline = sandbox.running_pipeline(source_id=source["id"], tables=tables)
+        finally:
+            connection.execute("DROP TABLE shop.sums")
+    mappings = [sandbox.mapping(topic, "mart") for topic in pipeline["topics"]]
+    for answer in _both(sandbox, sandbox.delivery_body(pipeline, mappings=mappings)):
+        refused(answer, 422, "TYPE_UNSUPPORTED")
+        assert answer.json()["error"]["details"] == {"mappings": [1]}
+
+
 def test_a_missing_target_schema_is_not_ready(sandbox: Sandbox) -> None:
     mapping = sandbox.mapping(sandbox.pipeline["topics"][0], "nowhere")
     for answer in _both(sandbox, sandbox.delivery_body(sandbox.pipeline, mappings=[mapping])):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.pipeline import PublicationMode
-from chalicelib.domain.providers.postgresql.readiness import CheckOutcome, Readiness, ReadinessStatus
+from chalicelib.domain.readiness import CheckOutcome, Readiness, ReadinessStatus
 from chalicelib.domain.table import TableName
 from tests.support.postgresql import ORDERS, RunningPostgreSQL, Shop, open_shop, reader_of, running_postgresql
 

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 
-from chalicelib.domain.delivery import DeliveryOptions, Mapping, WriteMode
-from chalicelib.domain.providers.postgresql.column_types import table_issues
+from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, Mapping, WriteMode
+from chalicelib.domain.providers.postgresql.capture_tables import source_tables
 from chalicelib.domain.providers.postgresql.facts import TargetFacts
-from chalicelib.domain.providers.postgresql.target import TargetVerdict, judge_target
+from chalicelib.domain.providers.postgresql.target import judge_target
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Deadline
@@ -26,19 +26,7 @@ def source_orders(shop: Shop) -> SourceTable:
     """The shop's orders as discovery keeps them."""
     listing = client(shop.endpoint).list_tables(Deadline.after(15))
     raw = next(table for table in listing.tables if table.name == ORDERS)
-    return SourceTable(
-        id="t",
-        source_id="s",
-        schema_name=raw.schema_name,
-        table_name=raw.table_name,
-        columns=raw.columns,
-        primary_key_columns=raw.primary_key_columns,
-        estimated_rows=None,
-        estimated_size_bytes=None,
-        replica_identity=raw.replica_identity,
-        issues=table_issues(raw),
-        discovered_at=NOW,
-    )
+    return source_tables([raw], "s", NOW)[0]
 
 
 def facts(shop: Shop, *targets: TableName) -> TargetFacts:
@@ -46,14 +34,14 @@ def facts(shop: Shop, *targets: TableName) -> TargetFacts:
     return client(shop.endpoint).target_facts(targets or [COPY], Deadline.after(15))
 
 
-def verdict(shop: Shop, target: TableName = COPY, **options: object) -> TargetVerdict:
+def verdict(shop: Shop, target: TableName = COPY, **options: object) -> DeliveryVerdict:
     """The verdict on delivering the orders to the target."""
     mapping = Mapping(topic="t.shop.orders", schema_name=target.schema_name, table_name=target.table_name)
     chosen = replace(DeliveryOptions(), **options)  # type: ignore[arg-type]
     return judge_target([(mapping, source_orders(shop))], chosen, facts(shop, target))
 
 
-def problem(found: TargetVerdict) -> Invalid:
+def problem(found: DeliveryVerdict) -> Invalid:
     """The only problem."""
     (only,) = found.problems
     return only

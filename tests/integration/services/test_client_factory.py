@@ -8,6 +8,7 @@ import pytest
 from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.kafka import Kafka
 from chalicelib.domain.cluster import ConnectAddress, ConnectCluster, KafkaAddress, SecretDelivery
+from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.source import Source
@@ -67,7 +68,7 @@ def sent(app: InProcessApp, cluster: ConnectCluster, source: Source, destination
         "b": destination.credentials.reference("password"),
         "c": "plain",
     }
-    return app.services.clients.for_connect(cluster, config, source.credentials, destination.credentials)
+    return app.services.clients.for_connect(cluster, BuiltConfig(config, (source.credentials, destination.credentials)))
 
 
 @pytest.mark.parametrize("delivery", SecretDelivery)

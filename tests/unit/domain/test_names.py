@@ -6,7 +6,7 @@ from chalicelib.domain.names import (
     ConnectorKind,
     connector_name,
     consumer_group,
-    derived_postgresql_name,
+    name_list,
     owner_marker,
     parse_connector_name,
     quote_regex,
@@ -72,12 +72,13 @@ def test_a_quoted_text_matches_itself_and_nothing_like_it(text: str) -> None:
     assert not pattern.fullmatch(text.replace("a", "b", 1))
 
 
-def test_a_derived_postgresql_name_is_one_that_debezium_takes() -> None:
-    assert re.fullmatch("[a-z0-9_]{1,63}", derived_postgresql_name(RESOURCE, "slot"))
-
-
 @pytest.mark.parametrize(
     ("one", "other"), [("Orders", "orders"), ("a  b", " a b"), ("Ａdmin", "admin"), ("straße", "STRASSE")]
 )
 def test_names_that_look_alike_share_a_key(one: str, other: str) -> None:
     assert unique_key(one) == unique_key(other)
+
+
+def test_a_list_of_names_is_bounded_and_counts_the_rest() -> None:
+    assert name_list(["a", "b"]) == "a, b"
+    assert name_list(range(12)) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"

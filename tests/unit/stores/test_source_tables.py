@@ -3,7 +3,8 @@
 from datetime import UTC, datetime
 
 from chalicelib.domain.table import SourceTable, TableName
-from chalicelib.stores.source_tables import FEW, SourceTables
+from chalicelib.stores.rows import ROWS_PER_CALL
+from chalicelib.stores.source_tables import SourceTables
 from tests.integration.stores.conftest import Room
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -34,7 +35,7 @@ def test_a_new_discovery_replaces_what_the_last_one_found(room: Room) -> None:
 
 def test_named_tables_are_found_few_or_many(room: Room) -> None:
     store = SourceTables()
-    many = [f"t{number:03}" for number in range(FEW + 10)]
+    many = [f"t{number:03}" for number in range(ROWS_PER_CALL + 10)]
     store.replace("source", [table(name) for name in many])
     for asked in (many[:3], many):
         named = [TableName("public", name) for name in [*asked, "missing"]]

@@ -17,9 +17,8 @@ from chalicelib.domain.providers.postgresql.facts import (
     SlotFacts,
     TargetTable,
     TypeFacts,
-    TypeKind,
 )
-from chalicelib.domain.table import TableName
+from chalicelib.domain.table import TableName, TypeKind
 
 Row = tuple[Any, ...]
 

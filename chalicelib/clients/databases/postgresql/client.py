@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.databases import connection_test
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.clients.databases.postgresql import catalog, queries
 from chalicelib.domain.database import DatabaseAddress, TestResult
@@ -18,7 +18,6 @@ from chalicelib.domain.providers.postgresql.facts import (
     RawTable,
     SchemaFacts,
     ServerFacts,
-    TableListing,
     TargetFacts,
     TargetTable,
 )

@@ -1,16 +1,16 @@
-"""What was read from a PostgreSQL server, before anybody judges it. Names are as the server spells them, unquoted."""
+"""What was read from a PostgreSQL server, not judged yet. Names are as the server spells them, unquoted."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from chalicelib.domain.table import Column, TableName
+from chalicelib.domain.table import TableName, TypeKind
 
 UNLIMITED = -1
 """PostgreSQL's own spelling of "no limit" in connection limits and `max_slot_wal_keep_size`."""
 
 
 class RelationKind(StrEnum):
-    """What stands behind a name in a schema (pg_class.relkind)."""
+    """The kind of a relation (pg_class.relkind)."""
 
     TABLE = "table"
     PARTITIONED = "partitioned table"
@@ -35,16 +35,6 @@ class ReplicaIdentity(StrEnum):
     FULL = "FULL"
     NOTHING = "NOTHING"
     INDEX = "INDEX"
-
-
-class TypeKind(StrEnum):
-    """The family of a type (pg_type.typtype); domains are resolved before they get here."""
-
-    BASE = "base"
-    ENUM = "enum"
-    COMPOSITE = "composite"
-    RANGE = "range"
-    OTHER = "other"
 
 
 class Generated(StrEnum):
@@ -110,32 +100,9 @@ class RawTable:
     estimated_size_bytes: int | None = None
 
     @property
-    def schema_name(self) -> str:
-        """The schema part of its name."""
-        return self.name.schema_name
-
-    @property
-    def table_name(self) -> str:
-        """The table part of its name."""
-        return self.name.table_name
-
-    @property
     def unreadable_columns(self) -> tuple[str, ...]:
         """The columns that the role may not SELECT."""
         return tuple(column.name for column in self.raw_columns if not column.can_select)
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """The columns in the shape that a source table keeps."""
-        return tuple(Column(name=c.name, type=c.type, nullable=c.nullable, ordinal=c.ordinal) for c in self.raw_columns)
-
-
-@dataclass(frozen=True, slots=True)
-class TableListing:
-    """Tables in the order of schema and name; `truncated` when a bound left some out."""
-
-    tables: tuple[RawTable, ...]
-    truncated: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,7 +230,7 @@ class TargetTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetFacts:
-    """What a delivery would meet. A schema or table asked for that is not in here does not exist."""
+    """What a delivery will find. A schema or table that was asked for and is not in here does not exist."""
 
     version_number: int
     role: str

@@ -5,23 +5,13 @@ leaves it alone when it lists exactly the captured tables, refuses one FOR ALL T
 tables, which drops row filters and column lists and keeps the kinds of change.
 """
 
+from chalicelib.domain.names import SHOWN_NAMES, name_list
 from chalicelib.domain.pipeline import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import PublicationFacts, RawTable, RelationKind, ServerFacts
 from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
-from chalicelib.domain.providers.postgresql.readiness_check import (
-    SHOWN_NAMES,
-    CapturePlan,
-    Check,
-    Finding,
-    failed,
-    for_plan,
-    named,
-    passed,
-    quoted,
-    quoted_table,
-    statements,
-    warned,
-)
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
+from chalicelib.domain.readiness import Check, Finding, failed, for_plan, passed, statements, warned
 from chalicelib.domain.table import TableName
 
 
@@ -61,7 +51,7 @@ def publication_rights(facts: ServerFacts, plan: CapturePlan | None) -> Finding 
         return _right_to_create(facts)
     publication = facts.publication(plan.publication_name)
     if plan.publication_mode is PublicationMode.EXISTING or (publication is not None and publication.all_tables):
-        # Nothing is made; or Debezium refuses whoever asks, and `publication_available` has said so.
+        # Nothing is made; or Debezium refuses every role, and `publication_available` has said so.
         return None
     expected = "may make or change the publication"
     stays = publication is not None and not is_rewritten(publication, plan)
@@ -70,7 +60,7 @@ def publication_rights(facts: ServerFacts, plan: CapturePlan | None) -> Finding 
         return passed("sufficient", expected)
     fixes = statements([fix for _, fix in lacking])
     return failed(
-        named(what for what, _ in lacking),
+        name_list(what for what, _ in lacking),
         expected,
         f"{fixes}\nOr make the publication beforehand and choose publication_mode existing.",
     )
@@ -120,7 +110,7 @@ def publication_operations(facts: ServerFacts, plan: CapturePlan) -> Finding | N
     missing = [kind for kind, published in kinds.items() if not published]
     everything = "insert, update, delete, truncate"
     fix = f"ALTER PUBLICATION {quoted(publication.name)} SET (publish = '{everything}');"
-    published = named(kind for kind, is_published in kinds.items() if is_published) or "nothing"
+    published = name_list(kind for kind, is_published in kinds.items() if is_published) or "nothing"
     return failed(published, "insert, update, delete", fix) if missing else passed(published, "insert, update, delete")
 
 
@@ -133,7 +123,7 @@ def publication_tables(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
     if not missing:
         return passed("all published", "all captured tables")
     fixes = [_add_table(publication, facts, name) for name in missing]
-    return failed(f"not published: {named(missing)}", "all captured tables", statements(fixes))
+    return failed(f"not published: {name_list(missing)}", "all captured tables", statements(fixes))
 
 
 def _add_table(publication: PublicationFacts, facts: ServerFacts, name: TableName) -> str:
@@ -154,7 +144,10 @@ def publication_rows(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
         return passed("all rows and columns", "all rows and columns")
     current = "; ".join(
         text
-        for text in (filtered and f"rows filtered: {named(filtered)}", cut and f"columns left out: {named(cut)}")
+        for text in (
+            filtered and f"rows filtered: {name_list(filtered)}",
+            cut and f"columns left out: {name_list(cut)}",
+        )
         if text
     )
     fixes = [
@@ -188,7 +181,7 @@ def partitioned_tables(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
         else f"Make it beforehand: {_create_publication(plan)} WITH (publish_via_partition_root = true);"
         f"\nOr leave the property {PARTITION_ROOT_PROPERTY} out of the pipeline."
     )
-    return failed(f"published under their partitions: {named(tables)}", expected, fix)
+    return failed(f"published under their partitions: {name_list(tables)}", expected, fix)
 
 
 def _captured(facts: ServerFacts, plan: CapturePlan) -> list[RawTable]:
@@ -197,7 +190,7 @@ def _captured(facts: ServerFacts, plan: CapturePlan) -> list[RawTable]:
     return [table for table in found if table.kind in (RelationKind.TABLE, RelationKind.PARTITIONED)]
 
 
-PUBLICATION_CHECKS: tuple[Check, ...] = (
+PUBLICATION_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
     Check(
         key="publication",
         name="Publication",

@@ -1,19 +1,11 @@
 """What readiness asks of the server and of the role."""
 
+from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import UNLIMITED, ServerFacts, SlotFacts
-from chalicelib.domain.providers.postgresql.readiness_check import (
-    CapturePlan,
-    Check,
-    Finding,
-    failed,
-    for_plan,
-    for_server,
-    named,
-    passed,
-    quoted,
-    warned,
-)
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.sql import quoted
+from chalicelib.domain.readiness import Check, Finding, failed, for_plan, for_server, passed, warned
 from chalicelib.domain.table import Severity
 
 LOGICAL_STANDBY_VERSION = 160000
@@ -22,7 +14,7 @@ OLDEST_VERSION = 130000
 
 NEEDED_CONNECTIONS = 2
 COMFORTABLE_CONNECTIONS = 4
-"""A capture holds one connection to read and one to stream, and opens more for moments (slot look-up, heartbeat)."""
+"""A capture uses one connection to read and one to stream, and others for a short time (slot look-up, heartbeat)."""
 
 
 def own_slot(facts: ServerFacts, plan: CapturePlan | None) -> SlotFacts | None:
@@ -31,7 +23,7 @@ def own_slot(facts: ServerFacts, plan: CapturePlan | None) -> SlotFacts | None:
 
 
 def runs_now(facts: ServerFacts, plan: CapturePlan | None) -> bool:
-    """Whether the plan's own connector streams at this moment, and so holds what it needs."""
+    """Whether the plan's own connector streams now, and so has what it needs."""
     slot = own_slot(facts, plan)
     return plan is not None and plan.deployed and slot is not None and slot.active
 
@@ -44,7 +36,7 @@ def server_version(facts: ServerFacts) -> Finding:
 
 
 def wal_level(facts: ServerFacts) -> Finding:
-    """Without logical, the log holds too little to tell rows from it."""
+    """Only with `logical` does the log have what is needed to read single rows from it."""
     if facts.wal_level == "logical":
         return passed("logical", "logical")
     return failed(
@@ -157,18 +149,18 @@ def slot_log_kept(facts: ServerFacts, plan: CapturePlan | None) -> Finding | Non
     lost = [slot.name for slot in slots if slot.wal_status == "lost"]
     if lost:
         return failed(
-            f"lost: {named(lost)}",
+            f"lost: {name_list(lost)}",
             "reserved",
             f"Changes are gone for good. SELECT pg_drop_replication_slot('{lost[0]}'); then take a new snapshot.",
         )
     endangered = [slot.name for slot in slots if slot.wal_status == "unreserved"]
     if endangered:
         return warned(
-            f"about to be lost: {named(endangered)}",
+            f"about to be lost: {name_list(endangered)}",
             "reserved",
             "Let the reader catch up at once, or raise max_slot_wal_keep_size: a checkpoint may remove what it needs.",
         )
-    return passed(named(sorted({slot.wal_status or "unknown" for slot in slots})) or "no slot yet", "reserved")
+    return passed(name_list(sorted({slot.wal_status or "unknown" for slot in slots})) or "no slot yet", "reserved")
 
 
 def log_retention(facts: ServerFacts) -> Finding | None:
@@ -187,7 +179,7 @@ def log_retention(facts: ServerFacts) -> Finding | None:
     return passed(f"{kept} MB", "unlimited, or more than the longest outage writes")
 
 
-SERVER_CHECKS: tuple[Check, ...] = (
+SERVER_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
     Check(
         key="server_version",
         name="Server version",
@@ -199,7 +191,7 @@ SERVER_CHECKS: tuple[Check, ...] = (
         key="wal_level",
         name="Write-ahead log level",
         judge=for_server(wal_level),
-        description="The write-ahead log holds enough to tell single rows from it.",
+        description="The write-ahead log has what is needed to read single rows from it.",
     ),
     Check(
         key="primary_server",
@@ -236,8 +228,8 @@ SERVER_CHECKS: tuple[Check, ...] = (
         name="Replication slot",
         judge=for_plan(slot_usable),
         by_plan=True,
-        description="Nobody else holds the slot, and this capture can read it. One held elsewhere lets the snapshot "
-        "pass and loses every change after it.",
+        description="No other reader uses the slot, and this capture can read it. With another reader the snapshot "
+        "arrives, and every change after it is lost.",
     ),
     Check(
         key="slot_log",
@@ -251,7 +243,7 @@ SERVER_CHECKS: tuple[Check, ...] = (
         name="Log kept for slots",
         judge=for_server(log_retention),
         severity=Severity.WARN,
-        description="A capture that stands still holds log back: with a bound it loses its place, without one "
+        description="A capture that does not run keeps log on the server: with a bound it loses its place, without one "
         "it can fill the disk.",
     ),
 )

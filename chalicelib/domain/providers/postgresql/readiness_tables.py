@@ -2,41 +2,27 @@
 
 from collections.abc import Callable, Iterable
 
+from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import PublicationMode
-from chalicelib.domain.providers.postgresql.column_types import (
-    CURSOR,
-    colliding_topics,
-    columns_differing_by_case,
-    table_issues,
-)
+from chalicelib.domain.providers.postgresql.capture_tables import columns_differing_by_case, table_issues
+from chalicelib.domain.providers.postgresql.capture_types import CURSOR
 from chalicelib.domain.providers.postgresql.facts import Persistence, RawTable, RelationKind, ServerFacts
-from chalicelib.domain.providers.postgresql.readiness_check import (
-    CapturePlan,
-    Check,
-    Finding,
-    Judge,
-    failed,
-    for_plan,
-    named,
-    passed,
-    quoted,
-    quoted_table,
-    statements,
-    warned,
-)
-from chalicelib.domain.table import IssueCode, Severity
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
+from chalicelib.domain.readiness import Check, Finding, Judge, failed, for_plan, passed, statements, warned
+from chalicelib.domain.table import IssueCode, Severity, colliding_topics
 
 _CAPTURABLE = (RelationKind.TABLE, RelationKind.PARTITIONED)
 _TYPE_CODES = (IssueCode.TYPE_NOT_CAPTURED, IssueCode.TYPE_STOPS_TASK, IssueCode.TYPE_CHANGES_VALUE)
 
 
 def captured(facts: ServerFacts, plan: CapturePlan | None) -> tuple[RawTable, ...]:
-    """The tables to judge: those of the plan that exist; without a plan, whatever was read."""
+    """The tables to judge: those of the plan that exist; without a plan, all that were read."""
     return facts.tables if plan is None else tuple(t for name in plan.tables if (t := facts.table(name)) is not None)
 
 
 def tables_exist(facts: ServerFacts, plan: CapturePlan) -> Finding:
-    """Every chosen name is a table. A connector runs without a word when it is not."""
+    """Every chosen name is a table. The connector runs and reports nothing where it is not."""
     missing = [name for name in plan.tables if facts.table(name) is None]
     other = [table for table in captured(facts, plan) if table.kind not in _CAPTURABLE]
     if not missing and not other:
@@ -44,8 +30,8 @@ def tables_exist(facts: ServerFacts, plan: CapturePlan) -> Finding:
     current = "; ".join(
         text
         for text in (
-            missing and f"missing: {named(missing)}",
-            other and f"not a table: {named(f'{t.name} ({t.kind})' for t in other)}",
+            missing and f"missing: {name_list(missing)}",
+            other and f"not a table: {name_list(f'{t.name} ({t.kind})' for t in other)}",
         )
         if text
     )
@@ -55,13 +41,13 @@ def tables_exist(facts: ServerFacts, plan: CapturePlan) -> Finding:
 
 
 Fault = Callable[[RawTable], str | None]
-"""Gives None for a table that is well, else what is wrong with it in a few words (its name comes before them)."""
+"""Returns None for a table without the fault, else what is wrong in a few words (its name comes before them)."""
 
 
 def each_table(
     fault: Fault, fix: Callable[[RawTable, ServerFacts], str], expected: str, *, only_warns: bool = False
-) -> Judge:
-    """A judge that looks at each captured table and names those with the fault, each with its fix."""
+) -> Judge[ServerFacts, CapturePlan]:
+    """A judge of each captured table that names those with the fault, each with its fix."""
 
     def judge(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
         tables = captured(facts, plan)
@@ -70,7 +56,7 @@ def each_table(
         faults = [(table, found) for table in tables if (found := fault(table)) is not None]
         if not faults:
             return passed("all tables", expected)
-        current = named(f"{table.name}{f' ({found})' if found else ''}" for table, found in faults)
+        current = name_list(f"{table.name}{f' ({found})' if found else ''}" for table, found in faults)
         return (warned if only_warns else failed)(
             current, expected, statements([fix(table, facts) for table, _ in faults])
         )
@@ -90,7 +76,7 @@ def _unreadable(table: RawTable) -> str | None:
     hidden = table.unreadable_columns
     if not hidden:
         return None
-    return "" if len(hidden) == len(table.raw_columns) else f"columns {named(hidden)}"
+    return "" if len(hidden) == len(table.raw_columns) else f"columns {name_list(hidden)}"
 
 
 def _unlogged(table: RawTable) -> str | None:
@@ -99,7 +85,7 @@ def _unlogged(table: RawTable) -> str | None:
 
 def _by_case(table: RawTable) -> str | None:
     names = columns_differing_by_case(table.raw_columns)
-    return f"columns {named(names)}" if names else None
+    return f"columns {name_list(names)}" if names else None
 
 
 def _rename(table: RawTable, _facts: ServerFacts) -> str:
@@ -109,7 +95,7 @@ def _rename(table: RawTable, _facts: ServerFacts) -> str:
 
 def _cursors(table: RawTable) -> str | None:
     names = [column.name for column in table.raw_columns if column.base.name == CURSOR and not column.base.is_array]
-    return f"columns {named(names)}" if names else None
+    return f"columns {name_list(names)}" if names else None
 
 
 def _no_key(table: RawTable) -> str | None:
@@ -118,7 +104,7 @@ def _no_key(table: RawTable) -> str | None:
 
 def _lossy_columns(table: RawTable) -> str | None:
     columns = [i.column for i in table_issues(table) if i.code in _TYPE_CODES and i.severity is not Severity.INFO]
-    return f"columns {named(columns)}" if columns else None
+    return f"columns {name_list(columns)}" if columns else None
 
 
 def replica_identity(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
@@ -130,10 +116,10 @@ def replica_identity(facts: ServerFacts, plan: CapturePlan | None) -> Finding | 
     if not faults or not _publishes_old_rows(facts, plan):
         return passed("all tables", "FULL, or DEFAULT with a primary key")
     return failed(
-        named(f"{table.name} ({table.replica_identity})" for table in faults),
+        name_list(f"{table.name} ({table.replica_identity})" for table in faults),
         "FULL, or DEFAULT with a primary key",
         statements([f"ALTER TABLE {quoted_table(table.name)} REPLICA IDENTITY FULL;" for table in faults])
-        + "\nOr give the table a primary key. Do it before the deploy: from the moment of publication on, "
+        + "\nOr give the table a primary key. Do it before the deploy: once the tables are published, "
         "UPDATE and DELETE on these tables fail for everybody.",
     )
 
@@ -152,7 +138,7 @@ def topic_names(_facts: ServerFacts, plan: CapturePlan) -> Finding:
     if not pairs:
         return passed("all different", "all different")
     return failed(
-        f"one topic for {named(sorted(pairs))}",
+        f"one topic for {name_list(sorted(pairs))}",
         "all different",
         "Capture these tables in pipelines with different topic_prefix: in a topic's name every character outside "
         "A-Z, a-z, 0-9, '.', '_' and '-' becomes '_'.",
@@ -167,7 +153,7 @@ def _alters(what: str) -> Callable[[RawTable, ServerFacts], str]:
     return lambda table, _facts: f"ALTER TABLE {quoted_table(table.name)} {what};"
 
 
-def _checks() -> Iterable[Check]:
+def _checks() -> Iterable[Check[ServerFacts, CapturePlan]]:
     yield Check(
         key="tables",
         name="Tables exist",
@@ -263,4 +249,4 @@ def _checks() -> Iterable[Check]:
     )
 
 
-TABLE_CHECKS: tuple[Check, ...] = tuple(_checks())
+TABLE_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = tuple(_checks())

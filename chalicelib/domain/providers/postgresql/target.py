@@ -1,38 +1,26 @@
 """Whether a delivery's targets can take what its topics bring: judged before a sink is made, from what was read there.
 
-What the mappings say by themselves is judged in `delivery_rules`. Facts behind the rules here: Debezium's JDBC sink 3.6
-quotes names as they are, makes tables but no schemas, and upserts with `INSERT ... ON CONFLICT (key) DO UPDATE`, never
-with OVERRIDING. PostgreSQL asks for SELECT besides, for ON CONFLICT and for a DELETE with a condition.
+What the mappings alone say is judged in `delivery_checks`. Facts behind the rules here: Debezium's JDBC sink 3.6 quotes
+names as they are, creates tables but no schemas, and upserts with `INSERT ... ON CONFLICT (key) DO UPDATE`, never with
+OVERRIDING. PostgreSQL asks for SELECT besides, for ON CONFLICT and for a DELETE with a condition.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from chalicelib.domain.delivery import DeliveryOptions, Mapping
-from chalicelib.domain.delivery_rules import DeliveryWarning
-from chalicelib.domain.providers.postgresql.column_types import auto_created_type_warning, without_modifiers
-from chalicelib.domain.providers.postgresql.facts import RawColumn, RelationKind, SchemaFacts, TargetFacts, TargetTable
-from chalicelib.domain.providers.postgresql.readiness_check import named, quoted, quoted_table
-from chalicelib.domain.table import Column, IssueCode, Severity, SourceTable, TableIssue, TableName
+from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, DeliveryWarning, Mapping
+from chalicelib.domain.names import name_list
+from chalicelib.domain.providers.postgresql import target_columns
+from chalicelib.domain.providers.postgresql.delivery_types import Stop
+from chalicelib.domain.providers.postgresql.facts import RelationKind, SchemaFacts, TargetFacts, TargetTable
+from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
+from chalicelib.domain.table import Column, SourceTable, TableName
 from chalicelib.errors import Invalid
 
 _Problem = tuple[str, str]
 _Warning = tuple[str, str]
 MAX_LISTED = 20
 """At most so many problems stand in the details of one error."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetVerdict:
-    """Everything that forbids a delivery into these tables, and everything worth a warning."""
-
-    problems: tuple[Invalid, ...]
-    warnings: tuple[DeliveryWarning, ...]
-
-    def require(self) -> None:
-        """Raise the first problem, if there is one."""
-        if self.problems:
-            raise self.problems[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,13 +36,12 @@ class _Case:
     @property
     def captured(self) -> tuple[Column, ...]:
         """The source's columns whose values arrive."""
-        lost = {issue.column for issue in self.source.issues if issue.code is IssueCode.TYPE_NOT_CAPTURED}
-        return tuple(column for column in self.source.columns if column.name not in lost)
+        return self.source.captured_columns
 
 
 def judge_target(
     mappings: Sequence[tuple[Mapping, SourceTable]], options: DeliveryOptions, facts: TargetFacts
-) -> TargetVerdict:
+) -> DeliveryVerdict:
     """Judges each mapping, whose source table is beside it. `facts` were read for all their targets.
 
     A problem is an Invalid with the code `TARGET_NOT_READY` or `TYPE_UNSUPPORTED`, ready to be raised: one for each
@@ -69,7 +56,7 @@ def judge_target(
         for code, message in _problems(case):
             problems.setdefault(code, []).append((index, message))
         warnings += [DeliveryWarning(code=code, message=message) for code, message in _warnings(case)]
-    return TargetVerdict(
+    return DeliveryVerdict(
         problems=tuple(_as_error(code, found) for code, found in problems.items()), warnings=tuple(warnings)
     )
 
@@ -95,22 +82,22 @@ def _problems(case: _Case) -> Iterator[_Problem]:
 
 
 def _type_problems(case: _Case) -> Iterator[_Problem]:
-    stopping = [i.column for i in case.source.issues if i.code is IssueCode.TYPE_STOPS_TASK and _stops(case, i)]
+    stopping = [name for name, stop in target_columns.stops(case.source) if _applies(stop, case)]
     if stopping:
         yield (
             "TYPE_UNSUPPORTED",
-            (f"Columns {named(stopping)} of {case.source.name} have types that stop the delivery."),
+            f"Columns {name_list(stopping)} of {case.source.name} have types that stop the delivery.",
         )
 
 
-def _stops(case: _Case, issue: TableIssue) -> bool:
-    """Whether this target makes the condition of the issue true (see `column_types`)."""
-    if issue.severity is not Severity.WARN:
-        return issue.severity is Severity.FAIL
-    column = next((column for column in case.source.columns if column.name == issue.column), None)
-    if column is not None and without_modifiers(column.type) == "point":
-        return "postgis" not in case.facts.extensions
-    return case.table is not None
+def _applies(stop: Stop, case: _Case) -> bool:
+    match stop:
+        case Stop.ALWAYS:
+            return True
+        case Stop.EXISTING_TABLE:
+            return case.table is not None
+        case Stop.WITHOUT_POSTGIS:
+            return "postgis" not in case.facts.extensions
 
 
 def _place_problem(case: _Case) -> str | None:
@@ -162,7 +149,7 @@ def _upsert_key(case: _Case, table: TargetTable) -> str | None:
         return None
     columns = ", ".join(quoted(name) for name in key)
     return (
-        f"{table.name} has no unique key on exactly {named(key)}, and upsert needs one. "
+        f"{table.name} has no unique key on exactly {name_list(key)}, and upsert needs one. "
         f"ALTER TABLE {quoted_table(table.name)} ADD PRIMARY KEY ({columns});"
     )
 
@@ -173,10 +160,12 @@ def _missing_columns(case: _Case, table: TargetTable) -> str | None:
     if not missing:
         return None
     if not case.options.auto_evolve:
-        return f"{table.name} lacks columns {named(missing)} and auto_evolve is off: add them, or turn auto_evolve on."
+        return (
+            f"{table.name} lacks columns {name_list(missing)} and auto_evolve is off: add them, or turn auto_evolve on."
+        )
     if not table.owned:
         owner = f"ALTER TABLE {quoted_table(table.name)} OWNER TO {quoted(case.facts.role)};"
-        return f"{table.name} lacks columns {named(missing)} and only its owner may add them: add them, or {owner}"
+        return f"{table.name} lacks columns {name_list(missing)} and only its owner may add them: add them, or {owner}"
     return None
 
 
@@ -190,8 +179,8 @@ def _unfilled_columns(case: _Case, table: TargetTable) -> str | None:
     if not unfilled:
         return None
     return (
-        f"Columns {named(unfilled)} of {table.name} are NOT NULL without a default, and the topic does not bring them: "
-        "give them a default or let them be null."
+        f"Columns {name_list(unfilled)} of {table.name} are NOT NULL without a default, and the topic does not bring "
+        "them: give them a default or let them be null."
     )
 
 
@@ -201,20 +190,21 @@ def _unwritable_columns(case: _Case, table: TargetTable) -> str | None:
     if not fixed:
         return None
     return (
-        f"Columns {named(fixed)} of {table.name} are generated by the target itself and take no values: "
+        f"Columns {name_list(fixed)} of {table.name} are generated by the target itself and take no values: "
         "make them plain columns (GENERATED BY DEFAULT AS IDENTITY takes values too)."
     )
 
 
 def _warnings(case: _Case) -> Iterator[_Warning]:
     if case.table is None:
-        made = ((column, auto_created_type_warning(column.type)) for column in case.captured)
-        yield from _grouped("AUTO_CREATE_CHANGES_TYPE", case, made)
+        yield from _grouped("AUTO_CREATE_CHANGES_TYPE", case, target_columns.auto_created_warnings(case.source))
         return
     present = {column.name: column for column in case.table.columns}
     pairs = [(column, present[column.name]) for column in case.captured if column.name in present]
-    yield from _grouped("NULL_NOT_ACCEPTED", case, ((column, _null_warning(column, to)) for column, to in pairs))
-    yield from _grouped("TYPE_DIFFERS", case, ((column, _type_warning(column, to)) for column, to in pairs))
+    nulls = ((column, target_columns.null_warning(column, to)) for column, to in pairs)
+    yield from _grouped("NULL_NOT_ACCEPTED", case, nulls)
+    types = ((column, target_columns.type_warning(case.source, column, to)) for column, to in pairs)
+    yield from _grouped("TYPE_DIFFERS", case, types)
 
 
 def _grouped(code: str, case: _Case, found: Iterable[tuple[Column, str | None]]) -> Iterator[_Warning]:
@@ -224,36 +214,4 @@ def _grouped(code: str, case: _Case, found: Iterable[tuple[Column, str | None]])
         if sentence is not None:
             columns.setdefault(sentence, []).append(column.name)
     for sentence, names in columns.items():
-        yield code, f"{case.source.name} to {case.target}, {named(names)}: {sentence}"
-
-
-def _type_warning(column: Column, to: RawColumn) -> str | None:
-    if _fits(column.type, to.type):
-        return None
-    return f"{column.type} is written into {to.type}; the delivery stops at a value that does not fit."
-
-
-def _null_warning(column: Column, target: RawColumn) -> str | None:
-    if column.nullable and not target.nullable:
-        return "null is allowed at the source and not at the target; the delivery stops at the first one."
-    return None
-
-
-_WIDENING: tuple[tuple[str, ...], ...] = (
-    ("smallint", "integer", "bigint", "numeric"),
-    ("real", "double precision"),
-    ("character", "character varying", "text"),
-    ("json", "jsonb"),
-    ("jsonb", "json"),
-)
-"""Each type can be written into those after it in the same row."""
-
-
-def _fits(source: str, target: str) -> bool:
-    """Whether every value of the source's type fits the target's. Types of users are left to their owners."""
-    from_type, to_type = without_modifiers(source), without_modifiers(target)
-    if from_type == to_type or "." in from_type or "." in to_type:
-        return True
-    if from_type == "text" and to_type == "character varying":
-        return target == to_type
-    return any(from_type in row and to_type in row and row.index(from_type) < row.index(to_type) for row in _WIDENING)
+        yield code, f"{case.source.name} to {case.target}, {name_list(names)}: {sentence}"

@@ -19,15 +19,9 @@ from chalicelib.domain.providers.postgresql.facts import (
     SlotFacts,
     TypeFacts,
 )
-from chalicelib.domain.providers.postgresql.readiness import (
-    CHECKS,
-    CapturePlan,
-    CheckOutcome,
-    Readiness,
-    ReadinessStatus,
-    judge_readiness,
-    unreachable_readiness,
-)
+from chalicelib.domain.providers.postgresql.readiness import CHECKS, judge_readiness, unreachable_readiness
+from chalicelib.domain.providers.postgresql.replication import CapturePlan, publication_name
+from chalicelib.domain.readiness import CheckOutcome, Readiness, ReadinessStatus
 from chalicelib.domain.table import TableName
 from chalicelib.errors import Unavailable
 
@@ -242,7 +236,7 @@ def test_plan_of_a_pipeline_takes_over_its_choices() -> None:
     assert CapturePlan.of(pipeline, deployed=True) == CapturePlan(
         tables=(ORDERS,),
         slot_name="mine",
-        publication_name=pipeline.publication_name,
+        publication_name=publication_name(pipeline),
         publication_mode=PublicationMode.EXISTING,
         publishes_partition_root=False,
         deployed=True,

@@ -7,11 +7,11 @@ import pytest
 
 from chalicelib.domain.connector_config import JSON_CONVERTER
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.database import DatabaseAddress, SslMode
+from chalicelib.domain.database import DatabaseAddress, DatabaseProvider, SslMode
+from chalicelib.domain.debezium import schema_evolution
 from chalicelib.domain.delivery import Delivery, DeliveryOptions, Mapping, WriteMode
 from chalicelib.domain.destination import Destination
-from chalicelib.domain.provider import DatabaseProvider
-from chalicelib.domain.providers.postgresql.sink_config import build_sink_config, jdbc_url, schema_evolution
+from chalicelib.domain.providers.postgresql.sink_config import build_sink_config, jdbc_url
 from chalicelib.errors import Invalid
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

@@ -7,14 +7,11 @@ import pytest
 
 from chalicelib.domain.connector_config import JSON_CONVERTER
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.database import DatabaseAddress, SslMode
+from chalicelib.domain.database import DatabaseAddress, DatabaseProvider, SslMode
+from chalicelib.domain.debezium import MAX_MESSAGE_BYTES
 from chalicelib.domain.pipeline import Capture, CaptureOptions, Converter, Pipeline, PublicationMode, SnapshotMode
-from chalicelib.domain.provider import DatabaseProvider
-from chalicelib.domain.providers.postgresql.source_config import (
-    MAX_MESSAGE_BYTES,
-    PROPERTY_ALLOW_LIST,
-    build_source_config,
-)
+from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES
+from chalicelib.domain.providers.postgresql.source_config import build_source_config
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import TableName
 
@@ -176,7 +173,7 @@ def test_properties_are_added() -> None:
 
 def test_properties_never_replace_a_line_of_ours() -> None:
     config = build_source_config(pipeline(), source())
-    ours = {key: "theirs" for key in config if key not in PROPERTY_ALLOW_LIST}
+    ours = {key: "theirs" for key in config if key not in ALLOWED_PROPERTIES}
     changed = build_source_config(pipeline(capture(properties=ours)), source())
     assert changed == config
 

@@ -5,18 +5,19 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chalicelib.domain.delivery import DeliveryOptions, Mapping, WriteMode
-from chalicelib.domain.providers.postgresql.column_types import column_issue
+from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, Mapping, WriteMode
+from chalicelib.domain.providers.postgresql.capture_tables import source_tables
 from chalicelib.domain.providers.postgresql.facts import (
+    Generated,
     RawColumn,
+    RawTable,
     SchemaFacts,
     TargetFacts,
     TargetTable,
     TypeFacts,
-    TypeKind,
 )
-from chalicelib.domain.providers.postgresql.target import TargetVerdict, judge_target
-from chalicelib.domain.table import SourceTable, TableName
+from chalicelib.domain.providers.postgresql.target import judge_target
+from chalicelib.domain.table import SourceTable, TableName, TypeKind
 from chalicelib.errors import Invalid
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
@@ -35,20 +36,8 @@ KEY = column("id", "bigint", nullable=False)
 
 def source(*columns: RawColumn) -> SourceTable:
     """A discovered table with a key and these columns."""
-    issues = tuple(issue for raw in columns if (issue := column_issue(raw)) is not None)
-    return SourceTable(
-        id="t",
-        source_id="s",
-        schema_name="shop",
-        table_name="orders",
-        primary_key_columns=("id",),
-        columns=(KEY, *columns),
-        estimated_rows=None,
-        estimated_size_bytes=None,
-        replica_identity="DEFAULT",
-        issues=issues,
-        discovered_at=NOW,
-    )
+    raw = RawTable(name=TableName("shop", "orders"), raw_columns=(KEY, *columns), primary_key_columns=("id",))
+    return source_tables([raw], "s", NOW)[0]
 
 
 def target(*columns: RawColumn) -> TargetTable:
@@ -59,13 +48,13 @@ def target(*columns: RawColumn) -> TargetTable:
 EMPTY = TargetFacts(version_number=180004, role="sink", schemas=(SchemaFacts(name="copy"),))
 
 
-def verdict(of: SourceTable, into: TargetTable | None, **facts: object) -> TargetVerdict:
+def verdict(of: SourceTable, into: TargetTable | None, **facts: object) -> DeliveryVerdict:
     """The verdict on one mapping."""
     found = replace(EMPTY, tables=(into,) if into else (), **facts)  # type: ignore[arg-type]
     return judge_target([(MAPPING, of)], DeliveryOptions(), found)
 
 
-def codes(found: TargetVerdict) -> list[str]:
+def codes(found: DeliveryVerdict) -> list[str]:
     """Codes of the problems."""
     return [problem.code for problem in found.problems]
 
@@ -84,6 +73,17 @@ def test_type_that_stops_everywhere_is_a_problem_everywhere() -> None:
 def test_type_that_stops_in_a_made_table_may_be_created(awkward: RawColumn) -> None:
     assert codes(verdict(source(awkward), None)) == []
     assert codes(verdict(source(awkward), target(awkward))) == ["TYPE_UNSUPPORTED"]
+
+
+def test_generated_column_is_not_judged_by_its_type() -> None:
+    sums = replace(column("sums", "numeric[]"), generated=Generated.STORED)
+    assert codes(verdict(source(sums), target(sums))) == []
+
+
+def test_type_that_a_domain_hides_stops_as_well() -> None:
+    base = TypeFacts(name="numeric", is_array=True, is_domain=True)
+    sums = RawColumn(name="sums", ordinal=2, type="shop.sums", base=base)
+    assert codes(verdict(source(sums), None)) == ["TYPE_UNSUPPORTED"]
 
 
 def test_point_needs_postgis() -> None:

@@ -4,14 +4,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chalicelib.domain.delivery import DeliveryOptions, Mapping, WriteMode
-from chalicelib.domain.delivery_rules import DeliveryVerdict, check_mappings
+from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, Mapping, WriteMode
+from chalicelib.domain.delivery_checks import check_mappings
 from chalicelib.domain.pipeline import Capture, Converter, Pipeline
-from chalicelib.domain.table import Column, IssueCode, Severity, SourceTable, TableIssue, TableName
+from chalicelib.domain.providers.registry import target_provider
+from chalicelib.domain.table import CapturedType, Column, IssueCode, Severity, SourceTable, TableIssue, TableName
 from chalicelib.errors import Conflict, HeadgateError, Invalid
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 ORDERS, LINES = TableName("public", "orders"), TableName("public", "lines")
+TARGET = target_provider(DatabaseProvider.POSTGRESQL)
 TOPICS = frozenset({"shop.public.orders", "shop.public.lines"})
 TO_ORDERS = Mapping(topic="shop.public.orders", schema_name="dwh", table_name="orders")
 TO_LINES = Mapping(topic="shop.public.lines", schema_name="dwh", table_name="lines")
@@ -58,7 +61,7 @@ def check(
     converter: Converter = Converter.JSON_SCHEMA,
 ) -> DeliveryVerdict:
     tables = {ORDERS: orders or table(ORDERS), LINES: table(LINES)}
-    return check_mappings(pipeline(converter), tables, mappings, options or DeliveryOptions(), existing)
+    return check_mappings(pipeline(converter), tables, mappings, options or DeliveryOptions(), existing, TARGET)
 
 
 def codes(verdict: DeliveryVerdict) -> list[str]:
@@ -100,7 +103,9 @@ def test_topics_that_could_not_be_read_are_a_warning() -> None:
 
 
 def test_a_table_that_was_never_discovered_is_refused() -> None:
-    verdict = check_mappings(pipeline(), {LINES: table(LINES)}, (TO_ORDERS, TO_LINES), DeliveryOptions(), TOPICS)
+    verdict = check_mappings(
+        pipeline(), {LINES: table(LINES)}, (TO_ORDERS, TO_LINES), DeliveryOptions(), TOPICS, TARGET
+    )
     assert codes(verdict) == ["TABLE_NOT_DISCOVERED"]
     assert only(verdict).details == {"mappings": [0]}
 
@@ -114,14 +119,28 @@ def test_inserting_needs_no_key() -> None:
     assert check(TO_ORDERS, orders=table(ORDERS, key=()), options=options).problems == ()
 
 
-def test_a_type_that_stops_the_task_is_refused() -> None:
-    bad = replace(table(ORDERS), issues=(issue(IssueCode.TYPE_STOPS_TASK, Severity.FAIL),))
+@pytest.mark.parametrize("code", [IssueCode.TYPE_STOPS_TASK, IssueCode.COLUMNS_DIFFER_BY_CASE])
+def test_a_column_that_stops_the_capture_is_refused(code: IssueCode) -> None:
+    bad = replace(table(ORDERS), issues=(issue(code, Severity.FAIL),))
     assert codes(check(TO_ORDERS, orders=bad)) == ["TYPE_UNSUPPORTED"]
 
 
-def test_a_type_that_only_may_stop_the_task_is_left_to_the_look_at_the_target() -> None:
-    bad = replace(table(ORDERS), issues=(issue(IssueCode.TYPE_STOPS_TASK, Severity.WARN),))
-    assert check(TO_ORDERS, orders=bad).problems == ()
+def test_a_type_that_stops_every_delivery_to_the_target_is_refused_and_its_mapping_named() -> None:
+    verdict = check(TO_LINES, TO_ORDERS, orders=table(ORDERS, types=("integer", "numeric[]")))
+    assert codes(verdict) == ["TYPE_UNSUPPORTED"]
+    assert only(verdict).details == {"mappings": [1]}
+
+
+def test_a_type_below_a_domain_is_refused_as_well() -> None:
+    (column,) = table(ORDERS, types=("shop.sums",)).columns
+    domain = replace(column, captured=CapturedType(name="numeric", dimensions=1))
+    assert codes(check(TO_ORDERS, orders=replace(table(ORDERS), columns=(domain,)))) == ["TYPE_UNSUPPORTED"]
+
+
+@pytest.mark.parametrize("type_", ["bit(1)", "point", "inet[]"])
+def test_a_type_that_only_may_stop_the_task_is_left_to_the_look_at_the_target(type_: str) -> None:
+    warned = replace(table(ORDERS, types=(type_,)), issues=(issue(IssueCode.TYPE_STOPS_TASK, Severity.WARN),))
+    assert check(TO_ORDERS, orders=warned).problems == ()
 
 
 @pytest.mark.parametrize("code", [IssueCode.TYPE_CHANGES_VALUE, IssueCode.TYPE_NOT_CAPTURED])
@@ -202,7 +221,7 @@ def test_the_number_of_mappings_is_bounded(count: int) -> None:
     names = [TableName("public", f"t{number}") for number in range(count)]
     many = replace(pipeline(), capture=Capture(topic_prefix="shop", tables=tuple(names)))
     mappings = [Mapping(topic=many.capture.topic(n), schema_name="dwh", table_name=n.table_name) for n in names]
-    verdict = check_mappings(many, {name: table(name) for name in names}, mappings, DeliveryOptions(), None)
+    verdict = check_mappings(many, {name: table(name) for name in names}, mappings, DeliveryOptions(), None, TARGET)
     assert only(verdict).details == [{"location": ["body", "mappings"], "type": "length"}]
 
 

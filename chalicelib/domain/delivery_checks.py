@@ -1,39 +1,16 @@
-"""Whether topics of a pipeline can be delivered to these tables in this way, and what people should know beforehand."""
+"""Whether topics of a pipeline can be delivered to tables of a database, whatever its kind, and what to know first."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from chalicelib.domain.delivery import DeliveryOptions
+from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, DeliveryWarning, NameRule
 from chalicelib.domain.delivery import Mapping as TopicMapping
+from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import Converter, Pipeline
-from chalicelib.domain.providers.postgresql.readiness_check import named
+from chalicelib.domain.providers.contract import TargetProvider
 from chalicelib.domain.table import IssueCode, Severity, SourceTable, TableName
 from chalicelib.errors import Conflict, HeadgateError, Invalid
 
 MAX_MAPPINGS = 500
-MAX_NAME_BYTES = 63
-"""PostgreSQL cuts longer identifiers without a word (its manual, "Identifiers and Key Words")."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryWarning:
-    """Something that does not forbid a delivery. `code` is stable, `message` is for people."""
-
-    code: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryVerdict:
-    """Everything that is wrong with a delivery, the most basic first, and everything worth a warning."""
-
-    problems: tuple[HeadgateError, ...]
-    warnings: tuple[DeliveryWarning, ...]
-
-    def require(self) -> None:
-        """Raise the first problem, if there is one."""
-        if self.problems:
-            raise self.problems[0]
 
 
 def check_mappings(
@@ -42,8 +19,9 @@ def check_mappings(
     mappings: Sequence[TopicMapping],
     options: DeliveryOptions,
     existing_topics: frozenset[str] | None,
+    target: TargetProvider,
 ) -> DeliveryVerdict:
-    """Judge the mappings of one database delivery.
+    """Judge the mappings of one delivery to a database, as far as nothing has to be read from the target.
 
     `tables` are the discovered tables of the pipeline's source; `existing_topics` the topics of its stream cluster, or
     None when they could not be read, which becomes a warning. Problems carry the codes of the wire contract; `details`
@@ -53,9 +31,9 @@ def check_mappings(
     captured = {mapping.topic: tables.get(by_topic[mapping.topic]) for mapping in mappings if mapping.topic in by_topic}
     problems = (
         *_check_pipeline(pipeline),
-        *_check_targets(mappings),
+        *_check_targets(mappings, target.name_rules),
         *_check_topics(mappings, by_topic, existing_topics),
-        *_check_tables(mappings, captured, options),
+        *_check_tables(mappings, captured, options, target),
     )
     discovered = [table for table in captured.values() if table is not None]
     return DeliveryVerdict(
@@ -74,7 +52,7 @@ def _check_pipeline(pipeline: Pipeline) -> Iterator[HeadgateError]:
         )
 
 
-def _check_targets(mappings: Sequence[TopicMapping]) -> Iterator[HeadgateError]:
+def _check_targets(mappings: Sequence[TopicMapping], rules: Sequence[NameRule]) -> Iterator[HeadgateError]:
     if not 0 < len(mappings) <= MAX_MAPPINGS:
         yield Invalid.at("body", "mappings", type_="length", message=f"A delivery has 1 to {MAX_MAPPINGS} mappings.")
     if len({mapping.schema_name for mapping in mappings}) > 1:
@@ -84,10 +62,10 @@ def _check_targets(mappings: Sequence[TopicMapping]) -> Iterator[HeadgateError]:
             type_="one_schema",
             message="All mappings of a delivery share one target schema: use one delivery each.",
         )
-    for field, type_, message, wrong in _NAME_RULES:
-        places = [index for index, mapping in enumerate(mappings) if wrong(getattr(mapping, field))]
+    for rule in rules:
+        places = [index for index, mapping in enumerate(mappings) if rule.is_broken(getattr(mapping, rule.field))]
         if places:
-            yield _at(places, field, type_, message)
+            yield _at(places, rule.field, rule.type, rule.message)
     if twice := _repeated(mapping.topic for mapping in mappings):
         yield _at(twice, "topic", "duplicate", "A topic may be mapped once per delivery.")
     if twice := _repeated(mapping.target for mapping in mappings):
@@ -96,34 +74,6 @@ def _check_targets(mappings: Sequence[TopicMapping]) -> Iterator[HeadgateError]:
             code="TARGET_TABLE_CONFLICT",
             details={"mappings": twice},
         )
-
-
-def _too_long(name: str) -> bool:
-    return not name.strip() or len(name.encode()) > MAX_NAME_BYTES
-
-
-def _holds_unquotable(name: str) -> bool:
-    # A backslash is an escape where the JDBC driver looks tables up: the sink makes such a table and never finds it.
-    return any(part in name for part in ('"', "\\", "${")) or not name.isprintable()
-
-
-_LENGTH = f"A name has 1 to {MAX_NAME_BYTES} bytes: PostgreSQL would cut a longer one without a word."
-_UNQUOTABLE = (
-    "This name holds a character that the sink cannot carry (a quotation mark, a backslash, ${ or a control character)."
-)
-_NAME_RULES = (
-    ("schema_name", "length", _LENGTH, _too_long),
-    ("table_name", "length", _LENGTH, _too_long),
-    (
-        "table_name",
-        "dot",
-        "The sink turns a dot in a table's name into an underscore. Choose a name without.",
-        lambda name: "." in name,
-    ),
-    ("schema_name", "characters", _UNQUOTABLE, _holds_unquotable),
-    ("table_name", "characters", _UNQUOTABLE, _holds_unquotable),
-)
-"""Field of a mapping -> what is wrong with it, as a type for machines, a sentence for people, and a test."""
 
 
 def _check_topics(
@@ -145,7 +95,10 @@ def _check_topics(
 
 
 def _check_tables(
-    mappings: Sequence[TopicMapping], captured: Mapping[str, SourceTable | None], options: DeliveryOptions
+    mappings: Sequence[TopicMapping],
+    captured: Mapping[str, SourceTable | None],
+    options: DeliveryOptions,
+    target: TargetProvider,
 ) -> Iterator[HeadgateError]:
     ours = [(index, captured[mapping.topic]) for index, mapping in enumerate(mappings) if mapping.topic in captured]
     if unknown := [index for index, table in ours if table is None]:
@@ -160,7 +113,7 @@ def _check_tables(
                 "KEY_REQUIRED",
                 "A source table has no primary key, so its rows cannot be upserted. Use write_mode insert.",
             )
-    stopped = [index for index, table in ours if table is not None and _stops(table)]
+    stopped = [index for index, table in ours if table and (_stops_capture(table) or target.unsupported_columns(table))]
     if stopped:
         yield _about(
             stopped,
@@ -169,7 +122,8 @@ def _check_tables(
         )
 
 
-def _stops(table: SourceTable) -> bool:
+def _stops_capture(table: SourceTable) -> bool:
+    """Whether the table's columns stop the pipeline itself, so that nothing arrives."""
     stopping = (IssueCode.TYPE_STOPS_TASK, IssueCode.COLUMNS_DIFFER_BY_CASE)
     return any(issue.code in stopping and issue.severity is Severity.FAIL for issue in table.issues)
 
@@ -221,12 +175,12 @@ def _type_warnings(tables: Iterable[SourceTable]) -> Iterator[DeliveryWarning]:
         for code, sentence in _PASSED_ON.items():
             columns = [issue.column or "some columns" for issue in issues if issue.code is code]
             if columns:
-                message = sentence.format(columns=named(columns), table=table.name)
+                message = sentence.format(columns=name_list(columns), table=table.name)
                 yield DeliveryWarning(code=str(code), message=message)
 
 
 def _repeated(values: Iterable[Hashable]) -> list[int]:
-    """The indexes of values that stood before."""
+    """The indexes of values that occur earlier in the list."""
     seen: set[Hashable] = set()
     again = []
     for index, value in enumerate(values):

@@ -1,0 +1,248 @@
+"""What is the same for every database: lines of Debezium's source and JDBC sink connectors, and allowed properties.
+
+Keys and traps: Debezium 3.6 reference; each line was shown to be needed on real servers.
+"""
+
+import ipaddress
+import re
+from collections.abc import Mapping
+
+from chalicelib.domain.connector_config import ERRORS, ConnectorConfig, converters
+from chalicelib.domain.database import DatabaseAddress
+from chalicelib.domain.delivery import Delivery, DeliveryOptions, NameRule
+from chalicelib.domain.delivery import Mapping as TopicMapping
+from chalicelib.domain.names import OWNER_KEY, ConnectorKind, owner_marker, quote_regex
+from chalicelib.domain.pipeline import Capture, CaptureOptions, Converter, Pipeline
+from chalicelib.domain.table import TableName
+from chalicelib.errors import Invalid
+
+DEFAULT_HEARTBEAT_MS = 10_000
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+"""The largest record that the connector may send, and that topics made for it take. Kafka's own limit is 1 MiB."""
+MAX_VALIDATION_SECONDS = 5
+"""Debezium tries the database on validate and on create; its answer has to come before we stop waiting for Connect."""
+
+_TOPIC_DEFAULTS: Mapping[str, str] = {
+    # Lets Connect make the topics where the brokers do not; -1 takes the brokers' defaults.
+    "topic.creation.default.partitions": "-1",
+    "topic.creation.default.replication.factor": "-1",
+    "topic.creation.default.max.message.bytes": str(MAX_MESSAGE_BYTES),
+}
+
+
+def debezium_source_config(
+    pipeline: Pipeline,
+    *,
+    connector_class: str,
+    connection: ConnectorConfig,
+    records: Mapping[str, str],
+    defaults: Mapping[str, str],
+) -> ConnectorConfig:
+    """The whole config around a provider's own lines: how it reads the server, and what it does to records.
+
+    The user's `properties` come first, so that they can never replace a line of ours but the `defaults`.
+    """
+    capture = pipeline.capture
+    return {
+        **capture.properties,
+        "connector.class": connector_class,
+        "tasks.max": "1",
+        OWNER_KEY: owner_marker(ConnectorKind.SOURCE, pipeline.id),
+        **connection,
+        **_capture(capture),
+        **_tuning(capture.options),
+        "decimal.handling.mode": "precise",
+        **records,
+        "producer.override.max.request.size": str(MAX_MESSAGE_BYTES),
+        **converters(schemas=capture.converter is Converter.JSON_SCHEMA),
+        **{key: capture.properties.get(key, value) for key, value in {**defaults, **_TOPIC_DEFAULTS}.items()},
+        **ERRORS,
+    }
+
+
+def _capture(capture: Capture) -> ConnectorConfig:
+    heartbeat = capture.options.heartbeat_interval_ms
+    return {
+        "topic.prefix": capture.topic_prefix,
+        "table.include.list": ",".join(_pattern(table) for table in capture.tables),
+        "snapshot.mode": str(capture.snapshot_mode),
+        "tombstones.on.delete": "true" if capture.options.tombstones_on_delete else "false",
+        # The connector's place in the log has to move on when the captured tables are idle and others are not.
+        "heartbeat.interval.ms": str(DEFAULT_HEARTBEAT_MS if heartbeat is None else heartbeat),
+    }
+
+
+def _tuning(options: CaptureOptions) -> ConnectorConfig:
+    chosen = {
+        "max.batch.size": options.max_batch_size,
+        "max.queue.size": options.max_queue_size,
+        "poll.interval.ms": options.poll_interval_ms,
+    }
+    return {key: str(value) for key, value in chosen.items() if value is not None}
+
+
+def _pattern(table: TableName) -> str:
+    """A Java regular expression for exactly this table. Debezium ignores case unless told otherwise, splits the list at
+    commas, and trims each entry.
+    """
+    quoted = f"{quote_regex(table.schema_name)}\\.{quote_regex(table.table_name)}"
+    return f"(?-i:{quoted.replace(',', chr(92) + 'x2c')})"
+
+
+BOOLEAN = "true|false"
+COUNT = "[0-9]{1,9}"
+MILLISECONDS = "[0-9]{1,9}"
+_RETRIES = "-1|[0-9]{1,9}"
+_BYTES = "[0-9]{1,12}"
+_COLUMNS = r"[A-Za-z0-9_$.,*\\-]{1,4000}"
+
+COMMON_PROPERTIES: Mapping[str, str] = {
+    # How values are written.
+    "binary.handling.mode": "bytes|base64|base64-url-safe|hex",
+    # What is written.
+    "column.exclude.list": _COLUMNS,
+    "column.include.list": _COLUMNS,
+    "provide.transaction.metadata": BOOLEAN,
+    "skip.messages.without.change": BOOLEAN,
+    "skipped.operations": "none|[cudt](,[cudt]){0,3}",
+    # How the snapshot goes.
+    "incremental.snapshot.chunk.size": COUNT,
+    "snapshot.delay.ms": MILLISECONDS,
+    "snapshot.lock.timeout.ms": MILLISECONDS,
+    "snapshot.max.threads": "[1-9]|1[0-6]",
+    # How it behaves while it runs.
+    "errors.max.retries": _RETRIES,
+    "errors.retry.delay.max.ms": MILLISECONDS,
+    "errors.retry.timeout": _RETRIES,
+    "max.queue.size.in.bytes": _BYTES,
+    "retriable.restart.connector.wait.ms": MILLISECONDS,
+    "streaming.delay.ms": MILLISECONDS,
+    # The topics that Connect makes for it.
+    "topic.creation.default.cleanup.policy": "delete|compact|compact,delete",
+    "topic.creation.default.compression.type": "producer|uncompressed|gzip|snappy|lz4|zstd",
+    "topic.creation.default.max.message.bytes": _BYTES,
+    "topic.creation.default.min.insync.replicas": "[1-9]",
+    "topic.creation.default.partitions": "-1|[1-9][0-9]{0,3}",
+    "topic.creation.default.replication.factor": "-1|[1-9]",
+    "topic.creation.default.retention.bytes": "-1|[0-9]{1,15}",
+    "topic.creation.default.retention.ms": "-1|[0-9]{1,15}",
+}
+"""Key -> the whole value as a regular expression (linear: no nested repetition).
+
+Nothing in such a table leads to another host, file, class, query or credential; what is not in it is refused.
+"""
+
+AllowedProperties = Mapping[str, re.Pattern[str]]
+
+
+def allowed_properties(own: Mapping[str, str]) -> AllowedProperties:
+    """The common table with a provider's own keys."""
+    return {key: re.compile(pattern) for key, pattern in {**COMMON_PROPERTIES, **own}.items()}
+
+
+def check_properties(properties: Mapping[str, str], allowed: AllowedProperties) -> list[str]:
+    """The keys that may not be set, or not to this value, in alphabetical order."""
+    return sorted(
+        key for key, value in properties.items() if key not in allowed or not allowed[key].fullmatch(str(value))
+    )
+
+
+JDBC_SINK = "io.debezium.connector.jdbc.JdbcSinkConnector"
+_ROUTER = "org.apache.kafka.connect.transforms.RegexRouter"
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?\.?\Z")
+_REPLACEMENT_SPECIAL = re.compile(r"([\\${])")
+
+NO_DOT = NameRule(
+    field="table_name",
+    type="dot",
+    message="The sink turns a dot in a table's name into an underscore. Choose a name without.",
+    is_broken=lambda name: "." in name,
+)
+
+
+def jdbc_sink_config(delivery: Delivery, *, connection: ConnectorConfig, collection_name: str) -> ConnectorConfig:
+    """The whole config around the provider's `connection.` lines.
+
+    `collection_name` is the target table's full name as the provider quotes it, with `${topic}` for the table.
+    """
+    return {
+        "connector.class": JDBC_SINK,
+        "tasks.max": str(delivery.options.tasks_max),
+        OWNER_KEY: owner_marker(ConnectorKind.SINK, delivery.id),
+        "topics": ",".join(delivery.topics),
+        **connection,
+        "collection.name.format": collection_name,
+        "quote.identifiers": "true",
+        **_writing(delivery.options),
+        **_routes(delivery.mappings),
+        **converters(schemas=True),
+        **ERRORS,
+    }
+
+
+def schema_evolution(options: DeliveryOptions) -> str:
+    """`basic` creates missing tables and adds missing columns, `none` does neither: the sink has one switch for both.
+
+    Asking for either therefore gets both; the preview warns about the half that was not asked for.
+    """
+    return "basic" if options.auto_create or options.auto_evolve else "none"
+
+
+def target_schema(delivery: Delivery) -> str:
+    """The schema of all mappings. Raises Invalid when they have several."""
+    schemas = {mapping.schema_name for mapping in delivery.mappings}
+    if len(schemas) != 1:
+        raise Invalid.at(
+            "body", "mappings", type_="one_schema", message="All mappings of a delivery share one target schema."
+        )
+    return schemas.pop()
+
+
+def url_authority(address: DatabaseAddress) -> str:
+    """`host:port` for a JDBC URL, of checked parts. Raises Invalid."""
+    if not 0 < address.port < 65536:
+        raise Invalid.at("body", "config", "port", type_="port", message="A port is a number from 1 to 65535.")
+    return f"{_url_host(address.host)}:{address.port}"
+
+
+def _url_host(host: str) -> str:
+    try:
+        bare = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        if _HOST.match(host):
+            return host
+        raise Invalid.at(
+            "body", "config", "host", type_="host", message="This is not a host name or address."
+        ) from None
+    return f"[{bare}]" if bare.version == 6 else str(bare)
+
+
+def _writing(options: DeliveryOptions) -> ConnectorConfig:
+    return {
+        "insert.mode": str(options.write_mode),
+        "primary.key.mode": "record_key" if options.upserts else "none",
+        "delete.enabled": "true" if options.deletes else "false",
+        "schema.evolution": schema_evolution(options),
+        "batch.size": str(options.batch_size),
+        # Together well under the consumer's longest poll interval of five minutes.
+        "flush.max.retries": "5",
+        "flush.retry.delay.ms": "1000",
+    }
+
+
+def _routes(mappings: tuple[TopicMapping, ...]) -> ConnectorConfig:
+    """One RegexRouter per mapping. Its result has no dot and every topic has, so no later router takes it up again."""
+    names = [f"route{number}" for number in range(len(mappings))]
+    lines = {"transforms": ",".join(names)}
+    for name, mapping in zip(names, mappings, strict=True):
+        lines |= _route(f"transforms.{name}", mapping)
+    return lines
+
+
+def _route(key: str, mapping: TopicMapping) -> Mapping[str, str]:
+    return {
+        f"{key}.type": _ROUTER,
+        f"{key}.regex": quote_regex(mapping.topic),
+        # Java reads $ and \ in a replacement; the brace is quoted so that Connect never sees a secret reference.
+        f"{key}.replacement": _REPLACEMENT_SPECIAL.sub(r"\\\1", mapping.table_name),
+    }

@@ -1,0 +1,83 @@
+"""What a kind of database decides: as a source of captures, and as a target of deliveries.
+
+Facts are what a client of the same provider has read. Only the provider knows their types; all others pass them on.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+from chalicelib.domain.cluster import StreamCluster
+from chalicelib.domain.connector_config import BuiltConfig
+from chalicelib.domain.debezium import AllowedProperties
+from chalicelib.domain.delivery import Delivery, DeliveryOptions, DeliveryVerdict, NameRule
+from chalicelib.domain.delivery import Mapping as TopicMapping
+from chalicelib.domain.destination import Destination
+from chalicelib.domain.pipeline import CaptureOptions, Pipeline
+from chalicelib.domain.readiness import Readiness
+from chalicelib.domain.source import Source
+from chalicelib.domain.table import SourceTable
+from chalicelib.errors import HeadgateError
+
+
+class CaptureProvider(Protocol):
+    """How a kind of database is captured from."""
+
+    @property
+    def allowed_properties(self) -> AllowedProperties:
+        """The connector keys that a pipeline's `properties` may set."""
+        ...
+
+    def source_tables(self, found: Sequence[Any], source_id: str, now: datetime) -> Sequence[SourceTable]:
+        """The tables that discovery has read, with what would go wrong in a capture: columns, topic collisions, all."""
+        ...
+
+    def judge_readiness(self, facts: Any, pipeline: Pipeline | None, now: datetime, *, deployed: bool) -> Readiness:
+        """Whether a capture will work: for a pipeline's own choices, or in general.
+
+        `facts` were read for the pipeline's tables. `deployed`: its connector exists and may be running now.
+        """
+        ...
+
+    def unreachable_readiness(self, error: HeadgateError, now: datetime) -> Readiness:
+        """The verdict on a source that could not be read; `error` says why, in our own words."""
+        ...
+
+    def build_config(self, pipeline: Pipeline, source: Source, stream_cluster: StreamCluster) -> BuiltConfig:
+        """The config of the source connector. A function of its arguments alone."""
+        ...
+
+    def effective_options(self, pipeline: Pipeline) -> CaptureOptions:
+        """The pipeline's options, with what is derived where nothing was chosen."""
+        ...
+
+    def unique_claims(self, pipeline: Pipeline, source: Source) -> Sequence[str]:
+        """Keys of what only one pipeline may use on the server, each `<what>/<where>/<name>`."""
+        ...
+
+    def deletion_details(self, pipeline: Pipeline) -> Mapping[str, str]:
+        """What stays in the source when the pipeline goes, by field, for its audit record."""
+        ...
+
+
+class TargetProvider(Protocol):
+    """How a kind of database is delivered to."""
+
+    @property
+    def name_rules(self) -> Sequence[NameRule]:
+        """What names of schemas and tables must not be, in the order in which it is said."""
+        ...
+
+    def unsupported_columns(self, table: SourceTable) -> Sequence[str]:
+        """The columns at which every delivery of the table to such a target stops."""
+        ...
+
+    def judge_target(
+        self, mappings: Sequence[tuple[TopicMapping, SourceTable]], options: DeliveryOptions, facts: Any
+    ) -> DeliveryVerdict:
+        """Whether the targets can take what the topics bring. `facts` were read for the targets of all mappings."""
+        ...
+
+    def build_config(self, delivery: Delivery, destination: Destination) -> BuiltConfig:
+        """The config of the sink connector. A function of its arguments alone. Raises Invalid."""
+        ...

@@ -1,0 +1,150 @@
+"""Discovered PostgreSQL tables, each with what stands in the way of its capture."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.providers.postgresql.capture_types import column_issue
+from chalicelib.domain.providers.postgresql.facts import (
+    Persistence,
+    RawColumn,
+    RawTable,
+    RelationKind,
+    ReplicaIdentity,
+)
+from chalicelib.domain.providers.postgresql.types import discovered_column
+from chalicelib.domain.table import (
+    IssueCode,
+    Severity,
+    SourceTable,
+    TableIssue,
+    TableName,
+    TopicCollisions,
+    colliding_topics,
+    source_table_id,
+)
+
+_NO_COLLISIONS: TopicCollisions = {}
+_MOST_COLLIDING = 5
+"""So many tables are named that share a topic with one."""
+
+
+def source_tables(found: Sequence[RawTable], source_id: str, now: datetime) -> tuple[SourceTable, ...]:
+    """The tables that discovery has read, judged: each alone, and for the topic name that it may share."""
+    collisions = colliding_topics(raw.name for raw in found)
+    return tuple(
+        SourceTable(
+            id=source_table_id(source_id, raw.name),
+            source_id=source_id,
+            provider=DatabaseProvider.POSTGRESQL,
+            schema_name=raw.name.schema_name,
+            table_name=raw.name.table_name,
+            primary_key_columns=raw.primary_key_columns,
+            columns=tuple(discovered_column(column) for column in raw.raw_columns),
+            estimated_rows=raw.estimated_rows,
+            estimated_size_bytes=raw.estimated_size_bytes,
+            replica_identity=raw.replica_identity,
+            issues=table_issues(raw, collisions),
+            discovered_at=now,
+        )
+        for raw in found
+    )
+
+
+def columns_differing_by_case(columns: Iterable[RawColumn]) -> tuple[str, ...]:
+    """The columns whose names are equal but for upper and lower case, by Java's rules, which are Debezium's."""
+    names = [column.name for column in columns]
+    times = Counter(name.lower() for name in names)
+    return tuple(name for name in names if times[name.lower()] > 1)
+
+
+def table_issues(raw: RawTable, collisions: TopicCollisions = _NO_COLLISIONS) -> tuple[TableIssue, ...]:
+    """Everything that stands in the way of a capture of this table, or changes what arrives, the worst first.
+
+    `collisions` are those among all tables of the source (see `colliding_topics`).
+    """
+    found = [*_whole_table_issues(raw, collisions.get(raw.name, ())), *_column_issues(raw)]
+    order = (Severity.FAIL, Severity.WARN, Severity.INFO)
+    return tuple(sorted(found, key=lambda issue: order.index(issue.severity)))
+
+
+def _whole_table_issues(raw: RawTable, colliding: tuple[TableName, ...]) -> Iterator[TableIssue]:
+    rules: tuple[tuple[bool, IssueCode, Severity, str], ...] = (
+        (not raw.schema_usage, IssueCode.NO_PRIVILEGE, Severity.FAIL, "The role may not use the schema."),
+        (
+            bool(raw.raw_columns) and len(raw.unreadable_columns) == len(raw.raw_columns),
+            IssueCode.NO_PRIVILEGE,
+            Severity.FAIL,
+            "The role may not read the table.",
+        ),
+        (
+            raw.persistence is not Persistence.PERMANENT,
+            IssueCode.UNLOGGED,
+            Severity.FAIL,
+            f"The table is {raw.persistence}: its changes never reach the write-ahead log.",
+        ),
+        (
+            raw.row_security_active,
+            IssueCode.ROW_SECURITY,
+            Severity.FAIL,
+            "Row level security applies to the role: rows and changes would be missing.",
+        ),
+        (
+            not raw.identity_usable and raw.kind in (RelationKind.TABLE, RelationKind.PARTITIONED),
+            IssueCode.REPLICA_IDENTITY,
+            Severity.FAIL,
+            f"{_identity_sentence(raw)} Once the table is published, UPDATE and DELETE on it fail for its owners.",
+        ),
+        (
+            not raw.primary_key_columns,
+            IssueCode.NO_PRIMARY_KEY,
+            Severity.WARN,
+            "The table has no primary key: it can only be delivered by inserting.",
+        ),
+        (
+            bool(colliding),
+            IssueCode.TOPIC_COLLISION,
+            Severity.WARN,
+            f"It shares its topic name with {_first_names(colliding)}: one pipeline cannot capture both.",
+        ),
+    )
+    for applies, code, severity, message in rules:
+        if applies:
+            yield TableIssue(code=code, severity=severity, column=None, message=message)
+
+
+def _identity_sentence(raw: RawTable) -> str:
+    if raw.replica_identity is ReplicaIdentity.NOTHING:
+        return "The replica identity is NOTHING."
+    if raw.replica_identity is ReplicaIdentity.INDEX:
+        return "The replica identity names an index that is gone."
+    return "The replica identity is DEFAULT and there is no primary key that it can use."
+
+
+def _column_issues(raw: RawTable) -> Iterator[TableIssue]:
+    unreadable = raw.unreadable_columns
+    if len(unreadable) < len(raw.raw_columns):
+        for name in unreadable:
+            yield TableIssue(
+                code=IssueCode.NO_PRIVILEGE,
+                severity=Severity.FAIL,
+                column=name,
+                message="The role may not read the column.",
+            )
+    for name in columns_differing_by_case(raw.raw_columns):
+        yield TableIssue(
+            code=IssueCode.COLUMNS_DIFFER_BY_CASE,
+            severity=Severity.FAIL,
+            column=name,
+            message="Another column has the same name but for upper and lower case: the capture stops.",
+        )
+    for column in raw.raw_columns:
+        if (issue := column_issue(column)) is not None:
+            yield issue
+
+
+def _first_names(tables: tuple[TableName, ...]) -> str:
+    shown = ", ".join(str(table) for table in tables[:_MOST_COLLIDING])
+    more = len(tables) - _MOST_COLLIDING
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -1,0 +1,68 @@
+"""The replication slot and the publication of a pipeline: their names, and what one capture has chosen about them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from chalicelib.domain.pipeline import CaptureOptions, Pipeline, PublicationMode
+from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
+from chalicelib.domain.source import Source
+from chalicelib.domain.table import TableName
+
+
+def slot_name(pipeline: Pipeline) -> str:
+    """The replication slot that the pipeline uses."""
+    return pipeline.capture.options.slot_name or _derived_name(pipeline, "slot")
+
+
+def publication_name(pipeline: Pipeline) -> str:
+    """The publication that the pipeline reads."""
+    return pipeline.capture.options.publication_name or _derived_name(pipeline, "pub")
+
+
+def _derived_name(pipeline: Pipeline, purpose: str) -> str:
+    # PostgreSQL allows a slot [a-z0-9_] and at most 63 characters.
+    return f"headgate_{purpose}_{pipeline.id.replace('-', '')}"
+
+
+def effective_options(pipeline: Pipeline) -> CaptureOptions:
+    """The pipeline's options with the names that slot and publication really have."""
+    return replace(pipeline.capture.options, slot_name=slot_name(pipeline), publication_name=publication_name(pipeline))
+
+
+def unique_claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
+    """Slot names are unique in a server, publication names in a database."""
+    host, port, database = source.address.identity
+    return (
+        f"slot/{host}:{port}/{slot_name(pipeline)}",
+        f"publication/{host}:{port}/{database}/{publication_name(pipeline)}",
+    )
+
+
+def deletion_details(pipeline: Pipeline) -> Mapping[str, str]:
+    """Slot and publication stay in the source when the pipeline goes: its owners decide about them."""
+    return {"slot_name": slot_name(pipeline), "publication_name": publication_name(pipeline)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapturePlan:
+    """What a capture has chosen on the source. `deployed`: its own connector may use slot and publication now."""
+
+    tables: tuple[TableName, ...]
+    slot_name: str
+    publication_name: str
+    publication_mode: PublicationMode = PublicationMode.FILTERED
+    publishes_partition_root: bool = True
+    deployed: bool = False
+
+    @classmethod
+    def of(cls, pipeline: Pipeline, *, deployed: bool) -> "CapturePlan":
+        """The plan of a pipeline."""
+        properties = pipeline.capture.properties
+        return cls(
+            tables=pipeline.capture.tables,
+            slot_name=slot_name(pipeline),
+            publication_name=publication_name(pipeline),
+            publication_mode=pipeline.capture.options.publication_mode,
+            publishes_partition_root=properties.get(PARTITION_ROOT_PROPERTY, "true") == "true",
+            deployed=deployed,
+        )

@@ -1,0 +1,62 @@
+"""What a PostgreSQL target makes of the columns that arrive, by the kind of database that they were captured from."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.providers.postgresql import delivery_types
+from chalicelib.domain.providers.postgresql.delivery_types import Stop
+from chalicelib.domain.providers.postgresql.facts import RawColumn
+from chalicelib.domain.providers.postgresql.types import type_of
+from chalicelib.domain.table import Column, SourceTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeRules:
+    """What is known about types of one kind of source. `fits` takes the source's and the target's spelling."""
+
+    stop_of: Callable[[Column], Stop | None]
+    auto_created_warning: Callable[[str], str | None]
+    fits: Callable[[str, str], bool]
+
+
+_RULES: Mapping[DatabaseProvider, TypeRules] = {
+    DatabaseProvider.POSTGRESQL: TypeRules(
+        stop_of=lambda column: delivery_types.stop_of(type_of(column)),
+        auto_created_warning=delivery_types.auto_created_type_warning,
+        fits=delivery_types.fits,
+    )
+}
+
+
+def stops(table: SourceTable) -> Iterator[tuple[str, Stop]]:
+    """The columns at which a delivery of the table stops, each with when it does."""
+    rules = _RULES[table.provider]
+    for column in table.captured_columns:
+        if (stop := rules.stop_of(column)) is not None:
+            yield column.name, stop
+
+
+def unsupported_columns(table: SourceTable) -> Sequence[str]:
+    """The columns at which every delivery of the table stops, whatever its target table is."""
+    return [name for name, stop in stops(table) if stop is Stop.ALWAYS]
+
+
+def auto_created_warnings(table: SourceTable) -> Iterator[tuple[Column, str | None]]:
+    """For each column that arrives, what to know when the sink creates its table."""
+    rules = _RULES[table.provider]
+    return ((column, rules.auto_created_warning(column.type)) for column in table.captured_columns)
+
+
+def type_warning(table: SourceTable, column: Column, to: RawColumn) -> str | None:
+    """What to know when values of the column are written into this one."""
+    if _RULES[table.provider].fits(column.type, to.type):
+        return None
+    return f"{column.type} is written into {to.type}; the delivery stops at a value that does not fit."
+
+
+def null_warning(column: Column, to: RawColumn) -> str | None:
+    """What to know when the source allows null and the target does not."""
+    if column.nullable and not to.nullable:
+        return "null is allowed at the source and not at the target; the delivery stops at the first one."
+    return None

@@ -1,0 +1,21 @@
+"""The one place that knows which providers there are."""
+
+from collections.abc import Mapping
+
+from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.providers.contract import CaptureProvider, TargetProvider
+from chalicelib.domain.providers.postgresql.capture_provider import PostgreSQLCapture
+from chalicelib.domain.providers.postgresql.target_provider import PostgreSQLTarget
+
+_CAPTURE: Mapping[DatabaseProvider, CaptureProvider] = {DatabaseProvider.POSTGRESQL: PostgreSQLCapture()}
+_TARGET: Mapping[DatabaseProvider, TargetProvider] = {DatabaseProvider.POSTGRESQL: PostgreSQLTarget()}
+
+
+def capture_provider(provider: DatabaseProvider) -> CaptureProvider:
+    """How such a database is captured from."""
+    return _CAPTURE[provider]
+
+
+def target_provider(provider: DatabaseProvider) -> TargetProvider:
+    """How such a database is delivered to."""
+    return _TARGET[provider]

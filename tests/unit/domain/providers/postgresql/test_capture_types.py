@@ -1,0 +1,145 @@
+"""What happens to values of each type on their way to the topic."""
+
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.domain.providers.postgresql.capture_types import column_issue
+from chalicelib.domain.providers.postgresql.facts import Generated, RawColumn, TypeFacts
+from chalicelib.domain.table import IssueCode, Severity, TypeKind
+
+NOT_CAPTURED, STOPS, CHANGES = IssueCode.TYPE_NOT_CAPTURED, IssueCode.TYPE_STOPS_TASK, IssueCode.TYPE_CHANGES_VALUE
+
+
+def column(type_name: str, **base: object) -> RawColumn:
+    """A column of a type."""
+    array = type_name.endswith("[]")
+    facts = TypeFacts(name=type_name.removesuffix("[]"), is_array=array, dimensions=int(array))
+    return RawColumn(name="c", ordinal=1, type=type_name, base=replace(facts, **base))  # type: ignore[arg-type]
+
+
+def verdict(subject: RawColumn) -> tuple[IssueCode, Severity] | None:
+    """Code and severity of the column's issue."""
+    issue = column_issue(subject)
+    return (issue.code, issue.severity) if issue else None
+
+
+@pytest.mark.parametrize(
+    "type_name",
+    [
+        "smallint",
+        "integer",
+        "bigint",
+        "boolean",
+        "text",
+        "character varying(20)",
+        "character(3)",
+        "timestamp with time zone",
+        "timestamp(3) with time zone",
+        "uuid",
+        "json",
+        "jsonb",
+        "bytea",
+        "text[]",
+        "integer[]",
+        "uuid[]",
+        "xml",
+        "tsvector",
+        "bit(8)",
+        "inet",
+        "cidr",
+        "macaddr",
+        "money",
+        "oid",
+        "int4range",
+        "name",
+        '"char"',
+        "jsonb[]",
+        "character varying(5)[]",
+        "tsvector[]",
+    ],
+)
+def test_types_that_arrive_equal_raise_no_issue(type_name: str) -> None:
+    assert verdict(column(type_name)) is None
+
+
+@pytest.mark.parametrize(
+    ("type_name", "expected"),
+    [
+        ("real", (CHANGES, Severity.INFO)),
+        ("double precision", (CHANGES, Severity.INFO)),
+        ("numeric", (CHANGES, Severity.INFO)),
+        ("numeric(10,2)", (CHANGES, Severity.INFO)),
+        ("date", (CHANGES, Severity.INFO)),
+        ("time(3) without time zone", (STOPS, Severity.INFO)),
+        ("real[]", (CHANGES, Severity.INFO)),
+        ("timestamp without time zone", (CHANGES, Severity.INFO)),
+        ("timestamp(6) without time zone", (CHANGES, Severity.INFO)),
+        ("time with time zone", (CHANGES, Severity.WARN)),
+        ("interval", (CHANGES, Severity.WARN)),
+        ("interval day to second(3)", (CHANGES, Severity.WARN)),
+        ("bit varying(7)", (CHANGES, Severity.WARN)),
+        ("point", (STOPS, Severity.WARN)),
+        ("bit(1)", (STOPS, Severity.WARN)),
+        ("polygon", (NOT_CAPTURED, Severity.WARN)),
+        ("tsquery", (NOT_CAPTURED, Severity.WARN)),
+        ("interval[]", (NOT_CAPTURED, Severity.WARN)),
+        ("money[]", (NOT_CAPTURED, Severity.WARN)),
+        ("inet[]", (STOPS, Severity.WARN)),
+        ("int8range[]", (STOPS, Severity.WARN)),
+        ("date[]", (STOPS, Severity.WARN)),
+        ("bytea[]", (STOPS, Severity.WARN)),
+        ("refcursor", (STOPS, Severity.FAIL)),
+        ("public.citext", (CHANGES, Severity.WARN)),
+        ("numeric[]", (STOPS, Severity.WARN)),
+        ("numeric(8,2)[]", (STOPS, Severity.WARN)),
+        ("timestamp with time zone[]", (STOPS, Severity.WARN)),
+    ],
+)
+def test_types_that_lose_something_say_so(type_name: str, expected: tuple[IssueCode, Severity]) -> None:
+    assert verdict(column(type_name)) == expected
+
+
+def test_nested_arrays_lose_their_elements_or_stop() -> None:
+    assert verdict(column("integer[]", dimensions=2)) == (CHANGES, Severity.WARN)
+    assert verdict(column("uuid[]", dimensions=2)) == (STOPS, Severity.WARN)
+
+
+def test_vectors_of_the_system_are_no_arrays_that_arrive() -> None:
+    vector = RawColumn(name="c", ordinal=1, type="int2vector", base=TypeFacts(name="smallint", is_array=True))
+    assert verdict(vector) == (STOPS, Severity.WARN)
+
+
+def test_ranges_of_people_and_multiranges_are_left_out() -> None:
+    assert verdict(column("shop.span", kind=TypeKind.RANGE)) == (NOT_CAPTURED, Severity.WARN)
+    assert verdict(column("int4multirange", kind=TypeKind.OTHER)) == (NOT_CAPTURED, Severity.WARN)
+    assert verdict(column("int4range", kind=TypeKind.RANGE)) is None
+
+
+def test_enums_arrive_and_arrays_of_them_stop_made_tables() -> None:
+    assert verdict(column("shop.mood", kind=TypeKind.ENUM)) is None
+    assert verdict(column("shop.mood[]", kind=TypeKind.ENUM)) == (STOPS, Severity.WARN)
+
+
+@pytest.mark.parametrize("type_name", ["shop.point3", "shop.point3[]"])
+def test_composites_are_not_captured(type_name: str) -> None:
+    assert verdict(column(type_name, kind=TypeKind.COMPOSITE)) == (NOT_CAPTURED, Severity.WARN)
+
+
+def test_domain_is_judged_by_what_is_below_it() -> None:
+    domain = RawColumn(name="c", ordinal=1, type="shop.span", base=TypeFacts(name="interval", is_domain=True))
+    assert verdict(domain) == (CHANGES, Severity.WARN)
+
+
+def test_enum_that_is_called_like_a_type_of_the_system_is_no_such_type() -> None:
+    assert verdict(column("interval", kind=TypeKind.ENUM)) is None
+
+
+@pytest.mark.parametrize("generated", list(Generated))
+def test_generated_columns_grow_stale(generated: Generated) -> None:
+    assert verdict(replace(column("integer"), generated=generated)) == (CHANGES, Severity.WARN)
+
+
+def test_only_what_stops_the_capture_itself_is_a_failure() -> None:
+    stopping = ("refcursor", "numeric[]", "date[]", "inet[]", "point", "bit(1)", "polygon")
+    assert [name for name in stopping if verdict(column(name))[1] is Severity.FAIL] == ["refcursor"]

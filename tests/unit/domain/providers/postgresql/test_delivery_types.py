@@ -1,0 +1,59 @@
+"""What a PostgreSQL target makes of types that were captured from PostgreSQL."""
+
+import pytest
+
+from chalicelib.domain.providers.postgresql.delivery_types import Stop, auto_created_type_warning, stop_of
+from chalicelib.domain.table import CapturedType, TypeKind
+
+
+@pytest.mark.parametrize(
+    ("captured", "expected"),
+    [
+        (CapturedType(name="numeric(8,2)", dimensions=1), Stop.ALWAYS),
+        (CapturedType(name="timestamp(3) with time zone", dimensions=1), Stop.ALWAYS),
+        (CapturedType(name="uuid", dimensions=2), Stop.ALWAYS),
+        (CapturedType(name="int2vector"), Stop.ALWAYS),
+        (CapturedType(name="inet", dimensions=1), Stop.EXISTING_TABLE),
+        (CapturedType(name="int8range", kind=TypeKind.RANGE, dimensions=1), Stop.EXISTING_TABLE),
+        (CapturedType(name="shop.mood", kind=TypeKind.ENUM, dimensions=1), Stop.EXISTING_TABLE),
+        (CapturedType(name="bit(1)"), Stop.EXISTING_TABLE),
+        (CapturedType(name="point"), Stop.WITHOUT_POSTGIS),
+        (CapturedType(name="numeric(8,2)"), None),
+        (CapturedType(name="bit(8)"), None),
+        (CapturedType(name="uuid", dimensions=1), None),
+        (CapturedType(name="integer", dimensions=2), None),
+        (CapturedType(name="shop.mood", kind=TypeKind.ENUM), None),
+        (CapturedType(name="numeric", dimensions=1, generated=True), None),
+    ],
+)
+def test_delivery_stops_at_these_types_and_no_others(captured: CapturedType, expected: Stop | None) -> None:
+    assert stop_of(captured) is expected
+
+
+@pytest.mark.parametrize(
+    ("type_name", "says"),
+    [
+        ("jsonb", "json"),
+        ("character varying(10)", "text"),
+        ("character(2)", "text"),
+        ("numeric", "digits are lost"),
+        ("shop.mood", "type of your own"),
+        ("int4range", "text"),
+        ("money", "numeric(38,2)"),
+        ("oid", "bigint"),
+        ("bit(1)", "boolean"),
+        ("character varying(5)[]", "text[]"),
+        ("jsonb[]", "json[]"),
+        ("numeric(40,2)", "38 digits"),
+        ("numeric(5,-2)", "negative scale"),
+    ],
+)
+def test_types_that_a_made_table_does_not_keep(type_name: str, says: str) -> None:
+    warning = auto_created_type_warning(type_name)
+    assert warning is not None
+    assert says in warning
+
+
+@pytest.mark.parametrize("type_name", ["bigint", "text", "numeric(10,2)", "json", "text[]", "timestamp with time zone"])
+def test_types_that_a_made_table_keeps(type_name: str) -> None:
+    assert auto_created_type_warning(type_name) is None

@@ -1,0 +1,45 @@
+"""How types are spelled, and what is kept of them."""
+
+import pytest
+
+from chalicelib.domain.providers.postgresql.facts import Generated, RawColumn, TypeFacts
+from chalicelib.domain.providers.postgresql.types import captured_type, discovered_column, type_of, without_modifiers
+from chalicelib.domain.table import CapturedType, TypeKind
+
+
+@pytest.mark.parametrize(
+    ("type_name", "bare"),
+    [("numeric(10,2)", "numeric"), ("timestamp(3) with time zone", "timestamp with time zone"), ("text", "text")],
+)
+def test_modifiers_are_taken_off(type_name: str, bare: str) -> None:
+    assert without_modifiers(type_name) == bare
+
+
+@pytest.mark.parametrize(
+    ("type_name", "base", "expected"),
+    [
+        ("numeric(10,2)", TypeFacts(name="numeric(10,2)"), CapturedType(name="numeric(10,2)")),
+        ("integer[]", TypeFacts(name="integer", is_array=True), CapturedType(name="integer", dimensions=1)),
+        (
+            "integer[]",
+            TypeFacts(name="integer", is_array=True, dimensions=2),
+            CapturedType(name="integer", dimensions=2),
+        ),
+        ("shop.price", TypeFacts(name="numeric", is_domain=True), CapturedType(name="numeric")),
+        (
+            "shop.mood",
+            TypeFacts(name="shop.mood", kind=TypeKind.ENUM),
+            CapturedType(name="shop.mood", kind=TypeKind.ENUM),
+        ),
+        ("int2vector", TypeFacts(name="smallint", is_array=True), CapturedType(name="int2vector")),
+    ],
+)
+def test_type_is_kept_as_a_target_has_to_know_it(type_name: str, base: TypeFacts, expected: CapturedType) -> None:
+    raw = RawColumn(name="c", ordinal=1, type=type_name, base=base)
+    assert captured_type(raw) == expected
+    assert type_of(discovered_column(raw)) == expected
+
+
+def test_generated_column_says_so() -> None:
+    raw = RawColumn(name="c", ordinal=1, type="integer", base=TypeFacts(name="integer"), generated=Generated.STORED)
+    assert type_of(discovered_column(raw)) == CapturedType(name="integer", generated=True)
