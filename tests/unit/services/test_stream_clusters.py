@@ -1,6 +1,6 @@
 """Stream clusters: brokers that cannot be reached, and brokers of another Kafka."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -15,6 +15,7 @@ from infra.local.doubles.kafka import KafkaDouble
 from tests.support.in_process_app import InProcessApp
 
 NOWHERE = "127.0.0.1:1"
+Endpoint = OpenedEndpoint[KafkaAddress]
 
 
 @pytest.fixture(scope="module")
@@ -27,14 +28,17 @@ def another() -> Iterator[KafkaDouble]:
 
 def service(app: InProcessApp) -> StreamClusterService:
     """The service; brokers at `NOWHERE` do not answer, without the wait."""
-    real = app.services.stream_clusters
 
-    def make_kafka(endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
+    def make_kafka(endpoint: Endpoint) -> Kafka:
         if endpoint.address.bootstrap_servers == NOWHERE:
             raise Unavailable("The brokers do not answer.")
-        return real.clients.make_kafka(endpoint)
+        return app.services.clients.make_kafka(endpoint)
 
-    return replace(real, clients=replace(real.clients, make_kafka=make_kafka))
+    return with_kafka(app, make_kafka)
+
+
+def with_kafka(app: InProcessApp, make_kafka: Callable[[Endpoint], Kafka]) -> StreamClusterService:
+    return replace(app.services.stream_clusters, clients=replace(app.services.clients, make_kafka=make_kafka))
 
 
 def registered(app: InProcessApp, address: str) -> StreamCluster:
@@ -74,17 +78,17 @@ def test_brokers_that_something_runs_on_stay_the_same_kafka(app: InProcessApp, a
 
 
 def test_workers_that_come_while_the_brokers_are_replaced_keep_them(app: InProcessApp, another: KafkaDouble) -> None:
-    made, unhindered = app.stream, app.services.stream_clusters
+    made = app.stream
 
-    def make_kafka(endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
+    def register_first(endpoint: Endpoint) -> Kafka:
         app.register_connect(app.connect.url)
-        return unhindered.clients.make_kafka(endpoint)
+        return app.services.clients.make_kafka(endpoint)
 
-    racing = replace(unhindered, clients=replace(unhindered.clients, make_kafka=make_kafka))
+    racing = with_kafka(app, register_first)
     with pytest.raises(Conflict) as refused:
         racing.update(app.context(), made.id, app.stream_input(another.address))
     assert refused.value.code == "RESOURCE_IN_USE"
-    assert unhindered.get(made.id) == made
+    assert app.services.stream_clusters.get(made.id) == made
 
 
 def test_what_is_not_secret_is_replaced_as_a_whole(app: InProcessApp) -> None:
