@@ -13,7 +13,7 @@ from chalicelib.domain.reconcile.transitions import ConnectState, Transition
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect_traces import secrets_trace
 from tests.faults.looking import touches
-from tests.support.call_interceptor import Crash, Point, RequestContext, Side
+from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
 from tests.support.edge import logged
 from tests.support.in_process_app import InProcessApp
 
@@ -139,7 +139,7 @@ def test_an_overtaken_tick_publishes_nothing(app: InProcessApp) -> None:
     faster, other = Consumer(), replace(app._new_process().tick, consumers=())
     app.connect.fail_task(name, NO_SECRETS)
 
-    def be_overtaken(point: Point, call: RequestContext) -> object:
+    def be_overtaken(point: Point, call: InterceptedCall) -> object:
         answer = call()
         if (point.side, point.what) == (Side.CONNECT, "GET /connectors"):
             app.gate.unwatch()
@@ -205,7 +205,7 @@ def die_at(app: InProcessApp, number: int, *, made: bool) -> list[Point]:
     """Let the process die at this call, before or after it was made. The points at which it did."""
     deaths: list[Point] = []
 
-    def die(point: Point, call: RequestContext) -> object:
+    def die(point: Point, call: InterceptedCall) -> object:
         if point.number != number:
             return call()
         deaths.append(point)
