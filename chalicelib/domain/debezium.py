@@ -67,7 +67,7 @@ def _capture(capture: Capture) -> ConnectorConfig:
         "table.include.list": ",".join(_pattern(table) for table in capture.tables),
         "snapshot.mode": str(capture.snapshot_mode),
         "tombstones.on.delete": "true" if capture.options.tombstones_on_delete else "false",
-        # The connector's place in the log has to move on when the captured tables are idle and others are not.
+        # The connector has to move on in the log when other tables than the captured ones change.
         "heartbeat.interval.ms": str(DEFAULT_HEARTBEAT_MS if heartbeat is None else heartbeat),
     }
 
@@ -82,7 +82,7 @@ def _tuning(options: CaptureOptions) -> ConnectorConfig:
 
 
 def _pattern(table: TableName) -> str:
-    """A Java regular expression for exactly this table. Debezium ignores case unless told otherwise, splits the list at
+    """A Java regular expression for exactly this table. Debezium ignores case by default, splits the list at
     commas, and trims each entry.
     """
     quoted = f"{quote_regex(table.schema_name)}\\.{quote_regex(table.table_name)}"

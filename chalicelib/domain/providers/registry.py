@@ -1,4 +1,4 @@
-"""The one place that knows which providers there are."""
+"""Which providers there are: the one dispatch by `DatabaseProvider`."""
 
 from collections.abc import Mapping
 

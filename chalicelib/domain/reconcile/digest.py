@@ -45,7 +45,7 @@ class TickResult:
 def digest(view: ClusterView, read: TickInput, *, now: datetime) -> TickResult:
     """Compare what was read with what the last tick left (`view`)."""
     noted = _cluster_view(view, read.connect, now)
-    if read.connect.unreadable:
+    if read.connect.unreadable is not None:
         return TickResult(plan=Plan(), view=noted, changed=False)
     before, statuses = view.snapshot, read.connect.statuses
     desired = before.desired if read.desired is None else read.desired

@@ -50,12 +50,12 @@ class Transition:
 
 def cluster_transition(before: str | None, after: str | None, now: datetime) -> tuple[Transition, ...]:
     """One when Connect has become unreadable or readable again; both arguments say why it cannot be read, if so."""
-    if bool(before) == bool(after):
+    if (before is None) == (after is None):
         return ()
     states = (ConnectState.READABLE, ConnectState.UNREADABLE)
-    if before:
+    if before is not None:
         states = (ConnectState.UNREADABLE, ConnectState.READABLE)
-    reasons = (after,) if after else ()
+    reasons = () if after is None else (after,)
     return (Transition(connector=None, before=states[0], after=states[1], reasons=reasons, at=now),)
 
 

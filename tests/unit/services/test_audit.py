@@ -22,10 +22,11 @@ def test_a_pipeline_is_shown_without_what_only_the_stores_need(app: InProcessApp
 
 
 def test_a_denial_says_what_was_requested_and_lacked(app: InProcessApp) -> None:
-    route = {"method": "DELETE", "path": "/api/v1/sources/{uuid}", "permission": "administer"}
-    app.services.audit.record_denial(app.context(), **route)
+    app.services.audit.record_denial(
+        app.context(), method="DELETE", path="/api/v1/sources/{uuid}", permission="administer"
+    )
     page = app.services.audit.list(limit=1, after=None, resource_id=None, include_related=False, meaningful=None)
     (record,) = page.items
     assert (record.action, record.resource_type, record.resource_id) == ("access.deny", "access", None)
     assert (record.outcome, record.actor_id, record.meaningful) == (Outcome.DENIED, ADMIN.id, True)
-    assert record.after == route
+    assert record.after == {"method": "DELETE", "path": "/api/v1/sources/{uuid}", "permission": "administer"}

@@ -1,6 +1,6 @@
 """What readiness asks of the tables that are to be captured."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import PublicationMode
@@ -153,15 +153,15 @@ def _alters(what: str) -> Callable[[RawTable, ServerFacts], str]:
     return lambda table, _facts: f"ALTER TABLE {quoted_table(table.name)} {what};"
 
 
-def _checks() -> Iterable[Check[ServerFacts, CapturePlan]]:
-    yield Check(
+TABLE_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
+    Check(
         key="tables",
         name="Tables exist",
         judge=for_plan(tables_exist),
         by_plan=True,
         description="Every captured table exists. The connector would run and send nothing for one that does not.",
-    )
-    yield Check(
+    ),
+    Check(
         key="schema_usage",
         name="Use of the schemas",
         by_plan=True,
@@ -169,8 +169,8 @@ def _checks() -> Iterable[Check[ServerFacts, CapturePlan]]:
             _no_usage, _grants(lambda t: f"USAGE ON SCHEMA {quoted(t.name.schema_name)}"), "USAGE on every schema"
         ),
         description="The role may use the tables' schemas. Without it the connector runs and not one row arrives.",
-    )
-    yield Check(
+    ),
+    Check(
         key="select_privilege",
         name="Read privilege",
         by_plan=True,
@@ -178,8 +178,8 @@ def _checks() -> Iterable[Check[ServerFacts, CapturePlan]]:
             _unreadable, _grants(lambda t: f"SELECT ON TABLE {quoted_table(t.name)}"), "SELECT on every column"
         ),
         description="The role may read every column. Without it the connector runs and not one row arrives.",
-    )
-    yield Check(
+    ),
+    Check(
         key="row_security",
         name="Row level security",
         by_plan=True,
@@ -189,52 +189,52 @@ def _checks() -> Iterable[Check[ServerFacts, CapturePlan]]:
             "does not apply to the role",
         ),
         description="No policy hides rows from the role. Rows would be missing and changes lost.",
-    )
-    yield Check(
+    ),
+    Check(
         key="logged_tables",
         name="Logged tables",
         by_plan=True,
         judge=each_table(_unlogged, _alters("SET LOGGED"), "changes are written to the log"),
         description="Changes of the tables reach the write-ahead log.",
-    )
-    yield Check(
+    ),
+    Check(
         key="replica_identity",
         name="Replica identity",
         judge=replica_identity,
         by_plan=True,
         description="Updates and deletes of published tables can say which row they mean. Where they cannot, "
         "PostgreSQL refuses them, and the application that owns the table breaks.",
-    )
-    yield Check(
+    ),
+    Check(
         key="primary_key",
         name="Primary keys",
         by_plan=True,
         severity=Severity.WARN,
         judge=each_table(_no_key, _alters("ADD PRIMARY KEY (COLUMNS)"), "a primary key", only_warns=True),
         description="Tables with a key can be delivered by replacing rows; others only by adding rows.",
-    )
-    yield Check(
+    ),
+    Check(
         key="column_names",
         name="Column names",
         by_plan=True,
         judge=each_table(_by_case, _rename, "differ by more than case"),
         description="No two columns of a table differ only by upper and lower case: the capture stops there.",
-    )
-    yield Check(
+    ),
+    Check(
         key="cursor_columns",
         name="Columns of cursors",
         by_plan=True,
         judge=each_table(_cursors, lambda t, _facts: f"-- Leave {t.name} out of the pipeline", "none"),
         description="No column holds names of cursors (refcursor). The capture would run and never get past its rows.",
-    )
-    yield Check(
+    ),
+    Check(
         key="topic_names",
         name="Topic names",
         judge=for_plan(topic_names),
         by_plan=True,
         description="Each captured table has a topic of its own.",
-    )
-    yield Check(
+    ),
+    Check(
         key="column_types",
         name="Column types",
         by_plan=True,
@@ -246,7 +246,5 @@ def _checks() -> Iterable[Check[ServerFacts, CapturePlan]]:
             only_warns=True,
         ),
         description="Values of every column arrive as they are.",
-    )
-
-
-TABLE_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = tuple(_checks())
+    ),
+)

@@ -70,7 +70,7 @@ def _as_error(code: str, found: Sequence[tuple[int, str]]) -> Invalid:
 
 
 def _problems(case: _Case) -> Iterator[_Problem]:
-    where = _place_problem(case)
+    where = _unusable_target(case)
     if where is not None:
         yield "TARGET_NOT_READY", where
     elif case.table is not None:
@@ -100,8 +100,8 @@ def _applies(stop: Stop, case: _Case) -> bool:
             return "postgis" not in case.facts.extensions
 
 
-def _place_problem(case: _Case) -> str | None:
-    """Why there is no usable table at this place, and none can be made."""
+def _unusable_target(case: _Case) -> str | None:
+    """Why there is no usable table of this name, and none can be created."""
     schema = case.facts.schema(case.target.schema_name)
     role, schema_sql = quoted(case.facts.role), quoted(case.target.schema_name)
     if case.facts.in_recovery:

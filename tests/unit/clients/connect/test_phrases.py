@@ -8,7 +8,7 @@ from chalicelib.domain.names import ConnectorKind
 from chalicelib.errors import Invalid, Unavailable
 from tests.support.connect_worker import CONFIG, NAME, SECRET, VALIDATE, Reply, Worker, refusal, soon, validated
 
-UNREACHABLE = CONNECTION[ConnectorKind.SOURCE][1]
+UNREACHABLE = CONNECTION[ConnectorKind.SOURCE].message
 
 
 def validate(connect: Connect) -> tuple[FieldError, ...]:
