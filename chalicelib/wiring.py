@@ -95,9 +95,9 @@ class Stores:
 class Clients:
     """How to make clients of what is outside. Tests hand in another one."""
 
-    def __init__(self, given: Settings) -> None:
-        self._ca_bundle = given.ca_bundle
-        self._policy = AddressPolicy(allow_loopback=given.allow_loopback_targets)
+    def __init__(self, config: Settings) -> None:
+        self._ca_bundle = config.ca_bundle
+        self._policy = AddressPolicy(allow_loopback=config.allow_loopback_targets)
         self.databases: dict[DatabaseProvider, MakeDatabase] = {DatabaseProvider.POSTGRESQL: self._postgresql}
 
     def connect(self, endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
@@ -123,19 +123,19 @@ class Services:
 
     def __init__(
         self,
-        given: Settings,
+        config: Settings,
         *,
         clients: Clients | None = None,
         clock: Clock = utc_now,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """Raises `SettingMissing` and `ValueError` for settings that cannot work."""
-        self.settings, self.clock = given, clock
-        self.queues = Queues(given.queue_prefix)
-        self.envelope = Envelope(CachedKeys(_keys(given)))
+        self.settings, self.clock = config, clock
+        self.queues = Queues(config.queue_prefix)
+        self.envelope = Envelope(CachedKeys(_keys(config)))
         self.stores = Stores(Sealer(self.envelope))
         self.idempotency: IdempotencyRows = self.stores.idempotency
-        self._build_registry(clients or Clients(given))
+        self._build_registry(clients or Clients(config))
         self._build_connectors(sleep)
 
     def _build_registry(self, make: Clients) -> None:
@@ -307,11 +307,11 @@ def services() -> Services:
     return built
 
 
-def _keys(given: Settings) -> KeyProvider:
-    if given.kms_key_id:
-        return KmsKeys(_kms, given.kms_key_id)
-    if given.master_key:
-        return LocalKeys(given.master_key)
+def _keys(config: Settings) -> KeyProvider:
+    if config.kms_key_id:
+        return KmsKeys(_kms, config.kms_key_id)
+    if config.master_key:
+        return LocalKeys(config.master_key)
     raise SettingMissing("Set HEADGATE_KMS_KEY_ID, or HEADGATE_MASTER_KEY (make one with: openssl rand -base64 32).")
 
 

@@ -61,7 +61,7 @@ def modules_loaded() -> frozenset[str]:
     return frozenset(done.stdout.split())
 
 
-def subjects() -> frozenset[str]:
+def route_modules() -> frozenset[str]:
     """Every module with routes or models of one subject."""
     files = (ROOT / "chalicelib/api/contract").glob("[a-z]*.py")
     routes = {f"chalicelib.api.{name}" for name in import_module("app").ROUTE_MODULES}

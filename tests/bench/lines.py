@@ -122,7 +122,7 @@ def _cpu(world: World, looked: list[Tick]) -> Iterator[Line]:
 def _imports(*, counts_only: bool) -> Iterator[Line]:
     loaded = imports.modules_loaded()
     yield _none("libraries loaded before they are needed", EARLY & loaded)
-    yield _none("subjects loaded before they are asked for", imports.subjects() & loaded)
+    yield _none("subjects loaded before they are asked for", imports.route_modules() & loaded)
     yield _none("what every request needs, not loaded", ALWAYS - loaded)
     if not counts_only:
         cost = imports.import_cost()

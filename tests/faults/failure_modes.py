@@ -8,7 +8,7 @@ import httpx
 from botocore.exceptions import BotoCoreError, ReadTimeoutError
 
 from infra.local.doubles.connect_faults import Effect
-from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side, Trouble
+from tests.support.call_interceptor import Crash, FailureMode, InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp
 
 
@@ -24,7 +24,7 @@ class Kind:
 
     name: str
     side: Side
-    meet: "Callable[[InProcessApp, Point, Aftermath], Trouble | None]"
+    meet: "Callable[[InProcessApp, Point, Aftermath], FailureMode | None]"
     writes_only: bool = False
 
     def concerns(self, point: Point) -> bool:
@@ -52,14 +52,18 @@ class Aftermath:
         return bool(last)
 
 
-def at(where: Point, trouble: Trouble) -> Trouble:
+def at(where: Point, failure_mode: FailureMode) -> FailureMode:
     """That trouble at one point only."""
-    return lambda point, call: trouble(point, call) if (point.side, point.turn) == (where.side, where.turn) else call()
+    return lambda point, call: (
+        failure_mode(point, call) if (point.side, point.turn) == (where.side, where.turn) else call()
+    )
 
 
-def from_(where: Point, trouble: Trouble) -> Trouble:
+def from_(where: Point, failure_mode: FailureMode) -> FailureMode:
     """That trouble at one point, and at all later ones of the same side."""
-    return lambda point, call: trouble(point, call) if point.side is where.side and point.turn >= where.turn else call()
+    return lambda point, call: (
+        failure_mode(point, call) if point.side is where.side and point.turn >= where.turn else call()
+    )
 
 
 def _crash_before(_point: Point, _call: InterceptedCall) -> object:
@@ -91,12 +95,12 @@ def _refused(_point: Point, _call: InterceptedCall) -> object:
     raise httpx.ConnectError("refused")
 
 
-def _plainly(trouble: Trouble) -> "Callable[[InProcessApp, Point, Aftermath], Trouble]":
-    return lambda _house, point, _after: at(point, trouble)
+def _plainly(failure_mode: FailureMode) -> "Callable[[InProcessApp, Point, Aftermath], FailureMode]":
+    return lambda _house, point, _after: at(point, failure_mode)
 
 
-def _from_here(trouble: Trouble) -> "Callable[[InProcessApp, Point, Aftermath], Trouble]":
-    return lambda _house, point, _after: from_(point, trouble)
+def _from_here(failure_mode: FailureMode) -> "Callable[[InProcessApp, Point, Aftermath], FailureMode]":
+    return lambda _house, point, _after: from_(point, failure_mode)
 
 
 def _planted(effect: Effect, *, always: bool = False) -> "Callable[[InProcessApp, Point, Aftermath], None]":
@@ -108,10 +112,10 @@ def _planted(effect: Effect, *, always: bool = False) -> "Callable[[InProcessApp
     return meet
 
 
-def _on_its_way(*, last: bool = False) -> "Callable[[InProcessApp, Point, Aftermath], Trouble]":
+def _on_its_way(*, last: bool = False) -> "Callable[[InProcessApp, Point, Aftermath], FailureMode]":
     """No answer comes, and nothing has happened yet; it will. Connect may keep a request for 90 s."""
 
-    def meet(_house: InProcessApp, point: Point, after: Aftermath) -> Trouble:
+    def meet(_house: InProcessApp, point: Point, after: Aftermath) -> FailureMode:
         def swallow(_point: Point, call: InterceptedCall) -> object:
             context = contextvars.copy_context()
             queue = after.last if last else after.late

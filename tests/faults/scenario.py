@@ -9,7 +9,7 @@ from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, Reject
 from tests.faults.failure_modes import Aftermath, Kind
 from tests.faults.invariants import violations
 from tests.faults.operations import Ready, Scene
-from tests.support.call_interceptor import Crash, InterceptedCall, Point, Trouble
+from tests.support.call_interceptor import Crash, FailureMode, InterceptedCall, Point
 from tests.support.in_process_app import InProcessApp, Kept
 
 Troubles = Sequence[tuple[Point, Kind]]
@@ -38,9 +38,9 @@ class Stage:
         kept = app.keep()
         app.restore(kept)
         ready.before()
-        app.gate.watch()
+        app.interceptor.watch()
         ready.act()
-        points = app.gate.unwatch()
+        points = app.interceptor.unwatch()
         return cls(ready=ready, kept=kept, points=points)
 
     def run(self, app: InProcessApp, now: Troubles, later: Troubles = ()) -> list[str]:
@@ -104,7 +104,7 @@ def play(app: InProcessApp, stage: Stage, kind: Kind) -> tuple[int, dict[str, li
 def troubled(app: InProcessApp, troubles: Troubles, after: Aftermath, act: Callable[[], object]) -> object:
     """What `act` gives while these troubles wait for its calls: a value, an error of ours, or a Crash."""
     made = [kind.meet(app, point, after) for point, kind in troubles]
-    app.gate.watch(_together([trouble for trouble in made if trouble]))
+    app.interceptor.watch(_together([failure_mode for failure_mode in made if failure_mode]))
     try:
         return act()
     except HeadgateError as error:
@@ -113,14 +113,14 @@ def troubled(app: InProcessApp, troubles: Troubles, after: Aftermath, act: Calla
         app.restart()
         return crash
     finally:
-        app.gate.unwatch()
+        app.interceptor.unwatch()
         app.connect.faults.clear()
 
 
-def _together(troubles: Sequence[Trouble]) -> Trouble:
+def _together(troubles: Sequence[FailureMode]) -> FailureMode:
     def meet(point: Point, call: InterceptedCall) -> object:
-        for trouble in troubles:
-            call = partial(trouble, point, call)
+        for failure_mode in troubles:
+            call = partial(failure_mode, point, call)
         return call()
 
     return meet

@@ -99,12 +99,12 @@ def test_what_fails_while_a_neighbour_takes_a_table_of_the_schema_has_failed(app
         raise httpx.ConnectError("refused")
 
     ready.before()
-    app.gate.watch(first_the_neighbour)
+    app.interceptor.watch(first_the_neighbour)
     try:
         with pytest.raises(Unavailable):
             ready.act()
     finally:
-        app.gate.unwatch()
+        app.interceptor.unwatch()
     assert not ready.done()
     assert recover(app) == []
     assert not ready.done()
@@ -164,18 +164,18 @@ def test_a_stream_cluster_stays_where_connect_workers_are_registered_on_it_at_th
 
     def first_the_workers(point: Point, call: InterceptedCall) -> object:
         if point.writes and not registered:
-            app.gate.unwatch()
+            app.interceptor.unwatch()
             registered.append(app.register_connect(app.connect.url))
         return call()
 
     another = KafkaDouble(cluster_id="another").start()
     try:
-        app.gate.watch(first_the_workers)
+        app.interceptor.watch(first_the_workers)
         moved = app.stream_input(another.address)
         with pytest.raises(Conflict) as refused:
             app.services.stream_clusters.update(app.context(), stream.id, moved)
     finally:
-        app.gate.unwatch()
+        app.interceptor.unwatch()
         another.stop()
     assert refused.value.code == "RESOURCE_IN_USE"
     assert app.services.stream_clusters.get(stream.id).bootstrap_servers == stream.bootstrap_servers

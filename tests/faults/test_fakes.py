@@ -13,7 +13,7 @@ from chalicelib.domain.readiness import ReadinessStatus
 from chalicelib.domain.table import TableName
 from chalicelib.errors import Unavailable
 from chalicelib.kit.clock import Deadline, utc_now
-from tests.support.fakes import SCHEMA, TABLES, PaperDatabase
+from tests.support.fakes import SCHEMA, TABLES, FakeDatabase
 from tests.support.postgresql import Shop, client, open_shop, running_postgresql
 
 NAMES = tuple(TableName(SCHEMA, table) for table in TABLES)
@@ -35,7 +35,7 @@ def shop() -> Iterator[Shop]:
         yield opened
 
 
-@pytest.fixture(params=[PaperDatabase().at, client], ids=["paper", "real"])
+@pytest.fixture(params=[FakeDatabase().at, client], ids=["paper", "real"])
 def database(request: pytest.FixtureRequest) -> MakeDatabase:
     """Both kinds."""
     make: MakeDatabase = request.param
@@ -52,9 +52,9 @@ def shape(table: RawTable) -> RawTable:
 
 
 def test_its_tables_are_these(database: MakeDatabase, shop: Shop) -> None:
-    paper = PaperDatabase().at(shop.endpoint).list_tables(soon())
+    fake = FakeDatabase().at(shop.endpoint).list_tables(soon())
     found = database(shop.endpoint).list_tables(soon())
-    assert [shape(table) for table in found.tables] == [shape(table) for table in paper.tables]
+    assert [shape(table) for table in found.tables] == [shape(table) for table in fake.tables]
     assert not found.truncated
 
 
@@ -66,7 +66,7 @@ def test_it_lists_no_more_than_it_is_asked_for(database: MakeDatabase, shop: Sho
 
 def test_it_is_ready_for_a_capture(database: MakeDatabase, shop: Shop) -> None:
     facts = database(shop.endpoint).server_facts(NAMES, soon())
-    assert {shape(table) for table in facts.tables} == {shape(table) for table in PaperDatabase().raw_tables()}
+    assert {shape(table) for table in facts.tables} == {shape(table) for table in FakeDatabase().raw_tables()}
     readiness = judge_readiness(facts, PLAN, utc_now())
     assert readiness.failures == ()
     assert readiness.status in (ReadinessStatus.READY, ReadinessStatus.WARNING)
@@ -81,13 +81,13 @@ def test_its_target_schema_is_there_and_empty(database: MakeDatabase, shop: Shop
 
 def test_a_connection_test_succeeds(database: MakeDatabase, shop: Shop) -> None:
     found = database(shop.endpoint).test(soon())
-    paper = PaperDatabase().at(shop.endpoint).test(soon())
-    assert (found.success, found.checks) == (True, paper.checks)
+    fake = FakeDatabase().at(shop.endpoint).test(soon())
+    assert (found.success, found.checks) == (True, fake.checks)
 
 
 def test_one_that_is_down_is_unavailable(database: MakeDatabase, shop: Shop) -> None:
     down = replace(shop.endpoint, address=replace(shop.address, port=1))
-    make = database if database is client else PaperDatabase(reachable=False).at
+    make = database if database is client else FakeDatabase(reachable=False).at
     with pytest.raises(Unavailable) as failed:
         make(down).server_facts(NAMES, soon())
     assert failed.value.code == "CONNECTION_REFUSED"

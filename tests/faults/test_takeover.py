@@ -34,11 +34,11 @@ class HeldUp:
         return answer
 
     def _work(self, act: Callable[[], object]) -> object:
-        self._house.gate.watch(self._stop)
+        self._house.interceptor.watch(self._stop)
         try:
             return act()
         finally:
-            self._house.gate.unwatch()
+            self._house.interceptor.unwatch()
 
     def _stop(self, point: Point, call: InterceptedCall) -> object:
         if self._stops(point) and not self._reached.is_set():
@@ -131,11 +131,11 @@ def test_mappings_are_settled_in_spite_of_many_other_changes_to_the_same_schema(
         return call()
 
     moved = (type(delivery.mappings[0])(topic=given.mappings[0].topic, schema_name="target", table_name="moved"),)
-    app.gate.watch(somebody_is_faster)
+    app.interceptor.watch(somebody_is_faster)
     try:
         answer = app.services.deliveries.update_mappings(app.context(), delivery.id, moved)
     finally:
-        app.gate.unwatch()
+        app.interceptor.unwatch()
     assert answer.open_operation
     assert recover(app) == []
     assert app.services.deliveries.get(delivery.id).mappings == moved

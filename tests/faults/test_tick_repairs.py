@@ -39,11 +39,11 @@ def overtaken(app: InProcessApp, by: Callable[[], object]) -> None:
     def read_and_be_overtaken(point: Point, call: InterceptedCall) -> object:
         answer = call()
         if (point.side, point.what) == (Side.CONNECT, "GET /connectors"):
-            app.gate.unwatch()
+            app.interceptor.unwatch()
             by()
         return answer
 
-    app.gate.watch(read_and_be_overtaken)
+    app.interceptor.watch(read_and_be_overtaken)
     app.tick()
 
 

@@ -50,7 +50,7 @@ def tick(app: InProcessApp, consumer: Consumer, *, after: float = 10) -> None:
     except Crash:
         app.restart()
     finally:
-        app.gate.unwatch()
+        app.interceptor.unwatch()
     app.connect.settle()
 
 
@@ -142,11 +142,11 @@ def test_an_overtaken_tick_publishes_nothing(app: InProcessApp) -> None:
     def be_overtaken(point: Point, call: InterceptedCall) -> object:
         answer = call()
         if (point.side, point.what) == (Side.CONNECT, "GET /connectors"):
-            app.gate.unwatch()
+            app.interceptor.unwatch()
             replace(other, consumers=(faster,)).run(app.cluster.id, Deadline.after(25))
         return answer
 
-    app.gate.watch(be_overtaken)
+    app.interceptor.watch(be_overtaken)
     tick(app, consumer)
     assert faster.taken() == [degraded(name)]
     assert consumer.taken() == []
@@ -213,7 +213,7 @@ def die_at(app: InProcessApp, number: int, *, made: bool) -> list[Point]:
             call()
         raise Crash
 
-    app.gate.watch(die)
+    app.interceptor.watch(die)
     return deaths
 
 

@@ -38,22 +38,22 @@ class Point:
 
 
 InterceptedCall = Callable[[], object]
-Trouble = Callable[[Point, InterceptedCall], object]
+FailureMode = Callable[[Point, InterceptedCall], object]
 """What is done in place of a call; it may make the call, before or after it does its harm."""
 
 
 @dataclass
-class Gate:
+class CallInterceptor:
     """Watches the calls of one thread. Calls of other threads, and all calls while nobody watches, pass untouched."""
 
     _points: list[Point] = field(default_factory=list)
     _thread: int | None = None
-    _trouble: Trouble | None = None
+    _trouble: FailureMode | None = None
     _met: set[int] = field(default_factory=set)
 
-    def watch(self, trouble: Trouble | None = None) -> None:
-        """Begin to count the calls of this thread, and ask `trouble` about each."""
-        self._points, self._trouble, self._thread = [], trouble, threading.get_ident()
+    def watch(self, failure_mode: FailureMode | None = None) -> None:
+        """Begin to count the calls of this thread, and ask `failure_mode` about each."""
+        self._points, self._trouble, self._thread = [], failure_mode, threading.get_ident()
 
     def unwatch(self) -> list[Point]:
         """Let everything pass again; the calls that were seen."""

@@ -1,6 +1,6 @@
 """Things on paper: databases and connectors that nothing stands behind, for tests of what is above them.
 
-`PaperDatabase` is held to the real PostgreSQL client by `tests/faults/test_paper.py`. `PaperConnect` is the Connect
+`FakeDatabase` is held to the real PostgreSQL client by `tests/faults/test_paper.py`. `FakeConnect` is the Connect
 double without databases and secrets: every connection test passes, and every task starts.
 """
 
@@ -40,7 +40,7 @@ NO_DELAYS = Delays(connector=0, task=0, deleted=0, unassigned=0, silent=0, not_r
 
 
 @dataclass
-class PaperDatabase:
+class FakeDatabase:
     """PostgreSQL in good order, with three tables in `shop` and room for targets in every schema. `at` is a
     `MakeDatabase`.
     """
@@ -81,7 +81,7 @@ class PaperDatabase:
 class PaperClient:
     """A `Database`."""
 
-    database: PaperDatabase
+    database: FakeDatabase
     address: DatabaseAddress
 
     def test(self, deadline: Deadline) -> TestResult:
@@ -114,7 +114,7 @@ class PaperClient:
         )
 
 
-class PaperConnect(ConnectDouble):
+class FakeConnect(ConnectDouble):
     """The Connect double with nothing behind it. Changes follow their orders within milliseconds."""
 
     def __init__(self, *, broker: Broker) -> None:

@@ -5,7 +5,7 @@
         house.tick()
 
 Real are: every service, store and client, the DynamoDB protocol (moto; DynamoDB Local where a test builds its own with
-`house_on`), HTTP to the Connect double, Kafka's protocol to the Kafka double. On paper are the databases (see `paper`).
+`app_on`), HTTP to the Connect double, Kafka's protocol to the Kafka double. On paper are the databases (see `paper`).
 Time stands still until `house.clock.advance(seconds)`. The fixture `app` starts from empty tables each time.
 """
 
@@ -53,8 +53,8 @@ from chalicelib.settings import Settings
 from chalicelib.wiring import Clients, Services
 from infra.local.doubles.connect_model import Connector
 from infra.local.doubles.kafka import KafkaDouble
-from tests.support.call_interceptor import Gate, Side
-from tests.support.fakes import SCHEMA, PaperConnect, PaperDatabase
+from tests.support.call_interceptor import CallInterceptor, Side
+from tests.support.fakes import SCHEMA, FakeConnect, FakeDatabase
 from tests.support.tables import Tables, on_moto
 
 ADMIN = Actor(id="3f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11", email="admin@example.com", role=Role.ADMIN, via="session")
@@ -114,7 +114,7 @@ class Connections:
 class KeptClients(Clients):
     """Clients for databases in memory; those for Connect and Kafka are kept."""
 
-    def __init__(self, database: PaperDatabase, kept: Connections) -> None:
+    def __init__(self, database: FakeDatabase, kept: Connections) -> None:
         super().__init__(SETTINGS)
         self.databases = {DatabaseProvider.POSTGRESQL: database.at}
         self._kept = kept
@@ -150,11 +150,11 @@ class InProcessApp:
     """A Headgate and everything around it."""
 
     tables: Tables
-    gate: Gate
-    connect: PaperConnect
+    interceptor: CallInterceptor
+    connect: FakeConnect
     kafka: KafkaDouble
     clock: VirtualClock = field(default_factory=VirtualClock)
-    database: PaperDatabase = field(default_factory=PaperDatabase)
+    database: FakeDatabase = field(default_factory=FakeDatabase)
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     connections: Connections = field(default_factory=Connections)
 
@@ -294,22 +294,22 @@ class InProcessApp:
 
 
 @contextmanager
-def house_on(tables: Tables, gate: Gate) -> Iterator[InProcessApp]:
+def app_on(tables: Tables, interceptor: CallInterceptor) -> Iterator[InProcessApp]:
     """A house over these tables."""
     with ExitStack() as ends:
         kafka = KafkaDouble().start()
         ends.callback(kafka.stop)
-        connect = PaperConnect(broker=kafka.state)
+        connect = FakeConnect(broker=kafka.state)
         connect.start()
         ends.callback(connect.stop)
-        ends.enter_context(_through(gate))
-        app = InProcessApp(tables=tables, gate=gate, connect=connect, kafka=kafka)
+        ends.enter_context(_through(interceptor))
+        app = InProcessApp(tables=tables, interceptor=interceptor, connect=connect, kafka=kafka)
         ends.callback(app.connections.close)
         yield app
 
 
 @contextmanager
-def _through(gate: Gate) -> Iterator[None]:
+def _through(interceptor: CallInterceptor) -> Iterator[None]:
     """Let each HTTP request of a client pass the gate."""
     send = httpx.HTTPTransport.handle_request
 
@@ -317,7 +317,7 @@ def _through(gate: Gate) -> Iterator[None]:
         what = f"{request.method} {request.url.path}"
         validates = request.url.path.endswith("/validate")
         writes = request.method != "GET" and not validates
-        return gate.passing(Side.CONNECT, what, writes=writes, call=lambda: send(transport, request))
+        return interceptor.passing(Side.CONNECT, what, writes=writes, call=lambda: send(transport, request))
 
     with patch.object(httpx.HTTPTransport, "handle_request", through_gate):
         yield
@@ -361,8 +361,8 @@ def app_of_the_module() -> Iterator[tuple[InProcessApp, Kept]]:
 
     Not for longer: moto is one for the whole process, and other modules start it themselves.
     """
-    gate = Gate()
-    with on_moto(gate) as tables, house_on(tables, gate) as app:
+    interceptor = CallInterceptor()
+    with on_moto(interceptor) as tables, app_on(tables, interceptor) as app:
         yield app, app.keep()
 
 

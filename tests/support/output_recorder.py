@@ -33,7 +33,7 @@ def canary(kind: str) -> str:
 
 
 @dataclass(kw_only=True)
-class Cage:
+class OutputRecorder:
     """A Headgate, the secrets that it was given, and everything that came out of it."""
 
     url: str
@@ -106,7 +106,7 @@ class Cage:
         ]
 
 
-def start_cage(state: Path, ends: ExitStack) -> Cage:
+def start_cage(state: Path, ends: ExitStack) -> OutputRecorder:
     """A running one with an Admin signed in; it ends with `ends`. What a local run keeps lies in `state`."""
     credential = kept_secret(state / "service-credential")
     master_key = kept_secret(state / "master-key", lambda: base64.b64encode(secrets.token_bytes(32)).decode())
@@ -119,7 +119,7 @@ def start_cage(state: Path, ends: ExitStack) -> Cage:
     addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres="")
     keys = Keys(master_key=master_key, service_credential=credential)
     process = ends.enter_context(_Process(port, environment(admin, keys, addresses), log))
-    built = Cage(
+    built = OutputRecorder(
         url=url, process=process, log=log, state=state, doubles=started, postgresql=server, credential=credential,
         secrets={
             "source password": canary("s"),
@@ -159,7 +159,7 @@ class _Process:
         self._process.stdout.close()
 
 
-def _sign_in(cage: Cage, admin: FirstAdmin) -> None:
-    answer = cage.call("POST", "/auth/login", {"email": admin.email, "password": admin.password})
+def _sign_in(recorder: OutputRecorder, admin: FirstAdmin) -> None:
+    answer = recorder.call("POST", "/auth/login", {"email": admin.email, "password": admin.password})
     assert answer.status_code == 200, answer.text
-    cage.secrets["session token"] = next(iter(cage.http.cookies.jar)).value.partition(".")[2]
+    recorder.secrets["session token"] = next(iter(recorder.http.cookies.jar)).value.partition(".")[2]

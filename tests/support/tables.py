@@ -26,7 +26,7 @@ from moto.dynamodb.models import dynamodb_backends
 from pynamodb.models import Model
 
 from chalicelib.stores.all_tables import ALL_TABLES
-from tests.support.call_interceptor import Gate, Side
+from tests.support.call_interceptor import CallInterceptor, Side
 from tests.support.quick_moto import row_copies, share_rows
 
 REGION = "eu-central-1"
@@ -55,7 +55,7 @@ class Tables(Protocol):
 
 
 @contextmanager
-def on_moto(gate: Gate) -> Iterator[Tables]:
+def on_moto(interceptor: CallInterceptor) -> Iterator[Tables]:
     """moto in this process, one request at a time: it is not safe for threads."""
     lock, answer = threading.RLock(), botocore_stubber.process_request
 
@@ -64,13 +64,13 @@ def on_moto(gate: Gate) -> Iterator[Tables]:
             return answer(request)
 
     share_rows()
-    with _stubbed(gate, one_at_a_time):
+    with _stubbed(interceptor, one_at_a_time):
         _create_tables()
         yield _MotoTables(next(found for found in dynamodb_backends[DEFAULT_ACCOUNT_ID].values() if found.tables))
 
 
 @contextmanager
-def on_dynamodb_local(gate: Gate, url: str) -> Iterator[Tables]:
+def on_dynamodb_local(interceptor: CallInterceptor, url: str) -> Iterator[Tables]:
     """A DynamoDB Local. Requests are led to it whatever endpoint their client was made for."""
     pool = urllib3.PoolManager(maxsize=32, retries=False, timeout=10)
 
@@ -78,17 +78,17 @@ def on_dynamodb_local(gate: Gate, url: str) -> Iterator[Tables]:
         answer = pool.request("POST", url, body=request.body, headers=dict(request.headers.items()))
         return answer.status, dict(answer.headers), answer.data
 
-    with pool, _stubbed(gate, forward):
+    with pool, _stubbed(interceptor, forward):
         _create_tables()
         yield _LocalTables()
 
 
 @contextmanager
-def _stubbed(gate: Gate, answer: Callable[[Any], Any]) -> Iterator[None]:
+def _stubbed(interceptor: CallInterceptor, answer: Callable[[Any], Any]) -> Iterator[None]:
     def through_gate(request: Any) -> Any:
         header = request.headers.get("X-Amz-Target", b"")
         name = (header.decode() if isinstance(header, bytes) else header).rpartition(".")[2]
-        return gate.passing(Side.STORE, name, writes=name in WRITES, call=lambda: answer(request))
+        return interceptor.passing(Side.STORE, name, writes=name in WRITES, call=lambda: answer(request))
 
     with (
         patch.dict("os.environ", ENVIRONMENT),

@@ -22,7 +22,7 @@ from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from tests.support.postgresql import HOST, RunningPostgreSQL
-from tests.support.tcp_gate import carry
+from tests.support.tcp_proxy import carry
 
 NAME = "database.example"
 

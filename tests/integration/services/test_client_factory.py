@@ -49,16 +49,16 @@ def test_a_secret_of_the_request_takes_the_place_of_the_stored_one(app: InProces
 
 def test_stored_secrets_that_are_all_replaced_are_not_read(app: InProcessApp, source: Source) -> None:
     app.restart()
-    app.gate.watch()
+    app.interceptor.watch()
     app.services.clients.open(source.endpoint, {"password": Secret("a"), "ca_certificate": Secret("b")})
-    assert app.gate.unwatch() == []
+    assert app.interceptor.unwatch() == []
 
 
 def test_an_endpoint_without_secrets_opens_without_a_read(app: InProcessApp) -> None:
     cluster = app.cluster
-    app.gate.watch()
+    app.interceptor.watch()
     assert app.services.clients.open(cluster.endpoint).secrets == {}
-    assert app.gate.unwatch() == []
+    assert app.interceptor.unwatch() == []
 
 
 def sent(app: InProcessApp, cluster: ConnectCluster, source: Source, destination: Destination) -> dict[str, str]:

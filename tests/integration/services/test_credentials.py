@@ -17,10 +17,10 @@ def rotated(app: InProcessApp, source: Source, password: str) -> Source:
 def test_a_process_reads_the_sealed_secrets_of_one_version_once(app: InProcessApp) -> None:
     source = app.source()
     app.restart()
-    app.gate.watch()
+    app.interceptor.watch()
     texts = [opened(app, source), opened(app, source)]
     assert texts == ["source password"] * 2
-    assert [point.what for point in app.gate.unwatch()] == ["BatchGetItem"]
+    assert [point.what for point in app.interceptor.unwatch()] == ["BatchGetItem"]
 
 
 def test_a_rotated_secret_is_opened_as_it_is_now(app: InProcessApp) -> None:

@@ -6,33 +6,33 @@ from typing import Any
 
 import pytest
 
-from tests.support.call_interceptor import Gate
+from tests.support.call_interceptor import CallInterceptor
 from tests.support.tables import Tables, on_moto
 
 
 @dataclass(frozen=True, kw_only=True)
-class Room:
+class StoreFixture:
     """The tables and their gate."""
 
     tables: Tables
-    gate: Gate
+    interceptor: CallInterceptor
 
 
 @pytest.fixture(scope="module")
-def _room() -> Iterator[tuple[Room, Any]]:
-    gate = Gate()
-    with on_moto(gate) as tables:
+def _store_fixture() -> Iterator[tuple[StoreFixture, Any]]:
+    interceptor = CallInterceptor()
+    with on_moto(interceptor) as tables:
         before, empty = tables.keep(), tables.keep()
         for rows in empty.values():
             rows.clear()
-        yield Room(tables=tables, gate=gate), empty
+        yield StoreFixture(tables=tables, interceptor=interceptor), empty
         # Other rooms' tests may hold the same tables for the whole session.
         tables.restore(before)
 
 
 @pytest.fixture
-def room(_room: tuple[Room, Any]) -> Room:
+def store_fixture(_store_fixture: tuple[StoreFixture, Any]) -> StoreFixture:
     """Empty tables."""
-    made, empty = _room
+    made, empty = _store_fixture
     made.tables.restore(empty)
     return made

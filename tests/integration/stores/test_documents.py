@@ -11,7 +11,7 @@ from chalicelib.domain.user import User
 from chalicelib.errors import NotFound, StoreUnavailable, WriteConflict
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.users import Users
-from tests.integration.stores.conftest import Room
+from tests.integration.stores.conftest import StoreFixture
 from tests.support.call_interceptor import InterceptedCall, Point
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -36,7 +36,7 @@ def save(users: Users, entity: User) -> User:
     return saved
 
 
-def test_what_was_put_is_found_and_what_was_not_is_not(room: Room) -> None:
+def test_what_was_put_is_found_and_what_was_not_is_not(store_fixture: StoreFixture) -> None:
     users = Users()
     put(users, user(1))
     assert users.get("user-1") == user(1)
@@ -45,7 +45,7 @@ def test_what_was_put_is_found_and_what_was_not_is_not(room: Room) -> None:
         users.get("user-2")
 
 
-def test_nothing_is_put_twice(room: Room) -> None:
+def test_nothing_is_put_twice(store_fixture: StoreFixture) -> None:
     users = Users()
     put(users, user(1))
     with pytest.raises(WriteConflict) as refused:
@@ -53,7 +53,7 @@ def test_nothing_is_put_twice(room: Room) -> None:
     assert refused.value.label == "user.exists"
 
 
-def test_a_write_that_is_based_on_an_older_revision_is_refused(room: Room) -> None:
+def test_a_write_that_is_based_on_an_older_revision_is_refused(store_fixture: StoreFixture) -> None:
     users = Users()
     put(users, user(1))
     saved = save(users, replace(user(1), role=Role.ADMIN))
@@ -64,7 +64,7 @@ def test_a_write_that_is_based_on_an_older_revision_is_refused(room: Room) -> No
     assert users.get("user-1").role is Role.ADMIN
 
 
-def test_of_several_writes_all_happen_or_none(room: Room) -> None:
+def test_of_several_writes_all_happen_or_none(store_fixture: StoreFixture) -> None:
     users = Users()
     put(users, user(1))
     with pytest.raises(WriteConflict):
@@ -72,7 +72,7 @@ def test_of_several_writes_all_happen_or_none(room: Room) -> None:
     assert users.find("user-2") is None
 
 
-def test_what_is_referred_to_is_not_removed_and_a_reference_leads_somewhere(room: Room) -> None:
+def test_what_is_referred_to_is_not_removed_and_a_reference_leads_somewhere(store_fixture: StoreFixture) -> None:
     users = Users()
     put(users, user(1))
 
@@ -99,7 +99,7 @@ def test_what_is_referred_to_is_not_removed_and_a_reference_leads_somewhere(room
     assert users.find("user-1") is None
 
 
-def test_a_reference_to_what_was_read_is_refused_when_it_was_written_since(room: Room) -> None:
+def test_a_reference_to_what_was_read_is_refused_when_it_was_written_since(store_fixture: StoreFixture) -> None:
     users = Users()
     put(users, user(1))
     read = users.get("user-1")
@@ -111,7 +111,9 @@ def test_a_reference_to_what_was_read_is_refused_when_it_was_written_since(room:
     assert (refused.value.label, users.references("user-1")) == ("user.missing", 0)
 
 
-def test_a_change_that_only_something_unused_may_have_is_refused_once_something_points_at_it(room: Room) -> None:
+def test_a_change_that_only_something_unused_may_have_is_refused_once_something_points_at_it(
+    store_fixture: StoreFixture,
+) -> None:
     users = Users()
     put(users, user(1))
     reference, change = Transaction(), Transaction()
@@ -123,7 +125,7 @@ def test_a_change_that_only_something_unused_may_have_is_refused_once_something_
     assert (refused.value.label, users.get("user-1").role) == ("user.changed", Role.OPS)
 
 
-def test_a_list_is_newest_first_in_pages_that_leave_nothing_out(room: Room) -> None:
+def test_a_list_is_newest_first_in_pages_that_leave_nothing_out(store_fixture: StoreFixture) -> None:
     users = Users()
     put(users, *(user(number) for number in range(7)))
     seen, after = [], None
@@ -142,28 +144,28 @@ def _lost(_point: Point, call: InterceptedCall) -> object:
     raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
 
-def test_a_commit_whose_reply_is_lost_knows_that_it_won(room: Room) -> None:
+def test_a_commit_whose_reply_is_lost_knows_that_it_won(store_fixture: StoreFixture) -> None:
     users = Users()
-    room.gate.watch(lambda point, call: _lost(point, call) if point.number == 0 else call())
+    store_fixture.interceptor.watch(lambda point, call: _lost(point, call) if point.number == 0 else call())
     put(users, user(1))
-    assert len(room.gate.unwatch()) > 1
-    room.gate.watch(lambda point, call: _lost(point, call) if point.number == 0 else call())
+    assert len(store_fixture.interceptor.unwatch()) > 1
+    store_fixture.interceptor.watch(lambda point, call: _lost(point, call) if point.number == 0 else call())
     saved = save(users, replace(user(1), role=Role.ADMIN))
-    room.gate.unwatch()
+    store_fixture.interceptor.unwatch()
     assert users.get("user-1") == saved
 
 
-def test_a_commit_that_another_one_overtook_is_not_taken_for_its_own(room: Room) -> None:
+def test_a_commit_that_another_one_overtook_is_not_taken_for_its_own(store_fixture: StoreFixture) -> None:
     users = Users()
     put(users, user(1))
 
     def overtaken(point: Point, call: InterceptedCall) -> object:
         if point.number == 0:
-            room.gate.unwatch()
+            store_fixture.interceptor.unwatch()
             save(users, replace(user(1), role=Role.VIEWER))
         return call()
 
-    room.gate.watch(overtaken)
+    store_fixture.interceptor.watch(overtaken)
     with pytest.raises(WriteConflict):
         save(users, replace(user(1), role=Role.ADMIN))
     assert users.get("user-1").role is Role.VIEWER
@@ -173,18 +175,18 @@ def _silent(_point: Point, _call: InterceptedCall) -> object:
     raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
 
-def test_a_commit_that_is_never_answered_says_that_its_outcome_is_unknown(room: Room) -> None:
-    room.gate.watch(_silent)
+def test_a_commit_that_is_never_answered_says_that_its_outcome_is_unknown(store_fixture: StoreFixture) -> None:
+    store_fixture.interceptor.watch(_silent)
     with pytest.raises(StoreUnavailable):
         put(Users(), user(1))
-    room.gate.unwatch()
+    store_fixture.interceptor.unwatch()
 
 
-def test_a_read_that_is_never_answered_says_that_the_store_is_unavailable(room: Room) -> None:
+def test_a_read_that_is_never_answered_says_that_the_store_is_unavailable(store_fixture: StoreFixture) -> None:
     users = Users()
-    room.gate.watch(_silent)
+    store_fixture.interceptor.watch(_silent)
     for read in (lambda: users.find("user-1"), lambda: users.list(limit=1), lambda: users.references("user-1")):
         with pytest.raises(StoreUnavailable):
             read()
     assert users.answers() is False
-    room.gate.unwatch()
+    store_fixture.interceptor.unwatch()

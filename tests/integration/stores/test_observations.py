@@ -18,7 +18,7 @@ from chalicelib.kit.ids import id_from
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import ObservationRow, Observations
 from chalicelib.stores.transaction import Transaction
-from tests.support.call_interceptor import Crash, Gate, Point
+from tests.support.call_interceptor import CallInterceptor, Crash, Point
 from tests.support.tables import Tables, on_moto
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -26,13 +26,13 @@ RESTARTS = Restarts(count=2, tried_at=NOW, cause=RestartCause.FAILED, since=NOW)
 
 
 @pytest.fixture(scope="module")
-def gate() -> Gate:
-    return Gate()
+def interceptor() -> CallInterceptor:
+    return CallInterceptor()
 
 
 @pytest.fixture(scope="module")
-def all_tables(gate: Gate) -> Iterator[Tables]:
-    with on_moto(gate) as made:
+def all_tables(interceptor: CallInterceptor) -> Iterator[Tables]:
+    with on_moto(interceptor) as made:
         yield made
 
 
@@ -66,12 +66,12 @@ def after_reading(observations: Observations, seen: ClusterView) -> ClusterView:
     return replace(seen, write_id=observations.read(["k"]).get("k", ClusterView()).write_id)
 
 
-def written(gate: Gate, observations: Observations, seen: ClusterView, *, changed: bool) -> list[str]:
+def written(interceptor: CallInterceptor, observations: Observations, seen: ClusterView, *, changed: bool) -> list[str]:
     """The calls to the store that a write makes."""
     later = after_reading(observations, seen)
-    gate.watch()
+    interceptor.watch()
     assert observations.write("k", later, changed=changed)
-    return [point.what for point in gate.unwatch()]
+    return [point.what for point in interceptor.unwatch()]
 
 
 def registered() -> tuple[ConnectClusters, str]:
@@ -106,19 +106,19 @@ def test_every_part_of_ten_thousand_connectors_fits_into_an_item(tables: Tables)
     assert max(len(body) for body in bodies) < 100_000
 
 
-def test_one_changed_connector_costs_one_part(tables: Tables, gate: Gate) -> None:
+def test_one_changed_connector_costs_one_part(tables: Tables, interceptor: CallInterceptor) -> None:
     observations = Observations()
     observations.write("k", view(5_000), changed=True)
     for row in ObservationRow.query("k", ObservationRow.part.startswith("body/")):
         row.update([ObservationRow.epoch.set(7)])  # which a part that is written anew does not have
-    calls = written(gate, observations, view(5_000, c7=ObservedState.FAILED), changed=True)
+    calls = written(interceptor, observations, view(5_000, c7=ObservedState.FAILED), changed=True)
     assert calls == ["TransactWriteItems"]
     parts = ObservationRow.query("k", ObservationRow.part.startswith("body/"))
     assert [row.epoch for row in parts].count(0) == 1
     assert Observations().read(["k"])["k"].snapshot.observed["c7"].state is ObservedState.FAILED
 
 
-def test_a_later_observation_of_the_same_costs_no_part(tables: Tables, gate: Gate) -> None:
+def test_a_later_observation_of_the_same_costs_no_part(tables: Tables, interceptor: CallInterceptor) -> None:
     observations = Observations()
     observations.write("k", view(5_000), changed=True)
     later = view(5_000)
@@ -126,15 +126,15 @@ def test_a_later_observation_of_the_same_costs_no_part(tables: Tables, gate: Gat
         name: replace(seen, observed_at=NOW + timedelta(hours=1)) for name, seen in later.snapshot.observed.items()
     }
     later = replace(later, snapshot=replace(later.snapshot, observed=moved))
-    assert written(gate, observations, later, changed=True) == ["UpdateItem"]
+    assert written(interceptor, observations, later, changed=True) == ["UpdateItem"]
 
 
-def test_a_body_that_is_known_is_not_read_again(tables: Tables, gate: Gate) -> None:
+def test_a_body_that_is_known_is_not_read_again(tables: Tables, interceptor: CallInterceptor) -> None:
     observations = Observations()
     observations.write("k", view(5_000), changed=True)
-    gate.watch()
+    interceptor.watch()
     observations.read(["k"])
-    assert [point.what for point in gate.unwatch()] == ["BatchGetItem"]
+    assert [point.what for point in interceptor.unwatch()] == ["BatchGetItem"]
 
 
 def test_a_body_that_was_partly_written_is_not_used_and_then_written_anew(tables: Tables) -> None:
@@ -166,24 +166,26 @@ def test_that_connect_cannot_be_read_is_stored_whatever_was_stored_meanwhile(tab
     assert observations.read(["k"])["k"].unreadable == "Out of reach."
 
 
-def test_a_tick_begins_with_one_call(tables: Tables, gate: Gate) -> None:
+def test_a_tick_begins_with_one_call(tables: Tables, interceptor: CallInterceptor) -> None:
     clusters, address = registered()
     observations = Observations()
     observations.write("k", view(5_000), changed=True)
-    gate.watch()
+    interceptor.watch()
     cluster, seen = observations.cluster_and_view("k", clusters)
-    assert [point.what for point in gate.unwatch()] == ["BatchGetItem"]
+    assert [point.what for point in interceptor.unwatch()] == ["BatchGetItem"]
     assert cluster
     assert cluster.base_url == address
     assert seen == observations.read(["k"])["k"]
 
 
-def test_a_head_whose_body_is_new_to_the_process_is_read_once_more(tables: Tables, gate: Gate) -> None:
+def test_a_head_whose_body_is_new_to_the_process_is_read_once_more(
+    tables: Tables, interceptor: CallInterceptor
+) -> None:
     clusters, _ = registered()
     Observations().write("k", view(3), changed=True)
-    gate.watch()
+    interceptor.watch()
     _, seen = Observations().cluster_and_view("k", clusters)
-    assert [point.what for point in gate.unwatch()] == ["BatchGetItem"] * 3
+    assert [point.what for point in interceptor.unwatch()] == ["BatchGetItem"] * 3
     assert len(seen.snapshot.desired) == 3
 
 
@@ -243,16 +245,18 @@ def test_transitions_are_there_for_the_next_tick_until_they_are_removed(tables: 
     assert looked(Observations()).transitions == ()
 
 
-def test_a_change_with_its_transition_is_one_write_and_removing_it_another(tables: Tables, gate: Gate) -> None:
+def test_a_change_with_its_transition_is_one_write_and_removing_it_another(
+    tables: Tables, interceptor: CallInterceptor
+) -> None:
     observations = Observations()
     stored(observations, connectors=5_000)
     failed = view(5_000, c7=ObservedState.FAILED)
     later = replace(after_reading(observations, failed), transitions=(transition("c7"),))
-    gate.watch()
+    interceptor.watch()
     result = observations.write("k", later, changed=True)
     assert result
     observations.remove_transitions("k", result)
-    assert [point.what for point in gate.unwatch()] == ["TransactWriteItems", "UpdateItem"]
+    assert [point.what for point in interceptor.unwatch()] == ["TransactWriteItems", "UpdateItem"]
 
 
 def test_transitions_may_be_stored_without_another_body(tables: Tables) -> None:
@@ -302,7 +306,7 @@ def test_ten_thousand_transitions_fit_beside_a_body_of_that_size(tables: Tables)
     assert max(len(row.body) for row in rows) < 100_000
 
 
-def test_transitions_survive_a_crash_while_the_body_is_written(tables: Tables, gate: Gate) -> None:
+def test_transitions_survive_a_crash_while_the_body_is_written(tables: Tables, interceptor: CallInterceptor) -> None:
     """Parts that do not fit into the transaction are written after it."""
 
     def crash_at_the_first_part(point: Point, call: Callable[[], object]) -> object:
@@ -310,10 +314,10 @@ def test_transitions_survive_a_crash_while_the_body_is_written(tables: Tables, g
             raise Crash
         return call()
 
-    gate.watch(crash_at_the_first_part)
+    interceptor.watch(crash_at_the_first_part)
     with pytest.raises(Crash):
         stored(Observations(), transition(), connectors=10_000)
-    gate.unwatch()
+    interceptor.unwatch()
     after = looked(Observations())
     assert after.transitions == (transition(),)
     assert after.snapshot == ClusterSnapshot()

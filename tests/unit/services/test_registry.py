@@ -75,10 +75,10 @@ def test_of_two_changes_at_once_one_is_refused(app: InProcessApp, if_match: int 
             transaction.commit()
         return send()
 
-    app.gate.watch(other_first)
+    app.interceptor.watch(other_first)
     with pytest.raises(error):
         renamed(app, source, "mine", if_match=if_match)
-    app.gate.unwatch()
+    app.interceptor.unwatch()
     assert app.services.sources.get(source.id).description == "the other"
 
 

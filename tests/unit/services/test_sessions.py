@@ -92,9 +92,9 @@ def test_what_is_no_cookie_of_ours_signs_nobody_in(app: InProcessApp, cookie: st
 def test_a_use_is_written_down_once_a_minute(app: InProcessApp, cookie: str) -> None:
     for seconds, written in ((59, False), (1, True), (1, False)):
         app.clock.advance(seconds)
-        app.gate.watch()
+        app.interceptor.watch()
         app.services.sessions.signed_in(cookie)
-        assert any(point.writes for point in app.gate.unwatch()) is written
+        assert any(point.writes for point in app.interceptor.unwatch()) is written
 
 
 def test_a_session_that_ends_while_it_is_used_answers_once_more_and_stays_ended(app: InProcessApp, cookie: str) -> None:
@@ -102,11 +102,11 @@ def test_a_session_that_ends_while_it_is_used_answers_once_more_and_stays_ended(
 
     def sign_out_first(point: Point, send: InterceptedCall) -> object:
         if point.writes:
-            app.gate.unwatch()
+            app.interceptor.unwatch()
             app.services.sessions.logout(app.context(), cookie)
         return send()
 
-    app.gate.watch(sign_out_first)
+    app.interceptor.watch(sign_out_first)
     app.services.sessions.signed_in(cookie)
     with pytest.raises(Unauthenticated):
         app.services.sessions.signed_in(cookie)

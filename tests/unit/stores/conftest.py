@@ -2,10 +2,10 @@
 
 from botocore.exceptions import ReadTimeoutError
 
-from tests.integration.stores.conftest import _room, room
+from tests.integration.stores.conftest import _store_fixture, store_fixture
 from tests.support.call_interceptor import InterceptedCall, Point
 
-__all__ = ["_room", "lose_first_reply", "room"]
+__all__ = ["_store_fixture", "lose_first_reply", "store_fixture"]
 
 
 def lose_first_reply(point: Point, send: InterceptedCall) -> object:

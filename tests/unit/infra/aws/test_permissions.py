@@ -161,12 +161,12 @@ def test_a_tick_may_do_all_that_finishes_what_the_api_left_open(app: InProcessAp
     prepare, act = OPERATIONS[name]
     resource_id = prepare(app)
     app.tick()
-    app.gate.watch(after_the_first_transaction)
+    app.interceptor.watch(after_the_first_transaction)
     try:
         with pytest.raises(Crash):
             act(app, resource_id)
     finally:
-        app.gate.unwatch()
+        app.interceptor.unwatch()
     app.restart()
     cluster = app.cluster
     assert len(list(app.services.stores.operations.open_on(cluster.id))) == 1

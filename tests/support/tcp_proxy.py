@@ -9,7 +9,7 @@ from types import TracebackType
 CHUNK = 65536
 
 
-class Gate:
+class TcpProxy:
     """Listens on `port` of 127.0.0.1 and passes everything on to `target`, until it is shut.
 
     Each connection is closed by the thread that serves it; shutting the gate only cuts it, which ends that thread.
@@ -47,7 +47,7 @@ class Gate:
             self._listener = None
         self._cut()
 
-    def __enter__(self) -> "Gate":
+    def __enter__(self) -> "TcpProxy":
         return self
 
     def __exit__(self, _type: type[BaseException] | None, _: BaseException | None, _at: TracebackType | None) -> None:
