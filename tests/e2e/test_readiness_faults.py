@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
+from tests.support.blocking_proxy import BlockingProxy
 from tests.support.postgresql import RunningPostgreSQL, reader_of, running_postgresql
 from tests.support.real_headgate import Json, Place, RealHeadgate
-from tests.support.tcp_proxy import TcpProxy
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
@@ -339,8 +339,8 @@ def test_server_whose_access_list_refuses_the_role_is_named_by_the_connection(he
 
 
 @pytest.fixture
-def proxy(headgate: RealHeadgate) -> Iterator[TcpProxy]:
-    with TcpProxy(urlsplit(headgate.stack.addresses.postgres).port or 0) as opened:
+def proxy(headgate: RealHeadgate) -> Iterator[BlockingProxy]:
+    with BlockingProxy(urlsplit(headgate.stack.addresses.postgres).port or 0) as opened:
         yield opened
 
 
@@ -348,7 +348,7 @@ def proxy(headgate: RealHeadgate) -> Iterator[TcpProxy]:
     ("shut", "code"), [("silent", "TIMEOUT"), ("closed", "CONNECTION_REFUSED")], ids=["silent host", "closed port"]
 )
 def test_host_that_does_not_answer_is_refused_in_time_and_taken_when_it_does(
-    headgate: RealHeadgate, proxy: TcpProxy, shut: str, code: str
+    headgate: RealHeadgate, proxy: BlockingProxy, shut: str, code: str
 ) -> None:
     it = bench(headgate, port=proxy.port)
     pipeline = headgate.post("/pipelines", it.body({}))

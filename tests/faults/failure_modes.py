@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import httpx
 from botocore.exceptions import BotoCoreError, ReadTimeoutError
 
-from infra.local.doubles.connect_faults import Effect
+from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.call_interceptor import Crash, FailureMode, InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp
 
@@ -103,7 +103,7 @@ def _from_here(failure_mode: FailureMode) -> "Callable[[InProcessApp, Point, Aft
     return lambda _house, point, _after: from_(point, failure_mode)
 
 
-def _planted(effect: Effect, *, always: bool = False) -> "Callable[[InProcessApp, Point, Aftermath], None]":
+def _planted(effect: FaultEffect, *, always: bool = False) -> "Callable[[InProcessApp, Point, Aftermath], None]":
     """The double does it. `always`: also to each repetition by the client, which gives up after three."""
 
     def meet(app: InProcessApp, point: Point, _after: Aftermath) -> None:
@@ -144,15 +144,15 @@ STORE_TROUBLES = (
 )
 
 CONNECT_TROUBLES = (
-    Kind(name="answer lost", side=Side.CONNECT, meet=_planted(Effect.LOSE_REPLY)),
+    Kind(name="answer lost", side=Side.CONNECT, meet=_planted(FaultEffect.LOSE_REPLY)),
     Kind(name="late", side=Side.CONNECT, meet=_on_its_way(), writes_only=True),
     Kind(name="last of all", side=Side.CONNECT, meet=_on_its_way(last=True), writes_only=True),
-    Kind(name="409 once", side=Side.CONNECT, meet=_planted(Effect.REBALANCE), writes_only=True),
-    Kind(name="409", side=Side.CONNECT, meet=_planted(Effect.REBALANCE, always=True), writes_only=True),
-    Kind(name="500", side=Side.CONNECT, meet=_planted(Effect.TIMED_OUT, always=True)),
-    Kind(name="500, applied", side=Side.CONNECT, meet=_planted(Effect.TIMED_OUT_APPLIED), writes_only=True),
-    Kind(name="HTML 404", side=Side.CONNECT, meet=_planted(Effect.NOT_READY)),
-    Kind(name="garbage", side=Side.CONNECT, meet=_planted(Effect.GARBAGE), writes_only=True),
+    Kind(name="409 once", side=Side.CONNECT, meet=_planted(FaultEffect.REBALANCE), writes_only=True),
+    Kind(name="409", side=Side.CONNECT, meet=_planted(FaultEffect.REBALANCE, always=True), writes_only=True),
+    Kind(name="500", side=Side.CONNECT, meet=_planted(FaultEffect.TIMED_OUT, always=True)),
+    Kind(name="500, applied", side=Side.CONNECT, meet=_planted(FaultEffect.TIMED_OUT_APPLIED), writes_only=True),
+    Kind(name="HTML 404", side=Side.CONNECT, meet=_planted(FaultEffect.NOT_READY)),
+    Kind(name="garbage", side=Side.CONNECT, meet=_planted(FaultEffect.GARBAGE), writes_only=True),
     Kind(name="refused", side=Side.CONNECT, meet=_plainly(_refused)),
     Kind(name="down from here", side=Side.CONNECT, meet=_from_here(_refused)),
 )

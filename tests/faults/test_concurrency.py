@@ -13,7 +13,7 @@ from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.observation import DesiredState
 from chalicelib.errors import Conflict, HeadgateError, NotFound, Unavailable
 from chalicelib.kit.clock import Deadline
-from infra.local.doubles.connect_faults import Effect
+from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.kafka import KafkaDouble
 from tests.faults.invariants import violations
 from tests.faults.operations import DEPLOY_DELIVERY, REMAP_DELIVERY, Scene
@@ -225,8 +225,8 @@ def test_ten_deletes_of_one_pipeline_are_one(app: InProcessApp) -> None:
 def test_ten_ticks_at_once_settle_an_open_operation_once(app: InProcessApp) -> None:
     """Lambda may run ticks of one cluster side by side."""
     pipeline = app.pipeline()
-    app.connect.plant(Effect.LOSE_REPLY, "POST", "/connectors$")
-    app.connect.plant(Effect.NOT_READY, "GET", "/config$", skip=1)
+    app.connect.plant(FaultEffect.LOSE_REPLY, "POST", "/connectors$")
+    app.connect.plant(FaultEffect.NOT_READY, "GET", "/config$", skip=1)
     assert app.services.pipelines.deploy(app.context(), pipeline.id).open_operation
     app.clock.advance(31)
     cluster_id = app.cluster.id

@@ -6,7 +6,7 @@ from chalicelib.domain.names import OWNER_KEY
 from chalicelib.domain.observation import DesiredState
 from chalicelib.errors import Conflict, Unavailable
 from chalicelib.kit.ids import new_id
-from infra.local.doubles.connect_faults import Effect
+from infra.local.doubles.connect_faults import FaultEffect
 from tests.faults.invariants import violations
 from tests.faults.looking import code_of, touches
 from tests.faults.scenario import recover
@@ -18,14 +18,14 @@ CREATE = ("POST", "/connectors$")
 @pytest.mark.parametrize(
     ("effect", "times"),
     [
-        (Effect.LOSE_REPLY, 1),
-        (Effect.TIMED_OUT_APPLIED, 1),
-        (Effect.REBALANCE, 2),
+        (FaultEffect.LOSE_REPLY, 1),
+        (FaultEffect.TIMED_OUT_APPLIED, 1),
+        (FaultEffect.REBALANCE, 2),
     ],
     ids=["lost", "500 and applied", "409 twice"],
 )
 def test_a_deploy_whose_answer_was_bad_ends_well_when_a_look_shows_the_connector(
-    app: InProcessApp, effect: Effect, times: int
+    app: InProcessApp, effect: FaultEffect, times: int
 ) -> None:
     pipeline = app.pipeline()
     app.connect.plant(effect, *CREATE, times=times)
@@ -37,11 +37,11 @@ def test_a_deploy_whose_answer_was_bad_ends_well_when_a_look_shows_the_connector
 
 @pytest.mark.parametrize(
     ("effect", "times"),
-    [(Effect.TIMED_OUT, 1), (Effect.REBALANCE, 3), (Effect.GARBAGE, 1)],
+    [(FaultEffect.TIMED_OUT, 1), (FaultEffect.REBALANCE, 3), (FaultEffect.GARBAGE, 1)],
     ids=["500", "409 for ever", "not JSON"],
 )
 def test_a_deploy_of_unknown_outcome_says_so_and_is_settled_by_the_reconciler(
-    app: InProcessApp, effect: Effect, times: int
+    app: InProcessApp, effect: FaultEffect, times: int
 ) -> None:
     pipeline = app.pipeline()
     app.connect.plant(effect, *CREATE, times=times)
@@ -56,7 +56,7 @@ def test_a_deploy_of_unknown_outcome_says_so_and_is_settled_by_the_reconciler(
 
 def test_a_deploy_that_meets_a_web_servers_404_says_that_nothing_was_changed(app: InProcessApp) -> None:
     pipeline = app.pipeline()
-    app.connect.plant(Effect.NOT_READY, *CREATE)
+    app.connect.plant(FaultEffect.NOT_READY, *CREATE)
     assert code_of(app, pipeline.id) == "CONNECT_UNAVAILABLE"
     assert app.connect.names() == []
     assert violations(app) == []
@@ -65,7 +65,7 @@ def test_a_deploy_that_meets_a_web_servers_404_says_that_nothing_was_changed(app
 
 def test_a_deploy_that_connect_never_answers_ends_within_its_time_as_unknown(app: InProcessApp) -> None:
     pipeline = app.pipeline()
-    silence = app.connect.plant(Effect.HANG, *CREATE)
+    silence = app.connect.plant(FaultEffect.HANG, *CREATE)
     told = app.services.pipelines.deploy(app.context(seconds=1.5), pipeline.id)
     assert told.open_operation
     silence.release()
@@ -109,7 +109,7 @@ def test_a_delivery_that_is_asked_for_again_while_its_outcome_is_unknown_is_stil
 ) -> None:
     pipeline, destination, key = app.deployed_pipeline(), app.destination(), new_id()
     given = app.delivery_input(pipeline)
-    app.connect.plant(Effect.TIMED_OUT, *CREATE)
+    app.connect.plant(FaultEffect.TIMED_OUT, *CREATE)
     deploy = app.services.deliveries.deploy
     assert deploy(app.context(key=key), destination.id, given).open_operation
     with pytest.raises(Conflict) as refused:
@@ -132,8 +132,8 @@ def test_a_database_that_is_down_fails_the_deploy_and_leaves_the_draft(app: InPr
 def test_the_database_is_not_asked_again_for_a_connector_that_is_there_already(app: InProcessApp) -> None:
     """Rolling forward looks first: what an earlier attempt has made is not refused for what has changed since."""
     pipeline = app.pipeline()
-    app.connect.plant(Effect.LOSE_REPLY, *CREATE)
-    app.connect.plant(Effect.NOT_READY, "GET", "/config$", skip=1)
+    app.connect.plant(FaultEffect.LOSE_REPLY, *CREATE)
+    app.connect.plant(FaultEffect.NOT_READY, "GET", "/config$", skip=1)
     assert app.services.pipelines.deploy(app.context(), pipeline.id).open_operation
     app.database.reachable = False
     assert recover(app) == []

@@ -3,7 +3,7 @@
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.reconcile.drift import DRIFTED
-from infra.local.doubles.connect_faults import Effect
+from infra.local.doubles.connect_faults import FaultEffect
 from tests.faults.looking import by_hand, observed, running, touches, unsettled_tick
 from tests.support.in_process_app import InProcessApp
 
@@ -94,7 +94,7 @@ def test_statuses_are_read_alone_when_configs_cannot_be_read(app: InProcessApp) 
     pipeline = running(app)
     app.tick(after=601)
     app.clock.advance(590)
-    app.connect.plant(Effect.GARBAGE, "GET", "/connectors$", times=1)
+    app.connect.plant(FaultEffect.GARBAGE, "GET", "/connectors$", times=1)
     app.tick()
     assert observed(app, pipeline).state is ObservedState.RUNNING
     app.connect.calls.clear()

@@ -8,7 +8,7 @@ from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, ow
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.ids import new_id
-from infra.local.doubles.connect_faults import Effect
+from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.connect_plugins import POSTGRES_SOURCE
 from tests.faults.invariants import violations
 from tests.faults.looking import an_orphan, code_of, touches
@@ -23,7 +23,7 @@ def test_a_tick_that_cannot_read_connect_says_so_and_does_nothing(app: InProcess
     app.connect.drop(other.connector_name)
     an_orphan(app)
     app.connect.calls.clear()
-    for effect in (Effect.NOT_READY, Effect.GARBAGE, Effect.TIMED_OUT):
+    for effect in (FaultEffect.NOT_READY, FaultEffect.GARBAGE, FaultEffect.TIMED_OUT):
         app.connect.plant(effect, times=200)
         for seconds in (10, 10, 100, 700):
             app.tick(after=seconds)
@@ -96,8 +96,8 @@ def test_an_operation_that_fails_by_a_defect_does_not_stop_the_others(app: InPro
     with pytest.raises(RuntimeError):
         app.services.pipelines.deploy(app.context(), broken.id)
     app.database.bug = None
-    app.connect.plant(Effect.LOSE_REPLY, "POST", "/connectors$")
-    app.connect.plant(Effect.NOT_READY, "GET", "/config$", skip=1)
+    app.connect.plant(FaultEffect.LOSE_REPLY, "POST", "/connectors$")
+    app.connect.plant(FaultEffect.NOT_READY, "GET", "/config$", skip=1)
     assert app.services.pipelines.deploy(app.context(), other.id).open_operation
     app.database.bug = RuntimeError("a bug")
     app.tick(after=31)

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pytest
 
-from infra.local.doubles.connect_faults import Effect
+from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.leaks import Exhibit, Leak, leaks
 from tests.support.output_recorder import OutputRecorder, canary, start_cage
 from tests.support.waiting import eventually
@@ -217,7 +217,7 @@ def _break_connect(recorder: OutputRecorder) -> None:
         recorder.doubles.connect_double,
         f"/pipelines/{recorder.ids['pipeline']}",
     )
-    for effect in (Effect.GARBAGE, Effect.TIMED_OUT, Effect.NOT_READY, Effect.LOSE_REPLY):
+    for effect in (FaultEffect.GARBAGE, FaultEffect.TIMED_OUT, FaultEffect.NOT_READY, FaultEffect.LOSE_REPLY):
         double.plant(effect, None, "/connectors", times=1)
         recorder.call("POST", f"{pipeline}/restart")
     double.faults.clear()

@@ -15,7 +15,7 @@ from chalicelib.domain.observation import ObservedState, observe
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline, utc_now
 from infra.local.doubles import Doubles, start
-from infra.local.doubles.connect_faults import Effect
+from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.connect_worker import connect_endpoint
 from tests.support.waiting import eventually
 
@@ -75,27 +75,27 @@ def test_a_connector_lives_from_create_to_delete(connect: Connect) -> None:
 
 
 def test_a_lost_answer_is_unknown_and_a_read_shows_that_it_was_created(connect: Connect, doubles: Doubles) -> None:
-    doubles.connect_double.plant(Effect.LOSE_REPLY, "POST", "/connectors$")
+    doubles.connect_double.plant(FaultEffect.LOSE_REPLY, "POST", "/connectors$")
     with pytest.raises(OutcomeUnknown):
         connect.create_stopped(NAME, CONFIG, soon())
     assert connect.find_config(NAME, soon()) is not None
 
 
 def test_a_rebalance_during_create_is_waited_out(connect: Connect, doubles: Doubles) -> None:
-    doubles.connect_double.plant(Effect.REBALANCE, "POST", "/connectors$")
+    doubles.connect_double.plant(FaultEffect.REBALANCE, "POST", "/connectors$")
     connect.create_stopped(NAME, CONFIG, soon())
     assert doubles.connect_double.names() == [NAME]
 
 
-@pytest.mark.parametrize("effect", [Effect.TIMED_OUT_APPLIED, Effect.TIMED_OUT, Effect.GARBAGE])
-def test_what_may_have_been_applied_is_unknown(connect: Connect, doubles: Doubles, effect: Effect) -> None:
+@pytest.mark.parametrize("effect", [FaultEffect.TIMED_OUT_APPLIED, FaultEffect.TIMED_OUT, FaultEffect.GARBAGE])
+def test_what_may_have_been_applied_is_unknown(connect: Connect, doubles: Doubles, effect: FaultEffect) -> None:
     doubles.connect_double.plant(effect, "POST", "/connectors$")
     with pytest.raises(OutcomeUnknown):
         connect.create_stopped(NAME, CONFIG, soon())
 
 
 def test_what_is_applied_late_is_unknown_until_it_is_seen(connect: Connect, doubles: Doubles) -> None:
-    doubles.connect_double.plant(Effect.APPLY_LATE, "POST", "/connectors$", delay_seconds=0.3)
+    doubles.connect_double.plant(FaultEffect.APPLY_LATE, "POST", "/connectors$", delay_seconds=0.3)
     with pytest.raises(OutcomeUnknown):
         connect.create_stopped(NAME, CONFIG, soon())
     assert connect.find_config(NAME, soon()) is None
@@ -103,14 +103,14 @@ def test_what_is_applied_late_is_unknown_until_it_is_seen(connect: Connect, doub
 
 
 def test_a_worker_that_is_not_ready_changes_nothing(connect: Connect, doubles: Doubles) -> None:
-    doubles.connect_double.plant(Effect.NOT_READY, "POST", "/connectors$")
+    doubles.connect_double.plant(FaultEffect.NOT_READY, "POST", "/connectors$")
     with pytest.raises(Unavailable):
         connect.create_stopped(NAME, CONFIG, soon())
     assert doubles.connect_double.names() == []
 
 
-@pytest.mark.parametrize("effect", [Effect.REBALANCE_EXPECTED, Effect.REBALANCE])
-def test_a_read_is_repeated_during_a_rebalance(connect: Connect, doubles: Doubles, effect: Effect) -> None:
+@pytest.mark.parametrize("effect", [FaultEffect.REBALANCE_EXPECTED, FaultEffect.REBALANCE])
+def test_a_read_is_repeated_during_a_rebalance(connect: Connect, doubles: Doubles, effect: FaultEffect) -> None:
     doubles.connect_double.plant(effect, "GET", "/connectors", times=2)
     assert connect.statuses(soon()) == {}
 

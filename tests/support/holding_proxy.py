@@ -13,7 +13,7 @@ HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """A request on its way."""
+    """A request that the proxy received."""
 
     method: str
     path: str
@@ -30,11 +30,11 @@ class Hold:
     _dropped: threading.Event = field(default_factory=threading.Event)
 
     def wait(self) -> None:
-        """Until a request is held."""
+        """Until it holds a request."""
         assert self._reached.wait(PATIENCE_SECONDS), "no such request came"
 
     def drop(self) -> None:
-        """Close the connection of what is held, without an answer."""
+        """Close the connection of that request, without an answer."""
         self._dropped.set()
 
     def take(self, seen: Seen) -> bool:
@@ -55,7 +55,7 @@ class _Server(ThreadingHTTPServer):
 
 
 class HoldingProxy:
-    """Passes everything through, on 127.0.0.1, unless told to hold it."""
+    """Forwards every request, on 127.0.0.1, except one that it holds."""
 
     def __init__(self, upstream: str) -> None:
         self._place = urlsplit(upstream).netloc

@@ -1,6 +1,6 @@
 """The real stack as a fixture, for tests marked `real`: started once for all of them, its state in a folder of its own.
 
-Headgate's own address is part of what Connect is told, so a port is kept for it: `RealStackInUse.headgate_port`.
+Headgate's own address is part of Connect's configuration, so a port is reserved for it: `RealStackInUse.headgate_port`.
 What was fetched is shared with other runs through the cache.
 """
 

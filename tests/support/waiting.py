@@ -10,12 +10,12 @@ POLL_SECONDS = 0.1
 T = TypeVar("T")
 
 
-def eventually(look: Callable[[], T], wanted: Callable[[T], bool] = bool, *, seconds: float = 40.0) -> T:
-    """Look again and again until what is seen is as wanted, and give that. AssertionError, with the last sight, when
-    it is not within so many seconds.
+def eventually(look: Callable[[], T], is_met: Callable[[T], bool] = bool, *, seconds: float = 40.0) -> T:
+    """Call `look` until `is_met` of its result, and return the result. AssertionError, with the last result, after
+    `seconds`.
     """
     end = time.monotonic() + seconds
-    while not wanted(seen := look()):
+    while not is_met(seen := look()):
         assert time.monotonic() < end, f"not within {seconds} s; last seen: {str(seen)[:2000]}"
         time.sleep(POLL_SECONDS)
     return seen

@@ -11,7 +11,7 @@ It reads secrets from Headgate's endpoint and connects to real PostgreSQL databa
 import threading
 from collections.abc import Iterable
 
-from infra.local.doubles.connect_faults import Effect, Fault, Faults, Recorder
+from infra.local.doubles.connect_faults import Fault, FaultEffect, Faults, Recorder
 from infra.local.doubles.connect_http import Routes, Server
 from infra.local.doubles.connect_model import SHOWN, STARTED, Connector, Part
 from infra.local.doubles.connect_plugins import ALL, POSTGRES_SOURCE, Plugin
@@ -132,7 +132,7 @@ class ConnectDouble:
 
     def plant(
         self,
-        effect: Effect,
+        effect: FaultEffect,
         method: str | None = None,
         path: str = "",
         *,

@@ -9,7 +9,7 @@ from enum import Enum
 CALLS_KEPT = 100_000
 
 
-class Effect(Enum):
+class FaultEffect(Enum):
     """What a planted fault does to a call."""
 
     LOSE_REPLY = "applied, then the connection is closed without an answer"
@@ -28,7 +28,7 @@ class Effect(Enum):
 class Fault:
     """A planted fault: for which calls, what it does, how often, and how many calls pass before; `met` counts calls."""
 
-    effect: Effect
+    effect: FaultEffect
     method: str | None = None
     path: str = ""
     times: int = 1

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from infra.local.doubles.connect_faults import Effect, Fault, Faults, RecordedRequest, Recorder
+from infra.local.doubles.connect_faults import Fault, FaultEffect, Faults, RecordedRequest, Recorder
 from infra.local.doubles.connect_model import STARTED, Refusal
 from infra.local.doubles.connect_worker import TARGETS, Worker
 from infra.local.doubles.connections import Tracked
@@ -201,19 +201,19 @@ class Handler(BaseHTTPRequestHandler):
 
     def _faulty(self, request: Request, fault: Fault) -> Answer | None:
         match fault.effect:
-            case Effect.LOSE_REPLY:
+            case FaultEffect.LOSE_REPLY:
                 self._applied(request)
                 return None
-            case Effect.APPLY_LATE:
+            case FaultEffect.APPLY_LATE:
                 self.server.later(fault.delay_seconds, lambda: self._applied(request))
                 return None
-            case Effect.HANG:
+            case FaultEffect.HANG:
                 fault.released.wait()
                 return None
-            case Effect.SLOW:
+            case FaultEffect.SLOW:
                 fault.released.wait(fault.delay_seconds)
                 return self._applied(request)
-            case Effect.TIMED_OUT_APPLIED:
+            case FaultEffect.TIMED_OUT_APPLIED:
                 self._applied(request)
                 return error(500, "Request timed out")
             case _:
@@ -255,11 +255,11 @@ class Handler(BaseHTTPRequestHandler):
 
 
 CANNED = {
-    Effect.REBALANCE: error(409, REBALANCE),
-    Effect.REBALANCE_EXPECTED: error(500, REBALANCE_EXPECTED),
-    Effect.TIMED_OUT: error(500, "Request timed out"),
-    Effect.NOT_READY: Answer(status=404, body=HTML_NOT_FOUND, kind="text/html;charset=iso-8859-1"),
-    Effect.GARBAGE: Answer(body='{"unfinished": ['),
+    FaultEffect.REBALANCE: error(409, REBALANCE),
+    FaultEffect.REBALANCE_EXPECTED: error(500, REBALANCE_EXPECTED),
+    FaultEffect.TIMED_OUT: error(500, "Request timed out"),
+    FaultEffect.NOT_READY: Answer(status=404, body=HTML_NOT_FOUND, kind="text/html;charset=iso-8859-1"),
+    FaultEffect.GARBAGE: Answer(body='{"unfinished": ['),
 }
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from infra.local.doubles.connect_faults import Effect
+from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.answers import NO_ID, invalid, is_moment, is_uuid, refused
 from tests.support.sandbox import ADMIN, Json, Sandbox
 
@@ -73,7 +73,7 @@ def test_an_operation_leaves_requested_and_success_under_one_correlation_id(sand
 
 def test_an_operation_that_fails_leaves_requested_and_failed(sandbox: Sandbox) -> None:
     draft = sandbox.new_pipeline()
-    fault = sandbox.doubles.connect_double.plant(Effect.NOT_READY, times=100)
+    fault = sandbox.doubles.connect_double.plant(FaultEffect.NOT_READY, times=100)
     try:
         refused(sandbox.admin.post(f"/pipelines/{draft['id']}/deploy"), 503, "CONNECT_UNAVAILABLE")
     finally:

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from infra.local.doubles.connect_faults import Effect
+from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.answers import invalid, refused
 from tests.support.sandbox import Sandbox
 from tests.support.waiting import eventually
@@ -250,7 +250,7 @@ def test_a_key_belongs_to_its_user_and_its_path(sandbox: Sandbox) -> None:
 
 def test_a_repeated_request_is_refused_with_a_delay_while_the_first_runs(sandbox: Sandbox) -> None:
     pipeline = sandbox.running_pipeline()
-    fault = sandbox.doubles.connect_double.plant(Effect.HANG, "PUT", f"{pipeline['connector_name']}/pause")
+    fault = sandbox.doubles.connect_double.plant(FaultEffect.HANG, "PUT", f"{pipeline['connector_name']}/pause")
     key, answers = {"Idempotency-Key": sandbox.name("key")}, []
     client = sandbox.signed_in("admin@example.com", "correct horse battery staple")
 

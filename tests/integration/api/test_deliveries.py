@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from infra.local.doubles.connect_faults import Effect
+from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.connect_plugins import JDBC, JDBC_SINK
 from tests.support.answers import NO_ID, invalid, is_moment, is_uuid, refused
 from tests.support.sandbox import TARGET, WRITER, WRITER_PASSWORD, Json, Sandbox
@@ -317,7 +317,7 @@ def test_one_failing_sink_does_not_stop_the_others(sandbox: Sandbox) -> None:
 def test_a_sink_without_an_observation_is_reported_as_unknown(sandbox: Sandbox) -> None:
     delivery = sandbox.new_delivery()
     fault = sandbox.doubles.connect_double.plant(
-        Effect.LOSE_REPLY, "PUT", f"{delivery['connector_name']}/pause", times=100
+        FaultEffect.LOSE_REPLY, "PUT", f"{delivery['connector_name']}/pause", times=100
     )
     try:
         answer = sandbox.admin.post(f"/destinations/{delivery['destination_id']}/pause")

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from infra.local.doubles.connect_faults import Effect
+from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.answers import refused
 from tests.support.sandbox import Json, Sandbox
 
@@ -16,8 +16,8 @@ def an_open_deploy(sandbox: Sandbox) -> Iterator[Json]:
     double, destination = sandbox.doubles.connect_double, sandbox.new_destination()
     path, body = f"/destinations/{destination['id']}/deploy", sandbox.delivery_body(sandbox.pipeline)
     faults = [
-        double.plant(Effect.LOSE_REPLY, "POST", "/connectors$"),
-        double.plant(Effect.NOT_READY, "GET", "/connectors/headgate-sink-[0-9a-f]+/config", times=100, skip=1),
+        double.plant(FaultEffect.LOSE_REPLY, "POST", "/connectors$"),
+        double.plant(FaultEffect.NOT_READY, "GET", "/connectors/headgate-sink-[0-9a-f]+/config", times=100, skip=1),
     ]
     try:
         answer = sandbox.admin.post(path, body)
@@ -64,7 +64,7 @@ def test_one_sink_with_an_open_operation_is_reported_as_such(sandbox: Sandbox, v
     delivery = sandbox.new_delivery()
     path = f"/destinations/{delivery['destination_id']}/{verb}?delivery_id={delivery['id']}"
     fault = sandbox.doubles.connect_double.plant(
-        Effect.LOSE_REPLY, None, f"{delivery['connector_name']}/{verb}", times=100
+        FaultEffect.LOSE_REPLY, None, f"{delivery['connector_name']}/{verb}", times=100
     )
     try:
         [one] = sandbox.admin.post(path).json()["deliveries"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from infra.local.doubles.connect_faults import Effect
+from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.connect_plugins import POSTGRES, POSTGRES_SOURCE
 from tests.support.answers import NO_ID, invalid, is_moment, is_uuid, refused
 from tests.support.sandbox import ROLE_PASSWORD, Json, Sandbox
@@ -180,7 +180,7 @@ def test_connect_that_is_down_is_reported_and_the_draft_can_be_deployed_later(sa
 
 
 def test_a_starting_worker_that_answers_html_is_unavailable(sandbox: Sandbox) -> None:
-    fault = sandbox.doubles.connect_double.plant(Effect.NOT_READY, times=100)
+    fault = sandbox.doubles.connect_double.plant(FaultEffect.NOT_READY, times=100)
     try:
         path = f"/connect/clusters/{sandbox.connect['id']}/plugins"
         refused(sandbox.admin.get(path), 503, "CONNECT_UNAVAILABLE")
@@ -297,8 +297,8 @@ def test_an_outcome_that_is_unknown_is_202_and_blocks_others_until_it_is_settled
     path = f"/pipelines/{draft['id']}"
     double = sandbox.doubles.connect_double
     faults = [
-        double.plant(Effect.LOSE_REPLY, "POST", "/connectors$"),
-        double.plant(Effect.NOT_READY, "GET", f"{draft['connector_name']}/config", times=100, skip=1),
+        double.plant(FaultEffect.LOSE_REPLY, "POST", "/connectors$"),
+        double.plant(FaultEffect.NOT_READY, "GET", f"{draft['connector_name']}/config", times=100, skip=1),
     ]
     try:
         answer = sandbox.admin.post(f"{path}/deploy")

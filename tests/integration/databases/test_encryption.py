@@ -21,8 +21,8 @@ from chalicelib.domain.database import SslMode, TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
+from tests.support.blocking_proxy import carry
 from tests.support.postgresql import HOST, RunningPostgreSQL
-from tests.support.tcp_proxy import carry
 
 NAME = "database.example"
 

@@ -88,7 +88,7 @@ SPOILT: dict[str, tuple[Callable[[Files], object], str]] = {
     "a module is missing": (lambda f: f.pop("chalicelib/api/router.py"), "chalicelib/api/router.py missing"),
     "no runtime of Chalice": (lambda f: f.pop("chalice/app.py"), "chalice/app.py missing"),
     "the whole of Chalice": (lambda f: f.update({"chalice/cli/__init__.py": ""}), "not ours to deploy"),
-    "a stranger beside our code": (lambda f: f.update({"chalicelib/notes.txt": ""}), "not ours to deploy"),
+    "a file that is not code": (lambda f: f.update({"chalicelib/notes.txt": ""}), "not ours to deploy"),
     "tests": (lambda f: f.update({"tests/test_all.py": ""}), "code of no distribution: tests/test_all.py"),
     "a distribution is missing": (lambda f: f.pop("alpha-1.0.dist-info/METADATA"), "distributions: alpha 1.0 missing"),
     "another version": (

@@ -1,4 +1,4 @@
-"""A door in front of a TCP server that a test can shut: closed, or open and silent."""
+"""A TCP proxy that a test can block: it refuses connections, or accepts them and sends nothing."""
 
 import contextlib
 import socket
@@ -9,23 +9,28 @@ from types import TracebackType
 CHUNK = 65536
 
 
+<<<<<<<< HEAD:tests/support/tcp_proxy.py
 class TcpProxy:
     """Listens on `port` of 127.0.0.1 and passes everything on to `target`, until it is shut.
+========
+class BlockingProxy:
+    """Listens on `port` of 127.0.0.1 and forwards to `target`, until it is blocked.
+>>>>>>>> local:tests/support/blocking_proxy.py
 
-    Each connection is closed by the thread that serves it; shutting the gate only cuts it, which ends that thread.
+    Each connection is closed by the thread that serves it; blocking only shuts it down, which ends that thread.
     """
 
     def __init__(self, target: int) -> None:
         self._target = target
         self._listener: socket.socket | None = None
         self._lock = threading.Lock()
-        self._passing: set[socket.socket] = set()
+        self._connections: set[socket.socket] = set()
         self._silent = False
         self.port = 0
         self.open()
 
     def open(self) -> None:
-        """Lets everybody through."""
+        """Forwards every connection."""
         self._silent = False
         if self._listener is None:
             self._listener = socket.create_server(("127.0.0.1", self.port))
@@ -33,9 +38,9 @@ class TcpProxy:
             threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
 
     def silent(self) -> None:
-        """From now on accepts connections and says nothing."""
+        """From now on accepts connections and sends nothing."""
         self._silent = True
-        self._cut()
+        self._shut_down_all()
 
     def closed(self) -> None:
         """From now on refuses connections."""
@@ -45,18 +50,22 @@ class TcpProxy:
                 self._listener.shutdown(socket.SHUT_RDWR)
             self._listener.close()
             self._listener = None
-        self._cut()
+        self._shut_down_all()
 
+<<<<<<<< HEAD:tests/support/tcp_proxy.py
     def __enter__(self) -> "TcpProxy":
+========
+    def __enter__(self) -> "BlockingProxy":
+>>>>>>>> local:tests/support/blocking_proxy.py
         return self
 
     def __exit__(self, _type: type[BaseException] | None, _: BaseException | None, _at: TracebackType | None) -> None:
         self.closed()
 
-    def _cut(self) -> None:
+    def _shut_down_all(self) -> None:
         with self._lock:
-            for connection in self._passing:
-                _hang_up(connection)
+            for connection in self._connections:
+                _shut_down(connection)
 
     def _accept(self, listener: socket.socket) -> None:
         while True:
@@ -67,30 +76,30 @@ class TcpProxy:
             threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
-        # Either side may hang up, or the gate cut them, at any moment.
-        with client, self._passed(client), contextlib.suppress(OSError):
+        # Either side may close the connection, or a test block it, at any time.
+        with client, self._registered(client), contextlib.suppress(OSError):
             if self._silent:
                 while client.recv(CHUNK):
                     pass
                 return
-            with socket.create_connection(("127.0.0.1", self._target)) as server, self._passed(server):
+            with socket.create_connection(("127.0.0.1", self._target)) as server, self._registered(server):
                 carry(client, server)
 
     @contextlib.contextmanager
-    def _passed(self, connection: socket.socket) -> Iterator[None]:
+    def _registered(self, connection: socket.socket) -> Iterator[None]:
         with self._lock:
-            self._passing.add(connection)
+            self._connections.add(connection)
             if self._listener is None:
-                _hang_up(connection)
+                _shut_down(connection)
         try:
             yield
         finally:
             with self._lock:
-                self._passing.discard(connection)
+                self._connections.discard(connection)
 
 
 def carry(one: socket.socket, other: socket.socket) -> None:
-    """Carries bytes both ways until one end is gone. Closes neither."""
+    """Forwards bytes both ways until one end is gone. Closes neither."""
     back = threading.Thread(target=_pump, args=(other, one), daemon=True)
     back.start()
     _pump(one, other)
@@ -102,9 +111,9 @@ def _pump(source: socket.socket, sink: socket.socket) -> None:
         while data := source.recv(CHUNK):
             sink.sendall(data)
     for end in (source, sink):
-        _hang_up(end)
+        _shut_down(end)
 
 
-def _hang_up(connection: socket.socket) -> None:
+def _shut_down(connection: socket.socket) -> None:
     with contextlib.suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)
