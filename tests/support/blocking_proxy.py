@@ -9,13 +9,8 @@ from types import TracebackType
 CHUNK = 65536
 
 
-<<<<<<<< HEAD:tests/support/tcp_proxy.py
-class TcpProxy:
-    """Listens on `port` of 127.0.0.1 and passes everything on to `target`, until it is shut.
-========
 class BlockingProxy:
     """Listens on `port` of 127.0.0.1 and forwards to `target`, until it is blocked.
->>>>>>>> local:tests/support/blocking_proxy.py
 
     Each connection is closed by the thread that serves it; blocking only shuts it down, which ends that thread.
     """
@@ -52,11 +47,7 @@ class BlockingProxy:
             self._listener = None
         self._shut_down_all()
 
-<<<<<<<< HEAD:tests/support/tcp_proxy.py
-    def __enter__(self) -> "TcpProxy":
-========
     def __enter__(self) -> "BlockingProxy":
->>>>>>>> local:tests/support/blocking_proxy.py
         return self
 
     def __exit__(self, _type: type[BaseException] | None, _: BaseException | None, _at: TracebackType | None) -> None:

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from infra.local.doubles.connect import ConnectDouble
-from infra.local.doubles.connect_faults import Effect
+from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.doubles import ConnectView
 from tests.support.waiting import eventually
 
@@ -15,7 +15,7 @@ Config = dict[str, str]
 
 
 def test_a_lost_reply_leaves_the_call_applied(double: ConnectDouble, connect: ConnectView, sink: Config) -> None:
-    double.plant(Effect.LOSE_REPLY, "POST", "^/connectors$")
+    double.plant(FaultEffect.LOSE_REPLY, "POST", "^/connectors$")
     with pytest.raises(httpx.RemoteProtocolError):
         connect.create(sink)
     assert double.names() == ["sink-1"]
@@ -25,7 +25,7 @@ def test_a_lost_reply_leaves_the_call_applied(double: ConnectDouble, connect: Co
 def test_a_late_call_is_applied_after_its_reply_was_lost(
     double: ConnectDouble, connect: ConnectView, sink: Config
 ) -> None:
-    double.plant(Effect.APPLY_LATE, "POST", "^/connectors$", delay_seconds=0.2)
+    double.plant(FaultEffect.APPLY_LATE, "POST", "^/connectors$", delay_seconds=0.2)
     with pytest.raises(httpx.RemoteProtocolError):
         connect.create(sink)
     eventually(double.names, lambda names: names == ["sink-1"])
@@ -34,17 +34,17 @@ def test_a_late_call_is_applied_after_its_reply_was_lost(
 @pytest.mark.parametrize(
     ("effect", "status", "applied"),
     [
-        (Effect.REBALANCE, 409, False),
-        (Effect.REBALANCE_EXPECTED, 500, False),
-        (Effect.TIMED_OUT, 500, False),
-        (Effect.TIMED_OUT_APPLIED, 500, True),
-        (Effect.NOT_READY, 404, False),
-        (Effect.GARBAGE, 200, False),
-        (Effect.SLOW, 201, True),
+        (FaultEffect.REBALANCE, 409, False),
+        (FaultEffect.REBALANCE_EXPECTED, 500, False),
+        (FaultEffect.TIMED_OUT, 500, False),
+        (FaultEffect.TIMED_OUT_APPLIED, 500, True),
+        (FaultEffect.NOT_READY, 404, False),
+        (FaultEffect.GARBAGE, 200, False),
+        (FaultEffect.SLOW, 201, True),
     ],
 )
 def test_an_effect_answers_and_applies_as_it_says(
-    double: ConnectDouble, connect: ConnectView, sink: Config, effect: Effect, status: int, applied: bool
+    double: ConnectDouble, connect: ConnectView, sink: Config, effect: FaultEffect, status: int, applied: bool
 ) -> None:
     double.plant(effect, "POST", "^/connectors$")
     assert connect.create(sink).status_code == status
@@ -52,7 +52,7 @@ def test_an_effect_answers_and_applies_as_it_says(
 
 
 def test_a_worker_that_is_not_ready_answers_in_html(double: ConnectDouble, connect: ConnectView) -> None:
-    double.plant(Effect.NOT_READY)
+    double.plant(FaultEffect.NOT_READY)
     answer = connect.call("GET", "/connectors/sink-1")
     assert answer.headers["Content-Type"].startswith("text/html")
     assert "Error 404" in answer.text
@@ -63,13 +63,13 @@ def test_a_rebalance_has_another_message_than_an_existing_name(
 ) -> None:
     connect.create(sink)
     exists = connect.create(sink).json()["message"]
-    double.plant(Effect.REBALANCE)
+    double.plant(FaultEffect.REBALANCE)
     assert "rebalance" in connect.create(sink).json()["message"]
     assert exists == "Connector sink-1 already exists"
 
 
 def test_a_fault_meets_only_the_calls_that_it_means(double: ConnectDouble, connect: ConnectView, sink: Config) -> None:
-    fault = double.plant(Effect.TIMED_OUT, "PUT", "/pause$", times=2, skip=1)
+    fault = double.plant(FaultEffect.TIMED_OUT, "PUT", "/pause$", times=2, skip=1)
     connect.create(sink)
     answers = [connect.call("PUT", "/connectors/sink-1/pause").status_code for _ in range(4)]
     assert answers == [202, 500, 500, 202]
@@ -79,7 +79,7 @@ def test_a_fault_meets_only_the_calls_that_it_means(double: ConnectDouble, conne
 def test_a_hanging_call_ends_without_answer_when_it_is_released(
     double: ConnectDouble, connect: ConnectView, sink: Config
 ) -> None:
-    fault = double.plant(Effect.HANG, "POST", "^/connectors$")
+    fault = double.plant(FaultEffect.HANG, "POST", "^/connectors$")
     ended: list[str] = []
 
     def call() -> None:
@@ -110,7 +110,7 @@ def test_a_double_that_refuses_cuts_open_connections_too(double: ConnectDouble, 
 
 def test_every_call_is_written_down(double: ConnectDouble, connect: ConnectView, sink: Config) -> None:
     connect.create(sink)
-    double.plant(Effect.LOSE_REPLY, "PUT")
+    double.plant(FaultEffect.LOSE_REPLY, "PUT")
     with pytest.raises(httpx.RemoteProtocolError):
         connect.call("PUT", "/connectors/sink-1/pause")
     connect.call("GET", "/connectors?expand=status")
