@@ -19,6 +19,10 @@ class RelationKind(StrEnum):
     FOREIGN_TABLE = "foreign table"
     OTHER = "other"
 
+    @property
+    def is_table(self) -> bool:
+        return self in (RelationKind.TABLE, RelationKind.PARTITIONED)
+
 
 class Persistence(StrEnum):
     """Whether changes of a table reach the write-ahead log (pg_class.relpersistence)."""
