@@ -46,11 +46,7 @@ class ConnectHttp:
     """Sends requests to the REST API of one Connect cluster."""
 
     def __init__(
-        self,
-        endpoint: OpenedEndpoint[ConnectAddress],
-        *,
-        check_host: HostCheck,
-        tls: Callable[[], ssl.SSLContext],
+        self, endpoint: OpenedEndpoint[ConnectAddress], *, check_host: HostCheck, tls: Callable[[], ssl.SSLContext]
     ) -> None:
         self._http = GuardedHttp(checked_base_url(endpoint.address.base_url), check_host=check_host, tls=tls)
         self._username, self._password = endpoint.address.username, endpoint.password

@@ -52,61 +52,36 @@ def names_of(tables: Iterable[TableName]) -> tuple[list[str], list[str]]:
     return [schema for schema, _ in pairs], [table for _, table in pairs]
 
 
+_ROLE = (
+    *("name", "can_login", "superuser", "replication", "bypasses_row_security", "connection_limit", "connections_used"),
+    *("database_connection_limit", "database_connections_used", "can_create_in_database"),
+)
+_SLOT = ("name", "plugin", "database", "active", "wal_status", "safe_wal_size", "retained_bytes")
+_PUBLICATION = ("name", "all_tables", "inserts", "updates", "deletes", "truncates", "via_root", "owned", "table_count")
+
+
+def _fields(names: Sequence[str], row: Row) -> dict[str, Any]:
+    """The columns of a row by the names of the facts' fields."""
+    return dict(zip(names, row, strict=True))
+
+
 def role_facts(row: Row) -> RoleFacts:
     """A row of `ROLE`."""
-    return RoleFacts(
-        name=row[0],
-        can_login=row[1],
-        superuser=row[2],
-        replication=row[3],
-        bypasses_row_security=row[4],
-        connection_limit=row[5],
-        connections_used=row[6],
-        database_connection_limit=row[7],
-        database_connections_used=row[8],
-        can_create_in_database=row[9],
-    )
+    return RoleFacts(**_fields(_ROLE, row))
 
 
 def slot_facts(row: Row) -> SlotFacts:
     """A row of `SLOTS`."""
-    return SlotFacts(
-        name=row[0],
-        plugin=row[1],
-        database=row[2],
-        active=row[3],
-        wal_status=row[4],
-        safe_wal_size=row[5],
-        retained_bytes=row[6],
-    )
+    return SlotFacts(**_fields(_SLOT, row))
 
 
 def publication_facts(publications: Sequence[Row], published: Sequence[Row]) -> tuple[PublicationFacts, ...]:
     """Rows of `PUBLICATIONS` with those of `PUBLISHED_TABLES`."""
     members: dict[str, list[PublishedTable]] = defaultdict(list)
     for publication, schema_name, table_name, row_filter, columns in published:
-        members[publication].append(
-            PublishedTable(
-                name=TableName(schema_name, table_name),
-                row_filter=row_filter,
-                columns=None if columns is None else tuple(columns),
-            )
-        )
-    return tuple(
-        PublicationFacts(
-            name=row[0],
-            all_tables=row[1],
-            inserts=row[2],
-            updates=row[3],
-            deletes=row[4],
-            truncates=row[5],
-            via_root=row[6],
-            owned=row[7],
-            table_count=row[8],
-            tables=tuple(members[row[0]]),
-        )
-        for row in publications
-    )
+        name, listed = TableName(schema_name, table_name), None if columns is None else tuple(columns)
+        members[publication].append(PublishedTable(name=name, row_filter=row_filter, columns=listed))
+    return tuple(PublicationFacts(**_fields(_PUBLICATION, row), tables=tuple(members[row[0]])) for row in publications)
 
 
 def columns_by_table(rows: Iterable[Row]) -> dict[int, tuple[RawColumn, ...]]:
@@ -118,22 +93,19 @@ def columns_by_table(rows: Iterable[Row]) -> dict[int, tuple[RawColumn, ...]]:
 
 
 def _column(row: Row) -> RawColumn:
+    _, name, ordinal, declared, base, kind, is_array, dimensions, is_domain, nullable, *rest = row
+    has_default, generated, can_select, writable = rest
+    kind = _TYPE_KINDS.get(kind, TypeKind.OTHER)
     return RawColumn(
-        name=row[1],
-        ordinal=row[2],
-        type=row[3],
-        base=TypeFacts(
-            name=row[4],
-            kind=_TYPE_KINDS.get(row[5], TypeKind.OTHER),
-            is_array=row[6],
-            dimensions=row[7],
-            is_domain=row[8],
-        ),
-        nullable=row[9],
-        has_default=row[10],
-        generated=_GENERATED.get(row[11]),
-        can_select=row[12],
-        writable=row[13],
+        name=name,
+        ordinal=ordinal,
+        type=declared,
+        base=TypeFacts(name=base, kind=kind, is_array=is_array, dimensions=dimensions, is_domain=is_domain),
+        nullable=nullable,
+        has_default=has_default,
+        generated=_GENERATED.get(generated),
+        can_select=can_select,
+        writable=writable,
     )
 
 

@@ -81,10 +81,7 @@ class Session:
 
 @contextlib.contextmanager
 def reading(
-    endpoint: OpenedEndpoint[DatabaseAddress],
-    check_host: HostCheck,
-    trusted_ca_file: str | None,
-    deadline: Deadline,
+    endpoint: OpenedEndpoint[DatabaseAddress], check_host: HostCheck, trusted_ca_file: str | None, deadline: Deadline
 ) -> Iterator[Session]:
     """Connects, opens the transaction, and closes everything at the end. Raises DatabaseFailure."""
     connection = _connected(endpoint, check_host, trusted_ca_file, deadline)
@@ -113,10 +110,7 @@ def _prepare(session: Session) -> None:
 
 
 def _connected(
-    endpoint: OpenedEndpoint[DatabaseAddress],
-    check_host: HostCheck,
-    trusted_ca_file: str | None,
-    deadline: Deadline,
+    endpoint: OpenedEndpoint[DatabaseAddress], check_host: HostCheck, trusted_ca_file: str | None, deadline: Deadline
 ) -> BoundedConnection:
     """Tries the addresses of the host, one after the other, inside the smaller of the two time limits."""
     limit = Deadline.after(deadline.remaining(endpoint.address.connection_timeout_seconds))

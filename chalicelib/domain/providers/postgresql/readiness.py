@@ -10,12 +10,7 @@ from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.readiness import CONNECTION, Check, Readiness, judge, unreachable
 from chalicelib.errors import HeadgateError
 
-CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
-    CONNECTION,
-    *SERVER_CHECKS,
-    *TABLE_CHECKS,
-    *PUBLICATION_CHECKS,
-)
+CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (CONNECTION, *SERVER_CHECKS, *TABLE_CHECKS, *PUBLICATION_CHECKS)
 """Every check, in the order in which they are shown."""
 
 
