@@ -20,7 +20,6 @@ class BuiltConfig:
 
     @property
     def connector_class(self) -> str:
-        """The plug-in that runs the connector."""
         return self.config["connector.class"]
 
 

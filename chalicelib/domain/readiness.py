@@ -56,7 +56,6 @@ class Readiness:
 
     @property
     def failures(self) -> tuple[ReadinessCheck, ...]:
-        """The checks that fail."""
         return tuple(check for check in self.checks if check.status is CheckOutcome.FAIL)
 
 

@@ -71,7 +71,6 @@ class Connect:
         self._sleep = sleep
 
     def close(self) -> None:
-        """Close the kept connections."""
         self._http.close()
 
     def root(self, deadline: Deadline) -> ConnectRoot:

@@ -26,7 +26,6 @@ class Answer:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the status is 2xx."""
         return 200 <= self.status < 300
 
     @property
@@ -52,7 +51,6 @@ class ConnectHttp:
         self._username, self._password = endpoint.address.username, endpoint.password
 
     def close(self) -> None:
-        """Close the kept connections. The object stays usable."""
         self._http.close()
 
     def send(

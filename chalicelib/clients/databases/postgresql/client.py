@@ -40,7 +40,6 @@ class PostgreSQL:
     trusted_ca_file: str | None = None
 
     def test(self, deadline: Deadline) -> TestResult:
-        """Connects, signs in and reads. What fails is in the result; nothing is raised."""
         began = time.monotonic()
         try:
             with self._reading(deadline) as session:

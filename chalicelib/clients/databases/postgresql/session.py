@@ -38,7 +38,6 @@ class BoundedConnection(psycopg.Connection[Row]):
     deadline: Deadline | None = None
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
-        """Waits as psycopg does, and no longer than the deadline allows."""
         left = self.deadline.remaining() if self.deadline is not None else None
         return super().wait(gen, interval, left if timeout is None or left is None else min(left, timeout))
 
@@ -66,7 +65,6 @@ class Session:
         return read
 
     def row(self, sql: LiteralString, parameters: Parameters = ()) -> Row:
-        """The only row."""
         found = self.rows(sql, parameters, most=1)
         if not found:
             raise failure(FailureCode.READ_FAILED)

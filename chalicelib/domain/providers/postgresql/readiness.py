@@ -15,10 +15,8 @@ CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (CONNECTION, *SERVER_CHECK
 
 
 def judge_readiness(facts: ServerFacts, plan: CapturePlan | None, now: datetime) -> Readiness:
-    """The verdict on what was read, for one capture or, without a plan, in general."""
     return judge(CHECKS, facts, plan, now)
 
 
 def unreachable_readiness(error: HeadgateError, now: datetime) -> Readiness:
-    """The verdict on a server that could not be read."""
     return unreachable(CHECKS, error, now)

@@ -35,7 +35,6 @@ class _Case:
 
     @property
     def captured(self) -> tuple[Column, ...]:
-        """The source's columns whose values arrive."""
         return self.source.captured_columns
 
 
