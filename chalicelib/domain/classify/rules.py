@@ -1,6 +1,6 @@
 """The classifier's tables: messages of Debezium, PostgreSQL, MySQL and the sinks, and the diagnosis for each.
 
-Phrases are lower case; names and values between quotes are removed before the search (`""` or `'` is left), and an
+Phrases are lower case; names and values between quotes are removed before the search (`""` or `'` stays), and an
 ellipsis matches anything on the same line. Order matters: the more specific rule comes first.
 Sources: the PostgreSQL and MySQL manuals' error lists, Debezium 3.6 and Kafka Connect 4.3.
 """
@@ -37,7 +37,7 @@ SQLSTATES: Mapping[str, Diagnosis] = {
     "57p03": diagnoses.GOING_DOWN,
     "58p01": diagnoses.WAL_GONE,
 }
-"""SQLSTATE, whole or its class (two characters), in lower case. Codes with several meanings are left to the wording."""
+"""SQLSTATE, whole or its class (two characters), in lower case. For codes with several meanings the wording decides."""
 
 RULES: tuple[tuple[Diagnosis, *tuple[str, ...]], ...] = (
     # Headgate's own secret provider.
@@ -265,26 +265,13 @@ RULES: tuple[tuple[Diagnosis, *tuple[str, ...]], ...] = (
     # The network, late because other messages wrap these.
     (
         diagnoses.CONNECTION,
-        "connection refused",
-        "connection to…refused",
-        "communications link failure",
-        "connect timed out",
-        "read timed out",
-        "connection reset",
-        "connection attempt failed",
-        "connection attempt timed out",
-        "broken pipe",
-        "no route to host",
-        "network is unreachable",
-        "host is unreachable",
-        "i/o error occurred while sending to the backend",
-        "connection has been closed",
-        "connection validation timed out",
-        "couldn't obtain encoding for database",
-        "database connection failed when",
-        "could not create connection to database server",
-        "unable to acquire jdbc connection",
-        "unable to obtain connection",
+        *("connection refused", "connection to…refused", "communications link failure", "connect timed out"),
+        *("read timed out", "connection reset", "connection attempt failed", "connection attempt timed out"),
+        *("broken pipe", "no route to host", "network is unreachable", "host is unreachable"),
+        *("i/o error occurred while sending to the backend", "connection has been closed"),
+        *("connection validation timed out", "couldn't obtain encoding for database"),
+        *("database connection failed when", "could not create connection to database server"),
+        *("unable to acquire jdbc connection", "unable to obtain connection"),
     ),
     # Hibernate's message when the JDBC sink could not connect at its start, for any reason.
     (diagnoses.NO_SINK_CONNECTION, "unable to determine dialect without jdbc metadata"),

@@ -4,37 +4,24 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from chalicelib.domain.providers.postgresql.facts import (
-    Generated,
-    Persistence,
-    PublicationFacts,
-    PublishedTable,
-    RawColumn,
-    RawTable,
-    RelationKind,
-    ReplicaIdentity,
-    RoleFacts,
-    SlotFacts,
-    TargetTable,
-    TypeFacts,
-)
+from chalicelib.domain.providers.postgresql import facts
 from chalicelib.domain.table import TableName, TypeKind
 
 Row = tuple[Any, ...]
 
 _KINDS = {
-    "r": RelationKind.TABLE,
-    "p": RelationKind.PARTITIONED,
-    "v": RelationKind.VIEW,
-    "m": RelationKind.MATERIALIZED_VIEW,
-    "f": RelationKind.FOREIGN_TABLE,
+    "r": facts.RelationKind.TABLE,
+    "p": facts.RelationKind.PARTITIONED,
+    "v": facts.RelationKind.VIEW,
+    "m": facts.RelationKind.MATERIALIZED_VIEW,
+    "f": facts.RelationKind.FOREIGN_TABLE,
 }
-_PERSISTENCE = {"p": Persistence.PERMANENT, "u": Persistence.UNLOGGED, "t": Persistence.TEMPORARY}
+_PERSISTENCE = {"p": facts.Persistence.PERMANENT, "u": facts.Persistence.UNLOGGED, "t": facts.Persistence.TEMPORARY}
 _IDENTITIES = {
-    "d": ReplicaIdentity.DEFAULT,
-    "f": ReplicaIdentity.FULL,
-    "n": ReplicaIdentity.NOTHING,
-    "i": ReplicaIdentity.INDEX,
+    "d": facts.ReplicaIdentity.DEFAULT,
+    "f": facts.ReplicaIdentity.FULL,
+    "n": facts.ReplicaIdentity.NOTHING,
+    "i": facts.ReplicaIdentity.INDEX,
 }
 _TYPE_KINDS = {
     "b": TypeKind.BASE,
@@ -43,7 +30,7 @@ _TYPE_KINDS = {
     "r": TypeKind.RANGE,
     "m": TypeKind.RANGE,
 }
-_GENERATED = {"s": Generated.STORED, "v": Generated.VIRTUAL}
+_GENERATED = {"s": facts.Generated.STORED, "v": facts.Generated.VIRTUAL}
 
 
 def names_of(tables: Iterable[TableName]) -> tuple[list[str], list[str]]:
@@ -65,42 +52,44 @@ def _fields(names: Sequence[str], row: Row) -> dict[str, Any]:
     return dict(zip(names, row, strict=True))
 
 
-def role_facts(row: Row) -> RoleFacts:
+def role_facts(row: Row) -> facts.RoleFacts:
     """A row of `ROLE`."""
-    return RoleFacts(**_fields(_ROLE, row))
+    return facts.RoleFacts(**_fields(_ROLE, row))
 
 
-def slot_facts(row: Row) -> SlotFacts:
+def slot_facts(row: Row) -> facts.SlotFacts:
     """A row of `SLOTS`."""
-    return SlotFacts(**_fields(_SLOT, row))
+    return facts.SlotFacts(**_fields(_SLOT, row))
 
 
-def publication_facts(publications: Sequence[Row], published: Sequence[Row]) -> tuple[PublicationFacts, ...]:
+def publication_facts(publications: Sequence[Row], published: Sequence[Row]) -> tuple[facts.PublicationFacts, ...]:
     """Rows of `PUBLICATIONS` with those of `PUBLISHED_TABLES`."""
-    members: dict[str, list[PublishedTable]] = defaultdict(list)
+    members: dict[str, list[facts.PublishedTable]] = defaultdict(list)
     for publication, schema_name, table_name, row_filter, columns in published:
         name, listed = TableName(schema_name, table_name), None if columns is None else tuple(columns)
-        members[publication].append(PublishedTable(name=name, row_filter=row_filter, columns=listed))
-    return tuple(PublicationFacts(**_fields(_PUBLICATION, row), tables=tuple(members[row[0]])) for row in publications)
+        members[publication].append(facts.PublishedTable(name=name, row_filter=row_filter, columns=listed))
+    return tuple(
+        facts.PublicationFacts(**_fields(_PUBLICATION, row), tables=tuple(members[row[0]])) for row in publications
+    )
 
 
-def columns_by_table(rows: Iterable[Row]) -> dict[int, tuple[RawColumn, ...]]:
+def columns_by_table(rows: Iterable[Row]) -> dict[int, tuple[facts.RawColumn, ...]]:
     """Rows of `COLUMNS`, by the oid of their table."""
-    columns: dict[int, list[RawColumn]] = defaultdict(list)
+    columns: dict[int, list[facts.RawColumn]] = defaultdict(list)
     for row in rows:
         columns[row[0]].append(_column(row))
     return {oid: tuple(found) for oid, found in columns.items()}
 
 
-def _column(row: Row) -> RawColumn:
+def _column(row: Row) -> facts.RawColumn:
     _, name, ordinal, declared, base, kind, is_array, dimensions, is_domain, nullable, *rest = row
     has_default, generated, can_select, writable = rest
     kind = _TYPE_KINDS.get(kind, TypeKind.OTHER)
-    return RawColumn(
+    return facts.RawColumn(
         name=name,
         ordinal=ordinal,
         type=declared,
-        base=TypeFacts(name=base, kind=kind, is_array=is_array, dimensions=dimensions, is_domain=is_domain),
+        base=facts.TypeFacts(name=base, kind=kind, is_array=is_array, dimensions=dimensions, is_domain=is_domain),
         nullable=nullable,
         has_default=has_default,
         generated=_GENERATED.get(generated),
@@ -109,14 +98,14 @@ def _column(row: Row) -> RawColumn:
     )
 
 
-def raw_table(row: Row, columns: tuple[RawColumn, ...]) -> RawTable:
+def raw_table(row: Row, columns: tuple[facts.RawColumn, ...]) -> facts.RawTable:
     """A row of `DISCOVERED_TABLES` or `NAMED_TABLES`."""
-    return RawTable(
+    return facts.RawTable(
         name=TableName(row[1], row[2]),
-        kind=_KINDS.get(row[3], RelationKind.OTHER),
+        kind=_KINDS.get(row[3], facts.RelationKind.OTHER),
         is_partition=row[4],
-        persistence=_PERSISTENCE.get(row[5], Persistence.PERMANENT),
-        replica_identity=_IDENTITIES.get(row[6], ReplicaIdentity.DEFAULT),
+        persistence=_PERSISTENCE.get(row[5], facts.Persistence.PERMANENT),
+        replica_identity=_IDENTITIES.get(row[6], facts.ReplicaIdentity.DEFAULT),
         schema_usage=row[7],
         owned=row[8],
         row_security_active=row[9],
@@ -128,11 +117,13 @@ def raw_table(row: Row, columns: tuple[RawColumn, ...]) -> RawTable:
     )
 
 
-def target_table(row: Row, columns: tuple[RawColumn, ...], unique_keys: Sequence[Sequence[str]]) -> TargetTable:
+def target_table(
+    row: Row, columns: tuple[facts.RawColumn, ...], unique_keys: Sequence[Sequence[str]]
+) -> facts.TargetTable:
     """A row of `TARGET_TABLES`."""
-    return TargetTable(
+    return facts.TargetTable(
         name=TableName(row[1], row[2]),
-        kind=_KINDS.get(row[3], RelationKind.OTHER),
+        kind=_KINDS.get(row[3], facts.RelationKind.OTHER),
         owned=row[4],
         can_select=row[5],
         can_insert=row[6],
