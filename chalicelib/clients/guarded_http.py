@@ -23,7 +23,7 @@ CONNECT_SECONDS = 2.0
 READ_SECONDS = 8.0
 MEBIBYTE = 1024 * 1024
 _CHUNK_BYTES = 65536
-_ALMOST_NOTHING = 0.001
+_SHORTEST_TIMEOUT = 0.001
 _OWN_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "headgate"}
 # httpx limits each single read and write, so a server that sends one byte at a time would never exceed its limits.
 _budget: ContextVar[Deadline] = ContextVar("guarded_http_budget")
@@ -51,9 +51,9 @@ class HttpAnswer:
 
 
 class GuardedHttp:
-    """Sends requests to one base URL, over connections that are kept. Safe to use from several threads.
+    """Sends requests to one base URL, over connections that stay open. Safe to use from several threads.
 
-    The host is checked each time a connection is made, and only addresses that this check has returned are dialled.
+    The host is checked each time a connection is made, and connections go only to addresses that this check returned.
     Use a new object for each exchange where every exchange has to be checked. `tls` is called for https only.
     """
 
@@ -116,7 +116,7 @@ class GuardedHttp:
             _budget.reset(token)
 
     def close(self) -> None:
-        """Close the kept connections. The object stays usable."""
+        """Close the connections. The object stays usable."""
         with self._opening:
             transport, self._transport = self._transport, None
         if transport is not None:
@@ -132,11 +132,11 @@ class GuardedHttp:
         import httpcore
         import httpx
 
-        # Plain http gets a context that trusts nobody: loading the system's certificates would only cost time.
+        # Plain http gets a context without certificates: loading the system's certificates would only cost time.
         secure = self._base_url.startswith("https://")
         context = self._tls() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         transport = httpx.HTTPTransport(verify=context, trust_env=False)
-        # httpx has no public way to say how to dial; its own pool is replaced by one whose network checks addresses.
+        # httpx has no public way to choose the network; its own pool is replaced by one whose network checks addresses.
         transport._pool = httpcore.ConnectionPool(  # noqa: SLF001
             ssl_context=context,
             max_connections=8,
@@ -165,7 +165,7 @@ def _read(response: "httpx.Response", max_bytes: int) -> HttpAnswer:
 
 
 def _guarded_network(check_host: HostCheck) -> "httpcore.NetworkBackend":
-    """A network that dials only addresses which the check has just returned for the host, and keeps to the budget."""
+    """A network that connects only to addresses which the check has just returned, within the budget."""
     import httpcore
 
     class Stream(httpcore.NetworkStream):
@@ -204,17 +204,17 @@ def _guarded_network(check_host: HostCheck) -> "httpcore.NetworkBackend":
             failure: Exception = httpcore.ConnectError()
             for address in addresses:
                 try:
-                    return Stream(dial.connect_tcp(address, port, share, local_address, socket_options))
+                    return Stream(backend.connect_tcp(address, port, share, local_address, socket_options))
                 except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                     failure = error
             raise failure
 
-    dial = httpcore.SyncBackend()
+    backend = httpcore.SyncBackend()
     return Network()
 
 
 def _within_budget(timeout: float | None, late: type[Exception]) -> float:
-    left = _budget.get().remaining(READ_SECONDS if timeout is None else timeout)
-    if left <= _ALMOST_NOTHING:
+    seconds = _budget.get().remaining(READ_SECONDS if timeout is None else timeout)
+    if seconds <= _SHORTEST_TIMEOUT:
         raise late()
-    return left
+    return seconds

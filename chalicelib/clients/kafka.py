@@ -28,7 +28,7 @@ _SILENT.addHandler(logging.NullHandler())
 
 class Kafka:
     """One Kafka cluster. The hosts of `bootstrap_servers` are checked when it first connects; the addresses that the
-    brokers advertise are dialled by librdkafka without a check.
+    brokers advertise are not checked: librdkafka connects to them.
 
     Every method raises `Unavailable` (`STREAM_UNAVAILABLE`) when the brokers cannot be asked in time, and `Invalid`
     (`URL_NOT_ALLOWED`) when a bootstrap server is not allowed.

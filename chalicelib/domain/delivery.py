@@ -14,7 +14,7 @@ from chalicelib.errors import HeadgateError
 
 
 class WriteMode(StrEnum):
-    """Replace the row with the same key, or only ever add rows."""
+    """Replace the row with the same key, or only add rows."""
 
     UPSERT = "upsert"
     INSERT = "insert"

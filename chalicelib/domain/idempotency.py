@@ -45,9 +45,9 @@ class IdempotencyRows(Protocol):
     """One row per key for 24 hours. `key` and `body_hash` are digests: they do not show what was requested."""
 
     def claim(self, key: str, body_hash: str, now: datetime) -> Claim | KeptAnswer:
-        """The right to run, or the answer that was given before.
+        """The right to run, or the answer of the first request.
 
-        A row whose lease has ended without an answer is claimed anew by the same body: its worker died. Raises
+        A row whose lease has ended without an answer is claimed again by the same body: its worker died. Raises
         `Conflict` with code `IDEMPOTENCY_KEY_REUSED` when the key came with another body, `RequestInProgress` while the
         first request still runs.
         """

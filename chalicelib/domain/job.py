@@ -1,4 +1,4 @@
-"""A durable request to look at a registered resource: discovery or health."""
+"""A durable request to read a registered resource: discovery or health."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

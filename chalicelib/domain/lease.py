@@ -26,5 +26,5 @@ def is_free(lease_until: datetime | None, now: datetime) -> bool:
 
 
 def abandoned(work: Iterable[L], now: datetime, *, limit: int) -> list[L]:
-    """The work that no live worker has, `limit` at the most: what a sweep hands out again."""
-    return list(islice((one for one in work if is_free(one.lease_until, now)), limit))
+    """The work that no live worker has, at most `limit`: a sweep sends it to a worker again."""
+    return list(islice((item for item in work if is_free(item.lease_until, now)), limit))

@@ -1,4 +1,4 @@
-"""Names that are derived from others, and how names stand in a sentence."""
+"""Names that are derived from others, and lists of names in a sentence."""
 
 import re
 import unicodedata
@@ -11,7 +11,7 @@ OWNER_KEY = "headgate.owner"
 """Connector config key that marks a connector as ours. Connect keeps keys that it does not know."""
 
 SHOWN_NAMES = 10
-"""At most so many names stand in one sentence or fix; the rest is counted."""
+"""Names in one sentence or fix; the rest is counted."""
 
 _CONNECTOR = re.compile(
     rf"{CONNECTOR_PREFIX}(source|sink)-([0-9a-f]{{8}})([0-9a-f]{{4}})([0-9a-f]{{4}})([0-9a-f]{{4}})([0-9a-f]{{12}})"

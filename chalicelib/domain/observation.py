@@ -84,8 +84,7 @@ _MAX_TASKS_NAMED = 10
 
 
 def observe(status: ConnectorStatus | None, *, now: datetime) -> Observation:
-    """The observation that a status means. `None` says that the connector is known to be absent; for a Connect that
-    could not be read see `unreadable`.
+    """The observation that a status means. `None` says that the connector is absent, not that Connect is unreadable.
 
     A connector counts as RUNNING, PAUSED or STOPPED only when all of its tasks agree.
     """
@@ -101,7 +100,7 @@ def observe(status: ConnectorStatus | None, *, now: datetime) -> Observation:
 
 def observe_again(before: Observation | None, status: ConnectorStatus, *, now: datetime) -> Observation:
     """The same, or the observation before, with its older `observed_at`, when nothing has changed and it had no
-    reasons: most connectors run, and need not be judged in every tick.
+    reasons: most connectors run, and are not judged in every tick.
     """
     if before is not None and not before.reasons and before.connector == status:
         return before
@@ -109,7 +108,7 @@ def observe_again(before: Observation | None, status: ConnectorStatus, *, now: d
 
 
 def unreadable(reason: str, now: datetime) -> Observation:
-    """Connect could not be read, so nothing is known. `reason` is a sentence of ours."""
+    """Connect could not be read. `reason` is a sentence of ours."""
     return Observation(state=ObservedState.UNKNOWN, observed_at=now, reasons=(reason,))
 
 

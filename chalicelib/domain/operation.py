@@ -7,9 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 MOST_DEFECTS = 10
-"""How often a takeover of one operation may end in a bug of ours until it is settled as failed: five minutes or so, in
-which a bad release can be taken back.
-"""
+"""Takeovers that may end in a bug of ours before the operation is settled as failed: five minutes to roll back a release."""
 
 
 class OperationKind(StrEnum):
@@ -50,7 +48,7 @@ class OpenOperation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """An operation row. `lease_until` is until when its worker is believed alive; `parameters` are its arguments
+    """An operation row. until `lease_until` its worker counts as alive; `parameters` are its arguments
     (a task number, new mappings, the draft of a delivery), without secrets. `defects` counts takeovers that a bug of
     ours has ended.
     """

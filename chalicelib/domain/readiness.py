@@ -103,7 +103,7 @@ def failed(current: str, expected: str, action: str) -> Finding:
 
 
 def for_server(judge: Callable[[Facts], Finding | None]) -> Judge[Facts, Any]:
-    """A judge of the server alone, whatever the plan."""
+    """A judge of the server alone, for any plan."""
     return lambda facts, _plan: judge(facts)
 
 

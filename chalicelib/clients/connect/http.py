@@ -99,8 +99,8 @@ def checked_base_url(base_url: str) -> str:
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:
         usable = False
-    odd = not base_url.isascii() or not base_url.isprintable() or any(ch in base_url for ch in " ?#@\\")
-    if not usable or odd or len(base_url) > 2048:
+    unusual = not base_url.isascii() or not base_url.isprintable() or any(ch in base_url for ch in " ?#@\\")
+    if not usable or unusual or len(base_url) > 2048:
         message = (
             "A Connect URL is http or https, a host, a port and perhaps a path, without credentials, query or fragment."
         )

@@ -15,7 +15,7 @@ from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 
 DISCOVERY_BOUND = 500
-"""At most so many tables in one discovery (specification, section 8)."""
+"""Tables of one discovery (specification, section 8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class TableListing:
 
 
 class Database(Protocol):
-    """A client of one database. It connects anew for each call, and dials only addresses that were checked.
+    """A client of one database. Each call opens a connection of its own, to addresses that were checked.
 
     All but `test` raise DatabaseFailure when the server cannot be read. Only the provider of the same kind knows the
     types of facts and of listed tables (see `domain/providers/contract.py`); all others pass them on.

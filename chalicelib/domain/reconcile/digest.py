@@ -1,4 +1,4 @@
-"""What a tick concludes from what it has read: a function of its arguments, without I/O, clock or chance."""
+"""What a tick concludes from what it has read: a function of its arguments, without I/O, clock or random numbers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ class TickResult:
 
 
 def digest(view: ClusterView, read: TickInput, *, now: datetime) -> TickResult:
-    """Compare what was read with what the last tick left (`view`)."""
+    """Compare what was read with what the last tick stored (`view`)."""
     noted = _cluster_view(view, read.connect, now)
     if read.connect.unreadable is not None:
         return TickResult(plan=Plan(), view=noted, changed=False)
@@ -83,7 +83,7 @@ def digest(view: ClusterView, read: TickInput, *, now: datetime) -> TickResult:
 
 
 def _cluster_view(view: ClusterView, connect: ConnectSnapshot, now: datetime) -> ClusterView:
-    """The view with what was learnt about the cluster itself. The first readable answer of all is no transition."""
+    """The view with what was read about the cluster itself. The first readable answer is no transition."""
     found = cluster_transition(view.unreadable, connect.unreadable, now)
     transitions = (*view.transitions, *found)[: 2 * MAX_TRANSITIONS]
     return replace(view, unreadable=connect.unreadable, observed_at=now, transitions=transitions)
@@ -98,10 +98,12 @@ def _report(
 ) -> tuple[Mapping[str, Observation], tuple[Transition, ...]]:
     """The observations to store, and the transitions to publish.
 
-    A connector whose transition finds no room any more keeps its old observation: the next tick sees it change.
+    A connector whose transition has no room any more keeps its old observation: the next tick sees it change.
     """
     before = view.snapshot
-    found = connector_transitions(before.observed, seen, known=before.desired.keys(), desired=desired.keys(), now=now)
+    found = connector_transitions(
+        before.observed, seen, desired_before=before.desired.keys(), desired=desired.keys(), now=now
+    )
     published = tuple(islice(found, max(0, MAX_TRANSITIONS - len(view.transitions))))
     observed = dict(annotated(seen, plan))
     for postponed in found:
@@ -113,7 +115,7 @@ def _report(
 
 
 def _compare_soon(connect: ConnectSnapshot, plan: Plan, now: datetime, *, suspect: bool) -> bool:
-    """Whether the next tick is to compare configs: to confirm what was found, or because somebody changed something."""
+    """Whether the next tick is to compare configs: to confirm what was found, or because a config may have changed."""
     if connect.config_hashes is not None and not all(drift.confirmed for drift in plan.drifted.values()):
         return True
     return suspect and connect.compared_at is not None and now - connect.compared_at >= SUSPECT_EVERY

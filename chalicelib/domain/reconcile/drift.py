@@ -11,10 +11,10 @@ COMPARE_EVERY = timedelta(minutes=10)
 """How often all configs are asked for and compared."""
 
 SUSPECT_EVERY = timedelta(minutes=1)
-"""How often at the most, when a connector looks as if somebody else had changed it."""
+"""The same, when a connector looks as if somebody else had changed it."""
 
 MAX_COMPARED = 10_000
-"""Connectors of a cluster. The configs of more do not fit into one answer of a bounded size, and are not compared."""
+"""Connectors of a cluster. With more, the configs do not fit into one bounded answer, and are not compared."""
 
 DRIFTED = (
     "Its config in Kafka Connect is not the one that Headgate gave it. To put that back, deploy the pipeline again, or "
@@ -41,7 +41,7 @@ class Configured(Protocol):
 
 
 def compare_due(compared_at: datetime | None, connectors: int, now: datetime) -> bool:
-    """Whether it is time to ask for all configs of a cluster of so many connectors."""
+    """Whether it is time to ask for all configs. `connectors` is how many the cluster has."""
     if connectors > MAX_COMPARED:
         return False
     return compared_at is None or now - compared_at >= COMPARE_EVERY
@@ -72,7 +72,7 @@ def drifted(
 
 
 def suspicious(before: Mapping[str, Observation], now: Mapping[str, Observation]) -> bool:
-    """Whether a connector changed in a way that a new config brings about: it has another state, or other tasks."""
+    """Whether a connector changed as a new config would change it: it has another state, or another number of tasks."""
     return any(
         name in before and seen is not before[name] and _shape(seen) != _shape(before[name])
         for name, seen in now.items()

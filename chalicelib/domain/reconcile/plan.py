@@ -11,10 +11,10 @@ from chalicelib.domain.reconcile.restarts import Restarts, after_observation, ch
 from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, DesiredConnector
 
 QUARANTINE_AFTER = timedelta(seconds=90)
-"""How long an orphan (a connector of our name that is not desired) is only watched: longer than any lease."""
+"""How long nothing is done about an orphan (a connector of our name that is not desired): longer than any lease."""
 
 DELETE_AFTER = timedelta(minutes=10)
-"""How long it is then left stopped before it is deleted."""
+"""How long after it was first seen it is deleted; until then it is stopped."""
 
 _WRONG_STATE: Mapping[DesiredState, frozenset[ObservedState]] = {
     DesiredState.RUNNING: frozenset({ObservedState.STOPPED, ObservedState.PAUSED}),
@@ -63,11 +63,11 @@ def decide(
 ) -> Plan:
     """Compare what is desired with what was just seen.
 
-    `busy` are the connectors of open operations: they are left alone. `config_hashes` are those of the configs that
-    Connect has, when it was asked for them. Nothing is done about what looked wrong for the first time: the list is
-    one worker's view and may lag.
+    `busy` are the connectors of open operations: nothing is done about them. `config_hashes` are those of the configs
+    that Connect has, when it was asked for them. Nothing is done about what looked wrong for the first time: the list
+    is one worker's view and may lag.
     """
-    idle = {name: one for name, one in desired.items() if name not in busy}
+    idle = {name: connector for name, connector in desired.items() if name not in busy}
     missing = _since(before.missing, (name for name in idle if name not in seen), now)
     wrong_state = _since(
         before.wrong_state,
@@ -138,10 +138,10 @@ def _restarts(
     for name, connector in idle.items():
         if connector.desired_state is not DesiredState.RUNNING:
             continue
-        known, observation = before.get(name), seen.get(name)
-        if known is None and (observation is None or observation.state is ObservedState.RUNNING):
+        earlier, observation = before.get(name), seen.get(name)
+        if earlier is None and (observation is None or observation.state is ObservedState.RUNNING):
             continue
-        if restarts := after_observation(known, observation, now) if observation else known:
+        if restarts := after_observation(earlier, observation, now) if observation else earlier:
             after[name] = restarts
     return after
 

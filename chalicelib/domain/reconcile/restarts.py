@@ -1,7 +1,7 @@
 """When a failed connector is restarted automatically: for which failures, how often, how far apart.
 
 Kafka Connect never restarts a failed connector or task, whatever the failure, and when a worker starts while
-Headgate's secrets are out of reach, all of its connectors fail at once.
+it cannot read the secrets, all of its connectors fail at once.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from chalicelib.domain.observation import ConnectorStatus, Observation, Observed
 from chalicelib.kit.clock import rfc3339
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 4, 8, 16, 30))
-"""How long after the first, second ... attempt the next one may come; after the last of these, always that long."""
+"""How long to wait after the first, second ... attempt; after more attempts, as long as the last."""
 
 MAX_RESTARTS = 20
 """Attempts for one connector until it has run for a while: more than seven hours, a night."""
@@ -24,14 +24,14 @@ STEADY_AFTER = timedelta(minutes=10)
 """How long it has to run without a break until earlier attempts are forgotten."""
 
 STUCK_AFTER = timedelta(minutes=1)
-"""How long RESTARTING is normal. A restart that cannot read the secrets stays so for ever."""
+"""How long RESTARTING is normal. A restart that cannot read the secrets never ends."""
 
 RESTARTED_PER_TICK = 20
 
 RESTARTABLE: tuple[Diagnosis, ...] = (
-    # The secrets of Headgate out of reach.
+    # The secrets cannot be read from Headgate.
     diagnoses.SECRET,
-    # The database out of reach, stopping, starting or full: it comes back, or somebody brings it back.
+    # The database cannot be reached, is stopping, starting or full: this may end.
     diagnoses.CONNECTION,
     diagnoses.NO_SINK_CONNECTION,
     diagnoses.HOST_NAME,
@@ -39,7 +39,7 @@ RESTARTABLE: tuple[Diagnosis, ...] = (
     diagnoses.TOO_MANY,
     diagnoses.READ_ONLY,
     diagnoses.DISK_FULL,
-    # What another process holds for a while.
+    # What another process uses for some time.
     diagnoses.SLOT_BUSY,
     diagnoses.WAL_SENDERS,
     diagnoses.WAL_DECODING,
@@ -53,9 +53,8 @@ RESTARTABLE: tuple[Diagnosis, ...] = (
     # Unknown: it may be any of these.
     diagnoses.GENERAL,
 )
-"""Failures that may be gone after a restart. All others (a refused password, a missing right, table or slot, a type
-that the target lacks, a row that does not fit) come back at once, and a wrong password that is tried again and again
-locks accounts.
+"""Failures that a restart may end. All others (a refused password, a missing right, table or slot, a type that the
+target lacks, a row that does not fit) come back at once, and a wrong password that is tried often locks accounts.
 """
 
 _HINTS = frozenset(hint for diagnosis in RESTARTABLE for hint in diagnosis.values())
@@ -104,18 +103,18 @@ def restart_cause(seen: Observation) -> RestartCause | None:
 
 def after_observation(before: Restarts | None, seen: Observation, now: datetime) -> Restarts | None:
     """What to remember of a connector that should be running, now that it was seen so; None when that is nothing."""
-    known, cause = before or Restarts(), restart_cause(seen)
+    earlier, cause = before or Restarts(), restart_cause(seen)
     if cause:
-        since = known.since if cause is known.cause else now
-        return replace(known, cause=cause, since=since, running_since=None)
-    if not known.count:
+        since = earlier.since if cause is earlier.cause else now
+        return replace(earlier, cause=cause, since=since, running_since=None)
+    if not earlier.count:
         return None
     if seen.state is not ObservedState.RUNNING:
-        return replace(known, cause=None, since=None, running_since=None)
-    running_since = known.running_since or now
+        return replace(earlier, cause=None, since=None, running_since=None)
+    running_since = earlier.running_since or now
     if now - running_since >= STEADY_AFTER:
         return None
-    return replace(known, cause=None, since=None, running_since=running_since)
+    return replace(earlier, cause=None, since=None, running_since=running_since)
 
 
 def due(before: Restarts | None, after: Restarts, now: datetime) -> bool:

@@ -63,16 +63,15 @@ def connector_transitions(
     before: Mapping[str, Observation],
     after: Mapping[str, Observation],
     *,
-    known: Set[str],
+    desired_before: Set[str],
     desired: Set[str],
     now: datetime,
 ) -> Iterator[Transition]:
     """Every connector that is not as it was, those that are absent first.
 
-    `known` and `desired` are the names that were desired before and are now: one that is desired and was not seen is
-    NOT_DEPLOYED, and is reported so once.
+    A connector that is desired now, was not desired before and was not seen is reported as NOT_DEPLOYED, once.
     """
-    for name in sorted((before.keys() | (desired - known)) - after.keys()):
+    for name in sorted((before.keys() | (desired - desired_before)) - after.keys()):
         state = before[name].state if name in before else None
         yield Transition(connector=name, before=state, after=ObservedState.NOT_DEPLOYED, at=now)
     for name, seen in after.items():
@@ -82,7 +81,7 @@ def connector_transitions(
         kinds = hint_kinds(seen)
         if earlier is not None and earlier.state is seen.state and hint_kinds(earlier) == kinds:
             continue
-        absent = ObservedState.NOT_DEPLOYED if name in known else None
+        absent = ObservedState.NOT_DEPLOYED if name in desired_before else None
         yield Transition(
             connector=name,
             before=earlier.state if earlier else absent,

@@ -1,4 +1,4 @@
-"""Reads a PostgreSQL server: version and settings, tables, and what the role may do. Nothing is ever changed."""
+"""Reads a PostgreSQL server: version and settings, tables, and what the role may do. Nothing is changed."""
 
 import time
 from collections import defaultdict
@@ -29,7 +29,7 @@ MOST_PUBLISHED = 5_000
 
 @dataclass(frozen=True, kw_only=True)
 class PostgreSQL:
-    """A Database. `check_host` gives the addresses to dial, right before each connection.
+    """A Database. `check_host` gives the addresses to connect to, right before each connection.
 
     `trusted_ca_file` is a PEM file to verify servers with where the endpoint has no certificate of its own; None means
     the system's.

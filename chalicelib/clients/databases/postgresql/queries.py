@@ -16,7 +16,7 @@ SELECT current_setting('server_version'), current_setting('server_version_num'):
        (SELECT setting::int FROM pg_settings WHERE name = 'max_slot_wal_keep_size')
 """
 
-# Managed services do not grant REPLICATION; membership in a role of theirs takes its place.
+# Managed services do not grant REPLICATION; membership in a role of theirs replaces it.
 ROLE = """
 SELECT r.rolname::text, r.rolcanlogin, r.rolsuper,
        r.rolreplication OR EXISTS (

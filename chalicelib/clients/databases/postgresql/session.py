@@ -33,13 +33,14 @@ Parameters = Sequence[object] | Mapping[str, object]
 
 
 class BoundedConnection(psycopg.Connection[Row]):
-    """A connection whose every wait ends at the deadline, also when the server has gone silent."""
+    """A connection whose every wait ends at the deadline, also when the server is silent."""
 
     deadline: Deadline | None = None
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
-        left = self.deadline.remaining() if self.deadline is not None else None
-        return super().wait(gen, interval, left if timeout is None or left is None else min(left, timeout))
+        if self.deadline is not None:
+            timeout = self.deadline.remaining(float("inf") if timeout is None else timeout)
+        return super().wait(gen, interval, timeout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def _connected(
 
 
 def _allowed_addresses(host: str, check_host: HostCheck) -> Sequence[str]:
-    """What was checked is what is connected to: libpq is handed addresses and resolves nothing itself."""
+    """The addresses that were checked are those that libpq connects to: it resolves no names itself."""
     try:
         return tuple(check_host(host))[:MOST_ADDRESSES]
     except Invalid:

@@ -15,7 +15,7 @@ _Verdict = tuple[IssueCode, Severity, str]
 _CHANGES, _STOPS, _LOST = IssueCode.TYPE_CHANGES_VALUE, IssueCode.TYPE_STOPS_TASK, IssueCode.TYPE_NOT_CAPTURED
 
 CURSOR = "refcursor"
-"""The one type whose values a capture cannot get past: it runs for ever without a row."""
+"""The one type at whose values a capture stays: it runs for ever without a row."""
 
 _EQUAL = frozenset(
     (

@@ -102,7 +102,7 @@ def _created_numeric(type_name: str) -> str | None:
 
 
 def fits(source_type: str, target_type: str) -> bool:
-    """Whether every value of the source's type fits the target's. Types of users are left to their owners."""
+    """Whether every value of the source's type fits the target's. Types of users are not judged."""
     source, target = without_modifiers(source_type), without_modifiers(target_type)
     if source == target or "." in source or "." in target:
         return True

@@ -26,7 +26,7 @@ _RECORDS: Mapping[str, str] = {
     "reselector.reselect.null.values": "false",
 }
 _DEFAULTS: Mapping[str, str] = {
-    # Changes of a partitioned table travel under its own name, which is the one that is captured.
+    # Changes of a partitioned table are published under its own name, which is the one that is captured.
     PARTITION_ROOT_PROPERTY: "true",
 }
 

@@ -1,8 +1,8 @@
-"""Whether a delivery's targets can take what its topics bring: judged before a sink is made, from what was read there.
+"""Whether a delivery's targets can take the rows of its topics: judged before a sink is made, from what was read there.
 
-What the mappings alone say is judged in `delivery_checks`. Facts behind the rules here: Debezium's JDBC sink 3.6 quotes
-names as they are, creates tables but no schemas, and upserts with `INSERT ... ON CONFLICT (key) DO UPDATE`, never with
-OVERRIDING. PostgreSQL asks for SELECT besides, for ON CONFLICT and for a DELETE with a condition.
+`delivery_checks` judges the mappings alone. Facts behind the rules here: Debezium's JDBC sink 3.6 quotes names as they
+are, creates tables but no schemas, and upserts with `INSERT ... ON CONFLICT (key) DO UPDATE`, never with OVERRIDING.
+PostgreSQL also requires SELECT for ON CONFLICT and for a DELETE with a condition.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,15 +17,15 @@ from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
 from chalicelib.domain.table import Column, SourceTable, TableName
 from chalicelib.errors import Invalid
 
-_Problem = tuple[str, str]
-_Warning = tuple[str, str]
+_Coded = tuple[str, str]
+"""A stable code, and a message for people."""
 MAX_LISTED = 20
 """Problems in the details of one error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
-    """One mapping with everything that it is judged by. `table` is None when the target does not exist yet."""
+    """One mapping with all that decides about it. `table` is None when the target does not exist yet."""
 
     source: SourceTable
     target: TableName
@@ -68,10 +68,10 @@ def _as_error(code: str, found: Sequence[tuple[int, str]]) -> Invalid:
     return Invalid(found[0][1], code=code, details=details)
 
 
-def _problems(case: _Case) -> Iterator[_Problem]:
-    where = _unusable_target(case)
-    if where is not None:
-        yield "TARGET_NOT_READY", where
+def _problems(case: _Case) -> Iterator[_Coded]:
+    unusable = _unusable_target(case)
+    if unusable is not None:
+        yield "TARGET_NOT_READY", unusable
     elif case.table is not None:
         for rule in (_privileges, _upsert_key, _missing_columns, _unfilled_columns, _unwritable_columns):
             message = rule(case, case.table)
@@ -80,7 +80,7 @@ def _problems(case: _Case) -> Iterator[_Problem]:
     yield from _type_problems(case)
 
 
-def _type_problems(case: _Case) -> Iterator[_Problem]:
+def _type_problems(case: _Case) -> Iterator[_Coded]:
     stopping = [name for name, stop in target_columns.stops(case.source) if _applies(stop, case)]
     if stopping:
         yield (
@@ -109,7 +109,10 @@ def _unusable_target(case: _Case) -> str | None:
         return f"The schema does not exist and the sink makes none. CREATE SCHEMA {schema_sql} AUTHORIZATION {role};"
     if not schema.usage:
         return f"The role may not use the schema. GRANT USAGE ON SCHEMA {schema_sql} TO {role};"
-    return _missing_table(case, schema) if case.table is None else _not_a_table(case.table)
+    if case.table is None:
+        return _missing_table(case, schema)
+    kind = case.table.kind
+    return None if kind.is_table else f"{case.target} is a {kind}, not a table: choose another table_name."
 
 
 def _missing_table(case: _Case, schema: SchemaFacts) -> str | None:
@@ -119,12 +122,6 @@ def _missing_table(case: _Case, schema: SchemaFacts) -> str | None:
         grant = f"GRANT CREATE ON SCHEMA {quoted(schema.name)} TO {quoted(case.facts.role)};"
         return f"{case.target} does not exist, and the role may not create tables in the schema. {grant}"
     return None
-
-
-def _not_a_table(table: TargetTable) -> str | None:
-    if table.kind.is_table:
-        return None
-    return f"{table.name} is a {table.kind}, not a table: choose another table_name."
 
 
 def _privileges(case: _Case, table: TargetTable) -> str | None:
@@ -194,7 +191,7 @@ def _unwritable_columns(case: _Case, table: TargetTable) -> str | None:
     )
 
 
-def _warnings(case: _Case) -> Iterator[_Warning]:
+def _warnings(case: _Case) -> Iterator[_Coded]:
     if case.table is None:
         yield from _grouped("AUTO_CREATE_CHANGES_TYPE", case, target_columns.auto_created_warnings(case.source))
         return
@@ -206,7 +203,7 @@ def _warnings(case: _Case) -> Iterator[_Warning]:
     yield from _grouped("TYPE_DIFFERS", case, types)
 
 
-def _grouped(code: str, case: _Case, found: Iterable[tuple[Column, str | None]]) -> Iterator[_Warning]:
+def _grouped(code: str, case: _Case, found: Iterable[tuple[Column, str | None]]) -> Iterator[_Coded]:
     """One warning for each sentence, naming all of its columns."""
     columns: dict[str, list[str]] = {}
     for column, sentence in found:

@@ -13,7 +13,7 @@ from chalicelib.domain.table import Column, SourceTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeRules:
-    """What is known about types of one kind of source. `fits` takes the source's and the target's spelling."""
+    """The rules for types of one kind of source. `fits` takes the source's and the target's spelling."""
 
     stop_of: Callable[[Column], Stop | None]
     auto_created_warning: Callable[[str], str | None]
@@ -38,7 +38,7 @@ def stops(table: SourceTable) -> Iterator[tuple[str, Stop]]:
 
 
 def unsupported_columns(table: SourceTable) -> Sequence[str]:
-    """The columns at which every delivery of the table stops, whatever its target table is."""
+    """The columns at which every delivery of the table stops, for any target table."""
     return [name for name, stop in stops(table) if stop is Stop.ALWAYS]
 
 
