@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 MOST_DEFECTS = 10
-"""Takeovers that may end in a bug of ours before the operation is settled as failed: five minutes to roll back a release."""
+"""Takeovers that may end in a bug of ours before an operation is settled as failed: time to roll back a bad release."""
 
 
 class OperationKind(StrEnum):

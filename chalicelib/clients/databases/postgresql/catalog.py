@@ -40,11 +40,11 @@ def names_of(tables: Iterable[TableName]) -> tuple[list[str], list[str]]:
 
 
 _ROLE = (
-    *("name", "can_login", "superuser", "replication", "bypasses_row_security", "connection_limit", "connections_used"),
+    *("name", "superuser", "replication", "connection_limit", "connections_used"),
     *("database_connection_limit", "database_connections_used", "can_create_in_database"),
 )
-_SLOT = ("name", "plugin", "database", "active", "wal_status", "safe_wal_size", "retained_bytes")
-_PUBLICATION = ("name", "all_tables", "inserts", "updates", "deletes", "truncates", "via_root", "owned", "table_count")
+_SLOT = ("name", "plugin", "database", "active", "wal_status")
+_PUBLICATION = ("name", "all_tables", "inserts", "updates", "deletes", "via_root", "owned", "table_count")
 
 
 def _fields(names: Sequence[str], row: Row) -> dict[str, Any]:
@@ -103,23 +103,20 @@ def raw_table(row: Row, columns: tuple[facts.RawColumn, ...]) -> facts.RawTable:
     return facts.RawTable(
         name=TableName(row[1], row[2]),
         kind=_KINDS.get(row[3], facts.RelationKind.OTHER),
-        is_partition=row[4],
-        persistence=_PERSISTENCE.get(row[5], facts.Persistence.PERMANENT),
-        replica_identity=_IDENTITIES.get(row[6], facts.ReplicaIdentity.DEFAULT),
-        schema_usage=row[7],
-        owned=row[8],
-        row_security_active=row[9],
-        primary_key_columns=tuple(row[10]),
-        identity_usable=row[11],
-        estimated_rows=row[12],
-        estimated_size_bytes=row[13],
+        persistence=_PERSISTENCE.get(row[4], facts.Persistence.PERMANENT),
+        replica_identity=_IDENTITIES.get(row[5], facts.ReplicaIdentity.DEFAULT),
+        schema_usage=row[6],
+        owned=row[7],
+        row_security_active=row[8],
+        primary_key_columns=tuple(row[9]),
+        identity_usable=row[10],
+        estimated_rows=row[11],
+        estimated_size_bytes=row[12],
         raw_columns=columns,
     )
 
 
-def target_table(
-    row: Row, columns: tuple[facts.RawColumn, ...], unique_keys: Sequence[Sequence[str]]
-) -> facts.TargetTable:
+def target_table(row: Row, columns: tuple[facts.RawColumn, ...], keys: Sequence[Sequence[str]]) -> facts.TargetTable:
     """A row of `TARGET_TABLES`."""
     return facts.TargetTable(
         name=TableName(row[1], row[2]),
@@ -130,5 +127,5 @@ def target_table(
         can_update=row[7],
         can_delete=row[8],
         columns=columns,
-        unique_keys=tuple(tuple(key) for key in unique_keys),
+        unique_keys=tuple(map(tuple, keys)),
     )

@@ -18,12 +18,12 @@ SELECT current_setting('server_version'), current_setting('server_version_num'):
 
 # Managed services do not grant REPLICATION; membership in a role of theirs replaces it.
 ROLE = """
-SELECT r.rolname::text, r.rolcanlogin, r.rolsuper,
+SELECT r.rolname::text, r.rolsuper,
        r.rolreplication OR EXISTS (
            SELECT 1 FROM pg_roles m
            WHERE m.rolname IN ('rds_replication', 'alloydbreplica', 'cloudsqlreplica')
              AND pg_has_role(m.oid, 'MEMBER')),
-       r.rolbypassrls, r.rolconnlimit,
+       r.rolconnlimit,
        (SELECT count(*) FROM pg_stat_activity a WHERE a.usesysid = r.oid AND a.pid <> pg_backend_pid())::int,
        d.datconnlimit,
        (SELECT count(*) FROM pg_stat_activity a WHERE a.datid = d.oid AND a.pid <> pg_backend_pid())::int,
@@ -33,15 +33,12 @@ WHERE r.rolname = current_user AND d.datname = current_database()
 """
 
 SLOTS = """
-SELECT s.slot_name::text, s.plugin::text, s.database::text, s.active, to_jsonb(s) ->> 'wal_status',
-       (to_jsonb(s) ->> 'safe_wal_size')::bigint,
-       pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END,
-                       s.restart_lsn)::bigint
+SELECT s.slot_name::text, s.plugin::text, s.database::text, s.active, to_jsonb(s) ->> 'wal_status'
 FROM pg_replication_slots s ORDER BY s.slot_name LIMIT %s
 """
 
 PUBLICATIONS = """
-SELECT p.pubname::text, p.puballtables, p.pubinsert, p.pubupdate, p.pubdelete, p.pubtruncate,
+SELECT p.pubname::text, p.puballtables, p.pubinsert, p.pubupdate, p.pubdelete,
        COALESCE((to_jsonb(p) ->> 'pubviaroot')::boolean, false), pg_has_role(p.pubowner, 'USAGE'),
        CASE WHEN p.puballtables THEN NULL
             ELSE (SELECT count(*) FROM pg_publication_tables t WHERE t.pubname = p.pubname)::int END
@@ -59,7 +56,7 @@ ORDER BY 1, 2, 3 LIMIT %s
 """
 
 _RELATION = """
-SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text, c.relispartition, c.relpersistence::text,
+SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text, c.relpersistence::text,
        c.relreplident::text, has_schema_privilege(n.oid, 'USAGE'), pg_has_role(c.relowner, 'USAGE'),
        c.relkind IN ('r', 'p') AND row_security_active(c.oid),
        ARRAY(SELECT a.attname::text FROM pg_index i

@@ -85,20 +85,18 @@ def reading(
     """Connects, opens the transaction, and closes everything at the end. Raises DatabaseFailure."""
     connection = _connected(endpoint, check_host, trusted_ca_file, deadline)
     try:
-        session = Session(connection, deadline)
-        _prepare(session)
-        yield session
+        _prepare(connection, deadline)
+        yield Session(connection, deadline)
     finally:
         # Closing rolls the transaction back and waits for nothing.
         connection.close()
 
 
-def _prepare(session: Session) -> None:
-    connection = session.connection
-    with _translated(session.deadline):
+def _prepare(connection: BoundedConnection, deadline: Deadline) -> None:
+    with _translated(deadline):
         connection.read_only = True
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        milliseconds = int(session.deadline.remaining(STATEMENT_SECONDS) * 1000) + 1
+        milliseconds = int(deadline.remaining(STATEMENT_SECONDS) * 1000) + 1
         # With only the system's schema in the path no function or operator of another user can be called by mistake,
         # and types of users are always spelled with their schema.
         connection.execute(

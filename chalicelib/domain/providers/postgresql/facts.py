@@ -92,7 +92,6 @@ class RawTable:
     name: TableName
     raw_columns: tuple[RawColumn, ...] = ()
     kind: RelationKind = RelationKind.TABLE
-    is_partition: bool = False
     primary_key_columns: tuple[str, ...] = ()
     persistence: Persistence = Persistence.PERMANENT
     replica_identity: ReplicaIdentity = ReplicaIdentity.DEFAULT
@@ -111,18 +110,13 @@ class RawTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotFacts:
-    """A replication slot. `plugin` and `database` are null for a physical one; `wal_status` before PostgreSQL 13.
-
-    `retained_bytes` is the log that it keeps; `safe_wal_size` is what may still be written before that is lost.
-    """
+    """A replication slot. `plugin` and `database` are null for a physical one; `wal_status` before PostgreSQL 13."""
 
     name: str
     plugin: str | None = "pgoutput"
     database: str | None = None
     active: bool = False
     wal_status: str | None = "reserved"
-    safe_wal_size: int | None = None
-    retained_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +137,6 @@ class PublicationFacts:
     inserts: bool = True
     updates: bool = True
     deletes: bool = True
-    truncates: bool = True
     via_root: bool = False
     owned: bool = True
     tables: tuple[PublishedTable, ...] = ()
@@ -161,10 +154,8 @@ class RoleFacts:
     """
 
     name: str
-    can_login: bool = True
     superuser: bool = False
     replication: bool = True
-    bypasses_row_security: bool = False
     connection_limit: int = UNLIMITED
     connections_used: int = 0
     database_connection_limit: int = UNLIMITED
