@@ -94,9 +94,7 @@ class RealHeadgate:
     stream_cluster_id: str = ""
     connect_cluster_id: str = ""
 
-    def context(
-        self, method: str, path: str, body: Any = None, *, expect: int | Sequence[int] = (200, 201, 202)
-    ) -> Any:
+    def call(self, method: str, path: str, body: Any = None, *, expect: int | Sequence[int] = (200, 201, 202)) -> Any:
         """One request; the body of the answer, which must have the expected status."""
         answer = self.client.request(method, path, json=body)
         wanted = [expect] if isinstance(expect, int) else expect
