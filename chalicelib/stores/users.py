@@ -29,8 +29,7 @@ class SessionRow(Table):
 class Users(Documents[User]):
     """Users by id."""
 
-    def __init__(self) -> None:
-        super().__init__(UserRows, User, "user")
+    table, entity, noun = UserRows, User, "user"
 
 
 class Sessions:
