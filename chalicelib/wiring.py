@@ -19,7 +19,7 @@ from chalicelib.clients.queue import JOBS, TICKS, Queues
 from chalicelib.domain.cluster import ConnectAddress, KafkaAddress
 from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
 from chalicelib.domain.endpoint import OpenedEndpoint
-from chalicelib.domain.idempotency import IdempotencyRows
+from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.domain.job import JobKind
 from chalicelib.kit.clock import Clock, utc_now
 from chalicelib.kit.log import get_logger
@@ -57,7 +57,7 @@ from chalicelib.stores.claims import Claims, Targets
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
-from chalicelib.stores.idempotency import IdempotencyStore
+from chalicelib.stores.idempotency import IdempotencyKeys
 from chalicelib.stores.jobs import Jobs
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
@@ -78,7 +78,7 @@ class Stores:
         self.connects = ConnectClusters()
         self.deliveries = Deliveries()
         self.destinations = Destinations()
-        self.idempotency = IdempotencyStore(sealer)
+        self.idempotency = IdempotencyKeys(sealer)
         self.jobs = Jobs()
         self.observations = Observations()
         self.operations = Operations()
@@ -134,7 +134,7 @@ class Services:
         self.queues = Queues(config.queue_prefix)
         self.envelope = Envelope(CachedKeys(_keys(config)))
         self.stores = Stores(Sealer(self.envelope))
-        self.idempotency: IdempotencyRows = self.stores.idempotency
+        self.idempotency: IdempotencyStore = self.stores.idempotency
         self._build_registry(clients or Clients(config))
         self._build_connectors(sleep)
 
@@ -143,7 +143,7 @@ class Services:
         stores, clock = self.stores, self.clock
         self.audit = AuditTrail(store=stores.audit, clock=clock)
         self.sessions = SessionService(users=stores.users, sessions=stores.sessions, audit=self.audit, clock=clock)
-        self.credentials = CredentialVault(rows=stores.secrets, envelope=self.envelope, audit=self.audit, clock=clock)
+        self.credentials = CredentialVault(store=stores.secrets, envelope=self.envelope, audit=self.audit, clock=clock)
         self.registry = Registry(claims=stores.claims, vault=self.credentials, audit=self.audit)
         self.clients = ClientFactory(
             vault=self.credentials, databases=make.databases, make_connect=make.connect, make_kafka=make.kafka
@@ -241,28 +241,20 @@ class Services:
             clock=clock,
             sleep=sleep,
         )
-        self._build_connector_services(dependencies)
+        self._build_connector_services()
 
-    def _build_connector_services(self, dependencies: DependencyLoader) -> None:
+    def _build_connector_services(self) -> None:
         stores, clock = self.stores, self.clock
         observation_reader = ObservationReader(observations=stores.observations, clients=self.clients, clock=clock)
         self.pipelines = PipelineService(
-            store=stores.pipelines,
-            sources=stores.sources,
-            deliveries=stores.deliveries,
-            dependencies=dependencies,
             connector=self.pipeline_connector,
+            deliveries=stores.deliveries,
             registry=self.registry,
             lifecycle=self.lifecycle,
             observation_reader=observation_reader,
             clock=clock,
         )
         self.deliveries = DeliveryService(
-            store=stores.deliveries,
-            pipelines=stores.pipelines,
-            destinations=stores.destinations,
-            connects=stores.connects,
-            dependencies=dependencies,
             connector=self.delivery_connector,
             lifecycle=self.lifecycle,
             observation_reader=observation_reader,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from chalicelib.domain.access import SYSTEM, Actor, RequestContext
+from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.audit import Outcome
 from chalicelib.domain.job import Job, JobKind, JobStatus
 from chalicelib.domain.lease import abandoned
@@ -128,11 +128,8 @@ class JobService:
             return  # the lease had ended and another worker has the job
 
     def _audit(self, transaction: Transaction, job: Job, outcome: Outcome) -> None:
-        actor = Actor(id=job.actor_id, email=job.actor_email, role=None, via=job.actor_via)
-        context = RequestContext(actor=actor, correlation_id=job.correlation_id)
-        details: dict[str, Any] = {"job_id": job.id}
-        if job.error_code:
-            details["error"] = {"code": job.error_code, "message": job.error_message}
+        context = RequestContext(actor=job.actor, correlation_id=job.correlation_id)
+        details = {"job_id": job.id, **({"error": job.error} if job.error else {})}
         action = f"{job.resource_type}.{self._handler(job).verb}"
         self.audit.record(
             transaction, context, action, job.resource_id, outcome=outcome, after=details, meaningful=False

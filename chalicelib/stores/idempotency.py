@@ -28,8 +28,8 @@ class IdempotencyRow(Table):
     expires_at = TTLAttribute()
 
 
-class IdempotencyStore:
-    """Implements `domain.idempotency.IdempotencyRows`."""
+class IdempotencyKeys:
+    """Implements `domain.idempotency.IdempotencyStore`."""
 
     def __init__(self, sealer: TextSealer) -> None:
         self._sealer = sealer

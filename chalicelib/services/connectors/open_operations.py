@@ -9,7 +9,8 @@ from chalicelib.domain.operation import MOST_DEFECTS, Operation, OperationStep
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.log import failure, get_logger
-from chalicelib.services.connectors.lifecycle import LEASE, Lifecycle, OperationRun
+from chalicelib.services.connectors.lifecycle import Lifecycle
+from chalicelib.services.connectors.operation_run import LEASE, OperationRun
 from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.services.connectors.plan_executor import isolated, within
 from chalicelib.stores.leases import take_lease
