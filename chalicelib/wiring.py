@@ -32,7 +32,6 @@ from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connect_clusters import ConnectClusterService
 from chalicelib.services.connectors.delivery_checks import DatabaseDeliveryChecks
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector
-from chalicelib.services.connectors.dependencies import DependencyLoader
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
@@ -69,7 +68,7 @@ from chalicelib.stores.users import Sessions, Users
 
 
 class Stores:
-    """Every table's store, by what it keeps."""
+    """The store of every table."""
 
     def __init__(self, sealer: Sealer) -> None:
         """`sealer` seals the answers that are kept for an `Idempotency-Key`."""
@@ -93,7 +92,7 @@ class Stores:
 
 
 class Clients:
-    """How to make clients of what is outside. Tests hand in another one."""
+    """Makes clients of external systems. Tests pass another one."""
 
     def __init__(self, config: Settings) -> None:
         self._ca_bundle = config.ca_bundle
@@ -139,7 +138,7 @@ class Services:
         self._build_connectors(sleep)
 
     def _build_registry(self, make: Clients) -> None:
-        """What is registered, and the looks at it."""
+        """Registered resources, their checks and their jobs."""
         stores, clock = self.stores, self.clock
         self.audit = AuditTrail(store=stores.audit, clock=clock)
         self.sessions = SessionService(users=stores.users, sessions=stores.sessions, audit=self.audit, clock=clock)
@@ -197,18 +196,10 @@ class Services:
     def _build_connectors(self, sleep: Callable[[float], None]) -> None:
         """Pipelines, deliveries and the ticks of their workers."""
         stores, clock = self.stores, self.clock
-        dependencies = DependencyLoader(
-            sources=stores.sources,
-            destinations=stores.destinations,
-            pipelines=stores.pipelines,
-            streams=stores.streams,
-            connects=stores.connects,
-            observations=stores.observations,
-        )
         self.validation = ConnectorValidation(clients=self.clients)
         self.pipeline_connector = PipelineConnector(
             store=stores.pipelines,
-            dependencies=dependencies,
+            observations=stores.observations,
             sources=stores.sources,
             tables=stores.tables,
             streams=stores.streams,
@@ -219,7 +210,7 @@ class Services:
         )
         self.delivery_connector = DeliveryConnector(
             store=stores.deliveries,
-            dependencies=dependencies,
+            observations=stores.observations,
             destinations=stores.destinations,
             pipelines=stores.pipelines,
             connects=stores.connects,

@@ -9,7 +9,7 @@ The response is stored for 24 hours and sent again when the handler was reached:
 - 401 and 429, operations or requests in progress and writes that lost a race: the caller should repeat the request;
 - 5xx other than 502, and unexpected errors: the outcome is unknown. The next attempt runs the handler again under the
   same `request_key`, and what the first attempt did is recognised by that;
-- responses that set cookies: a session must not be given out twice;
+- responses that set cookies: a session must not be sent twice;
 - refusals of anonymous callers: they must not be able to fill the table.
 """
 

@@ -1,4 +1,4 @@
-"""Jobs: durable requests about a registered resource, run by a worker, and by another one when that worker dies."""
+"""Jobs: durable requests for work on a resource, run by a worker, and by another one when that worker dies."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -42,8 +42,8 @@ class JobHandler:
 class JobService:
     """Accepts jobs, runs them, and sends those that were lost once more.
 
-    `handlers` are found by type of resource and kind. `notify` sends a job's id to the workers; such a message may be
-    lost or come twice: what is stored decides.
+    `handlers` are found by type of resource and kind. `notify` sends a job's id to the workers. Such a message may be
+    lost or arrive twice: the stored job decides what is done.
     """
 
     store: Jobs
@@ -99,7 +99,7 @@ class JobService:
         self._finish(running, self._outcome(running, deadline))
 
     def sweep(self) -> int:
-        """Notify the workers of jobs that none of them has, 100 at the most; returns how many."""
+        """Notify the workers of jobs that none of them has, at most 100; returns how many."""
         open_jobs = self.store.list_in("open_state", OPEN, limit=_SWEEP_LIMIT).items
         lost = abandoned(open_jobs, self.clock(), limit=_SWEEP_LIMIT)
         for job in lost:

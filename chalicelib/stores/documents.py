@@ -147,6 +147,13 @@ class Documents(Generic[E]):
         transaction.update(row, actions, condition=condition, label=f"{self.noun}.changed")
         return saved
 
+    def save_alone(self, entity: E) -> E:
+        """`save` in a transaction of its own. Raises WriteConflict."""
+        transaction = Transaction()
+        saved = self.save(transaction, entity)
+        transaction.commit()
+        return saved
+
     def remove(self, transaction: Transaction, entity: E) -> None:
         """Delete it, if nothing was written since it was read and nobody points at it. Label: `<noun>.removable`."""
         transaction.delete(

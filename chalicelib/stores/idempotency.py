@@ -36,8 +36,8 @@ class IdempotencyKeys:
 
     def claim(self, key: str, body_hash: str, now: datetime) -> Claim | KeptAnswer:
         """The right to run, or the stored answer of an earlier request."""
-        # The rule of `domain.lease.is_free` as a condition: other leases are judged on what was read before, but a
-        # first request has nothing to read, and one write has to decide between all that come with the key.
+        # The rule of `domain.lease.is_free` as a condition: a first request has no row to read before, and one write
+        # has to decide between all requests with the key.
         abandoned = IdempotencyRow.answer.does_not_exist() & (IdempotencyRow.lease_until <= now)
         free = (
             IdempotencyRow.id.does_not_exist()

@@ -2,8 +2,8 @@
 
 A row holds 400 KB at the most, so the body of a large cluster is several rows, each with the connectors whose names
 hash to it. Only parts that changed are written: one connector that fails among 10,000 costs one part. The head lists
-the digest of every part. Parts that do not match the head (a writer died between) are not used, and are written anew
-by the next tick that has something to write.
+the digest of every part. Parts that do not match the head (a writer died in between) are not used, and are written
+again by the next tick that has something to write.
 
 Transitions that are not published yet are rows of their own. The head counts these, and is written in one transaction
 with them and the first parts that changed. They are removed by setting the count to nothing; the next ones overwrite

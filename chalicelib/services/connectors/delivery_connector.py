@@ -19,6 +19,7 @@ from chalicelib.services.connectors.target_claims import TargetClaims
 from chalicelib.stores.claims import Claims
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
+from chalicelib.stores.documents import find_together
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.transaction import Transaction
 
@@ -35,7 +36,13 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
     checks: DatabaseDeliveryChecks
 
     def load_dependencies(self, resource: Delivery) -> DeliveryDependencies:
-        return self.dependencies.of_delivery(resource)
+        found = find_together(
+            (self.destinations, resource.destination_id),
+            (self.pipelines, resource.pipeline_id),
+            (self.connects, resource.connect_cluster_id),
+            (self.observations, resource.connect_cluster_id),
+        )
+        return DeliveryDependencies(*found)
 
     def check(self, context: RequestContext, resource: Delivery, deps: DeliveryDependencies) -> None:
         self.checks.require(context, resource, deps, self.config(resource, deps))

@@ -249,13 +249,11 @@ class Lifecycle:
             seen = self._look(action, settled.desired_state)
         except HeadgateError as error:
             seen = unreadable(error.message, self.clock())
-        transaction = Transaction()
+        observed = replace(settled, observation=seen)
         try:
-            saved = run.owner.store.save(transaction, replace(settled, observation=seen))
-            transaction.commit()
+            return run.owner.store.save_alone(observed)
         except (WriteConflict, StoreUnavailable):
-            return replace(settled, observation=seen)
-        return saved
+            return observed
 
     def _look(self, action: ConnectorAction, desired: DesiredState) -> Observation:
         """Ask until the connector is as desired or has failed, for a few seconds at most."""

@@ -12,9 +12,10 @@ from chalicelib.domain.observation import DesiredState, Observation
 from chalicelib.domain.operation import Operation
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import Conflict, NotFound
-from chalicelib.services.connectors.dependencies import ConnectorDependencies, DependencyLoader
+from chalicelib.services.connectors.dependencies import ConnectorDependencies
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.documents import Documents
+from chalicelib.stores.observations import Observations
 from chalicelib.stores.transaction import Transaction
 
 R = TypeVar("R", Pipeline, Delivery)
@@ -26,8 +27,8 @@ class ConnectorOwner(Generic[R]):
     """One kind of resource that owns a connector. `deps` is always what its own `load_dependencies` returned."""
 
     store: Documents[R]
-    dependencies: DependencyLoader
     connects: ConnectClusters
+    observations: Observations
 
     @abstractmethod
     def load_dependencies(self, resource: R) -> ConnectorDependencies:

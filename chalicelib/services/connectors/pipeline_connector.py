@@ -17,6 +17,7 @@ from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.registry import Links, Registry
 from chalicelib.stores.clusters import StreamClusters
+from chalicelib.stores.documents import find_together
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
@@ -36,7 +37,13 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     validation: ConnectorValidation
 
     def load_dependencies(self, resource: Pipeline) -> PipelineDependencies:
-        return self.dependencies.of_pipeline(resource)
+        found = find_together(
+            (self.sources, resource.source_id),
+            (self.streams, resource.stream_cluster_id),
+            (self.connects, resource.connect_cluster_id),
+            (self.observations, resource.connect_cluster_id),
+        )
+        return PipelineDependencies(*found)
 
     def check(self, context: RequestContext, resource: Pipeline, deps: PipelineDependencies) -> None:
         """The readiness checks ask the source itself whether each table exists.
