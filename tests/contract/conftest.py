@@ -12,19 +12,19 @@ import pytest
 from psycopg import conninfo, sql
 
 from infra.local import doubles
-from tests.support.doubles import JDBC_SINK, POSTGRES_SOURCE, ConnectView, SecretDesk
+from tests.support.doubles import JDBC_SINK, POSTGRES_SOURCE, ConnectView, SecretEndpoint
 from tests.support.postgresql import running_postgresql
 from tests.support.waiting import eventually
 
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """A broker, a Connect worker, a PostgreSQL and a desk for secrets."""
+    """A broker, a Connect worker, a PostgreSQL and a secret endpoint."""
 
     kafka: str
     connect: ConnectView
     postgres: str = field(repr=False)
-    desk: SecretDesk
+    secret_endpoint: SecretEndpoint
     kill_worker: Callable[[], None]
     start_worker: Callable[[], None]
 
@@ -41,14 +41,14 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
 
 def _real_world(request: pytest.FixtureRequest, ends: ExitStack) -> World:
     stack = request.getfixturevalue("real_stack_in_use")
-    desk = SecretDesk(port=stack.headgate_port, credential=stack.service_credential)
-    ends.callback(desk.close)
+    secret_endpoint = SecretEndpoint(port=stack.headgate_port, credential=stack.service_credential)
+    ends.callback(secret_endpoint.close)
     addresses = stack.stack.addresses
     return World(
         kafka=addresses.kafka,
         connect=ConnectView(url=addresses.connect),
         postgres=addresses.postgres,
-        desk=desk,
+        secret_endpoint=secret_endpoint,
         kill_worker=stack.stack.connect.kill,
         start_worker=stack.stack.connect.start,
     )
@@ -56,15 +56,15 @@ def _real_world(request: pytest.FixtureRequest, ends: ExitStack) -> World:
 
 def _double_world(_: pytest.FixtureRequest, ends: ExitStack) -> World:
     database = ends.enter_context(running_postgresql())
-    desk = SecretDesk()
-    ends.callback(desk.close)
-    running = doubles.start(headgate_url=desk.url, service_credential=desk.credential)
+    secret_endpoint = SecretEndpoint()
+    ends.callback(secret_endpoint.close)
+    running = doubles.start(headgate_url=secret_endpoint.url, service_credential=secret_endpoint.credential)
     ends.callback(running.stop)
     return World(
         kafka=running.kafka,
         connect=ConnectView(url=running.connect),
         postgres=database.url,
-        desk=desk,
+        secret_endpoint=secret_endpoint,
         kill_worker=running.connect_double.crash,
         start_worker=running.connect_double.boot,
     )
@@ -99,7 +99,7 @@ class Shop:
             "database.hostname": self.address["host"],
             "database.port": self.address["port"],
             "database.user": self.address["user"],
-            "database.password": self.world.desk.reference("password", self.password),
+            "database.password": self.world.secret_endpoint.reference("password", self.password),
             "database.dbname": self.name,
             "topic.prefix": plain,
             "plugin.name": "pgoutput",
@@ -125,7 +125,7 @@ class Shop:
             "topics": f"{name}.nothing",
             "connection.url": f"jdbc:postgresql://{self.address['host']}:{self.address['port']}/{self.name}",
             "connection.username": self.address["user"],
-            "connection.password": self.world.desk.reference("password", self.password),
+            "connection.password": self.world.secret_endpoint.reference("password", self.password),
         }
         config.update({key.replace("__", "."): value for key, value in changes.items()})
         return {key: value for key, value in config.items() if value is not None}

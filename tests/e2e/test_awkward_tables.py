@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests.e2e.awkward import SOURCE_SCHEMA, TABLES, Awkward
-from tests.support.real_headgate import Json, Place, RealHeadgate
+from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
@@ -18,8 +18,8 @@ class Moved:
     """One pipeline over all awkward tables, delivered into tables of the sink's making and into tables made before."""
 
     headgate: RealHeadgate
-    source: Place
-    target: Place
+    source: RealDatabase
+    target: RealDatabase
     pipeline: Json
     deliveries: dict[str, Json]
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.e2e.typed import CHANGED, CHANGED_WHEN_MADE, EQUAL, STOPPING, USER_TYPES, Typed, definitions, rows
-from tests.support.real_headgate import Json, Place, RealHeadgate
+from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
@@ -24,15 +24,15 @@ def spelled(statement: str, schema: str) -> str:
     return statement.replace("{schema}", f'"{schema}"')
 
 
-def make_tables(place: Place, schema: str, *, generated: str) -> None:
+def make_tables(database: RealDatabase, schema: str, *, generated: str) -> None:
     """Every table, owned by the account."""
-    place.run(*(spelled(statement, schema) for statement in USER_TYPES))
+    database.run(*(spelled(statement, schema) for statement in USER_TYPES))
     tables = {**GROUPS, **{name: (typed,) for name, typed in STOP_TABLES.items()}}
     for name, columns in tables.items():
-        place.run(f"CREATE TABLE {schema}.{name} ({definitions(columns, schema)})")
-    place.run(GENERATED.replace("{schema}", schema).replace("{generated}", generated))
+        database.run(f"CREATE TABLE {schema}.{name} ({definitions(columns, schema)})")
+    database.run(GENERATED.replace("{schema}", schema).replace("{generated}", generated))
     for name in (*tables, "derived"):
-        place.run(f"ALTER TABLE {schema}.{name} OWNER TO {{role}}")
+        database.run(f"ALTER TABLE {schema}.{name} OWNER TO {{role}}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +40,8 @@ class Types:
     """Every type moved once as a snapshot and once as changes, into tables of both kinds."""
 
     headgate: RealHeadgate
-    source: Place
-    target: Place
+    source: RealDatabase
+    target: RealDatabase
     tables: dict[str, Json]
     destination: Json
     pipeline: Json
@@ -49,9 +49,9 @@ class Types:
     warnings: list[Json]
     """What the preview said before the sink made its tables."""
 
-    def column(self, place: Place, schema: str, table: str, column: str) -> list[str] | str:
+    def column(self, database: RealDatabase, schema: str, table: str, column: str) -> list[str] | str:
         """The column's values by key, as text."""
-        return place.content(schema, table, ["id", column])
+        return database.content(schema, table, ["id", column])
 
     def topic(self, table: str) -> str:
         """The table's topic."""

@@ -9,7 +9,7 @@ import boto3
 import httpx
 import pytest
 
-from tests.support.leaks import Exhibit, Leak, leaks
+from tests.support.leaks import CapturedOutput, Leak, find_leaks
 from tests.support.real_headgate import RealHeadgate
 from tests.support.waiting import eventually
 
@@ -50,47 +50,47 @@ def secrets_in_use(headgate: RealHeadgate) -> dict[str, str]:
 def test_nothing_that_the_real_stack_wrote_or_shows_holds_a_secret(
     headgate: RealHeadgate, secrets_in_use: dict[str, str], real_state: Path
 ) -> None:
-    exhibits = [*_files(real_state), *_connect(headgate), *_tables(headgate), *_answers(headgate)]
-    assert {exhibit.channel for exhibit in exhibits} == {"file", "connect", "table", "answer"}
+    outputs = [*_files(real_state), *_connect(headgate), *_tables(headgate), *_answers(headgate)]
+    assert {output.channel for output in outputs} == {"file", "connect", "table", "answer"}
     for kind in ("state/logs/connect.log", "state/dynamodb/", "state/sqs/", "state/kafka/", "headgate.log"):
-        assert any(kind in exhibit.place for exhibit in exhibits), kind
-    assert [str(leak) for leak in leaks(secrets_in_use, exhibits) if not _legal(leak)] == []
+        assert any(kind in output.location for output in outputs), kind
+    assert [str(leak) for leak in find_leaks(secrets_in_use, outputs) if not _legal(leak)] == []
 
 
 def test_a_secret_in_a_file_of_the_stack_would_be_found(secrets_in_use: dict[str, str], real_state: Path) -> None:
     planted = real_state / "planted"
     planted.write_bytes(b"." * (PART - 5) + secrets_in_use["source password"].encode())
-    found = leaks(secrets_in_use, _files(real_state))
+    found = find_leaks(secrets_in_use, _files(real_state))
     planted.unlink()
-    assert ("source password", "planted") in {(leak.secret, leak.place) for leak in found}
+    assert ("source password", "planted") in {(leak.secret, leak.location) for leak in found}
 
 
 def _legal(leak: Leak) -> bool:
-    return any(leak.secret == secret and leak.place.startswith(place) for secret, place in LEGAL)
+    return any(leak.secret == secret and leak.location.startswith(location) for secret, location in LEGAL)
 
 
-def _files(state: Path) -> Iterator[Exhibit]:
+def _files(state: Path) -> Iterator[CapturedOutput]:
     """Every file of the state but the databases' own; long ones in parts that overlap."""
     for file in sorted(state.rglob("*")):
-        place = file.relative_to(state).as_posix()
-        if file.is_file() and not place.startswith("state/postgres/"):
+        location = file.relative_to(state).as_posix()
+        if file.is_file() and not location.startswith("state/postgres/"):
             with file.open("rb") as stream:
                 tail = b""
                 while part := stream.read(PART):
                     if part.strip(b"\0"):
-                        yield Exhibit("file", place, tail + part)
+                        yield CapturedOutput("file", location, tail + part)
                     tail = part[-OVERLAP:]
 
 
-def _connect(headgate: RealHeadgate) -> Iterator[Exhibit]:
+def _connect(headgate: RealHeadgate) -> Iterator[CapturedOutput]:
     with httpx.Client(base_url=headgate.stack.addresses.connect, timeout=20, trust_env=False) as http:
         for name in http.get("/connectors").json():
             for path in ("", "/config", "/status", "/tasks", "/topics"):
                 where = f"/connectors/{name}{path}"
-                yield Exhibit("connect", where, http.get(where).content)
+                yield CapturedOutput("connect", where, http.get(where).content)
 
 
-def _tables(headgate: RealHeadgate) -> Iterator[Exhibit]:
+def _tables(headgate: RealHeadgate) -> Iterator[CapturedOutput]:
     client: Any = boto3.client(
         "dynamodb", endpoint_url=headgate.stack.addresses.dynamodb, region_name="us-east-1",
         aws_access_key_id="local", aws_secret_access_key="local",
@@ -98,14 +98,14 @@ def _tables(headgate: RealHeadgate) -> Iterator[Exhibit]:
     for name in client.list_tables()["TableNames"]:
         for page in client.get_paginator("scan").paginate(TableName=name):
             for item in page["Items"]:
-                yield Exhibit("table", name, json.dumps(item, default=repr, ensure_ascii=False).encode())
+                yield CapturedOutput("table", name, json.dumps(item, default=repr, ensure_ascii=False).encode())
 
 
-def _answers(headgate: RealHeadgate) -> Iterator[Exhibit]:
+def _answers(headgate: RealHeadgate) -> Iterator[CapturedOutput]:
     for path in ("/sources", "/destinations", "/pipelines", "/deliveries", "/connect/clusters", "/audit?limit=500"):
         answer = headgate.client.get(path)
         assert answer.status_code == 200, path
-        yield Exhibit("answer", path, answer.content + repr(answer.headers).encode())
+        yield CapturedOutput("answer", path, answer.content + repr(answer.headers).encode())
 
 
 def _until_there(target: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.blocking_proxy import BlockingProxy
 from tests.support.postgresql import RunningPostgreSQL, reader_of, running_postgresql
-from tests.support.real_headgate import Json, Place, RealHeadgate
+from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
@@ -119,34 +119,34 @@ class Bench:
     """A source in good order, discovered, and ready to be broken."""
 
     headgate: RealHeadgate
-    place: Place
+    database: RealDatabase
     source: Json
 
     def run(self, statements: Sequence[str]) -> None:
         """Runs statements on the source."""
-        self.place.run(*(statement.replace("{database}", self.place.database) for statement in statements))
+        self.database.run(*(statement.replace("{database}", self.database.name) for statement in statements))
 
     def body(self, options: Json) -> Json:
         """The input of a pipeline over the orders."""
-        named = {key: value.replace("{database}", self.place.database) for key, value in options.items()}
+        named = {key: value.replace("{database}", self.database.name) for key, value in options.items()}
         return self.headgate.pipeline_body(self.source, [ORDERS], options=named)
 
     def slots(self) -> list[str]:
         """Slots of the source's database."""
         query = "SELECT slot_name::text FROM pg_replication_slots WHERE database = current_database()"
-        return [name for (name,) in self.place.run(query)]
+        return [name for (name,) in self.database.run(query)]
 
     def publications(self) -> list[str]:
         """Publications in the source's database."""
-        return [name for (name,) in self.place.run("SELECT pubname::text FROM pg_publication")]
+        return [name for (name,) in self.database.run("SELECT pubname::text FROM pg_publication")]
 
 
 def bench(headgate: RealHeadgate, before: Sequence[str] = (), server: str | None = None, **config: Any) -> Bench:
     """A source in good order."""
-    place = headgate.database("fault", *GOOD_ORDER, *before, server=server)
-    source = headgate.source(place, **config)
+    database = headgate.database("fault", *GOOD_ORDER, *before, server=server)
+    source = headgate.source(database, **config)
     headgate.discover(source)
-    return Bench(headgate=headgate, place=place, source=source)
+    return Bench(headgate=headgate, database=database, source=source)
 
 
 def failing(error: Json) -> set[str]:
@@ -182,7 +182,7 @@ def assert_draft_deploys(it: Bench, pipeline: Json) -> None:
     it.headgate.until_records(topic, 1)
     it.run(["UPDATE shop.orders SET customer = 'two'"])
     it.headgate.until_records(topic, 2)
-    it.headgate.delete_pipeline(pipeline, it.place)
+    it.headgate.delete_pipeline(pipeline, it.database)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,9 +242,9 @@ def test_slot_that_somebody_else_reads_is_refused_until_they_leave(headgate: Rea
     it.run([f"SELECT pg_create_logical_replication_slot('{slot}', 'pgoutput')"])
     address = urlsplit(headgate.stack.addresses.postgres)
     server = RunningPostgreSQL(
-        port=it.place.port, superuser_password=address.password or "", log=headgate.stack.postgres.plan.log
+        port=it.database.port, superuser_password=address.password or "", log=headgate.stack.postgres.plan.log
     )
-    with reader_of(server, it.place.database, slot, "made_before"):
+    with reader_of(server, it.database.name, slot, "made_before"):
         assert_refused(it, pipeline, {"slot"})
     assert_draft_deploys(it, pipeline)
 
@@ -294,48 +294,48 @@ def test_server_that_lets_nobody_in_is_named_by_the_connection(headgate: RealHea
     assert failing(headgate.refused("/pipelines", it.body({}))) == {"connection"}
 
 
-def signs_in(place: Place) -> bool:
+def signs_in(database: RealDatabase) -> bool:
     """Whether the server lets the role in."""
     try:
         psycopg.connect(
-            host=place.host, port=place.port, dbname=place.database, user=place.username, password=place.password,
-            connect_timeout=5,
+            host=database.host, port=database.port, dbname=database.name, user=database.username,
+            password=database.password, connect_timeout=5,
         ).close()  # fmt: skip
     except psycopg.OperationalError:
         return False
     return True
 
 
-def rule(place: Place, rules: Sequence[str]) -> None:
+def rule(database: RealDatabase, rules: Sequence[str]) -> None:
     """Writes the server's access list (pg_hba.conf) and makes it count."""
-    ((path,),) = place.run("SHOW hba_file")
+    ((path,),) = database.run("SHOW hba_file")
     lines = ", ".join(f"({at}, '{line}')" for at, line in enumerate(rules))
     listed = f"SELECT line FROM (VALUES {lines}) AS rules (at, line) ORDER BY at"
-    place.run(f"COPY ({listed}) TO '{path}'", "SELECT pg_reload_conf()")
+    database.run(f"COPY ({listed}) TO '{path}'", "SELECT pg_reload_conf()")
 
 
 @contextmanager
-def refused_by_the_access_list(place: Place) -> Iterator[None]:
+def refused_by_the_access_list(database: RealDatabase) -> Iterator[None]:
     """The server refuses the role wherever it comes from, and whatever its password."""
-    ((text,),) = place.run("SELECT pg_read_file(current_setting('hba_file'))")
+    ((text,),) = database.run("SELECT pg_read_file(current_setting('hba_file'))")
     rules = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    rule(place, [f"host all {place.username} all reject", *rules])
+    rule(database, [f"host all {database.username} all reject", *rules])
     try:
-        eventually(lambda: not signs_in(place))
+        eventually(lambda: not signs_in(database))
         yield
     finally:
-        rule(place, rules)
+        rule(database, rules)
 
 
 def test_server_whose_access_list_refuses_the_role_is_named_by_the_connection(headgate: RealHeadgate) -> None:
     it = bench(headgate)
     pipeline = headgate.post("/pipelines", it.body({}))
-    with refused_by_the_access_list(it.place):
+    with refused_by_the_access_list(it.database):
         checks = assert_refused(it, pipeline, {"connection"})
         assert checks["connection"]["current_value"] == "ACCESS_NOT_ALLOWED"
-    eventually(lambda: signs_in(it.place))
+    eventually(lambda: signs_in(it.database))
     headgate.deploy(pipeline)
-    headgate.delete_pipeline(pipeline, it.place)
+    headgate.delete_pipeline(pipeline, it.database)
 
 
 @pytest.fixture
@@ -364,7 +364,7 @@ def test_database_that_is_gone_is_refused(headgate: RealHeadgate) -> None:
     it = bench(headgate)
     pipeline = headgate.post("/pipelines", it.body({}))
     postgres = headgate.database("elsewhere")
-    postgres.run(f"ALTER DATABASE {it.place.database} RENAME TO {it.place.database}_away")
+    postgres.run(f"ALTER DATABASE {it.database.name} RENAME TO {it.database.name}_away")
     error = headgate.refused(f"/pipelines/{pipeline['id']}/deploy")
     assert failing(error) == {"connection"}
     assert error["details"]["checks"][0]["current_value"] == "DATABASE_NOT_FOUND"
@@ -390,7 +390,7 @@ def test_server_without_a_free_slot_or_sender_is_refused_until_there_is_one(head
         it = bench(headgate, [PUBLISHED], server=url_of(server))
         pipeline = headgate.post("/pipelines", it.body(EXISTING))
         it.run(["SELECT pg_create_logical_replication_slot('somebody', 'pgoutput')"])
-        with reader_of(server, it.place.database, "somebody", "made_before"):
+        with reader_of(server, it.database.name, "somebody", "made_before"):
             assert_refused(it, pipeline, {"wal_senders"})
         it.run(["SELECT pg_create_physical_replication_slot('another')"])
         assert_refused(it, pipeline, {"replication_slots"})

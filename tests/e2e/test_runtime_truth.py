@@ -19,7 +19,7 @@ from infra.local.process.reaper import Reaper
 from infra.local.stack import connect
 from infra.local.stack.fetch import fetch_all
 from infra.local.stack.folders import Folders
-from tests.support.real_headgate import Json, Place, RealHeadgate
+from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
@@ -33,8 +33,8 @@ class Running:
     """A pipeline over `shop.orders` with a delivery into a table of the same name."""
 
     headgate: RealHeadgate
-    source: Place
-    target: Place
+    source: RealDatabase
+    target: RealDatabase
     registered: Json
     pipeline: Json
     delivery: Json

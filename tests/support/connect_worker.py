@@ -132,7 +132,7 @@ class Worker:
         self._thread.join()
 
 
-def at(url: str, username: str | None = None, password: Secret | None = None, **changes: Any) -> Connect:
+def connect_at(url: str, username: str | None = None, password: Secret | None = None, **changes: Any) -> Connect:
     return Connect(
         connect_endpoint(url, username, password),
         **{"check_host": AddressPolicy(allow_loopback=True), "sleep": lambda _: None, **changes},
@@ -145,7 +145,7 @@ def connect_endpoint(
     return OpenedEndpoint.unsaved(ConnectAddress(base_url=url, username=username), {"password": password})
 
 
-def soon(seconds: float = 5) -> Deadline:
+def short_deadline(seconds: float = 5) -> Deadline:
     return Deadline.after(seconds)
 
 

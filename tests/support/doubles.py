@@ -1,4 +1,4 @@
-"""What tests of and with the doubles share: a desk that hands out secrets, and a client's view of Kafka Connect."""
+"""Shared by tests of the doubles and tests with them: a secret endpoint, and Kafka Connect as a client sees it."""
 
 import json
 import threading
@@ -16,10 +16,10 @@ POSTGRES_SOURCE = "io.debezium.connector.postgresql.PostgresConnector"
 JDBC_SINK = "io.debezium.connector.jdbc.JdbcSinkConnector"
 
 
-class SecretDesk:
+class SecretEndpoint:
     """Headgate's secret endpoint and nothing else: what a Connect worker asks for the values behind its references."""
 
-    def __init__(self, *, port: int = 0, credential: str = "desk-credential") -> None:
+    def __init__(self, *, port: int = 0, credential: str = "secret_endpoint-credential") -> None:
         self.credential = credential
         self.reads: list[str] = []
         self._secrets: dict[str, dict[str, str]] = {}
@@ -29,7 +29,7 @@ class SecretDesk:
 
     @property
     def url(self) -> str:
-        """The base URL, the same for the desk's whole life."""
+        """The base URL, the same for as long as the endpoint lives."""
         return f"http://127.0.0.1:{self._port}"
 
     def put(self, **fields: str) -> str:
@@ -44,11 +44,11 @@ class SecretDesk:
 
     def open(self) -> None:
         """Listen (again), always on the same port."""
-        desk = self
+        secret_endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                desk._answer(self)
+                secret_endpoint._answer(self)
 
             def log_message(self, format: str, *args: object) -> None:
                 pass
@@ -118,7 +118,7 @@ class ConnectView:
         status = answer.json()
         return status["connector"]["state"], [task["state"] for task in status["tasks"]]
 
-    def reach(self, name: str, connector: str, *tasks: str) -> None:
+    def wait_for_states(self, name: str, connector: str, *tasks: str) -> None:
         """Wait until connector and tasks have these states."""
         eventually(lambda: self.states(name), lambda seen: seen == (connector, list(tasks)))
 

@@ -50,9 +50,9 @@ class FakeDatabase:
     bug: Exception | None = None
     """What looking at it raises that no client should."""
 
-    def at(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> "PaperClient":
+    def at(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> "FakeDatabaseClient":
         """A client of it. It answers every address in the same way."""
-        return PaperClient(self, endpoint.address)
+        return FakeDatabaseClient(self, endpoint.address)
 
     def look(self) -> None:
         """Raise what stands in the way of looking at it."""
@@ -78,7 +78,7 @@ class FakeDatabase:
 
 
 @dataclass(frozen=True)
-class PaperClient:
+class FakeDatabaseClient:
     """A `Database`."""
 
     database: FakeDatabase
@@ -120,11 +120,11 @@ class FakeConnect(ConnectDouble):
     def __init__(self, *, broker: Broker) -> None:
         super().__init__(headgate_url="", service_credential="", broker=broker, delays=NO_DELAYS)
         secrets = _NoSecrets(url="", credential="")
-        self._tasks = _PaperTasks(**{**_parts(self._tasks), "secrets": secrets})
-        self._worker = _PaperWorker(**{**_parts(self._worker), "secrets": secrets, "tasks": self._tasks})
+        self._tasks = _FakeTasks(**{**_parts(self._tasks), "secrets": secrets})
+        self._worker = _FakeWorker(**{**_parts(self._worker), "secrets": secrets, "tasks": self._tasks})
         self._routes = Routes(self._worker, self._routes._identity)
 
-    def make(self, connector: Connector) -> None:
+    def restore(self, connector: Connector) -> None:
         """Put a connector back as it was. It shows no state before it has started: who waits for it, waits for that."""
         connector.part = Part()
         connector.changed()
@@ -154,7 +154,7 @@ class FakeConnect(ConnectDouble):
             failed = "FAILED" in (one.part.state, *tasks) and "RESTARTING" not in (one.part.state, *tasks)
             return failed or (one.part.state == SHOWN[one.target] and tasks == wanted)
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """No connector, no fault, no call: as new."""
         self.faults.clear()
         for name in self.names():
@@ -172,11 +172,11 @@ class _NoSecrets(SecretReader):
         return dict(config)
 
 
-class _PaperTasks(TaskRunner):
+class _FakeTasks(TaskRunner):
     def _started(self, connector: Connector, resolved: dict[str, str]) -> Running:
         return Running(trace=connector.planned_failures.pop(0)) if connector.planned_failures else Running()
 
 
-class _PaperWorker(Worker):
+class _FakeWorker(Worker):
     def _errors(self, plugin: Plugin, resolved: Mapping[str, str]) -> dict[str, list[str]]:
         return field_errors(plugin, resolved)

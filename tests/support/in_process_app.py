@@ -88,12 +88,12 @@ class VirtualClock:
         self.now += timedelta(seconds=seconds)
 
 
-class _KeptConnect(Connect):
+class _CachedConnect(Connect):
     def close(self) -> None:
         """Stay connected."""
 
 
-class _KeptKafka(Kafka):
+class _CachedKafka(Kafka):
     def close(self) -> None:
         """Stay connected."""
 
@@ -111,7 +111,7 @@ class Connections:
             Connect.close(one)
 
 
-class KeptClients(Clients):
+class CachedClients(Clients):
     """Clients for databases in memory; those for Connect and Kafka are kept."""
 
     def __init__(self, database: FakeDatabase, kept: Connections) -> None:
@@ -122,13 +122,13 @@ class KeptClients(Clients):
     def kafka(self, endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
         servers = endpoint.address.bootstrap_servers
         if servers not in self._kept.kafka:
-            self._kept.kafka[servers] = _KeptKafka(endpoint, check_host=self._policy)
+            self._kept.kafka[servers] = _CachedKafka(endpoint, check_host=self._policy)
         return self._kept.kafka[servers]
 
     def connect(self, endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
         base_url = endpoint.address.base_url
         if base_url not in self._kept.connect:
-            self._kept.connect[base_url] = _KeptConnect(endpoint, check_host=self._policy, sleep=_blink)
+            self._kept.connect[base_url] = _CachedConnect(endpoint, check_host=self._policy, sleep=_blink)
         return self._kept.connect[base_url]
 
 
@@ -137,7 +137,7 @@ def _blink(_seconds: float) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class AppSnapshot:
     """Everything that a house holds, for `House.restore`."""
 
     tables: Any
@@ -167,19 +167,19 @@ class InProcessApp:
         """The process is gone and another one takes its place: whatever was only in memory is lost."""
         self.services = self._new_process()
 
-    def keep(self) -> Kept:
+    def snapshot(self) -> AppSnapshot:
         """Everything as it is now."""
         self.connect.settle()
         connectors = tuple(deepcopy(self.connect.connector(name)) for name in self.connect.names())
-        return Kept(tables=self.tables.keep(), connectors=connectors, now=self.clock.now)
+        return AppSnapshot(tables=self.tables.snapshot(), connectors=connectors, now=self.clock.now)
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, kept: AppSnapshot) -> None:
         """Put everything back as it was, with a fresh process."""
-        self.connect.forget()
+        self.connect.reset()
         self.tables.restore(kept.tables)
         self.clock.now = kept.now
         for connector in kept.connectors:
-            self.connect.make(deepcopy(connector))
+            self.connect.restore(deepcopy(connector))
         self.connect.settle()
         self.restart()
 
@@ -290,7 +290,9 @@ class InProcessApp:
         )
 
     def _new_process(self) -> Services:
-        return Services(SETTINGS, clients=KeptClients(self.database, self.connections), clock=self.clock, sleep=_blink)
+        return Services(
+            SETTINGS, clients=CachedClients(self.database, self.connections), clock=self.clock, sleep=_blink
+        )
 
 
 @contextmanager
@@ -317,13 +319,13 @@ def _through(interceptor: CallInterceptor) -> Iterator[None]:
         what = f"{request.method} {request.url.path}"
         validates = request.url.path.endswith("/validate")
         writes = request.method != "GET" and not validates
-        return interceptor.passing(Side.CONNECT, what, writes=writes, call=lambda: send(transport, request))
+        return interceptor.intercept(Side.CONNECT, what, writes=writes, call=lambda: send(transport, request))
 
     with patch.object(httpx.HTTPTransport, "handle_request", through_gate):
         yield
 
 
-def changed(system: Source | Destination, **changes: Any) -> SystemInput:
+def changed_input(system: Source | Destination, **changes: Any) -> SystemInput:
     """What a person says who changes that of a source or destination, and keeps its secrets."""
     given = SystemInput(
         name=system.name,
@@ -356,18 +358,18 @@ def _address(number: int) -> DatabaseAddress:
 
 
 @pytest.fixture(scope="module")
-def app_of_the_module() -> Iterator[tuple[InProcessApp, Kept]]:
+def app_of_the_module() -> Iterator[tuple[InProcessApp, AppSnapshot]]:
     """One house for the tests of a module, and how it was when it was new.
 
     Not for longer: moto is one for the whole process, and other modules start it themselves.
     """
     interceptor = CallInterceptor()
     with on_moto(interceptor) as tables, app_on(tables, interceptor) as app:
-        yield app, app.keep()
+        yield app, app.snapshot()
 
 
 @pytest.fixture
-def app(app_of_the_module: tuple[InProcessApp, Kept]) -> InProcessApp:
+def app(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> InProcessApp:
     """A house with empty tables and an empty Connect cluster."""
     made, empty = app_of_the_module
     made.restore(empty)

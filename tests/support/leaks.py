@@ -1,6 +1,6 @@
-"""Looks for secrets where they must not be: as they are, and in every dress that software puts on text.
+"""Looks for secrets where they must not be: as they are, and in every encoding that software puts on text.
 
-found = leaks({"database password": "..."}, [Exhibit("log", "headgate.log", data)])
+found = find_leaks({"database password": "..."}, [CapturedOutput("log", "headgate.log", data)])
 """
 
 import base64
@@ -15,11 +15,11 @@ WINDOW = 12
 
 
 @dataclass(frozen=True)
-class Exhibit:
+class CapturedOutput:
     """A piece of what a system has let out: the channel, where in it, and the bytes."""
 
     channel: str
-    place: str
+    location: str
     data: bytes
 
 
@@ -29,31 +29,31 @@ class Leak:
 
     secret: str
     channel: str
-    place: str
-    dress: str
+    location: str
+    encoding: str
 
     def __str__(self) -> str:
-        return f"{self.secret} ({self.dress}) in {self.channel}: {self.place}"
+        return f"{self.secret} ({self.encoding}) in {self.channel}: {self.location}"
 
 
-def leaks(secrets: Mapping[str, str], exhibits: Iterable[Exhibit]) -> list[Leak]:
-    """Every secret in every exhibit, each once."""
+def find_leaks(secrets: Mapping[str, str], outputs: Iterable[CapturedOutput]) -> list[Leak]:
+    """Every secret in every output, each once."""
     found: dict[Leak, None] = {}
-    for exhibit in exhibits:
+    for output in outputs:
         for name, secret in secrets.items():
-            dress = next((dress for dress, form in dresses(secret) if form in exhibit.data), None)
-            if dress is not None:
-                found[Leak(name, exhibit.channel, exhibit.place, dress)] = None
+            encoding = next((encoding for encoding, form in encodings(secret) if form in output.data), None)
+            if encoding is not None:
+                found[Leak(name, output.channel, output.location, encoding)] = None
     return list(found)
 
 
 @cache
-def dresses(secret: str) -> tuple[tuple[str, bytes], ...]:
+def encodings(secret: str) -> tuple[tuple[str, bytes], ...]:
     """What to look for, the plainest first."""
-    return tuple(_dresses(secret))
+    return tuple(_encodings(secret))
 
 
-def _dresses(secret: str) -> Iterator[tuple[str, bytes]]:
+def _encodings(secret: str) -> Iterator[tuple[str, bytes]]:
     raw = secret.encode()
     yield "raw", raw
     for offset in range(3):

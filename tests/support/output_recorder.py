@@ -21,13 +21,13 @@ from infra.local.app.first_admin import FirstAdmin, PasswordFile
 from infra.local.process.ports import kept_ports
 from infra.local.stack.kept_secrets import kept_secret
 from infra.local.stack.layout import ROOT
-from tests.support.leaks import Exhibit
+from tests.support.leaks import CapturedOutput
 from tests.support.postgresql import RunningPostgreSQL, running_postgresql
 
 Json = dict[str, Any]
 
 
-def canary(kind: str) -> str:
+def unique_secret(kind: str) -> str:
     """A secret that nothing else is like, with characters that encodings change."""
     return f'{kind[:1]}{secrets.token_urlsafe(12)}"/&é {secrets.token_urlsafe(12)}'
 
@@ -44,7 +44,7 @@ class OutputRecorder:
     postgresql: RunningPostgreSQL
     credential: str
     secrets: dict[str, str]
-    exhibits: list[Exhibit] = field(default_factory=list)
+    outputs: list[CapturedOutput] = field(default_factory=list)
     ids: dict[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -59,38 +59,41 @@ class OutputRecorder:
         where = path if path.startswith(("/internal", "/openapi", "/docs", "/health")) else "/api/v1" + path
         return self.http.request(method, where, headers=headers, **content, **more)
 
-    def made(self, path: str, body: Any, status: int = 201) -> Json:
+    def post_ok(self, path: str, body: Any, status: int = 201) -> Json:
         """What a request that must succeed answers."""
         answer = self.call("POST", path, body)
         assert answer.status_code == status, answer.text
         return dict(answer.json())
 
-    def order(self, **order: str) -> Any:
+    def command(self, **arguments: str) -> Any:
         """Tell the process something."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.write(json.dumps(arguments) + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline()
         assert answer, f"the process has ended: {self.log.read_text()[-3000:]}"
         return json.loads(answer)["done"]
 
-    def everything(self) -> list[Exhibit]:
+    def everything(self) -> list[CapturedOutput]:
         """All that has come out so far, and all that is stored."""
-        held = self.order(do="dump")
+        held = self.command(command="dump")
         connect = self.doubles.connect_double
         return [
-            *self.exhibits,
-            Exhibit("log", self.log.name, self.log.read_bytes()),
+            *self.outputs,
+            CapturedOutput("log", self.log.name, self.log.read_bytes()),
             *(
-                Exhibit("table", name, json.dumps(row, ensure_ascii=False).encode())
+                CapturedOutput("table", name, json.dumps(row, ensure_ascii=False).encode())
                 for name, rows in held["tables"].items()
                 for row in rows
             ),
-            *(Exhibit("queue", str(number), body.encode()) for number, body in enumerate(held["messages"])),
-            *(Exhibit("connector", name, json.dumps(connect.config_of(name)).encode()) for name in connect.names()),
+            *(CapturedOutput("queue", str(number), body.encode()) for number, body in enumerate(held["messages"])),
             *(
-                Exhibit("state folder", file.relative_to(self.state).as_posix(), file.read_bytes())
+                CapturedOutput("connector", name, json.dumps(connect.config_of(name)).encode())
+                for name in connect.names()
+            ),
+            *(
+                CapturedOutput("state folder", file.relative_to(self.state).as_posix(), file.read_bytes())
                 for file in sorted(self.state.rglob("*"))
                 if file.is_file() and file != self.log
             ),
@@ -98,15 +101,15 @@ class OutputRecorder:
 
     def _record(self, answer: httpx.Response) -> None:
         answer.read()
-        place = f"{answer.request.method} {answer.request.url.path}"
+        location = f"{answer.request.method} {answer.request.url.path}"
         head = "\n".join(f"{name}: {value}" for name, value in answer.headers.multi_items())
-        self.exhibits += [
-            Exhibit("response headers", place, head.encode()),
-            Exhibit("response body", place, answer.content),
+        self.outputs += [
+            CapturedOutput("response headers", location, head.encode()),
+            CapturedOutput("response body", location, answer.content),
         ]
 
 
-def start_cage(state: Path, ends: ExitStack) -> OutputRecorder:
+def start_recorder(state: Path, ends: ExitStack) -> OutputRecorder:
     """A running one with an Admin signed in; it ends with `ends`. What a local run keeps lies in `state`."""
     credential = kept_secret(state / "service-credential")
     master_key = kept_secret(state / "master-key", lambda: base64.b64encode(secrets.token_bytes(32)).decode())
@@ -122,12 +125,12 @@ def start_cage(state: Path, ends: ExitStack) -> OutputRecorder:
     built = OutputRecorder(
         url=url, process=process, log=log, state=state, doubles=started, postgresql=server, credential=credential,
         secrets={
-            "source password": canary("s"),
-            "destination password": canary("d"),
-            "CA certificate": canary("a"),
-            "Connect password": canary("c"),
-            "Kafka password": canary("k"),
-            "wrong password": canary("w"),
+            "source password": unique_secret("s"),
+            "destination password": unique_secret("d"),
+            "CA certificate": unique_secret("a"),
+            "Connect password": unique_secret("c"),
+            "Kafka password": unique_secret("k"),
+            "wrong password": unique_secret("w"),
             "admin password": admin.password,
             "master key": master_key,
             "service credential": credential,
@@ -142,7 +145,7 @@ class _Process:
     """The process with its orders; its log is a file."""
 
     def __init__(self, port: int, variables: dict[str, str], log: Path) -> None:
-        command = [sys.executable, "-m", "tests.support.canary_process", str(port)]
+        command = [sys.executable, "-m", "tests.support.leak_test_process", str(port)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         with log.open("w") as errors:
             self._process = subprocess.Popen(  # type: ignore[call-overload]

@@ -36,12 +36,12 @@ _numbers = itertools.count(1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class RealDatabase:
     """A database on the stack's PostgreSQL, or another one, and the account that Headgate signs in with."""
 
     host: str
     port: int
-    database: str
+    name: str
     username: str
     password: str = field(repr=False)
     superuser: str = field(repr=False)
@@ -53,7 +53,7 @@ class Place:
         return {
             "host": self.host,
             "port": self.port,
-            "database_name": self.database,
+            "database_name": self.name,
             "username": self.username,
             "connection_timeout_seconds": 3,
         }
@@ -66,7 +66,7 @@ class Place:
     def run(self, *statements: str) -> list[tuple[Any, ...]]:
         """Runs statements as the superuser, each by itself; gives the rows of the last. `{role}` is the account's."""
         rows: list[tuple[Any, ...]] = []
-        with psycopg.connect(self.superuser, dbname=self.database, autocommit=True, connect_timeout=10) as connection:
+        with psycopg.connect(self.superuser, dbname=self.name, autocommit=True, connect_timeout=10) as connection:
             for statement in statements:
                 done = connection.execute(statement.replace("{role}", self.username).encode())
                 rows = done.fetchall() if done.description else []
@@ -76,7 +76,7 @@ class Place:
         """Every row as text, ordered; the name of the error when the table or one of its columns is not there."""
         row = SQL(", ").join(SQL("{}::text").format(Identifier(column)) for column in columns)
         query = SQL("SELECT ROW({})::text AS line FROM {} ORDER BY line").format(row, Identifier(schema, table))
-        with psycopg.connect(self.superuser, dbname=self.database, connect_timeout=10) as connection:
+        with psycopg.connect(self.superuser, dbname=self.name, connect_timeout=10) as connection:
             try:
                 return [line for (line,) in connection.execute(query)]
             except psycopg.ProgrammingError as error:
@@ -94,9 +94,7 @@ class RealHeadgate:
     stream_cluster_id: str = ""
     connect_cluster_id: str = ""
 
-    def context(
-        self, method: str, path: str, body: Any = None, *, expect: int | Sequence[int] = (200, 201, 202)
-    ) -> Any:
+    def call(self, method: str, path: str, body: Any = None, *, expect: int | Sequence[int] = (200, 201, 202)) -> Any:
         """One request; the body of the answer, which must have the expected status."""
         answer = self.client.request(method, path, json=body)
         wanted = [expect] if isinstance(expect, int) else expect
@@ -120,14 +118,14 @@ class RealHeadgate:
 
     # --- places -----------------------------------------------------------------------------------------------------
 
-    def database(self, purpose: str, *statements: str, server: str | None = None) -> Place:
+    def database(self, purpose: str, *statements: str, server: str | None = None) -> RealDatabase:
         """A new database with an account that may replicate, create in it, and owns schema `shop`."""
         superuser = server or self.stack.addresses.postgres
         number = next(_numbers)
-        place = Place(
+        database = RealDatabase(
             host="127.0.0.1",
             port=urlsplit(superuser).port or 5432,
-            database=f"{purpose}{number}",
+            name=f"{purpose}{number}",
             username=f"{purpose}_role{number}",
             password=secrets.token_urlsafe(12),
             superuser=superuser,
@@ -135,26 +133,26 @@ class RealHeadgate:
         with psycopg.connect(superuser, autocommit=True, connect_timeout=10) as connection:
             connection.execute(
                 SQL("CREATE ROLE {} LOGIN REPLICATION PASSWORD {}").format(
-                    Identifier(place.username), Literal(place.password)
+                    Identifier(database.username), Literal(database.password)
                 )
             )
-            connection.execute(SQL("CREATE DATABASE {}").format(Identifier(place.database)))
-        place.run(
-            f"GRANT CREATE ON DATABASE {place.database} TO {{role}}",
+            connection.execute(SQL("CREATE DATABASE {}").format(Identifier(database.name)))
+        database.run(
+            f"GRANT CREATE ON DATABASE {database.name} TO {{role}}",
             "CREATE SCHEMA shop AUTHORIZATION {role}",
             *statements,
         )
-        return place
+        return database
 
     # --- the main job -----------------------------------------------------------------------------------------------
 
-    def source(self, place: Place, **config: Any) -> Json:
+    def source(self, database: RealDatabase, **config: Any) -> Json:
         """Registers a source."""
         body = {
             "name": f"source {next(_numbers)}",
             "provider": "postgresql",
-            "config": {**place.config, **config},
-            "credentials": place.credentials,
+            "config": {**database.config, **config},
+            "credentials": database.credentials,
         }
         return dict(self.post("/sources", body))
 
@@ -192,13 +190,13 @@ class RealHeadgate:
         """Waits for an observed state."""
         return eventually(lambda: dict(self.get(path)), lambda seen: seen["observed_state"] in states, seconds=within)
 
-    def destination(self, place: Place) -> Json:
+    def destination(self, database: RealDatabase) -> Json:
         """Registers a destination."""
         body = {
             "name": f"destination {next(_numbers)}",
             "provider": "postgresql",
-            "config": place.config,
-            "credentials": place.credentials,
+            "config": database.config,
+            "credentials": database.credentials,
         }
         return dict(self.post("/destinations", body))
 
@@ -246,13 +244,13 @@ class RealHeadgate:
         self.call("DELETE", path, expect=(204, 202))
         eventually(lambda: self.client.get(path).status_code, lambda status: status == 404)
 
-    def delete_pipeline(self, pipeline: Json, place: Place) -> None:
+    def delete_pipeline(self, pipeline: Json, database: RealDatabase) -> None:
         """Deletes a pipeline, and then its slot in the source: the server has room for a few only."""
         self.delete(f"/pipelines/{pipeline['id']}")
         slot = pipeline["options"]["slot_name"]
         query = f"FROM pg_replication_slots WHERE slot_name = '{slot}'"
-        eventually(lambda: place.run(f"SELECT 1 {query} AND active"), lambda rows: not rows)
-        place.run(f"SELECT pg_drop_replication_slot(slot_name) {query}")
+        eventually(lambda: database.run(f"SELECT 1 {query} AND active"), lambda rows: not rows)
+        database.run(f"SELECT pg_drop_replication_slot(slot_name) {query}")
 
     # --- behind the scenes ------------------------------------------------------------------------------------------
 

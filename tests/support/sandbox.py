@@ -90,13 +90,13 @@ class Api:
         """DELETE."""
         return self.call("DELETE", path, **more)
 
-    def made(self, path: str, body: Any = None, status: int = 201) -> Json:
+    def post_ok(self, path: str, body: Any = None, status: int = 201) -> Json:
         """What a POST that must succeed answers."""
         answer = self.post(path, body)
         assert answer.status_code == status, answer.text
         return dict(answer.json())
 
-    def shown(self, path: str) -> Any:
+    def get_ok(self, path: str) -> Any:
         """What a GET that must succeed answers."""
         answer = self.get(path)
         assert answer.status_code == 200, answer.text
@@ -113,8 +113,8 @@ class Sandbox:
     doubles: doubles.Doubles
     service_credential: str
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-    _orders: threading.Lock = field(default_factory=threading.Lock)
-    _kept: dict[str, Any] = field(default_factory=dict)
+    _command_lock: threading.Lock = field(default_factory=threading.Lock)
+    _cache: dict[str, Any] = field(default_factory=dict)
     _clients: list[httpx.Client] = field(default_factory=list)
 
     def close(self) -> None:
@@ -124,40 +124,40 @@ class Sandbox:
 
     # clients
 
-    def anybody(self) -> Api:
+    def unauthenticated(self) -> Api:
         """A client that is not signed in."""
         self._clients.append(httpx.Client(base_url=self.url, timeout=60, trust_env=False))
         return Api(http=self._clients[-1])
 
     def signed_in(self, email: str, password: str = PASSWORD) -> Api:
         """A client with a session of its own."""
-        api = self.anybody()
+        api = self.unauthenticated()
         assert api.post("/auth/login", {"email": email, "password": password}).status_code == 200
         return api
 
     @property
     def admin(self) -> Api:
         """The first Admin."""
-        return self._once("admin", lambda: self.signed_in(ADMIN.email, ADMIN.password))
+        return self._cached("admin", lambda: self.signed_in(ADMIN.email, ADMIN.password))
 
     def with_role(self, role: str) -> Api:
         """Somebody with the role."""
-        return self._once(role, lambda: self.signed_in(self.make_user(role)[1]))
+        return self._cached(role, lambda: self.signed_in(self.make_user(role)[1]))
 
     # orders to the process
 
     def fire(self, schedule: str) -> Any:
         """Run a schedule now."""
-        return self._order(do="fire", schedule=schedule)
+        return self._command(command="fire", schedule=schedule)
 
     def make_user(self, role: str, status: str = "ACTIVE") -> tuple[str, str]:
         """The id and the address of a new user whose password is PASSWORD."""
         email = f"{self.name('user')}@example.com"
-        return self._order(do="make_user", email=email, role=role, status=status, password=PASSWORD), email
+        return self._command(command="make_user", email=email, role=role, status=status, password=PASSWORD), email
 
     def change_user(self, user_id: str, *, role: str, status: str = "ACTIVE") -> None:
         """Another role or status."""
-        self._order(do="change_user", id=user_id, role=role, status=status)
+        self._command(command="change_user", id=user_id, role=role, status=status)
 
     # what people send
 
@@ -227,41 +227,41 @@ class Sandbox:
     @property
     def source(self) -> Json:
         """A discovered source. Do not change it."""
-        return self._once("source", self.new_source)
+        return self._cached("source", self.new_source)
 
     @property
     def stream(self) -> Json:
         """The broker double."""
         body = {"name": "broker", "bootstrap_servers": self.doubles.kafka}
-        return self._once("stream", lambda: self.admin.made("/stream/clusters", body))
+        return self._cached("stream", lambda: self.admin.post_ok("/stream/clusters", body))
 
     @property
     def connect(self) -> Json:
         """The Connect double."""
         body = {"name": "workers", "base_url": self.doubles.connect, "stream_cluster_id": self.stream["id"]}
-        return self._once("connect", lambda: self.admin.made("/connect/clusters", body))
+        return self._cached("connect", lambda: self.admin.post_ok("/connect/clusters", body))
 
     # what each test registers for itself
 
     def new_source(self) -> Json:
         """A source whose tables have been discovered."""
-        source = self.admin.made("/sources", self.source_body())
-        job = self.job_done(self.admin.made(f"/sources/{source['id']}/discover", status=202))
+        source = self.admin.post_ok("/sources", self.source_body())
+        job = self.finished_job(self.admin.post_ok(f"/sources/{source['id']}/discover", status=202))
         assert job["status"] == "COMPLETED", job
-        return dict(self.admin.shown(f"/sources/{source['id']}"))
+        return dict(self.admin.get_ok(f"/sources/{source['id']}"))
 
     def new_destination(self, **changes: Any) -> Json:
         """A destination."""
-        return self.admin.made("/destinations", self.destination_body(**changes))
+        return self.admin.post_ok("/destinations", self.destination_body(**changes))
 
     def new_pipeline(self, **changes: Any) -> Json:
         """A draft."""
-        return self.admin.made("/pipelines", self.pipeline_body(**changes))
+        return self.admin.post_ok("/pipelines", self.pipeline_body(**changes))
 
     def running_pipeline(self, **changes: Any) -> Json:
         """A deployed pipeline; its topics are there."""
         draft = self.new_pipeline(**changes)
-        answer = self.admin.made(f"/pipelines/{draft['id']}/deploy", status=200)
+        answer = self.admin.post_ok(f"/pipelines/{draft['id']}/deploy", status=200)
         for topic in answer["topics"]:
             with contextlib.suppress(ValueError):
                 self.doubles.kafka_double.state.create_topic(topic)
@@ -270,44 +270,44 @@ class Sandbox:
     @property
     def destination(self) -> Json:
         """A destination. Do not change it."""
-        return self._once("destination", self.new_destination)
+        return self._cached("destination", self.new_destination)
 
     @property
     def pipeline(self) -> Json:
         """A running pipeline for deliveries to read from. Do not steer it."""
-        return self._once("pipeline", self.running_pipeline)
+        return self._cached("pipeline", self.running_pipeline)
 
     def new_delivery(self, destination: Json | None = None, **changes: Any) -> Json:
         """A running delivery of the shared pipeline."""
         destination = destination or self.new_destination()
-        return self.admin.made(
+        return self.admin.post_ok(
             f"/destinations/{destination['id']}/deploy", self.delivery_body(self.pipeline, **changes)
         )
 
     # waiting
 
-    def job_done(self, job: Json) -> Json:
+    def finished_job(self, job: Json) -> Json:
         """The job once it is over."""
         return eventually(
-            lambda: self.admin.shown(f"/jobs/{job['id']}"), lambda seen: seen["status"] in ("COMPLETED", "FAILED")
+            lambda: self.admin.get_ok(f"/jobs/{job['id']}"), lambda seen: seen["status"] in ("COMPLETED", "FAILED")
         )
 
-    def audit_of(self, resource_id: str, **more: Any) -> list[Json]:
+    def audit_records(self, resource_id: str, **more: Any) -> list[Json]:
         """A resource's audit records, newest first."""
         answer = self.admin.get("/audit", params={"resource_id": resource_id, **more})
         assert answer.status_code == 200, answer.text
         return list(answer.json())
 
-    def _once(self, key: str, make: Callable[[], Any]) -> Any:
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]
+    def _cached(self, key: str, make: Callable[[], Any]) -> Any:
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
 
-    def _order(self, **order: str) -> Any:
+    def _command(self, **arguments: str) -> Any:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        with self._orders:
-            self.process.stdin.write(json.dumps(order) + "\n")
+        with self._command_lock:
+            self.process.stdin.write(json.dumps(arguments) + "\n")
             self.process.stdin.flush()
             answer = self.process.stdout.readline()
         assert answer, "the sandbox's process has ended"

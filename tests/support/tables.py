@@ -1,7 +1,7 @@
 """The tables of a Headgate under test: in this process with moto, or on a DynamoDB Local; wiped in milliseconds.
 
     with on_moto(gate) as tables:        # or on_dynamodb_local(gate, "http://127.0.0.1:8000")
-        kept = tables.keep()
+        kept = tables.snapshot()
         ...
         tables.restore(kept)
 
@@ -27,7 +27,7 @@ from pynamodb.models import Model
 
 from chalicelib.stores.all_tables import ALL_TABLES
 from tests.support.call_interceptor import CallInterceptor, Side
-from tests.support.quick_moto import row_copies, share_rows
+from tests.support.moto_row_sharing import row_copies, share_rows
 
 REGION = "eu-central-1"
 ENVIRONMENT = {
@@ -47,7 +47,7 @@ class Tables(Protocol):
     def rows(self, table: str) -> list[Row]:
         """All rows of a table (its name without prefix), attributes as plain Python values."""
 
-    def keep(self) -> Any:
+    def snapshot(self) -> Any:
         """Everything that is stored now, for `restore`."""
 
     def restore(self, kept: Any) -> None:
@@ -88,7 +88,7 @@ def _stubbed(interceptor: CallInterceptor, answer: Callable[[Any], Any]) -> Iter
     def through_gate(request: Any) -> Any:
         header = request.headers.get("X-Amz-Target", b"")
         name = (header.decode() if isinstance(header, bytes) else header).rpartition(".")[2]
-        return interceptor.passing(Side.STORE, name, writes=name in WRITES, call=lambda: answer(request))
+        return interceptor.intercept(Side.STORE, name, writes=name in WRITES, call=lambda: answer(request))
 
     with (
         patch.dict("os.environ", ENVIRONMENT),
@@ -118,7 +118,7 @@ class _MotoTables:
     def rows(self, table: str) -> list[Row]:
         return [_plain(item.to_json()["Attributes"]) for item in self._tables[f"headgate-{table}"].all_items()]
 
-    def keep(self) -> Any:
+    def snapshot(self) -> Any:
         return {name: row_copies(table.items) for name, table in self._tables.items()}
 
     def restore(self, kept: Any) -> None:
@@ -134,7 +134,7 @@ class _LocalTables:
     def rows(self, table: str) -> list[Row]:
         return [_plain(item) for item in self._items(f"headgate-{table}")]
 
-    def keep(self) -> Any:
+    def snapshot(self) -> Any:
         return {name: self._items(name) for name in self._keys}
 
     def restore(self, kept: Any) -> None:

@@ -11,7 +11,7 @@ def test_a_connector_created_stopped_becomes_stopped_and_contacts_nothing(shop: 
     assert answer.status_code == 201
     assert answer.headers["Location"].endswith(f"/connectors/{config['name']}")
     assert answer.json() == {"name": config["name"], "config": config, "tasks": [], "type": "source"}
-    connect.reach(config["name"], "STOPPED")
+    connect.wait_for_states(config["name"], "STOPPED")
     assert shop.slots() == {}
 
 
@@ -22,19 +22,19 @@ def test_right_after_creation_there_may_be_no_status_yet(shop: Shop, connect: Co
     if answer.status_code != 200:
         word = f"No status found for connector {config['name']}"
         assert answer.json() == {"error_code": 404, "message": word}
-    connect.reach(config["name"], "STOPPED")
+    connect.wait_for_states(config["name"], "STOPPED")
 
 
 def test_a_connector_created_without_initial_state_runs(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     assert connect.create(config, state=None).status_code == 201
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
 
 
 def test_a_connector_created_paused_has_no_task(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config, state="PAUSED")
-    connect.reach(config["name"], "PAUSED")
+    connect.wait_for_states(config["name"], "PAUSED")
 
 
 def test_a_second_creation_is_a_conflict_even_with_another_configuration(shop: Shop, connect: ConnectView) -> None:
@@ -58,7 +58,7 @@ def test_unknown_keys_are_kept_and_references_are_shown_as_they_were_given(shop:
 def test_a_deleted_connector_is_gone_and_its_status_soon_after(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config)
-    connect.reach(config["name"], "STOPPED")
+    connect.wait_for_states(config["name"], "STOPPED")
     assert connect.call("DELETE", f"/connectors/{config['name']}").status_code == 204
     assert connect.call("GET", f"/connectors/{config['name']}").status_code == 404
     again = connect.call("DELETE", f"/connectors/{config['name']}")
@@ -69,7 +69,7 @@ def test_a_deleted_connector_is_gone_and_its_status_soon_after(shop: Shop, conne
 def test_a_deleted_source_frees_its_slot_and_leaves_it(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config, state=None)
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
     eventually(shop.slots, lambda slots: slots == {config["slot.name"]: True})
     connect.remove(config["name"])
     eventually(shop.slots, lambda slots: slots == {config["slot.name"]: False})

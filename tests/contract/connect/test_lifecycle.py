@@ -12,25 +12,25 @@ def running(shop: Shop, connect: ConnectView) -> dict[str, str]:
     """A source whose task runs."""
     config = shop.source()
     connect.create(config, state=None)
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
     return config
 
 
 def test_a_stopped_connector_runs_once_it_is_resumed(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config)
-    connect.reach(config["name"], "STOPPED")
+    connect.wait_for_states(config["name"], "STOPPED")
     assert connect.call("PUT", f"/connectors/{config['name']}/resume").status_code == 202
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
     eventually(shop.slots, lambda slots: slots == {config["slot.name"]: True})
 
 
 def test_pausing_and_resuming_reach_the_task_too(running: dict[str, str], connect: ConnectView) -> None:
     name = running["name"]
     assert connect.call("PUT", f"/connectors/{name}/pause").status_code == 202
-    connect.reach(name, "PAUSED", "PAUSED")
+    connect.wait_for_states(name, "PAUSED", "PAUSED")
     connect.call("PUT", f"/connectors/{name}/resume")
-    connect.reach(name, "RUNNING", "RUNNING")
+    connect.wait_for_states(name, "RUNNING", "RUNNING")
 
 
 def test_a_stopped_connector_has_no_task_and_frees_its_slot(
@@ -38,7 +38,7 @@ def test_a_stopped_connector_has_no_task_and_frees_its_slot(
 ) -> None:
     name = running["name"]
     assert connect.call("PUT", f"/connectors/{name}/stop").status_code == 204
-    connect.reach(name, "STOPPED")
+    connect.wait_for_states(name, "STOPPED")
     eventually(shop.slots, lambda slots: slots == {running["slot.name"]: False})
     assert connect.call("GET", f"/connectors/{name}/tasks").json() == []
 
@@ -48,18 +48,18 @@ def test_pausing_a_stopped_connector_makes_it_paused_without_tasks_and_resuming_
 ) -> None:
     config = shop.source()
     connect.create(config)
-    connect.reach(config["name"], "STOPPED")
+    connect.wait_for_states(config["name"], "STOPPED")
     assert connect.call("PUT", f"/connectors/{config['name']}/pause").status_code == 202
-    connect.reach(config["name"], "PAUSED")
+    connect.wait_for_states(config["name"], "PAUSED")
     connect.call("PUT", f"/connectors/{config['name']}/resume")
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
 
 
 def test_the_same_change_twice_is_the_same_as_once(running: dict[str, str], connect: ConnectView) -> None:
     path = f"/connectors/{running['name']}"
     assert [connect.call("PUT", f"{path}/resume").status_code for _ in range(2)] == [202, 202]
     assert [connect.call("PUT", f"{path}/stop").status_code for _ in range(2)] == [204, 204]
-    connect.reach(running["name"], "STOPPED")
+    connect.wait_for_states(running["name"], "STOPPED")
 
 
 @pytest.mark.parametrize("order", ["pause", "resume", "stop"])
@@ -74,13 +74,13 @@ def test_putting_a_configuration_creates_a_connector_that_runs(shop: Shop, conne
     answer = connect.call("PUT", f"/connectors/{config['name']}/config", bare)
     assert answer.status_code == 201
     assert answer.json()["config"] == config
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
 
 
 def test_putting_a_configuration_keeps_a_stopped_connector_stopped(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config)
-    connect.reach(config["name"], "STOPPED")
+    connect.wait_for_states(config["name"], "STOPPED")
     changed = {**config, "headgate.owner": "another"}
     answer = connect.call("PUT", f"/connectors/{config['name']}/config", changed)
     assert (answer.status_code, answer.json()["config"]) == (200, changed)
@@ -93,7 +93,7 @@ def test_a_running_connector_still_runs_after_a_put(
     running: dict[str, str], connect: ConnectView, changes: dict[str, str]
 ) -> None:
     assert connect.call("PUT", f"/connectors/{running['name']}/config", {**running, **changes}).status_code == 200
-    connect.reach(running["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(running["name"], "RUNNING", "RUNNING")
 
 
 def test_a_configuration_that_is_refused_changes_nothing(
@@ -115,4 +115,4 @@ def test_a_worker_that_was_killed_comes_back_with_old_statuses(
     )
     assert first.json()["connector"]["state"] == "RUNNING"
     eventually(shop.slots, lambda slots: slots == {running["slot.name"]: True})
-    connect.reach(running["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(running["name"], "RUNNING", "RUNNING")

@@ -12,7 +12,7 @@ def running(shop: Shop, connect: ConnectView) -> dict[str, str]:
     """A source whose task runs."""
     config = shop.source()
     connect.create(config, state=None)
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
     return config
 
 
@@ -101,6 +101,6 @@ def test_offsets_belong_to_the_topic_prefix_and_go_only_when_stopped(
     assert refused.status_code == 400
     assert "must be in the STOPPED state" in refused.json()["message"]
     connect.call("PUT", f"/connectors/{running['name']}/stop")
-    connect.reach(running["name"], "STOPPED")
+    connect.wait_for_states(running["name"], "STOPPED")
     eventually(lambda: connect.call("DELETE", path).status_code, lambda status: status == 200)
     assert connect.call("GET", path).json() == {"offsets": []}

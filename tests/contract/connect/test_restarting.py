@@ -22,22 +22,22 @@ def running(shop: Shop, connect: ConnectView) -> dict[str, str]:
     """A source whose task runs."""
     config = shop.source()
     connect.create(config, state=None)
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
     return config
 
 
 @pytest.fixture
 def closed_desk(world: World, running: dict[str, str]) -> Iterator[None]:
     """Nobody hands out secrets, from after the source has started."""
-    world.desk.close()
+    world.secret_endpoint.close()
     yield
-    world.desk.close()
-    world.desk.open()
+    world.secret_endpoint.close()
+    world.secret_endpoint.open()
 
 
 def test_a_restart_of_the_connector_alone_is_204(running: dict[str, str], connect: ConnectView) -> None:
     assert connect.call("POST", f"/connectors/{running['name']}/restart").status_code == 204
-    connect.reach(running["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(running["name"], "RUNNING", "RUNNING")
 
 
 def test_a_restart_with_tasks_answers_its_plan(running: dict[str, str], connect: ConnectView) -> None:
@@ -45,7 +45,7 @@ def test_a_restart_with_tasks_answers_its_plan(running: dict[str, str], connect:
     assert answer.status_code == 202
     assert answer.json()["connector"]["state"] == "RESTARTING"
     assert [task["state"] for task in answer.json()["tasks"]] == ["RESTARTING"]
-    connect.reach(running["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(running["name"], "RUNNING", "RUNNING")
 
 
 def test_a_restart_of_what_failed_leaves_the_rest_alone(running: dict[str, str], connect: ConnectView) -> None:
@@ -58,15 +58,15 @@ def test_a_restart_of_what_failed_leaves_the_rest_alone(running: dict[str, str],
 def test_a_stopped_connector_stays_stopped_when_it_is_restarted(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config)
-    connect.reach(config["name"], "STOPPED")
+    connect.wait_for_states(config["name"], "STOPPED")
     assert connect.call("POST", f"/connectors/{config['name']}/restart").status_code == 204
     assert connect.call("POST", f"/connectors/{config['name']}/restart?includeTasks=true").status_code == 202
-    connect.reach(config["name"], "STOPPED")
+    connect.wait_for_states(config["name"], "STOPPED")
 
 
 def test_a_task_can_be_restarted_alone(running: dict[str, str], connect: ConnectView) -> None:
     assert connect.call("POST", f"/connectors/{running['name']}/tasks/0/restart").status_code == 204
-    connect.reach(running["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(running["name"], "RUNNING", "RUNNING")
 
 
 @pytest.mark.parametrize("path", ["restart?includeTasks=true", "tasks/0/restart"])
@@ -75,12 +75,12 @@ def test_what_is_paused_is_paused_again_when_it_is_restarted(
 ) -> None:
     name = running["name"]
     connect.call("PUT", f"/connectors/{name}/pause")
-    connect.reach(name, "PAUSED", "PAUSED")
+    connect.wait_for_states(name, "PAUSED", "PAUSED")
     assert connect.call("POST", f"/connectors/{name}/{path}").status_code in (202, 204)
     time.sleep(LONGER_THAN_A_TASK_TAKES_TO_START)
-    connect.reach(name, "PAUSED", "PAUSED")
+    connect.wait_for_states(name, "PAUSED", "PAUSED")
     connect.call("PUT", f"/connectors/{name}/resume")
-    connect.reach(name, "RUNNING", "RUNNING")
+    connect.wait_for_states(name, "RUNNING", "RUNNING")
 
 
 def test_an_unknown_task_is_404(running: dict[str, str], connect: ConnectView) -> None:
@@ -108,7 +108,7 @@ def test_without_secrets_a_restart_of_the_connector_leaves_it_unassigned(
     running: dict[str, str], connect: ConnectView
 ) -> None:
     assert connect.call("POST", f"/connectors/{running['name']}/restart").status_code == 500
-    connect.reach(running["name"], "UNASSIGNED", "RUNNING")
+    connect.wait_for_states(running["name"], "UNASSIGNED", "RUNNING")
 
 
 @pytest.mark.usefixtures("closed_desk")
@@ -117,24 +117,24 @@ def test_without_secrets_a_restart_with_tasks_hangs_until_another_one(
 ) -> None:
     path = f"/connectors/{running['name']}/restart?includeTasks=true"
     assert connect.call("POST", path).status_code == 202
-    connect.reach(running["name"], "RESTARTING", "RESTARTING")
+    connect.wait_for_states(running["name"], "RESTARTING", "RESTARTING")
     assert connect.trace(running["name"]) == ""
-    world.desk.open()
+    world.secret_endpoint.open()
     assert connect.states(running["name"]) == ("RESTARTING", ["RESTARTING"])
     connect.call("POST", path)
-    connect.reach(running["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(running["name"], "RUNNING", "RUNNING")
 
 
 def test_without_secrets_a_resumed_connector_runs_without_task(shop: Shop, world: World, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config)
-    connect.reach(config["name"], "STOPPED")
-    world.desk.close()
+    connect.wait_for_states(config["name"], "STOPPED")
+    world.secret_endpoint.close()
     try:
         assert connect.call("PUT", f"/connectors/{config['name']}/resume").status_code == 202
-        connect.reach(config["name"], "RUNNING")
+        connect.wait_for_states(config["name"], "RUNNING")
     finally:
-        world.desk.open()
+        world.secret_endpoint.open()
     eventually(lambda: connect.states(config["name"]), lambda seen: seen == ("RUNNING", ["RUNNING"]))
 
 
@@ -142,19 +142,19 @@ def test_a_restart_of_what_failed_repairs_a_restart_that_hangs(
     running: dict[str, str], world: World, connect: ConnectView
 ) -> None:
     path = f"/connectors/{running['name']}/restart?includeTasks=true"
-    world.desk.close()
+    world.secret_endpoint.close()
     try:
         connect.call("POST", path)
-        connect.reach(running["name"], "RESTARTING", "RESTARTING")
+        connect.wait_for_states(running["name"], "RESTARTING", "RESTARTING")
         time.sleep(LONGER_THAN_ANYBODY_ASKS)
     finally:
-        world.desk.open()
+        world.secret_endpoint.open()
     # With the secrets within reach again, it still stays as it is.
     time.sleep(0.5)
     assert connect.states(running["name"]) == ("RESTARTING", ["RESTARTING"])
     answer = connect.call("POST", f"{path}&onlyFailed=true")
     assert (answer.status_code, answer.json()["connector"]["state"]) == (202, "RESTARTING")
-    connect.reach(running["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(running["name"], "RUNNING", "RUNNING")
 
 
 def test_what_a_worker_cannot_start_without_secrets_stays_failed_until_it_is_restarted(
@@ -162,20 +162,20 @@ def test_what_a_worker_cannot_start_without_secrets_stays_failed_until_it_is_res
 ) -> None:
     name = running["name"]
     world.kill_worker()
-    world.desk.close()
+    world.secret_endpoint.close()
     try:
         world.start_worker()
         eventually(lambda: _state_of(connect, name), lambda state: state == "FAILED")
-        connect.reach(name, "FAILED", "FAILED")
+        connect.wait_for_states(name, "FAILED", "FAILED")
     finally:
-        world.desk.open()
+        world.secret_endpoint.open()
     assert classify(connect.trace(name), ConnectorKind.SOURCE).event_type == "CDC_CONNECTOR_FAILED"
     assert not is_general(classify(connect.trace(name), ConnectorKind.SOURCE))
     # Long enough for a worker to have tried again, if it ever did.
     time.sleep(1)
     assert connect.states(name) == ("FAILED", ["FAILED"])
     connect.call("POST", f"/connectors/{name}/restart?includeTasks=true&onlyFailed=true")
-    connect.reach(name, "RUNNING", "RUNNING")
+    connect.wait_for_states(name, "RUNNING", "RUNNING")
 
 
 def _state_of(connect: ConnectView, name: str) -> str:
@@ -188,9 +188,9 @@ def _state_of(connect: ConnectView, name: str) -> str:
 def test_a_failed_task_is_restarted_alone_once_its_cause_is_repaired(shop: Shop, connect: ConnectView) -> None:
     config = shop.source(publication__autocreate__mode="disabled")
     connect.create(config, state=None)
-    connect.reach(config["name"], "RUNNING", "FAILED")
+    connect.wait_for_states(config["name"], "RUNNING", "FAILED")
     shop.admin.execute(f'CREATE PUBLICATION "{config["publication.name"]}" FOR TABLE orders')
     answer = connect.call("POST", f"/connectors/{config['name']}/restart?includeTasks=true&onlyFailed=true")
     assert answer.json()["connector"]["state"] == "RUNNING"
     assert [task["state"] for task in answer.json()["tasks"]] == ["RESTARTING"]
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")

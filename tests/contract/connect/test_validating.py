@@ -13,9 +13,9 @@ def test_a_configuration_that_works_has_no_error(shop: Shop, connect: ConnectVie
 
 
 def test_validation_reads_the_secret_and_shows_it_nowhere(shop: Shop, connect: ConnectView) -> None:
-    config, reads = shop.source(), len(shop.world.desk.reads)
+    config, reads = shop.source(), len(shop.world.secret_endpoint.reads)
     answer = connect.call("PUT", f"/connector-plugins/{config['connector.class']}/config/validate", config)
-    assert len(shop.world.desk.reads) > reads
+    assert len(shop.world.secret_endpoint.reads) > reads
     assert shop.password not in answer.text
 
 
@@ -26,7 +26,7 @@ def test_a_configuration_without_name_has_one_error(shop: Shop, connect: Connect
 
 
 def test_a_wrong_password_is_reported_for_the_hostname(shop: Shop, connect: ConnectView) -> None:
-    config = shop.source(database__password=shop.world.desk.reference("password", "wrong"))
+    config = shop.source(database__password=shop.world.secret_endpoint.reference("password", "wrong"))
     assert connect.validate(config) == {"database.hostname": [AUTHENTICATION]}
 
 
@@ -37,7 +37,7 @@ def test_a_reference_to_another_provider_is_used_as_the_password(shop: Shop, con
 
 @pytest.mark.parametrize("field", ["nothing", "Not-A-Field"])
 def test_a_reference_to_a_field_that_a_secret_lacks_is_refused(shop: Shop, connect: ConnectView, field: str) -> None:
-    known = shop.world.desk.put(password=shop.password)
+    known = shop.world.secret_endpoint.put(password=shop.password)
     config = shop.source(database__password=f"${{headgate:{known}:{field}}}")
     answer = connect.call("PUT", f"/connector-plugins/{config['connector.class']}/config/validate", config)
     assert answer.status_code == 500

@@ -16,7 +16,7 @@ def running_sink(world: World, shop: Shop) -> dict[str, str]:
     admin = AdminClient({"bootstrap.servers": world.kafka, "log_level": 0})
     admin.create_topics([NewTopic(config["topics"], 1, 1)])[config["topics"]].result(LIMIT)
     world.connect.create(config, state="RUNNING")
-    world.connect.reach(config["name"], "RUNNING", "RUNNING")
+    world.connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
     return config
 
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from infra.local.doubles.connect_faults import FaultEffect
-from tests.support.answers import refused
+from tests.support.api_assertions import assert_error
 from tests.support.sandbox import Json, Sandbox
 
 
@@ -32,10 +32,10 @@ def an_open_deploy(sandbox: Sandbox) -> Iterator[Json]:
 def test_a_delivery_is_shown_while_its_deploy_is_open(sandbox: Sandbox) -> None:
     with an_open_deploy(sandbox) as made:
         path = f"/deliveries/{made['id']}"
-        shown = sandbox.admin.shown(path)
+        shown = sandbox.admin.get_ok(path)
         assert (shown["desired_state"], shown["open_operation"]) == ("DRAFT", made["open_operation"])
         assert (shown["mappings"], shown["connector_name"]) == (made["mappings"], made["connector_name"])
-        status = sandbox.admin.shown(f"{path}/status")
+        status = sandbox.admin.get_ok(f"{path}/status")
         assert (status["delivery_id"], status["desired_state"]) == (made["id"], "DRAFT")
         assert status["observed_state"] != "RUNNING"
 
@@ -46,17 +46,17 @@ def test_a_delivery_is_not_touched_while_its_deploy_is_open(sandbox: Sandbox) ->
         through = f"/destinations/{made['destination_id']}/deliveries/{made['id']}"
         mappings = {"mappings": made["mappings"]}
         for path in (f"{own}/pause", f"{own}/resume", f"{own}/restart", f"{own}/restart-task?task=0"):
-            refused(sandbox.admin.post(path), 409, "OPERATION_IN_PROGRESS")
+            assert_error(sandbox.admin.post(path), 409, "OPERATION_IN_PROGRESS")
         for path in (own, through):
-            refused(sandbox.admin.delete(path), 409, "OPERATION_IN_PROGRESS")
-            refused(sandbox.admin.put(f"{path}/mappings", mappings), 409, "OPERATION_IN_PROGRESS")
+            assert_error(sandbox.admin.delete(path), 409, "OPERATION_IN_PROGRESS")
+            assert_error(sandbox.admin.put(f"{path}/mappings", mappings), 409, "OPERATION_IN_PROGRESS")
 
 
 def test_a_delivery_that_is_not_being_deployed_is_not_found(sandbox: Sandbox) -> None:
     with an_open_deploy(sandbox) as made:
         other = sandbox.new_destination()["id"]
-        refused(sandbox.admin.delete(f"/destinations/{other}/deliveries/{made['id']}"), 404, "NOT_FOUND")
-        refused(sandbox.admin.get(f"/deliveries/{made['open_operation']['id']}"), 404, "NOT_FOUND")
+        assert_error(sandbox.admin.delete(f"/destinations/{other}/deliveries/{made['id']}"), 404, "NOT_FOUND")
+        assert_error(sandbox.admin.get(f"/deliveries/{made['open_operation']['id']}"), 404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize("verb", ["pause", "restart"])
@@ -91,15 +91,15 @@ def test_a_delivery_moves_to_another_schema_and_claims_only_its_tables_there(san
     sandbox.new_delivery(mappings=delivery["mappings"])
     body = sandbox.delivery_body(sandbox.pipeline, mappings=there)
     answer = sandbox.admin.post(f"/destinations/{sandbox.new_destination()['id']}/deploy", body)
-    refused(answer, 409, "TARGET_TABLE_CONFLICT")
+    assert_error(answer, 409, "TARGET_TABLE_CONFLICT")
 
 
 def test_a_move_to_another_schema_that_fails_leaves_everything_where_it_was(sandbox: Sandbox) -> None:
     delivery, topic = sandbox.new_delivery(), sandbox.pipeline["topics"][0]
     there = [sandbox.mapping(topic, "no_such_schema")]
     answer = sandbox.admin.put(f"/deliveries/{delivery['id']}/mappings", {"mappings": there})
-    refused(answer, 422, "TARGET_NOT_READY")
-    assert sandbox.admin.shown(f"/deliveries/{delivery['id']}")["mappings"] == delivery["mappings"]
+    assert_error(answer, 422, "TARGET_NOT_READY")
+    assert sandbox.admin.get_ok(f"/deliveries/{delivery['id']}")["mappings"] == delivery["mappings"]
     body = sandbox.delivery_body(sandbox.pipeline, mappings=delivery["mappings"])
     answer = sandbox.admin.post(f"/destinations/{sandbox.new_destination()['id']}/deploy", body)
-    refused(answer, 409, "TARGET_TABLE_CONFLICT")
+    assert_error(answer, 409, "TARGET_TABLE_CONFLICT")

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from chalicelib.api.errors import CODES
-from tests.support.answers import NO_ID
+from tests.support.api_assertions import UNKNOWN_ID
 from tests.support.sandbox import Json, Sandbox
 
 ROUTES = """
@@ -33,7 +33,7 @@ GET /auth/session
 
 @pytest.fixture(scope="module")
 def described(sandbox: Sandbox) -> Json:
-    return dict(sandbox.anybody().shown("//openapi.json"))
+    return dict(sandbox.unauthenticated().get_ok("//openapi.json"))
 
 
 def _operations(described: Json) -> list[tuple[str, str, Json]]:
@@ -99,17 +99,17 @@ def test_responses_are_as_documented(sandbox: Sandbox, described: Json) -> None:
             "schema"
         ]
         jsonschema.validate(
-            sandbox.admin.shown(path.format(**values)), {**schema, "components": described["components"]}
+            sandbox.admin.get_ok(path.format(**values)), {**schema, "components": described["components"]}
         )
 
 
 def test_refusals_are_as_documented(sandbox: Sandbox, described: Json) -> None:
     cases = [
-        ("get", "/sources/{uuid}", sandbox.admin.get(f"/sources/{NO_ID}")),
+        ("get", "/sources/{uuid}", sandbox.admin.get(f"/sources/{UNKNOWN_ID}")),
         ("post", "/sources", sandbox.admin.post("/sources", {})),
-        ("post", "/sources", sandbox.anybody().post("/sources", {})),
+        ("post", "/sources", sandbox.unauthenticated().post("/sources", {})),
         ("post", "/sources", sandbox.with_role("Viewer").post("/sources", {})),
-        ("get", "/events", sandbox.anybody().get("/events")),
+        ("get", "/events", sandbox.unauthenticated().get("/events")),
     ]
     for method, path, answer in cases:
         documented = described["paths"]["/api/v1" + path][method]["responses"][str(answer.status_code)]

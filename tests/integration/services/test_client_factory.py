@@ -14,7 +14,7 @@ from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.source import Source
 from chalicelib.kit.masking import Secret
 from chalicelib.services.registered import RegisteredInput
-from tests.support.in_process_app import InProcessApp, changed
+from tests.support.in_process_app import InProcessApp, changed_input
 
 R = TypeVar("R", bound=RegisteredInput)
 FIRST_AND_SECOND = ("first", "first", "second", "second", "second")
@@ -25,7 +25,7 @@ def source(app: InProcessApp) -> Source:
     """A source with two secrets."""
     source = app.source()
     secrets = {"password": Secret("stored password"), "ca_certificate": Secret("stored certificate")}
-    return app.services.sources.update(app.context(), source.id, changed(source, secrets=secrets))
+    return app.services.sources.update(app.context(), source.id, changed_input(source, secrets=secrets))
 
 
 def test_a_registered_endpoint_opens_with_its_stored_secrets(app: InProcessApp, source: Source) -> None:

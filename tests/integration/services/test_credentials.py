@@ -2,7 +2,7 @@
 
 from chalicelib.domain.source import Source
 from chalicelib.kit.masking import Secret
-from tests.support.in_process_app import InProcessApp, changed
+from tests.support.in_process_app import InProcessApp, changed_input
 
 
 def opened(app: InProcessApp, source: Source) -> str:
@@ -10,7 +10,7 @@ def opened(app: InProcessApp, source: Source) -> str:
 
 
 def rotated(app: InProcessApp, source: Source, password: str) -> Source:
-    given = changed(source, secrets={"password": Secret(password)})
+    given = changed_input(source, secrets={"password": Secret(password)})
     return app.services.sources.update(app.context(), source.id, given)
 
 
@@ -20,7 +20,7 @@ def test_a_process_reads_the_sealed_secrets_of_one_version_once(app: InProcessAp
     app.interceptor.watch()
     texts = [opened(app, source), opened(app, source)]
     assert texts == ["source password"] * 2
-    assert [point.what for point in app.interceptor.unwatch()] == ["BatchGetItem"]
+    assert [point.operation for point in app.interceptor.unwatch()] == ["BatchGetItem"]
 
 
 def test_a_rotated_secret_is_opened_as_it_is_now(app: InProcessApp) -> None:

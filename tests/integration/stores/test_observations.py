@@ -38,7 +38,7 @@ def all_tables(interceptor: CallInterceptor) -> Iterator[Tables]:
 
 @pytest.fixture
 def tables(all_tables: Tables) -> Iterator[Tables]:
-    empty = all_tables.keep()
+    empty = all_tables.snapshot()
     yield all_tables
     all_tables.restore(empty)
 
@@ -71,7 +71,7 @@ def written(interceptor: CallInterceptor, observations: Observations, seen: Clus
     later = after_reading(observations, seen)
     interceptor.watch()
     assert observations.write("k", later, changed=changed)
-    return [point.what for point in interceptor.unwatch()]
+    return [point.operation for point in interceptor.unwatch()]
 
 
 def registered() -> tuple[ConnectClusters, str]:
@@ -134,7 +134,7 @@ def test_a_body_that_is_known_is_not_read_again(tables: Tables, interceptor: Cal
     observations.write("k", view(5_000), changed=True)
     interceptor.watch()
     observations.read(["k"])
-    assert [point.what for point in interceptor.unwatch()] == ["BatchGetItem"]
+    assert [point.operation for point in interceptor.unwatch()] == ["BatchGetItem"]
 
 
 def test_a_body_that_was_partly_written_is_not_used_and_then_written_anew(tables: Tables) -> None:
@@ -172,7 +172,7 @@ def test_a_tick_begins_with_one_call(tables: Tables, interceptor: CallIntercepto
     observations.write("k", view(5_000), changed=True)
     interceptor.watch()
     cluster, seen = observations.cluster_and_view("k", clusters)
-    assert [point.what for point in interceptor.unwatch()] == ["BatchGetItem"]
+    assert [point.operation for point in interceptor.unwatch()] == ["BatchGetItem"]
     assert cluster
     assert cluster.base_url == address
     assert seen == observations.read(["k"])["k"]
@@ -185,7 +185,7 @@ def test_a_head_whose_body_is_new_to_the_process_is_read_once_more(
     Observations().write("k", view(3), changed=True)
     interceptor.watch()
     _, seen = Observations().cluster_and_view("k", clusters)
-    assert [point.what for point in interceptor.unwatch()] == ["BatchGetItem"] * 3
+    assert [point.operation for point in interceptor.unwatch()] == ["BatchGetItem"] * 3
     assert len(seen.snapshot.desired) == 3
 
 
@@ -256,7 +256,7 @@ def test_a_change_with_its_transition_is_one_write_and_removing_it_another(
     result = observations.write("k", later, changed=True)
     assert result
     observations.remove_transitions("k", result)
-    assert [point.what for point in interceptor.unwatch()] == ["TransactWriteItems", "UpdateItem"]
+    assert [point.operation for point in interceptor.unwatch()] == ["TransactWriteItems", "UpdateItem"]
 
 
 def test_transitions_may_be_stored_without_another_body(tables: Tables) -> None:
@@ -310,7 +310,7 @@ def test_transitions_survive_a_crash_while_the_body_is_written(tables: Tables, i
     """Parts that do not fit into the transaction are written after it."""
 
     def crash_at_the_first_part(point: Point, call: Callable[[], object]) -> object:
-        if point.what == "PutItem":
+        if point.operation == "PutItem":
             raise Crash
         return call()
 

@@ -13,7 +13,7 @@ from chalicelib.stores.claims import ClaimRow, Claims
 from chalicelib.stores.rows import read_rows
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.users import UserRows, Users
-from tests.integration.stores.conftest import StoreFixture
+from tests.integration.stores.conftest import Storage
 from tests.support.call_interceptor import InterceptedCall, Point
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -21,7 +21,7 @@ HELD_BACK = {"headgate-users": {"ConsistentRead": True, "Keys": [{"id": {"S": "u
 
 
 @pytest.fixture
-def users(store_fixture: StoreFixture) -> Users:
+def users(storage: Storage) -> Users:
     """A store with two users; beside it a claim."""
     store, transaction = Users(), Transaction()
     for number in (1, 2):
@@ -54,32 +54,32 @@ def test_an_empty_key_is_no_rows(users: Users) -> None:
     assert ids(read_rows(users.key(""), users.key("user-1"))) == [None, "user-1"]
 
 
-def test_nothing_but_empty_keys_needs_no_call(users: Users, store_fixture: StoreFixture) -> None:
-    store_fixture.interceptor.watch()
+def test_nothing_but_empty_keys_needs_no_call(users: Users, storage: Storage) -> None:
+    storage.interceptor.watch()
     assert read_rows(users.key(""), users.key("")) == [None, None]
-    assert store_fixture.interceptor.unwatch() == []
+    assert storage.interceptor.unwatch() == []
 
 
-def test_any_number_of_tables_is_one_call(users: Users, store_fixture: StoreFixture) -> None:
-    store_fixture.interceptor.watch()
+def test_any_number_of_tables_is_one_call(users: Users, storage: Storage) -> None:
+    storage.interceptor.watch()
     read_rows(users.key("user-1"), (ClaimRow, "name/a"))
-    assert [point.what for point in store_fixture.interceptor.unwatch()] == ["BatchGetItem"]
+    assert [point.operation for point in storage.interceptor.unwatch()] == ["BatchGetItem"]
 
 
-def test_what_the_table_held_back_is_asked_for_again(users: Users, store_fixture: StoreFixture) -> None:
-    store_fixture.interceptor.watch(lambda point, call: _holding_back(call) if point.turn == 0 else call())
+def test_what_the_table_held_back_is_asked_for_again(users: Users, storage: Storage) -> None:
+    storage.interceptor.watch(lambda point, call: _holding_back(call) if point.number_on_side == 0 else call())
     rows = read_rows(users.key("user-1"))
-    assert (ids(rows), len(store_fixture.interceptor.unwatch())) == (["user-1"], 2)
+    assert (ids(rows), len(storage.interceptor.unwatch())) == (["user-1"], 2)
 
 
-def test_a_table_that_goes_on_holding_back_is_unavailable(users: Users, store_fixture: StoreFixture) -> None:
+def test_a_table_that_goes_on_holding_back_is_unavailable(users: Users, storage: Storage) -> None:
     def always(_: Point, call: InterceptedCall) -> object:
         return _holding_back(call)
 
-    store_fixture.interceptor.watch(always)
+    storage.interceptor.watch(always)
     with pytest.raises(StoreUnavailable):
         read_rows((UserRows, "user-1"))
-    store_fixture.interceptor.unwatch()
+    storage.interceptor.unwatch()
 
 
 def _holding_back(call: InterceptedCall) -> object:

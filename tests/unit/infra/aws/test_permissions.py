@@ -180,7 +180,7 @@ def test_a_tick_may_do_all_that_finishes_what_the_api_left_open(app: InProcessAp
 def test_a_tick_may_make_a_connector_again_that_was_lost(app: InProcessApp) -> None:
     pipeline = app.deployed_pipeline()
     app.tick()
-    app.connect.forget()
+    app.connect.reset()
     cluster = app.cluster
     with taken() as calls:
         for seconds in SETTLES:

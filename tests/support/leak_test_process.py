@@ -1,8 +1,8 @@
 """Headgate on moto in a process that shows what it holds and can be harmed.
 
-    python -m tests.support.canary_process PORT
+    python -m tests.support.leak_test_process PORT
 
-Orders come as JSON lines on standard input, each is answered by one on standard output; the end of the input ends it.
+Commands come as JSON lines on standard input, each is answered by one on standard output; the end of the input ends it.
 """
 
 import base64
@@ -16,7 +16,7 @@ from moto.dynamodb.models import dynamodb_backends
 from moto.sqs.models import SQSBackend
 
 from infra.local.app.runner import Runner
-from tests.support.orders import Orders, serve
+from tests.support.process_commands import Commands, serve
 
 _sent: list[str] = []
 
@@ -30,23 +30,23 @@ def _dump(_: Runner, __: Mapping[str, str]) -> Any:
     return {"tables": tables, "messages": _sent}
 
 
-def _spoil(_: Runner, order: Mapping[str, str]) -> None:
+def _spoil(_: Runner, command: Mapping[str, str]) -> None:
     """Put text where the body of a stored source belongs: whoever reads it meets something that nobody foresaw."""
     from chalicelib.stores.sources import SourceRows
 
-    SourceRows(order["id"]).update([SourceRows.body.set(order["text"])])
+    SourceRows(command["id"]).update([SourceRows.body.set(command["text"])])
 
 
-def _print(_: Runner, order: Mapping[str, str]) -> None:
+def _print(_: Runner, command: Mapping[str, str]) -> None:
     """Leak on purpose, to show that the search finds it."""
-    print(order["text"])
+    print(command["text"])
 
 
-def _send(_: Runner, order: Mapping[str, str]) -> None:
+def _send(_: Runner, command: Mapping[str, str]) -> None:
     """Leak into a queue on purpose."""
     from chalicelib.wiring import TICKS, services
 
-    services().queues.send(TICKS, {"cluster_id": order["text"]})
+    services().queues.send(TICKS, {"cluster_id": command["text"]})
 
 
 def _plain(attributes: Mapping[str, Any]) -> Any:
@@ -67,8 +67,8 @@ def _note_messages() -> None:
     SQSBackend.send_message = noting  # type: ignore[method-assign]
 
 
-ORDERS: Orders = {
-    "fire": lambda runner, order: runner.fire(order["schedule"]),
+COMMANDS: Commands = {
+    "fire": lambda runner, command: runner.fire(command["schedule"]),
     "dump": _dump,
     "spoil": _spoil,
     "print": _print,
@@ -78,4 +78,4 @@ ORDERS: Orders = {
 
 if __name__ == "__main__":
     _note_messages()
-    serve(int(sys.argv[1]), ORDERS)
+    serve(int(sys.argv[1]), COMMANDS)

@@ -5,12 +5,12 @@ from typing import Any
 
 import httpx
 
-MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\Z")
+TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\Z")
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
-NO_ID = "00000000-0000-4000-8000-000000000000"
+UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
 
 
-def refused(answer: httpx.Response, status: int, code: str) -> Any:
+def assert_error(answer: httpx.Response, status: int, code: str) -> Any:
     """The details of a refusal, whose envelope is as the contract says."""
     assert answer.status_code == status, answer.text
     assert set(answer.json()) == {"error"}
@@ -22,18 +22,18 @@ def refused(answer: httpx.Response, status: int, code: str) -> Any:
     return error["details"]
 
 
-def invalid(answer: httpx.Response, *location: str | int) -> str:
+def validation_error(answer: httpx.Response, *location: str | int) -> str:
     """The type of the one complaint about this place."""
-    details = refused(answer, 422, "VALIDATION_FAILED")
+    details = assert_error(answer, 422, "VALIDATION_FAILED")
     found = [one["type"] for one in details if one["location"] == list(location)]
     assert len(found) == 1, details
     assert all(set(one) == {"location", "type"} for one in details)
     return str(found[0])
 
 
-def is_moment(value: Any) -> bool:
+def is_timestamp(value: Any) -> bool:
     """RFC 3339, UTC, milliseconds, Z."""
-    return isinstance(value, str) and MOMENT.match(value) is not None
+    return isinstance(value, str) and TIMESTAMP.match(value) is not None
 
 
 def is_uuid(value: Any) -> bool:

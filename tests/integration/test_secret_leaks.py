@@ -14,15 +14,15 @@ from urllib.parse import quote
 import pytest
 
 from infra.local.doubles.connect_faults import FaultEffect
-from tests.support.leaks import Exhibit, Leak, leaks
-from tests.support.output_recorder import OutputRecorder, canary, start_cage
+from tests.support.leaks import CapturedOutput, Leak, find_leaks
+from tests.support.output_recorder import OutputRecorder, start_recorder, unique_secret
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.thorough
 
 Json = dict[str, Any]
 LEGAL: tuple[tuple[str, str, str], ...] = (
-    # secret, channel, beginning of the place
+    # secret, channel, beginning of the location
     ("session token", "response headers", "POST /api/v1/auth/login"),
     ("source password", "response body", "GET /internal/secrets/"),
     ("destination password", "response body", "GET /internal/secrets/"),
@@ -41,8 +41,8 @@ def illegal(found: list[Leak]) -> list[Leak]:
         leak
         for leak in found
         if not any(
-            (leak.secret, leak.channel) == (secret, channel) and leak.place.startswith(place)
-            for secret, channel, place in LEGAL
+            (leak.secret, leak.channel) == (secret, channel) and leak.location.startswith(location)
+            for secret, channel, location in LEGAL
         )
     ]
 
@@ -53,7 +53,7 @@ def recorder() -> Iterator[OutputRecorder]:
     state = Path(tempfile.mkdtemp(prefix="headgate-canaries-"))
     with ExitStack() as ends:
         ends.callback(shutil.rmtree, state, ignore_errors=True)
-        built = start_cage(state, ends)
+        built = start_recorder(state, ends)
         _live(built)
         _suffer(built)
         yield built
@@ -77,45 +77,45 @@ def _live(recorder: OutputRecorder) -> None:
     given = recorder.secrets
     source = _database(recorder, "shop_source", given["source password"])
     source["credentials"]["ca_certificate"] = given["CA certificate"]
-    stored = recorder.made("/sources", source)
+    stored = recorder.post_ok("/sources", source)
     recorder.ids["source"] = stored["id"]
-    stored = recorder.made("/destinations", _database(recorder, "shop_target", given["destination password"]))
+    stored = recorder.post_ok("/destinations", _database(recorder, "shop_target", given["destination password"]))
     recorder.ids["destination"] = stored["id"]
     kafka = {
         "name": "secured", "bootstrap_servers": recorder.doubles.kafka, "security_protocol": "SASL_PLAINTEXT",
         "sasl_mechanism": "PLAIN", "username": "u", "credentials": {"password": given["Kafka password"]},
     }  # fmt: skip
-    recorder.made("/stream/clusters", kafka)
-    stream = recorder.made("/stream/clusters", {"name": "s", "bootstrap_servers": recorder.doubles.kafka})["id"]
+    recorder.post_ok("/stream/clusters", kafka)
+    stream = recorder.post_ok("/stream/clusters", {"name": "s", "bootstrap_servers": recorder.doubles.kafka})["id"]
     connect = {
         "name": "c", "base_url": recorder.doubles.connect, "stream_cluster_id": stream, "username": "u",
         "credentials": {"password": given["Connect password"]},
     }  # fmt: skip
-    recorder.ids["connect"] = recorder.made("/connect/clusters", connect)["id"]
+    recorder.ids["connect"] = recorder.post_ok("/connect/clusters", connect)["id"]
     # The certificate is no certificate: what needs one fails, and then the source goes on without it.
     recorder.call("POST", f"/sources/{recorder.ids['source']}/test")
     plain = {**source, "name": "plain", "credentials": {"password": given["source password"]}}
-    recorder.ids["plain source"] = recorder.made("/sources", plain)["id"]
-    job = recorder.made(f"/sources/{recorder.ids['plain source']}/discover", None, 202)
+    recorder.ids["plain source"] = recorder.post_ok("/sources", plain)["id"]
+    job = recorder.post_ok(f"/sources/{recorder.ids['plain source']}/discover", None, 202)
     eventually(lambda: recorder.call("GET", f"/jobs/{job['id']}").json()["status"], lambda seen: seen == "COMPLETED")
     body = {
         "name": "p", "source_id": recorder.ids["plain source"], "stream_cluster_id": stream,
         "connect_cluster_id": recorder.ids["connect"], "topic_prefix": "p",
         "tables": [{"schema_name": "shop", "table_name": "orders"}],
     }  # fmt: skip
-    recorder.made("/pipelines/preview", body, 200)
-    pipeline = recorder.made("/pipelines", body)["id"]
+    recorder.post_ok("/pipelines/preview", body, 200)
+    pipeline = recorder.post_ok("/pipelines", body)["id"]
     recorder.ids["pipeline"] = pipeline
-    recorder.made(f"/pipelines/{pipeline}/deploy", None, 200)
+    recorder.post_ok(f"/pipelines/{pipeline}/deploy", None, 200)
     recorder.doubles.kafka_double.state.create_topic("p.shop.orders")
     mapping = {"topic": "p.shop.orders", "schema_name": "shop", "table_name": "orders"}
     delivery = {"pipeline_id": pipeline, "name": "d", "mappings": [mapping]}
     where = f"/destinations/{recorder.ids['destination']}"
-    recorder.made(f"{where}/preview", delivery, 200)
-    recorder.ids["delivery"] = recorder.made(f"{where}/deploy", delivery)["id"]
-    recorder.order(do="fire", schedule="dispatch")
+    recorder.post_ok(f"{where}/preview", delivery, 200)
+    recorder.ids["delivery"] = recorder.post_ok(f"{where}/deploy", delivery)["id"]
+    recorder.command(command="fire", schedule="dispatch")
     answered = {"Idempotency-Key": "canary-key-1"}
-    recorder.secrets["kept answer"] = canary("i")
+    recorder.secrets["kept answer"] = unique_secret("i")
     noted = {"name": "noted", "description": recorder.secrets["kept answer"], **_without_name(source)}
     for _ in range(2):
         assert recorder.call("POST", "/sources", noted, headers=answered).status_code == 201
@@ -130,10 +130,10 @@ def _suffer(recorder: OutputRecorder) -> None:
     given, ids = recorder.secrets, recorder.ids
     wrong = {"credentials": {"password": given["wrong password"]}}
     body = {**_shown(recorder, f"/sources/{ids['plain source']}"), "name": "wrong", **wrong}
-    refused = recorder.made("/sources", body)["id"]
-    assert recorder.made(f"/sources/{refused}/test", None, 200)["success"] is False
-    assert recorder.made("/destinations/test-connection", _without_name(body), 200)["success"] is False
-    recorder.made("/destinations", body)
+    refused = recorder.post_ok("/sources", body)["id"]
+    assert recorder.post_ok(f"/sources/{refused}/test", None, 200)["success"] is False
+    assert recorder.post_ok("/destinations/test-connection", _without_name(body), 200)["success"] is False
+    recorder.post_ok("/destinations", body)
     recorder.call("POST", "/auth/login", {"email": "admin@headgate.local", "password": given["wrong password"]})
     recorder.call("GET", "/internal/secrets/x", headers={"Authorization": f"Bearer {_ascii(given['wrong password'])}"})
     recorder.call("GET", "/sources", headers={"Cookie": f"headgate_session=x.{given['wrong password'].encode().hex()}"})
@@ -141,7 +141,7 @@ def _suffer(recorder: OutputRecorder) -> None:
     for secret in ("source password", "wrong password"):
         _send_malformed(recorder, given[secret])
     _break_connect(recorder)
-    recorder.order(do="spoil", id=ids["source"], text=json.dumps({"password": given["source password"]}))
+    recorder.command(command="spoil", id=ids["source"], text=json.dumps({"password": given["source password"]}))
     assert recorder.call("GET", f"/sources/{ids['source']}").status_code == 500
     assert recorder.call("GET", "/sources").status_code == 500
     for path in ("/audit", "/pipelines", f"/pipelines/{ids['pipeline']}", "/deliveries", "/connect/clusters"):
@@ -229,7 +229,7 @@ def _break_connect(recorder: OutputRecorder) -> None:
         double.fail_task(name, trace)
     for path in (f"{pipeline}/status", f"/deliveries/{recorder.ids['delivery']}/status"):
         assert recorder.call("GET", path).json()["observed_state"] in ("DEGRADED", "FAILED")
-    recorder.order(do="fire", schedule="dispatch")
+    recorder.command(command="fire", schedule="dispatch")
     eventually(
         lambda: recorder.call("GET", pipeline).json()["observed_state"], lambda seen: seen in ("DEGRADED", "FAILED")
     )
@@ -237,22 +237,26 @@ def _break_connect(recorder: OutputRecorder) -> None:
 
 def test_no_secret_is_anywhere_but_where_it_belongs(recorder: OutputRecorder) -> None:
     kept = {name: secret for name, secret in recorder.secrets.items() if name != "kept answer"}
-    assert [str(leak) for leak in illegal(leaks(kept, recorder.everything())) if not _spoiled(recorder, leak)] == []
+    assert [
+        str(leak) for leak in illegal(find_leaks(kept, recorder.everything())) if not _spoiled(recorder, leak)
+    ] == []
 
 
 def _spoiled(recorder: OutputRecorder, leak: Leak) -> bool:
     """The row that the test itself had spoiled, to see what an unexpected exception tells."""
-    return (leak.secret, leak.channel, leak.place) == ("source password", "table", "headgate-sources")
+    return (leak.secret, leak.channel, leak.location) == ("source password", "table", "headgate-sources")
 
 
 def test_only_one_row_was_spoiled_by_the_test(recorder: OutputRecorder) -> None:
-    found = [exhibit for exhibit in recorder.everything() if exhibit.channel == "table" and "-sources" in exhibit.place]
-    assert [len(leaks({"source password": recorder.secrets["source password"]}, [one])) for one in found].count(1) == 1
+    found = [output for output in recorder.everything() if output.channel == "table" and "-sources" in output.location]
+    assert [len(find_leaks({"source password": recorder.secrets["source password"]}, [one])) for one in found].count(
+        1
+    ) == 1
 
 
 def test_each_secret_was_seen_where_it_belongs(recorder: OutputRecorder) -> None:
     """Otherwise nothing was given, or nothing was recorded, and finding nothing would mean nothing."""
-    seen = {(leak.secret, leak.channel) for leak in leaks(recorder.secrets, recorder.everything())}
+    seen = {(leak.secret, leak.channel) for leak in find_leaks(recorder.secrets, recorder.everything())}
     assert {
         ("session token", "response headers"),
         ("source password", "response body"),
@@ -263,9 +267,9 @@ def test_each_secret_was_seen_where_it_belongs(recorder: OutputRecorder) -> None
 
 
 def test_an_answer_kept_for_a_repeated_request_is_sealed(recorder: OutputRecorder) -> None:
-    rows = [one for one in recorder.everything() if (one.channel, one.place) == ("table", "headgate-idempotency")]
+    rows = [one for one in recorder.everything() if (one.channel, one.location) == ("table", "headgate-idempotency")]
     assert rows
-    assert leaks({"kept answer": recorder.secrets["kept answer"]}, rows) == []
+    assert find_leaks({"kept answer": recorder.secrets["kept answer"]}, rows) == []
 
 
 def test_files_that_hold_secrets_are_their_owners_alone(recorder: OutputRecorder) -> None:
@@ -283,20 +287,20 @@ def test_the_log_has_a_line_for_every_failure_that_nobody_foresaw(recorder: Outp
     "channel", ["log", "table", "queue", "connector", "response body", "response headers", "state folder"]
 )
 def test_a_leak_planted_on_purpose_is_found(recorder: OutputRecorder, channel: str) -> None:
-    planted = canary("p")
-    known = len(recorder.exhibits)
+    planted = unique_secret("p")
+    known = len(recorder.outputs)
     match channel:
         case "log":
-            recorder.order(do="print", text=f"password={planted}")
+            recorder.command(command="print", text=f"password={planted}")
         case "table":
-            recorder.order(do="spoil", id=recorder.ids["source"], text=json.dumps({"x": planted}))
+            recorder.command(command="spoil", id=recorder.ids["source"], text=json.dumps({"x": planted}))
         case "queue":
-            recorder.order(do="send", text=planted)
+            recorder.command(command="send", text=planted)
         case "connector":
             recorder.doubles.connect_double.preload(["planted"], config={"database.password": planted})
         case "response body":
             recorder.call("POST", "/connect/clusters/x", {"name": "x"})
-            recorder.made(
+            recorder.post_ok(
                 "/sources",
                 {
                     **_shown(recorder, f"/sources/{recorder.ids['plain source']}"),
@@ -310,9 +314,9 @@ def test_a_leak_planted_on_purpose_is_found(recorder: OutputRecorder, channel: s
         case "state folder":
             (recorder.state / "planted").write_text(planted)
     searched = {"planted": _header_safe(planted) if channel == "response headers" else planted}
-    found = leaks(searched, recorder.everything())
+    found = find_leaks(searched, recorder.everything())
     assert channel in {leak.channel for leak in found}
-    del recorder.exhibits[known:]
+    del recorder.outputs[known:]
 
 
 def _header_safe(text: str) -> str:
@@ -321,17 +325,17 @@ def _header_safe(text: str) -> str:
 
 @pytest.mark.parametrize("offset", range(3))
 def test_a_secret_in_any_dress_is_found(offset: int) -> None:
-    secret = canary("x")
+    secret = unique_secret("x")
     text = b"a" * offset + secret.encode() + b"after"
     for dressed in (
         text, base64.b64encode(text), base64.urlsafe_b64encode(text), text.hex().encode(), quote(text).encode(),
         json.dumps(secret).encode(), json.dumps(json.dumps(secret)).encode(), secret.encode()[3:16],
     ):  # fmt: skip
-        assert leaks({"secret": secret}, [Exhibit("log", "l", b"before " + dressed)]), dressed
+        assert find_leaks({"secret": secret}, [CapturedOutput("log", "l", b"before " + dressed)]), dressed
 
 
 def test_what_is_no_secret_is_not_found() -> None:
-    secret = canary("x")
+    secret = unique_secret("x")
     # Spaces between: one more letter could by chance be the secret's next one.
-    other = " ".join((canary("x"), secret[:11], base64.b64encode(secret[:8].encode()).decode()))
-    assert leaks({"secret": secret}, [Exhibit("log", "l", other.encode())]) == []
+    other = " ".join((unique_secret("x"), secret[:11], base64.b64encode(secret[:8].encode()).decode()))
+    assert find_leaks({"secret": secret}, [CapturedOutput("log", "l", other.encode())]) == []
