@@ -18,7 +18,7 @@ from tests.support.waiting import eventually
 
 
 @dataclass(frozen=True, kw_only=True)
-class World:
+class Servers:
     """A broker, a Connect worker, a PostgreSQL and a secret endpoint."""
 
     kafka: str
@@ -30,21 +30,21 @@ class World:
 
 
 @pytest.fixture(scope="session", params=["double", pytest.param("real", marks=pytest.mark.real)])
-def world(request: pytest.FixtureRequest) -> Iterator[World]:
+def servers(request: pytest.FixtureRequest) -> Iterator[Servers]:
     """Each test runs in each world."""
     with ExitStack() as ends:
-        build = _real_world if request.param == "real" else _double_world
-        made = build(request, ends)
-        ends.callback(made.connect.close)
-        yield made
+        build = _real_servers if request.param == "real" else _double_servers
+        created = build(request, ends)
+        ends.callback(created.connect.close)
+        yield created
 
 
-def _real_world(request: pytest.FixtureRequest, ends: ExitStack) -> World:
+def _real_servers(request: pytest.FixtureRequest, ends: ExitStack) -> Servers:
     stack = request.getfixturevalue("real_stack_in_use")
     secret_endpoint = SecretEndpoint(port=stack.headgate_port, credential=stack.service_credential)
     ends.callback(secret_endpoint.close)
     addresses = stack.stack.addresses
-    return World(
+    return Servers(
         kafka=addresses.kafka,
         connect=ConnectView(url=addresses.connect),
         postgres=addresses.postgres,
@@ -54,13 +54,13 @@ def _real_world(request: pytest.FixtureRequest, ends: ExitStack) -> World:
     )
 
 
-def _double_world(_: pytest.FixtureRequest, ends: ExitStack) -> World:
+def _double_servers(_: pytest.FixtureRequest, ends: ExitStack) -> Servers:
     database = ends.enter_context(running_postgresql())
     secret_endpoint = SecretEndpoint()
     ends.callback(secret_endpoint.close)
     running = doubles.start(headgate_url=secret_endpoint.url, service_credential=secret_endpoint.credential)
     ends.callback(running.stop)
-    return World(
+    return Servers(
         kafka=running.kafka,
         connect=ConnectView(url=running.connect),
         postgres=database.url,
@@ -74,23 +74,23 @@ def _double_world(_: pytest.FixtureRequest, ends: ExitStack) -> World:
 class Shop:
     """A database of its own for one test, and configurations that read from it or write to it."""
 
-    world: World
+    servers: Servers
     name: str
     admin: "psycopg.Connection[Any]"
     password: str = field(repr=False)
-    made: list[str] = field(default_factory=list)
+    created: list[str] = field(default_factory=list)
     numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     @property
     def address(self) -> dict[str, str]:
         """Host, port and superuser."""
-        parts = conninfo.conninfo_to_dict(self.world.postgres)
+        parts = conninfo.conninfo_to_dict(self.servers.postgres)
         return {"host": str(parts["host"]), "port": str(parts["port"]), "user": str(parts["user"])}
 
     def source(self, **changes: str | None) -> dict[str, str]:
         """A source of this database that works; `changes` by key, two underscores for a dot, None to leave out."""
         name = f"{self.name}-{next(self.numbers)}"
-        self.made.append(name)
+        self.created.append(name)
         plain = name.replace("-", "_")
         config: dict[str, str | None] = {
             "name": name,
@@ -99,7 +99,7 @@ class Shop:
             "database.hostname": self.address["host"],
             "database.port": self.address["port"],
             "database.user": self.address["user"],
-            "database.password": self.world.secret_endpoint.reference("password", self.password),
+            "database.password": self.servers.secret_endpoint.reference("password", self.password),
             "database.dbname": self.name,
             "topic.prefix": plain,
             "plugin.name": "pgoutput",
@@ -117,7 +117,7 @@ class Shop:
     def sink(self, **changes: str | None) -> dict[str, str]:
         """A JDBC sink into this database; `changes` as for `source`."""
         name = f"{self.name}-{next(self.numbers)}"
-        self.made.append(name)
+        self.created.append(name)
         config: dict[str, str | None] = {
             "name": name,
             "connector.class": JDBC_SINK,
@@ -125,7 +125,7 @@ class Shop:
             "topics": f"{name}.nothing",
             "connection.url": f"jdbc:postgresql://{self.address['host']}:{self.address['port']}/{self.name}",
             "connection.username": self.address["user"],
-            "connection.password": self.world.secret_endpoint.reference("password", self.password),
+            "connection.password": self.servers.secret_endpoint.reference("password", self.password),
         }
         config.update({key.replace("__", "."): value for key, value in changes.items()})
         return {key: value for key, value in config.items() if value is not None}
@@ -147,8 +147,8 @@ class Shop:
 
     def close(self) -> None:
         """Delete the connectors, and what they left in the database server."""
-        for name in self.made:
-            self.world.connect.remove(name)
+        for name in self.created:
+            self.servers.connect.remove(name)
         eventually(self.slots, lambda slots: not any(slots.values()))
         self.admin.execute(
             "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = %s", [self.name]
@@ -157,24 +157,24 @@ class Shop:
 
 
 @pytest.fixture
-def shop(world: World) -> Iterator[Shop]:
+def shop(servers: Servers) -> Iterator[Shop]:
     """A fresh database with two tables of one row, one of them oddly named."""
     name = f"shop{random.token_hex(4)}"
-    with psycopg.connect(world.postgres, autocommit=True) as server:
+    with psycopg.connect(servers.postgres, autocommit=True) as server:
         server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     admin: psycopg.Connection[Any] = psycopg.connect(
-        conninfo.make_conninfo(world.postgres, dbname=name), autocommit=True
+        conninfo.make_conninfo(servers.postgres, dbname=name), autocommit=True
     )
     for table in ("orders", "Odd Näme"):
         admin.execute(sql.SQL("CREATE TABLE {} (id int PRIMARY KEY, note text)").format(sql.Identifier(table)))
         admin.execute(sql.SQL("INSERT INTO {} VALUES (1, 'first')").format(sql.Identifier(table)))
-    password = str(conninfo.conninfo_to_dict(world.postgres)["password"])
-    made = Shop(world=world, name=name, admin=admin, password=password)
-    yield made
-    made.close()
+    password = str(conninfo.conninfo_to_dict(servers.postgres)["password"])
+    created = Shop(servers=servers, name=name, admin=admin, password=password)
+    yield created
+    created.close()
 
 
 @pytest.fixture
-def connect(world: World) -> ConnectView:
+def connect(servers: Servers) -> ConnectView:
     """The Connect of this world."""
-    return world.connect
+    return servers.connect

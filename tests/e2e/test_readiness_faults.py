@@ -35,10 +35,10 @@ class Fault:
 
     check: str
     breaks: Sequence[str]
-    mends: Sequence[str]
+    repairs: Sequence[str]
 
 
-OF_AN_OWNER = {
+OWNER_FAULTS = {
     "no REPLICATION": Fault(
         "replication_privilege", ["ALTER ROLE {role} NOREPLICATION"], ["ALTER ROLE {role} REPLICATION"]
     ),
@@ -79,7 +79,7 @@ OF_AN_OWNER = {
 }
 """Faults of a source whose account owns the table and makes the publication."""
 
-OF_A_READER = {
+READER_FAULTS = {
     "publication missing": Fault("publication", ["DROP PUBLICATION made_before"], [PUBLISHED]),
     "publication without the table": Fault(
         "publication_tables",
@@ -115,7 +115,7 @@ OF_A_READER = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bench:
+class SourceUnderTest:
     """A source in good order, discovered, and ready to be broken."""
 
     headgate: RealHeadgate
@@ -141,12 +141,14 @@ class Bench:
         return [name for (name,) in self.database.run("SELECT pubname::text FROM pg_publication")]
 
 
-def bench(headgate: RealHeadgate, before: Sequence[str] = (), server: str | None = None, **config: Any) -> Bench:
+def prepare_source(
+    headgate: RealHeadgate, before: Sequence[str] = (), server: str | None = None, **config: Any
+) -> SourceUnderTest:
     """A source in good order."""
     database = headgate.database("fault", *GOOD_ORDER, *before, server=server)
     source = headgate.source(database, **config)
     headgate.discover(source)
-    return Bench(headgate=headgate, database=database, source=source)
+    return SourceUnderTest(headgate=headgate, database=database, source=source)
 
 
 def failing(error: Json) -> set[str]:
@@ -156,13 +158,13 @@ def failing(error: Json) -> set[str]:
     return {check["key"] for check in error["details"]["checks"]}
 
 
-def assert_refused(it: Bench, pipeline: Json, checks: set[str]) -> Json:
+def assert_refused(under_test: SourceUnderTest, pipeline: Json, checks: set[str]) -> Json:
     """Refuses to deploy for these checks, and leaves a draft and nothing else. The checks, by key."""
-    headgate, made = it.headgate, (it.publications(), it.slots())
+    headgate, made = under_test.headgate, (under_test.publications(), under_test.slots())
     error = headgate.refused(f"/pipelines/{pipeline['id']}/deploy")
     assert failing(error) == checks
     assert_nothing_made(headgate, pipeline, "SOURCE_NOT_READY")
-    assert (it.publications(), it.slots()) == made
+    assert (under_test.publications(), under_test.slots()) == made
     return {check["key"]: check for check in error["details"]["checks"]}
 
 
@@ -175,83 +177,85 @@ def assert_nothing_made(headgate: RealHeadgate, pipeline: Json, code: str) -> No
     assert pipeline["connector_name"] not in headgate.connectors()
 
 
-def assert_draft_deploys(it: Bench, pipeline: Json) -> None:
+def assert_draft_deploys(under_test: SourceUnderTest, pipeline: Json) -> None:
     """The same draft runs now, and a row of the snapshot and a change arrive."""
-    it.headgate.deploy(pipeline)
+    under_test.headgate.deploy(pipeline)
     (topic,) = pipeline["topics"]
-    it.headgate.until_records(topic, 1)
-    it.run(["UPDATE shop.orders SET customer = 'two'"])
-    it.headgate.until_records(topic, 2)
-    it.headgate.delete_pipeline(pipeline, it.database)
+    under_test.headgate.until_records(topic, 1)
+    under_test.run(["UPDATE shop.orders SET customer = 'two'"])
+    under_test.headgate.until_records(topic, 2)
+    under_test.headgate.delete_pipeline(pipeline, under_test.database)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drafted:
+class DraftedPipeline:
     """A source in good order with one draft of a pipeline, which goes through all faults of its kind."""
 
-    it: Bench
+    under_test: SourceUnderTest
     options: Json
     pipeline: Json
 
-    def goes_through(self, fault: Fault) -> None:
+    def assert_refused_while_broken(self, fault: Fault) -> None:
         """Breaks the source; neither the draft is deployed nor a second one created; mends it."""
-        self.it.run(fault.breaks)
+        self.under_test.run(fault.breaks)
         try:
-            assert_refused(self.it, self.pipeline, {fault.check})
+            assert_refused(self.under_test, self.pipeline, {fault.check})
             if fault.check != "slot":
-                body = self.it.body({**self.options, "slot_name": "not_the_drafts"})
-                assert failing(self.it.headgate.refused("/pipelines", body)) == {fault.check}
+                body = self.under_test.body({**self.options, "slot_name": "not_the_drafts"})
+                assert failing(self.under_test.headgate.refused("/pipelines", body)) == {fault.check}
         finally:
-            self.it.run(fault.mends)
+            self.under_test.run(fault.repairs)
 
 
 @pytest.fixture(scope="module")
-def owner(headgate: RealHeadgate) -> Drafted:
-    it = bench(headgate)
-    return Drafted(it=it, options={}, pipeline=headgate.post("/pipelines", it.body({})))
+def owner(headgate: RealHeadgate) -> DraftedPipeline:
+    under_test = prepare_source(headgate)
+    return DraftedPipeline(under_test=under_test, options={}, pipeline=headgate.post("/pipelines", under_test.body({})))
 
 
 @pytest.fixture(scope="module")
-def reader(headgate: RealHeadgate) -> Drafted:
-    it = bench(headgate, READS_ONLY)
-    return Drafted(it=it, options=EXISTING, pipeline=headgate.post("/pipelines", it.body(EXISTING)))
+def reader(headgate: RealHeadgate) -> DraftedPipeline:
+    under_test = prepare_source(headgate, READS_ONLY)
+    return DraftedPipeline(
+        under_test=under_test, options=EXISTING, pipeline=headgate.post("/pipelines", under_test.body(EXISTING))
+    )
 
 
-@pytest.mark.parametrize("name", OF_AN_OWNER)
-def test_fault_is_refused_by_its_name_and_nothing_is_made(owner: Drafted, name: str) -> None:
-    owner.goes_through(OF_AN_OWNER[name])
+@pytest.mark.parametrize("name", OWNER_FAULTS)
+def test_fault_is_refused_by_its_name_and_nothing_is_made(owner: DraftedPipeline, name: str) -> None:
+    owner.assert_refused_while_broken(OWNER_FAULTS[name])
 
 
-@pytest.mark.parametrize("name", OF_A_READER)
-def test_fault_with_a_publication_made_beforehand_is_refused_by_its_name(reader: Drafted, name: str) -> None:
-    reader.goes_through(OF_A_READER[name])
+@pytest.mark.parametrize("name", READER_FAULTS)
+def test_fault_with_a_publication_made_beforehand_is_refused_by_its_name(reader: DraftedPipeline, name: str) -> None:
+    reader.assert_refused_while_broken(READER_FAULTS[name])
 
 
-def test_draft_that_was_refused_for_every_fault_is_deployed_once_all_are_mended(owner: Drafted) -> None:
-    assert_draft_deploys(owner.it, owner.pipeline)
+def test_draft_that_was_refused_for_every_fault_is_deployed_once_all_are_mended(owner: DraftedPipeline) -> None:
+    assert_draft_deploys(owner.under_test, owner.pipeline)
 
 
-def test_draft_of_a_reader_is_deployed_once_all_faults_are_mended(reader: Drafted) -> None:
-    assert_draft_deploys(reader.it, reader.pipeline)
+def test_draft_of_a_reader_is_deployed_once_all_faults_are_mended(reader: DraftedPipeline) -> None:
+    assert_draft_deploys(reader.under_test, reader.pipeline)
 
 
 def test_slot_that_somebody_else_reads_is_refused_until_they_leave(headgate: RealHeadgate) -> None:
-    it = bench(headgate, [PUBLISHED])
-    pipeline = headgate.post("/pipelines", it.body(EXISTING))
+    under_test = prepare_source(headgate, [PUBLISHED])
+    pipeline = headgate.post("/pipelines", under_test.body(EXISTING))
     slot = pipeline["options"]["slot_name"]
-    it.run([f"SELECT pg_create_logical_replication_slot('{slot}', 'pgoutput')"])
+    under_test.run([f"SELECT pg_create_logical_replication_slot('{slot}', 'pgoutput')"])
     address = urlsplit(headgate.stack.addresses.postgres)
     server = RunningPostgreSQL(
-        port=it.database.port, superuser_password=address.password or "", log=headgate.stack.postgres.plan.log
+        port=under_test.database.port, superuser_password=address.password or "", log=headgate.stack.postgres.plan.log
     )
-    with reader_of(server, it.database.name, slot, "made_before"):
-        assert_refused(it, pipeline, {"slot"})
-    assert_draft_deploys(it, pipeline)
+    with reader_of(server, under_test.database.name, slot, "made_before"):
+        assert_refused(under_test, pipeline, {"slot"})
+    assert_draft_deploys(under_test, pipeline)
 
 
 def test_two_tables_of_one_topic_are_refused(headgate: RealHeadgate) -> None:
     names = ("two words", "two_words")
-    it = bench(
+    under_test = prepare_source(
         headgate,
         [
             statement
@@ -262,13 +266,13 @@ def test_two_tables_of_one_topic_are_refused(headgate: RealHeadgate) -> None:
             )
         ],
     )
-    body = headgate.pipeline_body(it.source, [("shop", name) for name in names])
+    body = headgate.pipeline_body(under_test.source, [("shop", name) for name in names])
     assert failing(headgate.refused("/pipelines", body)) == {"topic_names"}
 
 
 def test_config_that_connect_refuses_is_named_by_field(headgate: RealHeadgate) -> None:
-    it = bench(headgate)
-    body = headgate.pipeline_body(it.source, [ORDERS], options={"max_batch_size": 500, "max_queue_size": 10})
+    under_test = prepare_source(headgate)
+    body = headgate.pipeline_body(under_test.source, [ORDERS], options={"max_batch_size": 500, "max_queue_size": 10})
     error = headgate.refused("/pipelines", body)
     assert error["code"] == "CONNECTOR_CONFIG_INVALID"
     assert "max.queue.size" in {one["field"] for one in error["details"]["errors"]}
@@ -286,12 +290,12 @@ UNREACHABLE = {
 @pytest.mark.parametrize("name", UNREACHABLE)
 def test_server_that_lets_nobody_in_is_named_by_the_connection(headgate: RealHeadgate, name: str) -> None:
     code, breaks = UNREACHABLE[name]
-    it = bench(headgate)
-    pipeline = headgate.post("/pipelines", it.body({}))
-    it.run(breaks)
-    checks = assert_refused(it, pipeline, {"connection"})
+    under_test = prepare_source(headgate)
+    pipeline = headgate.post("/pipelines", under_test.body({}))
+    under_test.run(breaks)
+    checks = assert_refused(under_test, pipeline, {"connection"})
     assert checks["connection"]["current_value"] == code
-    assert failing(headgate.refused("/pipelines", it.body({}))) == {"connection"}
+    assert failing(headgate.refused("/pipelines", under_test.body({}))) == {"connection"}
 
 
 def signs_in(database: RealDatabase) -> bool:
@@ -306,7 +310,7 @@ def signs_in(database: RealDatabase) -> bool:
     return True
 
 
-def rule(database: RealDatabase, rules: Sequence[str]) -> None:
+def write_access_rules(database: RealDatabase, rules: Sequence[str]) -> None:
     """Writes the server's access list (pg_hba.conf) and makes it count."""
     ((path,),) = database.run("SHOW hba_file")
     lines = ", ".join(f"({at}, '{line}')" for at, line in enumerate(rules))
@@ -319,23 +323,23 @@ def refused_by_the_access_list(database: RealDatabase) -> Iterator[None]:
     """The server refuses the role wherever it comes from, and whatever its password."""
     ((text,),) = database.run("SELECT pg_read_file(current_setting('hba_file'))")
     rules = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    rule(database, [f"host all {database.username} all reject", *rules])
+    write_access_rules(database, [f"host all {database.username} all reject", *rules])
     try:
         eventually(lambda: not signs_in(database))
         yield
     finally:
-        rule(database, rules)
+        write_access_rules(database, rules)
 
 
 def test_server_whose_access_list_refuses_the_role_is_named_by_the_connection(headgate: RealHeadgate) -> None:
-    it = bench(headgate)
-    pipeline = headgate.post("/pipelines", it.body({}))
-    with refused_by_the_access_list(it.database):
-        checks = assert_refused(it, pipeline, {"connection"})
+    under_test = prepare_source(headgate)
+    pipeline = headgate.post("/pipelines", under_test.body({}))
+    with refused_by_the_access_list(under_test.database):
+        checks = assert_refused(under_test, pipeline, {"connection"})
         assert checks["connection"]["current_value"] == "ACCESS_NOT_ALLOWED"
-    eventually(lambda: signs_in(it.database))
+    eventually(lambda: signs_in(under_test.database))
     headgate.deploy(pipeline)
-    headgate.delete_pipeline(pipeline, it.database)
+    headgate.delete_pipeline(pipeline, under_test.database)
 
 
 @pytest.fixture
@@ -350,21 +354,21 @@ def proxy(headgate: RealHeadgate) -> Iterator[BlockingProxy]:
 def test_host_that_does_not_answer_is_refused_in_time_and_taken_when_it_does(
     headgate: RealHeadgate, proxy: BlockingProxy, shut: str, code: str
 ) -> None:
-    it = bench(headgate, port=proxy.port)
-    pipeline = headgate.post("/pipelines", it.body({}))
+    under_test = prepare_source(headgate, port=proxy.port)
+    pipeline = headgate.post("/pipelines", under_test.body({}))
     getattr(proxy, shut)()
-    checks = assert_refused(it, pipeline, {"connection"})
+    checks = assert_refused(under_test, pipeline, {"connection"})
     assert checks["connection"]["current_value"] == code
-    assert failing(headgate.refused("/pipelines", it.body({}))) == {"connection"}
+    assert failing(headgate.refused("/pipelines", under_test.body({}))) == {"connection"}
     proxy.open()
-    assert_draft_deploys(it, pipeline)
+    assert_draft_deploys(under_test, pipeline)
 
 
 def test_database_that_is_gone_is_refused(headgate: RealHeadgate) -> None:
-    it = bench(headgate)
-    pipeline = headgate.post("/pipelines", it.body({}))
+    under_test = prepare_source(headgate)
+    pipeline = headgate.post("/pipelines", under_test.body({}))
     postgres = headgate.database("elsewhere")
-    postgres.run(f"ALTER DATABASE {it.database.name} RENAME TO {it.database.name}_away")
+    postgres.run(f"ALTER DATABASE {under_test.database.name} RENAME TO {under_test.database.name}_away")
     error = headgate.refused(f"/pipelines/{pipeline['id']}/deploy")
     assert failing(error) == {"connection"}
     assert error["details"]["checks"][0]["current_value"] == "DATABASE_NOT_FOUND"
@@ -381,18 +385,18 @@ def url_of(server: RunningPostgreSQL) -> str:
 
 def test_server_whose_log_holds_too_little_is_refused(headgate: RealHeadgate) -> None:
     with running_postgresql({"wal_level": "replica"}) as server:
-        it = bench(headgate, server=url_of(server))
-        assert failing(headgate.refused("/pipelines", it.body({}))) == {"wal_level"}
+        under_test = prepare_source(headgate, server=url_of(server))
+        assert failing(headgate.refused("/pipelines", under_test.body({}))) == {"wal_level"}
 
 
 def test_server_without_a_free_slot_or_sender_is_refused_until_there_is_one(headgate: RealHeadgate) -> None:
     with running_postgresql({"max_replication_slots": "2", "max_wal_senders": "1"}) as server:
-        it = bench(headgate, [PUBLISHED], server=url_of(server))
-        pipeline = headgate.post("/pipelines", it.body(EXISTING))
-        it.run(["SELECT pg_create_logical_replication_slot('somebody', 'pgoutput')"])
-        with reader_of(server, it.database.name, "somebody", "made_before"):
-            assert_refused(it, pipeline, {"wal_senders"})
-        it.run(["SELECT pg_create_physical_replication_slot('another')"])
-        assert_refused(it, pipeline, {"replication_slots"})
-        it.run([f"SELECT pg_drop_replication_slot('{name}')" for name in ("another", "somebody")])
-        assert_draft_deploys(it, pipeline)
+        under_test = prepare_source(headgate, [PUBLISHED], server=url_of(server))
+        pipeline = headgate.post("/pipelines", under_test.body(EXISTING))
+        under_test.run(["SELECT pg_create_logical_replication_slot('somebody', 'pgoutput')"])
+        with reader_of(server, under_test.database.name, "somebody", "made_before"):
+            assert_refused(under_test, pipeline, {"wal_senders"})
+        under_test.run(["SELECT pg_create_physical_replication_slot('another')"])
+        assert_refused(under_test, pipeline, {"replication_slots"})
+        under_test.run([f"SELECT pg_drop_replication_slot('{name}')" for name in ("another", "somebody")])
+        assert_draft_deploys(under_test, pipeline)

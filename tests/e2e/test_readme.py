@@ -50,15 +50,15 @@ def test_what_asks_headgate_fails_where_it_gets_no_good_answer(asks: str) -> Non
 
 @pytest.mark.thorough
 def test_the_first_pipeline_works_in_the_sandbox() -> None:
-    told = follow("sandbox", (ALWAYS,))
-    assert '"observed_state":"PAUSED"' in told
+    output = follow("sandbox", (ALWAYS,))
+    assert '"observed_state":"PAUSED"' in output
 
 
 @pytest.mark.real
 def test_the_first_pipeline_works_on_the_real_stack_and_rows_arrive() -> None:
-    told = follow("real", (ALWAYS, ROWS))
-    assert "990|0.00|1485.00" in told
-    assert '"observed_state":"PAUSED"' in told
+    output = follow("real", (ALWAYS, ROWS))
+    assert "990|0.00|1485.00" in output
+    assert '"observed_state":"PAUSED"' in output
 
 
 def follow(stack: str, marks: tuple[str, ...]) -> str:
@@ -77,9 +77,9 @@ def follow(stack: str, marks: tuple[str, ...]) -> str:
             run.wait_for("^HEADGATE_READY$")
             # `tee` shows a line before it keeps it, and a test is quicker in the other terminal than a person.
             eventually(lambda: "HEADGATE_READY" in lines.read_text(encoding="utf-8"))
-            told = follow_along(script.replace(".headgate/run.env", str(lines)), state)
+            output = follow_along(script.replace(".headgate/run.env", str(lines)), state)
             run.press_ctrl_c()
-    return told
+    return output
 
 
 def follow_along(script: str, state: Path) -> str:
@@ -111,8 +111,8 @@ def test_the_table_of_settings_is_that_of_the_code() -> None:
     settings = Settings.read({})
     shown = {f"HEADGATE_{field.name.upper()}": getattr(settings, field.name) for field in fields(Settings)}
     expected = {name: "" if value is None else str(value) for name, value in shown.items()}
-    told = table("Headgate reads these variables.")
-    assert told == {name: value.lower() if value in ("True", "False") else value for name, value in expected.items()}
+    output = table("Headgate reads these variables.")
+    assert output == {name: value.lower() if value in ("True", "False") else value for name, value in expected.items()}
 
 
 def test_the_table_of_the_scripts_variables_names_all_that_they_read() -> None:

@@ -75,11 +75,11 @@ def running(headgate: RealHeadgate) -> Iterator[Running]:
     delivery = headgate.deliver(
         headgate.destination(target), headgate.delivery_body(pipeline, {pipeline["topics"][0]: "orders"})
     )
-    it = Running(
+    scenario = Running(
         headgate=headgate, source=source, target=target, registered=registered, pipeline=pipeline, delivery=delivery
     )
-    it.until_arrived()
-    yield it
+    scenario.until_arrived()
+    yield scenario
     headgate.delete(f"/deliveries/{delivery['id']}")
     headgate.delete_pipeline(pipeline, source)
 
@@ -102,8 +102,8 @@ def test_failed_task_is_shown_with_a_hint_and_without_its_trace(running: Running
     # A config rightly names Java classes.
     del pipeline["config"]
     everything = [seen, shown, pipeline, headgate.get("/deliveries"), headgate.get("/audit?limit=100")]
-    told = json.dumps([*everything, headgate.get(f"/destinations/{shown['destination_id']}/status")])
-    assert [part for part in PARTS_OF_A_TRACE if part in told] == []
+    responses = json.dumps([*everything, headgate.get(f"/destinations/{shown['destination_id']}/status")])
+    assert [part for part in PARTS_OF_A_TRACE if part in responses] == []
     running.target.run("GRANT INSERT ON shop.orders TO {role}")
     headgate.post(f"/deliveries/{running.delivery['id']}/restart-task?task=0")
     headgate.until_state(running.delivery_status, "RUNNING", within=SETTLED)
@@ -163,10 +163,10 @@ def test_changed_source_reaches_its_connector_when_the_pipeline_is_deployed_agai
     headgate.post(f"{path}/deploy")
     headgate.until_state(running.pipeline_status, "RUNNING", within=SETTLED)
     running.until_arrived()
-    held = httpx.get(
+    deployed = httpx.get(
         f"{headgate.stack.addresses.connect}/connectors/{running.pipeline['connector_name']}/config"
     ).json()
-    assert held["database.sslmode"] == "disable"
+    assert deployed["database.sslmode"] == "disable"
     assert headgate.get(running.pipeline_status)["reasons"] == []
 
 

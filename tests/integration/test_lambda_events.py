@@ -14,7 +14,7 @@ import app
 from infra.aws.permissions import allows, policy_of
 from infra.local.process.ports import free_port
 from infra.local.stack.layout import ROOT
-from tests.integration.lambda_home import PARAMETERS
+from tests.integration.lambda_process import PARAMETERS
 from tests.support.edge import lambda_event
 from tests.support.waiting import until_listening
 
@@ -78,9 +78,9 @@ class Home:
         assert self.process.stdout
         self.process.stdin.write(json.dumps(question) + "\n")
         self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        assert answer, f"the functions' process ended with {self.process.poll()}"
-        return json.loads(answer)
+        response = self.process.stdout.readline()
+        assert response, f"the functions' process ended with {self.process.poll()}"
+        return json.loads(response)
 
     def call(self, function: str, event: Mapping[str, Any]) -> Any:
         return self.ask({"function": function, "event": event})
@@ -89,16 +89,16 @@ class Home:
         given = {**BROWSER, **({"Cookie": self.cookie} if self.cookie else {})}
         given.update({name.replace("_", "-"): value for name, value in headers.items()})
         raw = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
-        answer = self.call("APIHandler", lambda_event(app.app, method, path, given, raw))
-        lower = {name.lower(): value for name, value in answer["headers"].items()}
-        lower.update({name.lower(): values[-1] for name, values in answer["multiValueHeaders"].items()})
-        cookies = answer["multiValueHeaders"].get("Set-Cookie", [lower.get("set-cookie", "")])
-        return Answer(answer["statusCode"], lower, cookies, answer["body"])
+        response = self.call("APIHandler", lambda_event(app.app, method, path, given, raw))
+        lower = {name.lower(): value for name, value in response["headers"].items()}
+        lower.update({name.lower(): values[-1] for name, values in response["multiValueHeaders"].items()})
+        cookies = response["multiValueHeaders"].get("Set-Cookie", [lower.get("set-cookie", "")])
+        return Answer(response["statusCode"], lower, cookies, response["body"])
 
 
 @pytest.fixture(scope="module")
 def started() -> Iterator[Home]:
-    command = [sys.executable, "-m", "tests.integration.lambda_home"]
+    command = [sys.executable, "-m", "tests.integration.lambda_process"]
     process = subprocess.Popen(
         command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
@@ -265,13 +265,13 @@ def test_a_message_for_a_job_that_is_over_does_nothing(admin: Home, source: dict
 
 
 def test_only_the_messages_that_failed_come_back(admin: Home) -> None:
-    answer = admin.call("RunJob", messages("no json", json.dumps({"job_id": NOBODY}), "{}"))
-    assert answer == {"batchItemFailures": [{"itemIdentifier": "m-0"}, {"itemIdentifier": "m-2"}]}
+    response = admin.call("RunJob", messages("no json", json.dumps({"job_id": NOBODY}), "{}"))
+    assert response == {"batchItemFailures": [{"itemIdentifier": "m-0"}, {"itemIdentifier": "m-2"}]}
 
 
 def test_a_tick_for_a_cluster_that_is_gone_does_nothing(admin: Home) -> None:
-    answer = admin.call("RunTick", messages(json.dumps({"cluster_id": NOBODY}), "[]"))
-    assert answer == {"batchItemFailures": [{"itemIdentifier": "m-1"}]}
+    response = admin.call("RunTick", messages(json.dumps({"cluster_id": NOBODY}), "[]"))
+    assert response == {"batchItemFailures": [{"itemIdentifier": "m-1"}]}
 
 
 def test_the_schedule_finds_nothing_to_ring_for_where_nothing_is(admin: Home) -> None:
@@ -299,7 +299,7 @@ def test_every_call_of_the_functions_is_one_that_their_policy_allows(admin: Home
 ALONE = """
 import json, os, sys
 from moto import mock_aws
-from tests.integration.lambda_home import create_data_stack, environment_of
+from tests.integration.lambda_process import create_data_stack, environment_of
 with mock_aws():
     os.environ["AWS_DEFAULT_REGION"] = "eu-central-1"
     os.environ.update(environment_of("RunJob", create_data_stack()))
@@ -322,7 +322,7 @@ def test_a_queue_function_lives_without_the_api() -> None:
 CHALICE_LOCAL = """
 import os, sys
 from moto import mock_aws
-from tests.integration.lambda_home import create_data_stack, environment_of
+from tests.integration.lambda_process import create_data_stack, environment_of
 from chalice.cli import main
 with mock_aws():
     os.environ["AWS_DEFAULT_REGION"] = "eu-central-1"

@@ -90,8 +90,8 @@ def left() -> int:
 
 
 def test_it_serves_the_api_on_loopback(runner: Runner) -> None:
-    with urlopen(f"{runner.url}/health", timeout=WAIT) as answer:
-        assert json.loads(answer.read()) == {"status": "ok"}
+    with urlopen(f"{runner.url}/health", timeout=WAIT) as response:
+        assert json.loads(response.read()) == {"status": "ok"}
     assert runner.url.startswith("http://127.0.0.1:")
 
 

@@ -48,8 +48,8 @@ def _all(client: socket.socket) -> bytes:
     return b"".join(parts)
 
 
-def envelope(answer: bytes) -> tuple[int, str]:
-    head, _, body = answer.partition(b"\r\n\r\n")
+def envelope(response: bytes) -> tuple[int, str]:
+    head, _, body = response.partition(b"\r\n\r\n")
     return int(head.split()[1]), json.loads(body)["error"]["code"]
 
 
@@ -58,8 +58,8 @@ def test_requests_on_one_connection_are_answered_one_after_the_other(server: Api
     client = HTTPConnection(parts.hostname or "", parts.port, timeout=20)
     for _ in range(3):
         client.request("POST", "/api/v1/things", body=BODY, headers=JSON_ADMIN)
-        answer = client.getresponse()
-        assert (answer.status, json.loads(answer.read())["name"]) == (201, "n")
+        response = client.getresponse()
+        assert (response.status, json.loads(response.read())["name"]) == (201, "n")
     client.close()
 
 
@@ -101,45 +101,45 @@ def test_a_chunked_body_is_read_and_the_connection_stays_in_step(server: ApiServ
     ],
 )
 def test_what_is_no_request_is_refused_in_the_envelope_and_the_connection_ends(server: ApiServer, raw: str) -> None:
-    answer = exchange(server, raw.encode("latin-1"))
-    assert envelope(answer) == (400, "MALFORMED_JSON")
-    assert answer.count(b"HTTP/1.1 ") == 1
+    response = exchange(server, raw.encode("latin-1"))
+    assert envelope(response) == (400, "MALFORMED_JSON")
+    assert response.count(b"HTTP/1.1 ") == 1
     for header in (b"X-Correlation-ID: ", b"Cache-Control: no-store", b"Connection: close"):
-        assert header in answer
+        assert header in response
 
 
 def test_a_refusal_carries_the_callers_correlation_id_and_is_logged(
     server: ApiServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level("INFO"):
-        answer = exchange(server, f"GET / HTTP/1.1\r\n{HEAD}X-Correlation-ID: mine\r\nContent-Length: zz\r\n\r\n")
-    assert b"X-Correlation-ID: mine\r\n" in answer
+        response = exchange(server, f"GET / HTTP/1.1\r\n{HEAD}X-Correlation-ID: mine\r\nContent-Length: zz\r\n\r\n")
+    assert b"X-Correlation-ID: mine\r\n" in response
     assert [getattr(line, "correlation_id", None) for line in caplog.records] == ["mine"]
 
 
 @pytest.mark.parametrize("kind", ["multipart/form-data", "multipart/form-data; boundary=x", "message/rfc822"])
 def test_a_body_of_another_type_is_415_even_where_a_mail_parser_would_object(server: ApiServer, kind: str) -> None:
     head = f"POST /api/v1/things HTTP/1.1\r\nx-test-role: Admin\r\nHost: h\r\nContent-Type: {kind}\r\n"
-    answer = exchange(server, f"{head}Content-Length: 3\r\nConnection: close\r\n\r\n--x")
-    assert envelope(answer) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    response = exchange(server, f"{head}Content-Length: 3\r\nConnection: close\r\n\r\n--x")
+    assert envelope(response) == (415, "UNSUPPORTED_MEDIA_TYPE")
 
 
 def test_a_method_that_nobody_knows_is_404_where_nothing_is(server: ApiServer) -> None:
-    answer = exchange(server, f"BREW /api/v1/nowhere HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
-    assert envelope(answer) == (404, "NOT_FOUND")
+    response = exchange(server, f"BREW /api/v1/nowhere HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
+    assert envelope(response) == (404, "NOT_FOUND")
 
 
 def test_a_method_that_nobody_knows_is_405(server: ApiServer) -> None:
-    answer = exchange(server, f"BREW /api/v1/things HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
-    assert envelope(answer) == (405, "METHOD_NOT_ALLOWED")
+    response = exchange(server, f"BREW /api/v1/things HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
+    assert envelope(response) == (405, "METHOD_NOT_ALLOWED")
 
 
 def test_a_body_that_is_announced_too_large_is_refused_unread(server: ApiServer) -> None:
     with connect(server) as client:
         client.sendall(f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Content-Length: 99999999999\r\n\r\n".encode())
-        answer = client.recv(65536)
-    assert envelope(answer) == (413, "PAYLOAD_TOO_LARGE")
-    assert b"Connection: close" in answer
+        response = client.recv(65536)
+    assert envelope(response) == (413, "PAYLOAD_TOO_LARGE")
+    assert b"Connection: close" in response
 
 
 def test_a_client_that_sends_a_large_body_all_the_same_still_reads_the_refusal(server: ApiServer) -> None:
@@ -166,15 +166,15 @@ def test_a_client_that_asks_first_gets_100_continue_only_when_its_body_will_be_t
 
 
 def test_head_sends_no_content(server: ApiServer) -> None:
-    answer = exchange(server, f"HEAD /api/v1/things HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
-    assert answer.startswith(b"HTTP/1.1 405 ")
-    assert answer.endswith(b"\r\n\r\n")
+    response = exchange(server, f"HEAD /api/v1/things HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
+    assert response.startswith(b"HTTP/1.1 405 ")
+    assert response.endswith(b"\r\n\r\n")
 
 
 def test_the_server_header_tells_no_versions(server: ApiServer) -> None:
-    answer = exchange(server, f"GET /health HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
-    assert b"Server: Headgate\r\n" in answer
-    assert b"Python" not in answer
+    response = exchange(server, f"GET /health HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
+    assert b"Server: Headgate\r\n" in response
+    assert b"Python" not in response
 
 
 def test_a_client_that_drips_its_head_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,15 +244,15 @@ def test_more_connections_than_there_is_room_for_are_turned_away_and_room_comes_
 def _ask_once(client: socket.socket) -> None:
     """One request and its whole answer: from then on the server knows the connection, and waits for the next."""
     client.sendall(f"GET /health HTTP/1.1\r\n{HEAD}\r\n".encode())
-    answer = HTTPResponse(client)
-    answer.begin()
-    assert answer.status == 200
-    answer.read()
+    response = HTTPResponse(client)
+    response.begin()
+    assert response.status == 200
+    response.read()
 
 
 def _until_served(server: ApiServer) -> None:
     asked = f"GET /health HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n"
-    eventually(lambda: exchange(server, asked), lambda answer: b" 200 OK" in answer, seconds=10)
+    eventually(lambda: exchange(server, asked), lambda response: b" 200 OK" in response, seconds=10)
 
 
 def test_a_stop_lets_a_running_request_end_and_waiting_connections_go() -> None:

@@ -113,10 +113,10 @@ def _live(recorder: OutputRecorder) -> None:
     where = f"/destinations/{recorder.ids['destination']}"
     recorder.post_ok(f"{where}/preview", delivery, 200)
     recorder.ids["delivery"] = recorder.post_ok(f"{where}/deploy", delivery)["id"]
-    recorder.command(command="fire", schedule="dispatch")
+    recorder.run_command("fire", schedule="dispatch")
     answered = {"Idempotency-Key": "canary-key-1"}
-    recorder.secrets["kept answer"] = unique_secret("i")
-    noted = {"name": "noted", "description": recorder.secrets["kept answer"], **_without_name(source)}
+    recorder.secrets["stored response"] = unique_secret("i")
+    noted = {"name": "noted", "description": recorder.secrets["stored response"], **_without_name(source)}
     for _ in range(2):
         assert recorder.call("POST", "/sources", noted, headers=answered).status_code == 201
 
@@ -141,7 +141,7 @@ def _suffer(recorder: OutputRecorder) -> None:
     for secret in ("source password", "wrong password"):
         _send_malformed(recorder, given[secret])
     _break_connect(recorder)
-    recorder.command(command="spoil", id=ids["source"], text=json.dumps({"password": given["source password"]}))
+    recorder.run_command("spoil", id=ids["source"], text=json.dumps({"password": given["source password"]}))
     assert recorder.call("GET", f"/sources/{ids['source']}").status_code == 500
     assert recorder.call("GET", "/sources").status_code == 500
     for path in ("/audit", "/pipelines", f"/pipelines/{ids['pipeline']}", "/deliveries", "/connect/clusters"):
@@ -229,14 +229,14 @@ def _break_connect(recorder: OutputRecorder) -> None:
         double.fail_task(name, trace)
     for path in (f"{pipeline}/status", f"/deliveries/{recorder.ids['delivery']}/status"):
         assert recorder.call("GET", path).json()["observed_state"] in ("DEGRADED", "FAILED")
-    recorder.command(command="fire", schedule="dispatch")
+    recorder.run_command("fire", schedule="dispatch")
     eventually(
         lambda: recorder.call("GET", pipeline).json()["observed_state"], lambda seen: seen in ("DEGRADED", "FAILED")
     )
 
 
 def test_no_secret_is_anywhere_but_where_it_belongs(recorder: OutputRecorder) -> None:
-    kept = {name: secret for name, secret in recorder.secrets.items() if name != "kept answer"}
+    kept = {name: secret for name, secret in recorder.secrets.items() if name != "stored response"}
     assert [
         str(leak) for leak in illegal(find_leaks(kept, recorder.everything())) if not _spoiled(recorder, leak)
     ] == []
@@ -269,7 +269,7 @@ def test_each_secret_was_seen_where_it_belongs(recorder: OutputRecorder) -> None
 def test_an_answer_kept_for_a_repeated_request_is_sealed(recorder: OutputRecorder) -> None:
     rows = [one for one in recorder.everything() if (one.channel, one.location) == ("table", "headgate-idempotency")]
     assert rows
-    assert find_leaks({"kept answer": recorder.secrets["kept answer"]}, rows) == []
+    assert find_leaks({"stored response": recorder.secrets["kept answer"]}, rows) == []
 
 
 def test_files_that_hold_secrets_are_their_owners_alone(recorder: OutputRecorder) -> None:
@@ -291,11 +291,11 @@ def test_a_leak_planted_on_purpose_is_found(recorder: OutputRecorder, channel: s
     known = len(recorder.outputs)
     match channel:
         case "log":
-            recorder.command(command="print", text=f"password={planted}")
+            recorder.run_command("print", text=f"password={planted}")
         case "table":
-            recorder.command(command="spoil", id=recorder.ids["source"], text=json.dumps({"x": planted}))
+            recorder.run_command("spoil", id=recorder.ids["source"], text=json.dumps({"x": planted}))
         case "queue":
-            recorder.command(command="send", text=planted)
+            recorder.run_command("send", text=planted)
         case "connector":
             recorder.doubles.connect_double.preload(["planted"], config={"database.password": planted})
         case "response body":

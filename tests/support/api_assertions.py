@@ -1,4 +1,4 @@
-"""What tests of the API say about answers."""
+"""Assertions about responses of the API."""
 
 import re
 from typing import Any
@@ -10,11 +10,11 @@ UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
 
 
-def assert_error(answer: httpx.Response, status: int, code: str) -> Any:
-    """The details of a refusal, whose envelope is as the contract says."""
-    assert answer.status_code == status, answer.text
-    assert set(answer.json()) == {"error"}
-    error = answer.json()["error"]
+def assert_error(response: httpx.Response, status: int, code: str) -> Any:
+    """Asserts an error of this status and code, in the envelope of the contract. Returns its details."""
+    assert response.status_code == status, response.text
+    assert set(response.json()) == {"error"}
+    error = response.json()["error"]
     assert set(error) == {"code", "message", "details"}
     assert error["code"] == code, error
     assert error["message"]
@@ -22,9 +22,9 @@ def assert_error(answer: httpx.Response, status: int, code: str) -> Any:
     return error["details"]
 
 
-def validation_error(answer: httpx.Response, *location: str | int) -> str:
-    """The type of the one complaint about this place."""
-    details = assert_error(answer, 422, "VALIDATION_FAILED")
+def validation_error(response: httpx.Response, *location: str | int) -> str:
+    """Asserts a 422 with exactly one error at this location. Returns the type of that error."""
+    details = assert_error(response, 422, "VALIDATION_FAILED")
     found = [one["type"] for one in details if one["location"] == list(location)]
     assert len(found) == 1, details
     assert all(set(one) == {"location", "type"} for one in details)

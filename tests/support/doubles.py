@@ -17,7 +17,7 @@ JDBC_SINK = "io.debezium.connector.jdbc.JdbcSinkConnector"
 
 
 class SecretEndpoint:
-    """Headgate's secret endpoint and nothing else: what a Connect worker asks for the values behind its references."""
+    """Headgate's secret endpoint, and nothing else of it: Connect workers read the values of references here."""
 
     def __init__(self, *, port: int = 0, credential: str = "secret_endpoint-credential") -> None:
         self.credential = credential
@@ -33,17 +33,17 @@ class SecretEndpoint:
         return f"http://127.0.0.1:{self._port}"
 
     def put(self, **fields: str) -> str:
-        """Keep a secret; its uuid is answered."""
+        """Store a secret. Returns its uuid."""
         name = str(uuid.uuid4())
         self._secrets[name] = fields
         return name
 
     def reference(self, field_name: str, value: str) -> str:
-        """Keep a secret of one field, and answer the reference that stands for it in a configuration."""
+        """Store a secret of one field. Returns the reference to it for a connector's configuration."""
         return f"${{headgate:{self.put(**{field_name: value})}:{field_name}}}"
 
     def open(self) -> None:
-        """Listen (again), always on the same port."""
+        """Listen, on the same port each time."""
         secret_endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -96,22 +96,22 @@ class ConnectView:
         return self.http.request(method, self.url + path, json=body)
 
     def create(self, config: Mapping[str, str], *, state: str | None = "STOPPED") -> httpx.Response:
-        """POST /connectors with the name that the configuration bears."""
+        """POST /connectors with the name in the configuration."""
         body = {"name": config["name"], "config": dict(config), **({"initial_state": state} if state else {})}
         return self.call("POST", "/connectors", body)
 
     def validate(self, config: Mapping[str, str]) -> dict[str, list[str]]:
-        """The errors by key that validation answers; its count has to agree."""
+        """The errors that validation returns, by key. Asserts that the reported count is theirs."""
         answer = self.call("PUT", f"/connector-plugins/{config['connector.class']}/config/validate", dict(config))
         assert answer.status_code == 200, answer.text
         report = answer.json()
         found = {one["value"]["name"]: one["value"]["errors"] for one in report["configs"] if one["value"]}
-        errors = {name: words for name, words in found.items() if words}
+        errors = {name: messages for name, messages in found.items() if messages}
         assert report["error_count"] == sum(map(len, errors.values()))
         return errors
 
     def states(self, name: str) -> tuple[str, list[str]]:
-        """The state of the connector, and those of its tasks; ("none", []) where there is no status."""
+        """The state of the connector, and those of its tasks; ("none", []) when there is no status."""
         answer = self.call("GET", f"/connectors/{name}/status")
         if answer.status_code == 404:
             return "none", []

@@ -1,8 +1,8 @@
-"""Headgate on moto in a process that shows what it holds and can be harmed.
+"""Headgate on moto in its own process, for the search for leaks: it can dump what it stores, and leak on purpose.
 
     python -m tests.support.leak_test_process PORT
 
-Commands come as JSON lines on standard input, each is answered by one on standard output; the end of the input ends it.
+For the format of its commands see `process_commands`.
 """
 
 import base64
@@ -22,16 +22,16 @@ _sent: list[str] = []
 
 
 def _dump(_: Runner, __: Mapping[str, str]) -> Any:
-    """Every item of every table, packed bodies unpacked, and every message that was ever sent."""
+    """Every item of every table, with decompressed bodies, and every message that was ever sent."""
     tables = {}
     for region in dynamodb_backends[DEFAULT_ACCOUNT_ID].values():
         for name, table in region.tables.items():
-            tables[name] = [_plain(item.to_json()["Attributes"]) for item in table.all_items()]
+            tables[name] = [_decompressed(item.to_json()["Attributes"]) for item in table.all_items()]
     return {"tables": tables, "messages": _sent}
 
 
-def _spoil(_: Runner, command: Mapping[str, str]) -> None:
-    """Put text where the body of a stored source belongs: whoever reads it meets something that nobody foresaw."""
+def _corrupt(_: Runner, command: Mapping[str, str]) -> None:
+    """Replace the body of a stored source by text: reading it fails with an unexpected exception."""
     from chalicelib.stores.sources import SourceRows
 
     SourceRows(command["id"]).update([SourceRows.body.set(command["text"])])
@@ -49,7 +49,7 @@ def _send(_: Runner, command: Mapping[str, str]) -> None:
     services().queues.send(TICKS, {"cluster_id": command["text"]})
 
 
-def _plain(attributes: Mapping[str, Any]) -> Any:
+def _decompressed(attributes: Mapping[str, Any]) -> Any:
     packed = attributes.get("body", {}).get("B")
     if packed is None:
         return attributes
@@ -57,25 +57,25 @@ def _plain(attributes: Mapping[str, Any]) -> Any:
     return {**attributes, "body": zlib.decompress(body).decode()}
 
 
-def _note_messages() -> None:
+def _record_messages() -> None:
     send = SQSBackend.send_message
 
-    def noting(backend: Any, queue_name: str, message_body: str, *more: Any, **named: Any) -> Any:
+    def recording(backend: Any, queue_name: str, message_body: str, *more: Any, **named: Any) -> Any:
         _sent.append(message_body)
         return send(backend, queue_name, message_body, *more, **named)
 
-    SQSBackend.send_message = noting  # type: ignore[method-assign]
+    SQSBackend.send_message = recording  # type: ignore[method-assign]
 
 
 COMMANDS: Commands = {
     "fire": lambda runner, command: runner.fire(command["schedule"]),
     "dump": _dump,
-    "spoil": _spoil,
+    "corrupt": _corrupt,
     "print": _print,
     "send": _send,
 }
 
 
 if __name__ == "__main__":
-    _note_messages()
+    _record_messages()
     serve(int(sys.argv[1]), COMMANDS)

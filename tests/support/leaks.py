@@ -1,4 +1,4 @@
-"""Looks for secrets where they must not be: as they are, and in every encoding that software puts on text.
+"""Searches captured output for secrets: as plain text, and in the encodings that software commonly applies.
 
 found = find_leaks({"database password": "..."}, [CapturedOutput("log", "headgate.log", data)])
 """
@@ -11,12 +11,12 @@ from functools import cache
 from urllib.parse import quote, quote_plus
 
 WINDOW = 12
-"""A dozen characters in a row of a random secret are no accident."""
+"""Characters. Twelve successive characters of a random secret do not occur by chance."""
 
 
 @dataclass(frozen=True)
 class CapturedOutput:
-    """A piece of what a system has let out: the channel, where in it, and the bytes."""
+    """A piece of output of a system: its channel, its location in that channel, and the bytes."""
 
     channel: str
     location: str
@@ -25,7 +25,7 @@ class CapturedOutput:
 
 @dataclass(frozen=True)
 class Leak:
-    """A secret that was found, and where. It does not tell the secret."""
+    """A secret that was found, by its name, and where. It does not contain the secret itself."""
 
     secret: str
     channel: str
@@ -37,7 +37,7 @@ class Leak:
 
 
 def find_leaks(secrets: Mapping[str, str], outputs: Iterable[CapturedOutput]) -> list[Leak]:
-    """Every secret in every output, each once."""
+    """Every secret in every output, each reported once."""
     found: dict[Leak, None] = {}
     for output in outputs:
         for name, secret in secrets.items():
@@ -49,7 +49,7 @@ def find_leaks(secrets: Mapping[str, str], outputs: Iterable[CapturedOutput]) ->
 
 @cache
 def encodings(secret: str) -> tuple[tuple[str, bytes], ...]:
-    """What to look for, the plainest first."""
+    """The forms to search for with their names, plain text first."""
     return tuple(_encodings(secret))
 
 
@@ -74,7 +74,7 @@ def _encodings(secret: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _core(encoded: bytes, offset: int, length: int) -> bytes:
-    """The part of a base64 text that depends on the secret alone, not on what stands before or after it."""
+    """The part of a base64 text that depends on the secret alone, not on the bytes before or after it."""
     first = -(-offset * 8 // 6)
     last = (offset + length) * 8 // 6
     return encoded[first:last]

@@ -1,4 +1,4 @@
-"""An HTTP proxy in front of one server that can hold a request, or its answer, while a test ends the client."""
+"""An HTTP proxy that can pause a request, or its response, while a test kills the client."""
 
 import http.client
 import threading
@@ -22,7 +22,7 @@ class ProxiedRequest:
 
 @dataclass(kw_only=True)
 class Pause:
-    """Holds the first request that matches: before it reaches the server, or (`after`) when it has answered."""
+    """Pauses the first request that matches: before it reaches the server, or (`after`) once the server responded."""
 
     matches: Callable[[ProxiedRequest], bool]
     after: bool
@@ -30,19 +30,19 @@ class Pause:
     _dropped: threading.Event = field(default_factory=threading.Event)
 
     def wait(self) -> None:
-        """Until it holds a request."""
+        """Wait until a request is paused."""
         assert self._reached.wait(TIMEOUT_SECONDS), "no such request came"
 
     def drop(self) -> None:
-        """Close the connection of that request, without an answer."""
+        """Close the connection of the paused request, without a response."""
         self._dropped.set()
 
-    def applies_to(self, seen: ProxiedRequest) -> bool:
+    def applies_to(self, request: ProxiedRequest) -> bool:
         """Whether this is the request to pause."""
-        return not self._reached.is_set() and self.matches(seen)
+        return not self._reached.is_set() and self.matches(request)
 
     def block(self) -> None:
-        """Pause on until `drop`."""
+        """Wait until `drop`."""
         self._reached.set()
         self._dropped.wait(TIMEOUT_SECONDS)
 
@@ -51,11 +51,11 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that was killed in the middle of something is what this is for."""
+        """Ignored: tests kill clients in the middle of a request."""
 
 
 class PausingProxy:
-    """Forwards every request, on 127.0.0.1, except one that it holds."""
+    """Forwards every request, on 127.0.0.1, except the one that it pauses."""
 
     def __init__(self, upstream: str) -> None:
         self._netloc = urlsplit(upstream).netloc
@@ -66,7 +66,7 @@ class PausingProxy:
             protocol_version = "HTTP/1.1"
 
             def handle_any(self) -> None:
-                proxy._answer(self)
+                proxy._respond(self)
 
             do_GET = do_POST = do_PUT = do_DELETE = handle_any
 
@@ -78,20 +78,20 @@ class PausingProxy:
 
     @property
     def url(self) -> str:
-        """Where clients find it."""
+        """The URL for clients."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def pause(self, matches: Callable[[ProxiedRequest], bool], *, after: bool) -> Pause:
-        """Pause the next request that matches; see `Pause`. The hold before this one is over."""
+        """Pause the next request that matches; see `Pause`. It replaces an earlier pause."""
         self._pause = Pause(matches=matches, after=after)
         return self._pause
 
     def close(self) -> None:
-        """Take no more connections."""
+        """Stop listening."""
         self._server.shutdown()
         self._server.server_close()
 
-    def _answer(self, call: BaseHTTPRequestHandler) -> None:
+    def _respond(self, call: BaseHTTPRequestHandler) -> None:
         body = call.rfile.read(int(call.headers.get("Content-Length") or 0))
         seen = ProxiedRequest(method=call.command, path=call.path, body=body)
         pause = self._pause if self._pause and self._pause.applies_to(seen) else None
@@ -118,7 +118,7 @@ class PausingProxy:
         try:
             headers = {name: value for name, value in call.headers.items() if name.lower() not in HOP_BY_HOP}
             server.request(call.command, call.path, body=body or None, headers=headers)
-            answer = server.getresponse()
-            return answer.status, answer.getheaders(), answer.read()
+            response = server.getresponse()
+            return response.status, response.getheaders(), response.read()
         finally:
             server.close()

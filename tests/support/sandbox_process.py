@@ -1,7 +1,7 @@
-"""Headgate on moto in a process of its own, for tests that talk HTTP: python -m tests.support.sandbox_process PORT.
+"""Headgate on moto in its own process, for tests over HTTP: python -m tests.support.sandbox_process PORT.
 
-A process has one environment and one moto, so other tests and this Headgate must not share theirs. Commands come
-as JSON lines on standard input, each is answered by one on standard output; the end of the input ends the process.
+A process has one environment and one moto, so other tests and this Headgate must not share theirs. The
+format of its commands: see `process_commands`.
 """
 
 import sys

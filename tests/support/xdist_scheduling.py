@@ -1,7 +1,7 @@
-"""How tests are spread over processes: `-n 4 --dist loadfile --no-loadscope-reorder` (a plugin of pytest).
+"""How pytest-xdist distributes tests over processes: a plugin for `-n 4 --dist loadfile --no-loadscope-reorder`.
 
-A file's tests stay together, so that what they share is started once. The files over the sandbox go in two lots, since
-each process that runs one of them starts a sandbox of its own. What takes longest begins first.
+The tests of a file stay in one process, so that what they share is started once. The files that use the sandbox form
+two scopes, since each process that runs one of them starts its own sandbox. The slowest folders begin first.
 """
 
 from typing import Any
@@ -11,37 +11,37 @@ from xdist.scheduler import LoadFileScheduling
 
 SANDBOX = "integration/api/"
 FIRST = (SANDBOX, "integration/databases/", "integration/", "contract/", "faults/")
-"""Folders in the order in which their files begin; all others follow."""
+"""Folders in the order in which their files start; all others follow."""
 
 
-def lot(nodeid: str) -> str:
-    """What has to run in the same process as this test."""
+def scope_of(nodeid: str) -> str:
+    """Tests with the same scope run in the same process."""
     file = nodeid.partition("::")[0]
     name = file.rpartition("/")[2]
     if not file.startswith(SANDBOX):
         return file
-    # The halves of the alphabet take about as long as each other.
+    # Both halves of the alphabet take about the same time.
     return f"{SANDBOX}a-h" if name < "test_i" else f"{SANDBOX}i-z"
 
 
-def rank(nodeid: str) -> int:
-    """When the test begins."""
+def priority(nodeid: str) -> int:
+    """Tests with a lower priority number start first."""
     return next((at for at, folder in enumerate(FIRST) if nodeid.startswith(folder)), len(FIRST))
 
 
-class Lots(LoadFileScheduling):
-    """A process takes a lot at a time."""
+class SandboxScheduling(LoadFileScheduling):
+    """A process takes one scope at a time."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return lot(nodeid)
+        return scope_of(nodeid)
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Lots | None:
-    """Only where files are to stay together."""
-    return Lots(config, log) if config.getoption("dist") == "loadfile" else None
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SandboxScheduling | None:
+    """Only for `--dist loadfile`."""
+    return SandboxScheduling(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """In the processes that run tests; a run in one process keeps its order."""
+    """Sorts in the worker processes only; a run in one process keeps its order."""
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: rank(item.nodeid))
+        items.sort(key=lambda item: priority(item.nodeid))

@@ -7,10 +7,10 @@ from tests.support.waiting import eventually
 
 def test_a_connector_created_stopped_becomes_stopped_and_contacts_nothing(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
-    answer = connect.create(config)
-    assert answer.status_code == 201
-    assert answer.headers["Location"].endswith(f"/connectors/{config['name']}")
-    assert answer.json() == {"name": config["name"], "config": config, "tasks": [], "type": "source"}
+    response = connect.create(config)
+    assert response.status_code == 201
+    assert response.headers["Location"].endswith(f"/connectors/{config['name']}")
+    assert response.json() == {"name": config["name"], "config": config, "tasks": [], "type": "source"}
     connect.wait_for_states(config["name"], "STOPPED")
     assert shop.slots() == {}
 
@@ -18,10 +18,10 @@ def test_a_connector_created_stopped_becomes_stopped_and_contacts_nothing(shop: 
 def test_right_after_creation_there_may_be_no_status_yet(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config)
-    answer = connect.call("GET", f"/connectors/{config['name']}/status")
-    if answer.status_code != 200:
+    response = connect.call("GET", f"/connectors/{config['name']}/status")
+    if response.status_code != 200:
         word = f"No status found for connector {config['name']}"
-        assert answer.json() == {"error_code": 404, "message": word}
+        assert response.json() == {"error_code": 404, "message": word}
     connect.wait_for_states(config["name"], "STOPPED")
 
 
@@ -40,9 +40,9 @@ def test_a_connector_created_paused_has_no_task(shop: Shop, connect: ConnectView
 def test_a_second_creation_is_a_conflict_even_with_another_configuration(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config)
-    answer = connect.create({**config, "tasks.max": "2"})
-    assert answer.status_code == 409
-    assert answer.json()["message"] == f"Connector {config['name']} already exists"
+    response = connect.create({**config, "tasks.max": "2"})
+    assert response.status_code == 409
+    assert response.json()["message"] == f"Connector {config['name']} already exists"
     assert connect.call("GET", f"/connectors/{config['name']}/config").json() == config
 
 
@@ -77,23 +77,23 @@ def test_a_deleted_source_frees_its_slot_and_leaves_it(shop: Shop, connect: Conn
 
 def test_a_configuration_under_another_name_is_refused(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
-    answer = connect.call("POST", "/connectors", {"name": "other", "config": config})
-    assert answer.status_code == 400
-    assert "doesn't match connector name in the URL (other)" in answer.json()["message"]
+    response = connect.call("POST", "/connectors", {"name": "other", "config": config})
+    assert response.status_code == 400
+    assert "doesn't match connector name in the URL (other)" in response.json()["message"]
 
 
 def test_a_class_that_no_plugin_offers_is_refused(connect: ConnectView) -> None:
-    answer = connect.call("POST", "/connectors", {"name": "x", "config": {"connector.class": "org.example.Nothing"}})
-    assert answer.status_code == 400
-    assert "Failed to find any class that implements Connector" in answer.json()["message"]
+    response = connect.call("POST", "/connectors", {"name": "x", "config": {"connector.class": "org.example.Nothing"}})
+    assert response.status_code == 400
+    assert "Failed to find any class that implements Connector" in response.json()["message"]
 
 
 def test_a_body_that_is_no_json_is_answered_with_500(connect: ConnectView) -> None:
-    answer = connect.http.post(f"{connect.url}/connectors", content="{", headers={"Content-Type": "application/json"})
-    assert answer.status_code == 500
-    assert answer.json()["error_code"] == 500
+    response = connect.http.post(f"{connect.url}/connectors", content="{", headers={"Content-Type": "application/json"})
+    assert response.status_code == 500
+    assert response.json()["error_code"] == 500
 
 
 def test_a_body_of_another_kind_is_answered_with_415(connect: ConnectView) -> None:
-    answer = connect.http.post(f"{connect.url}/connectors", content="a=b", headers={"Content-Type": "text/plain"})
-    assert answer.status_code == 415
+    response = connect.http.post(f"{connect.url}/connectors", content="a=b", headers={"Content-Type": "text/plain"})
+    assert response.status_code == 415

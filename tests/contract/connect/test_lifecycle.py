@@ -64,16 +64,16 @@ def test_the_same_change_twice_is_the_same_as_once(running: dict[str, str], conn
 
 @pytest.mark.parametrize("order", ["pause", "resume", "stop"])
 def test_a_change_of_an_unknown_connector_is_404(connect: ConnectView, order: str) -> None:
-    answer = connect.call("PUT", f"/connectors/nobody/{order}")
-    assert (answer.status_code, answer.json()["message"]) == (404, "Unknown connector nobody")
+    response = connect.call("PUT", f"/connectors/nobody/{order}")
+    assert (response.status_code, response.json()["message"]) == (404, "Unknown connector nobody")
 
 
 def test_putting_a_configuration_creates_a_connector_that_runs(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     bare = {key: value for key, value in config.items() if key != "name"}
-    answer = connect.call("PUT", f"/connectors/{config['name']}/config", bare)
-    assert answer.status_code == 201
-    assert answer.json()["config"] == config
+    response = connect.call("PUT", f"/connectors/{config['name']}/config", bare)
+    assert response.status_code == 201
+    assert response.json()["config"] == config
     connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
 
 
@@ -82,8 +82,8 @@ def test_putting_a_configuration_keeps_a_stopped_connector_stopped(shop: Shop, c
     connect.create(config)
     connect.wait_for_states(config["name"], "STOPPED")
     changed = {**config, "headgate.owner": "another"}
-    answer = connect.call("PUT", f"/connectors/{config['name']}/config", changed)
-    assert (answer.status_code, answer.json()["config"]) == (200, changed)
+    response = connect.call("PUT", f"/connectors/{config['name']}/config", changed)
+    assert (response.status_code, response.json()["config"]) == (200, changed)
     eventually(lambda: connect.states(config["name"]), lambda seen: seen == ("STOPPED", []))
     assert connect.call("GET", f"/connectors/{config['name']}/config").json() == changed
 
@@ -107,11 +107,12 @@ def test_a_configuration_that_is_refused_changes_nothing(
 def test_a_worker_that_was_killed_comes_back_with_old_statuses(
     running: dict[str, str], shop: Shop, connect: ConnectView
 ) -> None:
-    shop.world.kill_worker()
-    shop.world.start_worker()
+    shop.servers.kill_worker()
+    shop.servers.start_worker()
     path = f"/connectors/{running['name']}/status"
     first = eventually(
-        lambda: connect.call("GET", path), lambda answer: answer.headers["Content-Type"].startswith("application/json")
+        lambda: connect.call("GET", path),
+        lambda response: response.headers["Content-Type"].startswith("application/json"),
     )
     assert first.json()["connector"]["state"] == "RUNNING"
     eventually(shop.slots, lambda slots: slots == {running["slot.name"]: True})

@@ -23,8 +23,8 @@ def test_it_names_its_version_and_its_kafka_cluster(connect: ConnectView) -> Non
 
 
 def test_it_says_that_it_is_healthy(connect: ConnectView) -> None:
-    answer = connect.call("GET", "/health")
-    assert (answer.status_code, answer.json()["status"]) == (200, "healthy")
+    response = connect.call("GET", "/health")
+    assert (response.status_code, response.json()["status"]) == (200, "healthy")
 
 
 def test_it_offers_debezium(connect: ConnectView) -> None:
@@ -34,9 +34,9 @@ def test_it_offers_debezium(connect: ConnectView) -> None:
 
 
 def test_an_unknown_path_is_404_with_a_json_body(connect: ConnectView) -> None:
-    answer = connect.call("GET", "/nothing/here")
-    assert answer.status_code == 404
-    assert answer.json() == {"error_code": 404, "message": "HTTP 404 Not Found"}
+    response = connect.call("GET", "/nothing/here")
+    assert response.status_code == 404
+    assert response.json() == {"error_code": 404, "message": "HTTP 404 Not Found"}
 
 
 def test_an_unknown_method_is_405(connect: ConnectView) -> None:
@@ -45,8 +45,8 @@ def test_an_unknown_method_is_405(connect: ConnectView) -> None:
 
 @pytest.mark.parametrize("path", ["", "/config", "/tasks", "/offsets"])
 def test_an_unknown_connector_is_404(connect: ConnectView, path: str) -> None:
-    answer = connect.call("GET", f"/connectors/nobody{path}")
-    assert (answer.status_code, answer.json()["message"]) == (404, "Connector nobody not found")
+    response = connect.call("GET", f"/connectors/nobody{path}")
+    assert (response.status_code, response.json()["message"]) == (404, "Connector nobody not found")
 
 
 def test_an_unknown_connector_has_topics_nevertheless(connect: ConnectView) -> None:

@@ -70,7 +70,7 @@ def test_a_slot_that_another_connector_uses_goes_unnoticed(shop: Shop, connect: 
 
 
 def test_a_sink_that_cannot_connect_fails_without_naming_the_reason(shop: Shop, connect: ConnectView) -> None:
-    config = shop.sink(connection__password=shop.world.secret_endpoint.reference("password", "wrong"))
+    config = shop.sink(connection__password=shop.servers.secret_endpoint.reference("password", "wrong"))
     trace = _failed(connect, config)
     assert "Unable to create requested service [org.hibernate.engine.jdbc.env.spi.JdbcEnvironment]" in trace
 

@@ -13,10 +13,10 @@ def test_a_configuration_that_works_has_no_error(shop: Shop, connect: ConnectVie
 
 
 def test_validation_reads_the_secret_and_shows_it_nowhere(shop: Shop, connect: ConnectView) -> None:
-    config, reads = shop.source(), len(shop.world.secret_endpoint.reads)
-    answer = connect.call("PUT", f"/connector-plugins/{config['connector.class']}/config/validate", config)
-    assert len(shop.world.secret_endpoint.reads) > reads
-    assert shop.password not in answer.text
+    config, reads = shop.source(), len(shop.servers.secret_endpoint.reads)
+    response = connect.call("PUT", f"/connector-plugins/{config['connector.class']}/config/validate", config)
+    assert len(shop.servers.secret_endpoint.reads) > reads
+    assert shop.password not in response.text
 
 
 def test_a_configuration_without_name_has_one_error(shop: Shop, connect: ConnectView) -> None:
@@ -26,7 +26,7 @@ def test_a_configuration_without_name_has_one_error(shop: Shop, connect: Connect
 
 
 def test_a_wrong_password_is_reported_for_the_hostname(shop: Shop, connect: ConnectView) -> None:
-    config = shop.source(database__password=shop.world.secret_endpoint.reference("password", "wrong"))
+    config = shop.source(database__password=shop.servers.secret_endpoint.reference("password", "wrong"))
     assert connect.validate(config) == {"database.hostname": [AUTHENTICATION]}
 
 
@@ -37,11 +37,11 @@ def test_a_reference_to_another_provider_is_used_as_the_password(shop: Shop, con
 
 @pytest.mark.parametrize("field", ["nothing", "Not-A-Field"])
 def test_a_reference_to_a_field_that_a_secret_lacks_is_refused(shop: Shop, connect: ConnectView, field: str) -> None:
-    known = shop.world.secret_endpoint.put(password=shop.password)
+    known = shop.servers.secret_endpoint.put(password=shop.password)
     config = shop.source(database__password=f"${{headgate:{known}:{field}}}")
-    answer = connect.call("PUT", f"/connector-plugins/{config['connector.class']}/config/validate", config)
-    assert answer.status_code == 500
-    assert answer.json()["message"].startswith("org.apache.kafka.common.config.ConfigException: ")
+    response = connect.call("PUT", f"/connector-plugins/{config['connector.class']}/config/validate", config)
+    assert response.status_code == 500
+    assert response.json()["message"].startswith("org.apache.kafka.common.config.ConfigException: ")
     assert connect.create(config).status_code == 500
 
 
@@ -74,18 +74,18 @@ def test_a_wrong_value_is_reported_for_its_field(shop: Shop, connect: ConnectVie
 @pytest.mark.parametrize("key", ["database.dbname", "topic.prefix"])
 def test_what_validation_refuses_creation_refuses_even_when_stopped(shop: Shop, connect: ConnectView, key: str) -> None:
     config = shop.source(**{key.replace(".", "__"): "missing" if key == "database.dbname" else None})
-    answer = connect.create(config, state="STOPPED")
-    assert answer.status_code == 400
-    assert answer.json()["message"].startswith(
+    response = connect.create(config, state="STOPPED")
+    assert response.status_code == 400
+    assert response.json()["message"].startswith(
         "Connector configuration is invalid and contains the following 1 error(s):\n"
     )
     assert connect.call("GET", f"/connectors/{config['name']}").status_code == 404
 
 
 def test_a_configuration_for_another_class_is_refused(shop: Shop, connect: ConnectView) -> None:
-    answer = connect.call("PUT", "/connector-plugins/org.example.Nothing/config/validate", shop.source())
-    assert answer.status_code == 400
-    assert "does not match request type org.example.Nothing" in answer.json()["message"]
+    response = connect.call("PUT", "/connector-plugins/org.example.Nothing/config/validate", shop.source())
+    assert response.status_code == 400
+    assert "does not match request type org.example.Nothing" in response.json()["message"]
 
 
 def test_a_sink_is_never_connected_by_validation(shop: Shop, connect: ConnectView) -> None:

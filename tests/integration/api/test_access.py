@@ -14,14 +14,14 @@ PERMISSIONS = {
 
 def test_a_login_returns_the_user_and_sets_the_cookie(sandbox: Sandbox) -> None:
     api = sandbox.unauthenticated()
-    answer = api.post("/auth/login", {"email": ADMIN.email, "password": ADMIN.password})
-    assert answer.status_code == 200
-    assert set(answer.json()) == {"user", "expires_at"}
-    user = answer.json()["user"]
+    response = api.post("/auth/login", {"email": ADMIN.email, "password": ADMIN.password})
+    assert response.status_code == 200
+    assert set(response.json()) == {"user", "expires_at"}
+    user = response.json()["user"]
     assert is_uuid(user.pop("id"))
     assert user == {"email": ADMIN.email, "role": "Admin", "status": "ACTIVE"}
-    assert is_timestamp(answer.json()["expires_at"])
-    cookie = answer.headers["Set-Cookie"]
+    assert is_timestamp(response.json()["expires_at"])
+    cookie = response.headers["Set-Cookie"]
     assert cookie.startswith("headgate_session=")
     for word in ("HttpOnly", "SameSite=Lax", "Path=/"):
         assert word in cookie
@@ -30,10 +30,10 @@ def test_a_login_returns_the_user_and_sets_the_cookie(sandbox: Sandbox) -> None:
 
 def test_behind_tls_the_cookie_is_secure_and_bound_to_the_host(sandbox: Sandbox) -> None:
     behind = {"X-Forwarded-Proto": "https", "Host": "headgate.example.com"}
-    answer = sandbox.unauthenticated().post(
+    response = sandbox.unauthenticated().post(
         "/auth/login", {"email": ADMIN.email, "password": ADMIN.password}, headers=behind
     )
-    cookie = answer.headers["Set-Cookie"]
+    cookie = response.headers["Set-Cookie"]
     assert cookie.startswith("__Host-headgate_session=")
     assert "; Secure" in cookie
     named = {"Cookie": cookie.partition(";")[0], "Host": "headgate.example.com"}
@@ -51,13 +51,13 @@ def test_every_failed_login_has_one_text(sandbox: Sandbox) -> None:
     attempts = [
         (ADMIN.email, "wrong password"), ("nobody@example.com", PASSWORD), (disabled, PASSWORD), (invited, PASSWORD),
     ]  # fmt: skip
-    answers = [
+    responses = [
         sandbox.unauthenticated().post("/auth/login", {"email": who, "password": word}) for who, word in attempts
     ]
-    for answer in answers:
-        assert_error(answer, 401, "INVALID_CREDENTIALS")
-        assert "Set-Cookie" not in answer.headers
-    assert len({answer.text for answer in answers}) == 1
+    for response in responses:
+        assert_error(response, 401, "INVALID_CREDENTIALS")
+        assert "Set-Cookie" not in response.headers
+    assert len({response.text for response in responses}) == 1
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_an_empty_host_cookie_does_not_fall_back_to_the_plain_one(sandbox: Sandb
 
 def _session(api: Api) -> str:
     """The value of a new session's cookie, which the client itself forgets."""
-    answer = api.post("/auth/login", {"email": ADMIN.email, "password": ADMIN.password})
+    response = api.post("/auth/login", {"email": ADMIN.email, "password": ADMIN.password})
     api.http.cookies.clear()
-    return answer.headers["Set-Cookie"].partition(";")[0].partition("=")[2]
+    return response.headers["Set-Cookie"].partition(";")[0].partition("=")[2]
 
 
 @pytest.mark.parametrize(
@@ -148,9 +148,9 @@ def test_the_service_credential_is_not_a_session(sandbox: Sandbox) -> None:
 def test_a_logout_ends_the_session_on_the_server(sandbox: Sandbox) -> None:
     api = sandbox.signed_in(ADMIN.email, ADMIN.password)
     cookie = f"headgate_session={api.http.cookies['headgate_session']}"
-    answer = api.post("/auth/logout")
-    assert (answer.status_code, answer.content) == (204, b"")
-    assert "Max-Age=0" in answer.headers["Set-Cookie"]
+    response = api.post("/auth/logout")
+    assert (response.status_code, response.content) == (204, b"")
+    assert "Max-Age=0" in response.headers["Set-Cookie"]
     assert "headgate_session" not in api.http.cookies
     assert_error(sandbox.unauthenticated().get("/session", headers={"Cookie": cookie}), 401, "UNAUTHENTICATED")
     assert_error(api.post("/auth/logout"), 401, "UNAUTHENTICATED")
@@ -173,8 +173,8 @@ def test_another_role_and_a_disabled_user_count_from_the_next_request_on(sandbox
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
 def test_a_change_by_cookie_needs_a_correlation_id(sandbox: Sandbox, method: str) -> None:
     path = "/sources" if method == "POST" else f"/sources/{UNKNOWN_ID}"
-    answer = sandbox.admin.call(method, path, sandbox.source_body(), headers={"X-Correlation-ID": None})
-    assert_error(answer, 403, "CSRF_REJECTED")
+    response = sandbox.admin.call(method, path, sandbox.source_body(), headers={"X-Correlation-ID": None})
+    assert_error(response, 403, "CSRF_REJECTED")
 
 
 @pytest.mark.parametrize(
@@ -252,10 +252,10 @@ ADMINISTER = [
 
 
 def _forbidden(api: Api, method: str, path: str) -> bool:
-    answer = api.call(method, path)
-    if answer.status_code == 403:
-        assert_error(answer, 403, "FORBIDDEN")
-    return answer.status_code == 403
+    response = api.call(method, path)
+    if response.status_code == 403:
+        assert_error(response, 403, "FORBIDDEN")
+    return response.status_code == 403
 
 
 @pytest.mark.parametrize(

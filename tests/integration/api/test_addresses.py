@@ -42,8 +42,8 @@ def test_an_unknown_id_is_404_everywhere(sandbox: Sandbox) -> None:
     ):  # fmt: skip
         assert_error(sandbox.admin.post(path.format(UNKNOWN_ID)), 404, "NOT_FOUND")
     for path in ("/destinations/{}/preview", "/destinations/{}/deploy"):
-        answer = sandbox.admin.post(path.format(UNKNOWN_ID), sandbox.delivery_body(sandbox.pipeline))
-        assert_error(answer, 404, "NOT_FOUND")
+        response = sandbox.admin.post(path.format(UNKNOWN_ID), sandbox.delivery_body(sandbox.pipeline))
+        assert_error(response, 404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,9 @@ def test_an_unknown_id_is_404_everywhere(sandbox: Sandbox) -> None:
 def test_another_method_is_405_with_those_that_are_allowed(
     sandbox: Sandbox, method: str, path: str, allowed: str
 ) -> None:
-    answer = sandbox.unauthenticated().call(method, path)
-    assert_error(answer, 405, "METHOD_NOT_ALLOWED")
-    assert answer.headers["Allow"] == allowed
+    response = sandbox.unauthenticated().call(method, path)
+    assert_error(response, 405, "METHOD_NOT_ALLOWED")
+    assert response.headers["Allow"] == allowed
 
 
 @pytest.mark.parametrize("query", ["", "?limit=5", "?limit=abc&x=1&x=2", "?cursor=%24%7Bx%7D", "?pipeline_id=x"])
@@ -107,8 +107,8 @@ def test_a_secret_reference_is_refused_in_every_string(sandbox: Sandbox) -> None
     for path, body, location in cases:
         assert validation_error(sandbox.admin.post(path, body), "body", *location) == "secret_reference_not_allowed"
     escaped = json.dumps({**source, "name": "NAME"}).replace("NAME", "\\u0024\\u007bx}")
-    answer: httpx.Response = sandbox.admin.call("POST", "/sources", content=escaped.encode(), headers=JSON)
-    validation_error(answer, "body", "name")
+    response: httpx.Response = sandbox.admin.call("POST", "/sources", content=escaped.encode(), headers=JSON)
+    validation_error(response, "body", "name")
     assert_error(
         sandbox.admin.get(f"/sources/{sandbox.source['id']}/tables", params={"search": REFERENCE}),
         422,

@@ -51,11 +51,11 @@ def test_every_change_of_a_registered_resource_writes_one_record(sandbox: Sandbo
         ("/destinations", sandbox.destination_body(), "destination"),
         ("/stream/clusters", stream, "stream_cluster"),
     ):
-        made = sandbox.admin.post_ok(path, body)
-        assert sandbox.admin.put(f"{path}/{made['id']}", body).status_code == 200
-        assert sandbox.admin.delete(f"{path}/{made['id']}").status_code == 204
+        created = sandbox.admin.post_ok(path, body)
+        assert sandbox.admin.put(f"{path}/{created['id']}", body).status_code == 200
+        assert sandbox.admin.delete(f"{path}/{created['id']}").status_code == 204
         expected = [(f"{noun}.{verb}", "success") for verb in ("create", "update", "delete")]
-        assert _facts(sandbox.audit_records(made["id"])) == expected
+        assert _facts(sandbox.audit_records(created["id"])) == expected
 
 
 def test_an_operation_leaves_requested_and_success_under_one_correlation_id(sandbox: Sandbox) -> None:
@@ -104,11 +104,11 @@ def test_related_records_are_paged_in_one_order(sandbox: Sandbox) -> None:
     cursor: dict[str, str] = {}
     while True:
         query = {"resource_id": delivery["destination_id"], "include_related": "true", "limit": "1", **cursor}
-        answer = sandbox.admin.get("/audit", params=query)
-        seen += answer.json()
-        if "X-Next-Cursor" not in answer.headers:
+        response = sandbox.admin.get("/audit", params=query)
+        seen += response.json()
+        if "X-Next-Cursor" not in response.headers:
             break
-        cursor = {"cursor": answer.headers["X-Next-Cursor"]}
+        cursor = {"cursor": response.headers["X-Next-Cursor"]}
     assert seen == whole
 
 

@@ -29,30 +29,34 @@ def _connect(sandbox: Sandbox, **changes: object) -> Json:
 
 
 def test_a_stream_cluster_is_checked_once_when_it_is_registered(sandbox: Sandbox) -> None:
-    made = sandbox.admin.post_ok("/stream/clusters", _stream(sandbox))
-    assert set(made) == STREAM
-    assert is_uuid(made["id"])
-    assert (made["status"], made["last_error"], made["kafka_cluster_id"]) == ("HEALTHY", None, "sandbox")
-    assert (made["security_protocol"], made["metrics_provider"]) == ("PLAINTEXT", "none")
-    assert is_timestamp(made["last_checked_at"])
-    assert sandbox.admin.get_ok(f"/stream/clusters/{made['id']}") == made
+    created = sandbox.admin.post_ok("/stream/clusters", _stream(sandbox))
+    assert set(created) == STREAM
+    assert is_uuid(created["id"])
+    assert (created["status"], created["last_error"], created["kafka_cluster_id"]) == ("HEALTHY", None, "sandbox")
+    assert (created["security_protocol"], created["metrics_provider"]) == ("PLAINTEXT", "none")
+    assert is_timestamp(created["last_checked_at"])
+    assert sandbox.admin.get_ok(f"/stream/clusters/{created['id']}") == created
 
 
 def test_a_connect_cluster_is_checked_once_when_it_is_registered(sandbox: Sandbox) -> None:
-    made = sandbox.admin.post_ok("/connect/clusters", _connect(sandbox, base_url=sandbox.doubles.connect + "/"))
-    assert set(made) == CONNECT
-    assert (made["status"], made["connect_version"], made["kafka_cluster_id"]) == ("HEALTHY", "4.3.1", "sandbox")
-    assert (made["base_url"], made["secret_delivery"]) == (sandbox.doubles.connect, "config-provider")
-    assert sandbox.admin.get_ok(f"/connect/clusters/{made['id']}") == made
+    created = sandbox.admin.post_ok("/connect/clusters", _connect(sandbox, base_url=sandbox.doubles.connect + "/"))
+    assert set(created) == CONNECT
+    assert (created["status"], created["connect_version"], created["kafka_cluster_id"]) == (
+        "HEALTHY",
+        "4.3.1",
+        "sandbox",
+    )
+    assert (created["base_url"], created["secret_delivery"]) == (sandbox.doubles.connect, "config-provider")
+    assert sandbox.admin.get_ok(f"/connect/clusters/{created['id']}") == created
 
 
 def test_an_unreachable_cluster_is_registered_as_unhealthy(sandbox: Sandbox) -> None:
     stream = sandbox.admin.post_ok("/stream/clusters", _stream(sandbox, bootstrap_servers="127.0.0.1:1"))
     connect = sandbox.admin.post_ok("/connect/clusters", _connect(sandbox, base_url="http://127.0.0.1:1"))
-    for made, code in ((stream, "STREAM_UNAVAILABLE"), (connect, "CONNECT_UNAVAILABLE")):
-        assert (made["status"], made["kafka_cluster_id"]) == ("UNHEALTHY", None)
-        assert set(made["last_error"]) == {"code", "message", "at"}
-        assert made["last_error"]["code"] == code
+    for created, code in ((stream, "STREAM_UNAVAILABLE"), (connect, "CONNECT_UNAVAILABLE")):
+        assert (created["status"], created["kafka_cluster_id"]) == ("UNHEALTHY", None)
+        assert set(created["last_error"]) == {"code", "message", "at"}
+        assert created["last_error"]["code"] == code
     plugins = sandbox.admin.get(f"/connect/clusters/{connect['id']}/plugins")
     assert_error(plugins, 503, "CONNECT_UNAVAILABLE")
 
@@ -84,8 +88,8 @@ def test_brokers_have_ports_that_exist(sandbox: Sandbox, servers: str) -> None:
 
 def test_connect_workers_of_another_kafka_are_refused(sandbox: Sandbox, another: KafkaDouble) -> None:
     stream = sandbox.admin.post_ok("/stream/clusters", _stream(sandbox, bootstrap_servers=another.address))
-    answer = sandbox.admin.post("/connect/clusters", _connect(sandbox, stream_cluster_id=stream["id"]))
-    assert validation_error(answer, "body", "stream_cluster_id") == "kafka_cluster_mismatch"
+    response = sandbox.admin.post("/connect/clusters", _connect(sandbox, stream_cluster_id=stream["id"]))
+    assert validation_error(response, "body", "stream_cluster_id") == "kafka_cluster_mismatch"
 
 
 def test_workers_of_another_kafka_that_was_unreachable_at_registration_are_refused_at_the_pipeline(
@@ -98,8 +102,8 @@ def test_workers_of_another_kafka_that_was_unreachable_at_registration_are_refus
     assert (stream["kafka_cluster_id"], back["kafka_cluster_id"]) == (None, "another")
     pipeline = sandbox.pipeline_body(stream_cluster_id=stream["id"], connect_cluster_id=workers["id"])
     for path in ("/pipelines/preview", "/pipelines"):
-        answer = sandbox.admin.post(path, pipeline)
-        assert validation_error(answer, "body", "stream_cluster_id") == "kafka_cluster_mismatch"
+        response = sandbox.admin.post(path, pipeline)
+        assert validation_error(response, "body", "stream_cluster_id") == "kafka_cluster_mismatch"
 
 
 def test_an_unused_stream_cluster_may_be_pointed_to_another_kafka(sandbox: Sandbox, another: KafkaDouble) -> None:
@@ -165,18 +169,18 @@ SASL = {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "PLAIN", "usern
 )
 def test_protocol_and_mechanism_have_to_fit(sandbox: Sandbox, change: Json, field: str, complaint: str) -> None:
     body = _stream(sandbox, bootstrap_servers="127.0.0.1:1", **SASL)
-    made = sandbox.admin.post_ok("/stream/clusters", body)
-    assert {name: made[name] for name in SASL} == SASL
+    created = sandbox.admin.post_ok("/stream/clusters", body)
+    assert {name: created[name] for name in SASL} == SASL
     assert validation_error(sandbox.admin.post("/stream/clusters", {**body, **change}), "body", field) == complaint
     assert (
-        validation_error(sandbox.admin.put(f"/stream/clusters/{made['id']}", {**body, **change}), "body", field)
+        validation_error(sandbox.admin.put(f"/stream/clusters/{created['id']}", {**body, **change}), "body", field)
         == complaint
     )
 
 
 def test_all_missing_sasl_fields_are_named_at_once(sandbox: Sandbox) -> None:
-    answer = sandbox.admin.post("/stream/clusters", _stream(sandbox, security_protocol="SASL_SSL"))
-    assert [validation_error(answer, "body", name) for name in ("sasl_mechanism", "username")] == ["missing"] * 2
+    response = sandbox.admin.post("/stream/clusters", _stream(sandbox, security_protocol="SASL_SSL"))
+    assert [validation_error(response, "body", name) for name in ("sasl_mechanism", "username")] == ["missing"] * 2
 
 
 @pytest.mark.parametrize(
@@ -208,10 +212,10 @@ def test_names_of_clusters_are_unique(sandbox: Sandbox) -> None:
 
 def test_credentials_of_clusters_are_masked_and_kept(sandbox: Sandbox) -> None:
     body = _connect(sandbox, username="u", credentials={"password": "planted-connect"})
-    made = sandbox.admin.post_ok("/connect/clusters", body)
-    assert made["credentials"] == {"configured": True, "mask": "********"}
-    after = sandbox.admin.put(f"/connect/clusters/{made['id']}", {**body, "credentials": {}})
-    assert after.json()["credentials"] == made["credentials"]
+    created = sandbox.admin.post_ok("/connect/clusters", body)
+    assert created["credentials"] == {"configured": True, "mask": "********"}
+    after = sandbox.admin.put(f"/connect/clusters/{created['id']}", {**body, "credentials": {}})
+    assert after.json()["credentials"] == created["credentials"]
     assert "planted" not in after.text
 
 

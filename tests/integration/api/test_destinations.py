@@ -13,13 +13,18 @@ FIELDS = {
 
 
 def test_a_new_destination_has_no_delivery_and_no_health(sandbox: Sandbox) -> None:
-    made = sandbox.admin.post_ok("/destinations", sandbox.destination_body(config=sandbox.config(port=1)))
-    assert set(made) == FIELDS
-    assert is_uuid(made["id"])
-    assert (made["status"], made["deliveries"], made["version"], made["last_test"]) == ("UNKNOWN", 0, 1, None)
-    status = sandbox.admin.get_ok(f"/destinations/{made['id']}/status")
+    created = sandbox.admin.post_ok("/destinations", sandbox.destination_body(config=sandbox.config(port=1)))
+    assert set(created) == FIELDS
+    assert is_uuid(created["id"])
+    assert (created["status"], created["deliveries"], created["version"], created["last_test"]) == (
+        "UNKNOWN",
+        0,
+        1,
+        None,
+    )
+    status = sandbox.admin.get_ok(f"/destinations/{created['id']}/status")
     assert status == {
-        "destination_id": made["id"], "desired_state": "DRAFT", "observed_state": "NOT_DEPLOYED", "deliveries": [],
+        "destination_id": created["id"], "desired_state": "DRAFT", "observed_state": "NOT_DEPLOYED", "deliveries": [],
     }  # fmt: skip
 
 
@@ -28,9 +33,9 @@ def test_a_destination_takes_no_options(sandbox: Sandbox) -> None:
 
 
 def test_a_test_is_stored_with_the_destination(sandbox: Sandbox) -> None:
-    made = sandbox.new_destination()
-    assert sandbox.admin.post_ok(f"/destinations/{made['id']}/test", status=200)["success"] is True
-    after = sandbox.admin.get_ok(f"/destinations/{made['id']}")
+    created = sandbox.new_destination()
+    assert sandbox.admin.post_ok(f"/destinations/{created['id']}/test", status=200)["success"] is True
+    after = sandbox.admin.get_ok(f"/destinations/{created['id']}")
     assert (after["status"], after["last_test"]["success"], after["version"]) == ("HEALTHY", True, 1)
     assert is_timestamp(after["last_tested_at"])
 

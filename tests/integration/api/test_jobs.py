@@ -81,10 +81,10 @@ def test_a_discovery_that_cannot_read_fails_with_its_reason(sandbox: Sandbox, ch
 
 def test_a_second_discovery_is_the_first_while_that_is_open(sandbox: Sandbox) -> None:
     source = sandbox.admin.post_ok("/sources", sandbox.source_body())
-    answers = []
+    responses = []
 
     def discover() -> None:
-        answers.append(sandbox.admin.post_ok(f"/sources/{source['id']}/discover", status=202))
+        responses.append(sandbox.admin.post_ok(f"/sources/{source['id']}/discover", status=202))
 
     with sandbox.postgresql.connect("market") as connection, connection.transaction():
         # Discovery reads this table: it cannot finish while the table is locked.
@@ -95,10 +95,10 @@ def test_a_second_discovery_is_the_first_while_that_is_open(sandbox: Sandbox) ->
         for thread in threads:
             thread.join(30)
         health = sandbox.admin.post_ok(f"/sources/{source['id']}/health", status=202)
-    assert len(answers) == 3
-    assert len({job["id"] for job in answers}) == 1
-    assert health["id"] != answers[0]["id"]
-    assert sandbox.finished_job(answers[0])["status"] in ("COMPLETED", "FAILED")
+    assert len(responses) == 3
+    assert len({job["id"] for job in responses}) == 1
+    assert health["id"] != responses[0]["id"]
+    assert sandbox.finished_job(responses[0])["status"] in ("COMPLETED", "FAILED")
     again = sandbox.admin.post_ok(f"/sources/{source['id']}/discover", status=202)
-    assert again["id"] != answers[0]["id"]
+    assert again["id"] != responses[0]["id"]
     sandbox.finished_job(again)

@@ -28,13 +28,13 @@ def _states(pipeline: Json) -> tuple[str, str]:
 
 def test_a_preview_shows_config_and_topics_and_saves_nothing(sandbox: Sandbox) -> None:
     before, body = sandbox.admin.get_ok("/pipelines"), sandbox.pipeline_body()
-    answer = sandbox.admin.post("/pipelines/preview", body)
-    assert answer.status_code == 200
-    assert set(answer.json()) == {"connector_name", "config", "topics", "validation"}
-    assert answer.json()["validation"] == {"error_count": 0, "errors": []}
-    assert answer.json()["topics"] == [f"{body['topic_prefix']}.shop.{table}" for table in ("orders", "customers")]
-    assert all(isinstance(value, str) for value in answer.json()["config"].values())
-    assert ROLE_PASSWORD not in answer.text
+    response = sandbox.admin.post("/pipelines/preview", body)
+    assert response.status_code == 200
+    assert set(response.json()) == {"connector_name", "config", "topics", "validation"}
+    assert response.json()["validation"] == {"error_count": 0, "errors": []}
+    assert response.json()["topics"] == [f"{body['topic_prefix']}.shop.{table}" for table in ("orders", "customers")]
+    assert all(isinstance(value, str) for value in response.json()["config"].values())
+    assert ROLE_PASSWORD not in response.text
     assert sandbox.admin.get_ok("/pipelines") == before
 
 
@@ -42,12 +42,12 @@ def test_a_preview_of_a_config_that_connect_refuses_shows_the_errors(sandbox: Sa
     source = sandbox.new_source()
     body = sandbox.source_body(name=source["name"], credentials={"password": "planted-wrong"})
     assert sandbox.admin.put(f"/sources/{source['id']}", body).status_code == 200
-    answer = sandbox.admin.post("/pipelines/preview", sandbox.pipeline_body(source_id=source["id"]))
-    assert answer.status_code == 200, answer.text
-    validation = answer.json()["validation"]
+    response = sandbox.admin.post("/pipelines/preview", sandbox.pipeline_body(source_id=source["id"]))
+    assert response.status_code == 200, response.text
+    validation = response.json()["validation"]
     assert validation["error_count"] == len(validation["errors"]) == 1
     assert set(validation["errors"][0]) == {"field", "messages"}
-    assert "planted" not in answer.text
+    assert "planted" not in response.text
     details = assert_error(
         sandbox.admin.post("/pipelines", sandbox.pipeline_body(source_id=source["id"])), 422, "SOURCE_NOT_READY"
     )
@@ -55,28 +55,33 @@ def test_a_preview_of_a_config_that_connect_refuses_shows_the_errors(sandbox: Sa
 
 
 def test_a_new_pipeline_is_a_draft_and_nothing_is_deployed(sandbox: Sandbox) -> None:
-    answer = sandbox.admin.post("/pipelines", sandbox.pipeline_body())
-    made = answer.json()
-    assert (answer.status_code, set(made)) == (201, FIELDS)
-    assert is_uuid(made["id"])
-    assert _states(made) == ("DRAFT", "NOT_DEPLOYED")
-    assert (made["tasks"], made["open_operation"], made["last_error"], made["version"]) == ([], None, None, 1)
-    assert (made["snapshot_mode"], made["converter"], made["properties"]) == ("initial", "json_schema", {})
-    assert set(made["metrics"]) == {"throughput", "lag", "notice"}
-    assert (made["metrics"]["throughput"], made["metrics"]["lag"]) == (None, None)
-    assert made["options"]["publication_mode"] == "filtered"
-    assert made["connector_name"] not in sandbox.doubles.connect_double.names()
-    [listed] = [one for one in sandbox.admin.get_ok("/pipelines") if one["id"] == made["id"]]
-    assert listed == made
+    response = sandbox.admin.post("/pipelines", sandbox.pipeline_body())
+    created = response.json()
+    assert (response.status_code, set(created)) == (201, FIELDS)
+    assert is_uuid(created["id"])
+    assert _states(created) == ("DRAFT", "NOT_DEPLOYED")
+    assert (created["tasks"], created["open_operation"], created["last_error"], created["version"]) == (
+        [],
+        None,
+        None,
+        1,
+    )
+    assert (created["snapshot_mode"], created["converter"], created["properties"]) == ("initial", "json_schema", {})
+    assert set(created["metrics"]) == {"throughput", "lag", "notice"}
+    assert (created["metrics"]["throughput"], created["metrics"]["lag"]) == (None, None)
+    assert created["options"]["publication_mode"] == "filtered"
+    assert created["connector_name"] not in sandbox.doubles.connect_double.names()
+    [listed] = [one for one in sandbox.admin.get_ok("/pipelines") if one["id"] == created["id"]]
+    assert listed == created
 
 
 def test_the_detail_includes_source_clusters_and_deliveries(sandbox: Sandbox) -> None:
-    made = sandbox.new_pipeline()
-    detail = sandbox.admin.get_ok(f"/pipelines/{made['id']}")
+    created = sandbox.new_pipeline()
+    detail = sandbox.admin.get_ok(f"/pipelines/{created['id']}")
     assert set(detail) == DETAIL
-    assert detail["source"] == sandbox.admin.get_ok(f"/sources/{made['source_id']}")
-    assert detail["stream_cluster"]["id"] == made["stream_cluster_id"]
-    assert detail["connect_cluster"]["id"] == made["connect_cluster_id"]
+    assert detail["source"] == sandbox.admin.get_ok(f"/sources/{created['source_id']}")
+    assert detail["stream_cluster"]["id"] == created["stream_cluster_id"]
+    assert detail["connect_cluster"]["id"] == created["connect_cluster_id"]
     assert detail["destinations"] == []
     assert detail["config"]["database.password"].startswith("${headgate:")
     assert ROLE_PASSWORD not in str(detail)
@@ -136,8 +141,8 @@ def test_a_table_that_was_not_discovered_is_refused(sandbox: Sandbox) -> None:
 
 def test_a_source_that_is_not_ready_is_refused_with_the_checks_that_fail(sandbox: Sandbox) -> None:
     body = sandbox.pipeline_body(options={"publication_mode": "existing", "publication_name": "not_there"})
-    answer = sandbox.admin.post("/pipelines", body)
-    details = assert_error(answer, 422, "SOURCE_NOT_READY")
+    response = sandbox.admin.post("/pipelines", body)
+    details = assert_error(response, 422, "SOURCE_NOT_READY")
     assert [check["status"] for check in details["checks"]] == ["fail"]
     assert {"key", "name", "status", "severity", "recommended_action"} <= set(details["checks"][0])
 
@@ -215,15 +220,15 @@ def test_a_deploy_returns_the_running_pipeline_and_a_second_one_changes_nothing(
 def test_a_pipeline_is_paused_resumed_and_restarted(sandbox: Sandbox) -> None:
     path = f"/pipelines/{sandbox.running_pipeline()['id']}"
     for verb, states in (("pause", "PAUSED"), ("resume", "RUNNING"), ("restart", "RUNNING")):
-        answer = sandbox.admin.post(f"{path}/{verb}")
-        assert (answer.status_code, set(answer.json())) == (200, FIELDS), answer.text
-        assert _states(answer.json()) == (states, states)
+        response = sandbox.admin.post(f"{path}/{verb}")
+        assert (response.status_code, set(response.json())) == (200, FIELDS), response.text
+        assert _states(response.json()) == (states, states)
     assert _states(sandbox.admin.post_ok(f"{path}/restart-task?task=0", status=200)) == ("RUNNING", "RUNNING")
 
 
 @pytest.mark.parametrize("verb", ["pause", "resume", "restart", "restart-task?task=0"])
 def test_a_draft_has_nothing_to_control(sandbox: Sandbox, verb: str) -> None:
-    draft = sandbox._cached("idle draft", sandbox.new_pipeline)
+    draft = sandbox.cached("idle draft", sandbox.new_pipeline)
     assert_error(sandbox.admin.post(f"/pipelines/{draft['id']}/{verb}"), 409, "STATE_CONFLICT")
 
 
@@ -307,9 +312,9 @@ def test_an_outcome_that_is_unknown_is_202_and_blocks_others_until_it_is_settled
         double.plant(FaultEffect.NOT_READY, "GET", f"{draft['connector_name']}/config", times=100, skip=1),
     ]
     try:
-        answer = sandbox.admin.post(f"{path}/deploy")
-        assert answer.status_code == 202, answer.text
-        operation = answer.json()["open_operation"]
+        response = sandbox.admin.post(f"{path}/deploy")
+        assert response.status_code == 202, response.text
+        operation = response.json()["open_operation"]
         assert set(operation) == {"id", "kind", "step", "started_at"}
         assert operation["kind"] == "deploy"
         for method, more in (("POST", "/deploy"), ("POST", "/pause"), ("POST", "/restart"), ("DELETE", "")):
@@ -332,8 +337,8 @@ def test_a_foreign_connector_of_the_same_name_is_left_alone(sandbox: Sandbox) ->
 
 def test_a_deleted_pipeline_leaves_no_connector_and_its_audit_names_slot_and_publication(sandbox: Sandbox) -> None:
     pipeline = sandbox.running_pipeline()
-    answer = sandbox.admin.delete(f"/pipelines/{pipeline['id']}")
-    assert (answer.status_code, answer.content) == (204, b"")
+    response = sandbox.admin.delete(f"/pipelines/{pipeline['id']}")
+    assert (response.status_code, response.content) == (204, b"")
     assert_error(sandbox.admin.get(f"/pipelines/{pipeline['id']}"), 404, "NOT_FOUND")
     assert pipeline["connector_name"] not in sandbox.doubles.connect_double.names()
     last: dict[str, Any] = sandbox.audit_records(pipeline["id"])[0]
@@ -345,6 +350,6 @@ def test_a_deleted_pipeline_leaves_no_connector_and_its_audit_names_slot_and_pub
 
 def test_a_pipeline_with_deliveries_is_not_deleted(sandbox: Sandbox) -> None:
     sandbox.new_delivery()
-    answer = sandbox.admin.delete(f"/pipelines/{sandbox.pipeline['id']}")
-    assert answer.status_code == 409
-    assert_error(answer, 409, "RESOURCE_IN_USE")
+    response = sandbox.admin.delete(f"/pipelines/{sandbox.pipeline['id']}")
+    assert response.status_code == 409
+    assert_error(response, 409, "RESOURCE_IN_USE")

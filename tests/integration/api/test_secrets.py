@@ -22,9 +22,9 @@ def _read(sandbox: Sandbox, name: str, credential: str | None = None) -> Any:
 
 
 def test_the_service_credential_reads_the_values_behind_a_reference(sandbox: Sandbox) -> None:
-    answer = _read(sandbox, _reference(sandbox, sandbox.pipeline_body()))
-    assert (answer.status_code, answer.json()) == (200, {"data": {"password": ROLE_PASSWORD}})
-    assert answer.headers["Cache-Control"] == "no-store"
+    response = _read(sandbox, _reference(sandbox, sandbox.pipeline_body()))
+    assert (response.status_code, response.json()) == (200, {"data": {"password": ROLE_PASSWORD}})
+    assert response.headers["Cache-Control"] == "no-store"
 
 
 def test_each_read_is_audited_without_the_value(sandbox: Sandbox) -> None:
@@ -46,8 +46,8 @@ def _reads(sandbox: Sandbox, source_id: str) -> list[Json]:
 def test_every_other_caller_gets_403(sandbox: Sandbox, value: str | None) -> None:
     for api in (sandbox.unauthenticated(), sandbox.admin):
         for name in (UNKNOWN_ID, "x"):
-            answer = api.get(f"//internal/secrets/{name}", headers={"Authorization": value})
-            assert_error(answer, 403, "FORBIDDEN")
+            response = api.get(f"//internal/secrets/{name}", headers={"Authorization": value})
+            assert_error(response, 403, "FORBIDDEN")
 
 
 @pytest.mark.parametrize("name", [UNKNOWN_ID, "x", UNKNOWN_ID + "0"])
@@ -65,9 +65,9 @@ def test_it_is_not_below_the_api_and_not_in_its_description(sandbox: Sandbox) ->
 
 def test_credentials_are_shown_as_configured_and_mask_only(sandbox: Sandbox) -> None:
     for path, body in (("/sources", sandbox.source_body()), ("/destinations", sandbox.destination_body())):
-        made = sandbox.admin.post_ok(path, body)
-        assert made["credentials"] == MASKED
-        assert sandbox.admin.get_ok(f"{path}/{made['id']}")["credentials"] == MASKED
+        created = sandbox.admin.post_ok(path, body)
+        assert created["credentials"] == MASKED
+        assert sandbox.admin.get_ok(f"{path}/{created['id']}")["credentials"] == MASKED
     bare = sandbox.admin.post_ok("/sources", sandbox.source_body(credentials={}))
     assert bare["credentials"]["configured"] is False
 

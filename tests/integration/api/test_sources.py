@@ -179,9 +179,9 @@ def test_a_failed_test_is_200_and_says_what_failed(sandbox: Sandbox, change: Jso
 
 
 def _tables(sandbox: Sandbox, **filters: str) -> list[str]:
-    answer = sandbox.admin.get(f"/sources/{sandbox.source['id']}/tables", params=filters)
-    assert answer.status_code == 200, answer.text
-    return [table["table_name"] for table in answer.json()]
+    response = sandbox.admin.get(f"/sources/{sandbox.source['id']}/tables", params=filters)
+    assert response.status_code == 200, response.text
+    return [table["table_name"] for table in response.json()]
 
 
 def test_a_table_shows_columns_key_size_and_issues(sandbox: Sandbox) -> None:

@@ -15,7 +15,7 @@ def running_worker() -> Iterator[Worker]:
 
 @pytest.fixture
 def worker(running_worker: Worker) -> Iterator[Worker]:
-    running_worker.begin()
+    running_worker.reset()
     yield running_worker
     running_worker.released.set()
 

@@ -50,8 +50,8 @@ def secrets_in_use(headgate: RealHeadgate) -> dict[str, str]:
 def test_nothing_that_the_real_stack_wrote_or_shows_holds_a_secret(
     headgate: RealHeadgate, secrets_in_use: dict[str, str], real_state: Path
 ) -> None:
-    outputs = [*_files(real_state), *_connect(headgate), *_tables(headgate), *_answers(headgate)]
-    assert {output.channel for output in outputs} == {"file", "connect", "table", "answer"}
+    outputs = [*_files(real_state), *_connect(headgate), *_tables(headgate), *_responses(headgate)]
+    assert {output.channel for output in outputs} == {"file", "connect", "table", "response"}
     for kind in ("state/logs/connect.log", "state/dynamodb/", "state/sqs/", "state/kafka/", "headgate.log"):
         assert any(kind in output.location for output in outputs), kind
     assert [str(leak) for leak in find_leaks(secrets_in_use, outputs) if not _legal(leak)] == []
@@ -101,11 +101,11 @@ def _tables(headgate: RealHeadgate) -> Iterator[CapturedOutput]:
                 yield CapturedOutput("table", name, json.dumps(item, default=repr, ensure_ascii=False).encode())
 
 
-def _answers(headgate: RealHeadgate) -> Iterator[CapturedOutput]:
+def _responses(headgate: RealHeadgate) -> Iterator[CapturedOutput]:
     for path in ("/sources", "/destinations", "/pipelines", "/deliveries", "/connect/clusters", "/audit?limit=500"):
-        answer = headgate.client.get(path)
-        assert answer.status_code == 200, path
-        yield CapturedOutput("answer", path, answer.content + repr(answer.headers).encode())
+        response = headgate.client.get(path)
+        assert response.status_code == 200, path
+        yield CapturedOutput("response", path, response.content + repr(response.headers).encode())
 
 
 def _until_there(target: Any) -> None:

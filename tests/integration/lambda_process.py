@@ -1,6 +1,6 @@
 """A process in which functions live as in AWS Lambda: made by the templates of `infra/`, on the SDK's double (moto).
 
-python -m tests.integration.lambda_home
+python -m tests.integration.lambda_process
 
 The data stack is created from `infra/data.yaml`; the environment is what `infra/merge.yaml` gives the function of the
 API. Reads one JSON value a line: `{"function": "RunJob", "event": {...}}` calls a function, `{"receive": "jobs"}` takes
