@@ -1,4 +1,4 @@
-"""The two worlds of the contract: the doubles, and (marked `real`) the real servers."""
+"""Every contract test runs twice: against the doubles, and (marked `real`) against the real servers."""
 
 import itertools
 import secrets as random
@@ -31,7 +31,7 @@ class Servers:
 
 @pytest.fixture(scope="session", params=["double", pytest.param("real", marks=pytest.mark.real)])
 def servers(request: pytest.FixtureRequest) -> Iterator[Servers]:
-    """Each test runs in each world."""
+    """The servers of the test, doubles or real ones."""
     with ExitStack() as ends:
         build = _real_servers if request.param == "real" else _double_servers
         created = build(request, ends)
@@ -72,13 +72,13 @@ def _double_servers(_: pytest.FixtureRequest, ends: ExitStack) -> Servers:
 
 @dataclass(frozen=True, kw_only=True)
 class Shop:
-    """A database of its own for one test, and configurations that read from it or write to it."""
+    """A database for one test, and configurations that read from it or write to it."""
 
     servers: Servers
     name: str
     admin: "psycopg.Connection[Any]"
     password: str = field(repr=False)
-    created: list[str] = field(default_factory=list)
+    connectors: list[str] = field(default_factory=list)
     numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     @property
@@ -90,7 +90,7 @@ class Shop:
     def source(self, **changes: str | None) -> dict[str, str]:
         """A source of this database that works; `changes` by key, two underscores for a dot, None to leave out."""
         name = f"{self.name}-{next(self.numbers)}"
-        self.created.append(name)
+        self.connectors.append(name)
         plain = name.replace("-", "_")
         config: dict[str, str | None] = {
             "name": name,
@@ -117,7 +117,7 @@ class Shop:
     def sink(self, **changes: str | None) -> dict[str, str]:
         """A JDBC sink into this database; `changes` as for `source`."""
         name = f"{self.name}-{next(self.numbers)}"
-        self.created.append(name)
+        self.connectors.append(name)
         config: dict[str, str | None] = {
             "name": name,
             "connector.class": JDBC_SINK,
@@ -131,7 +131,7 @@ class Shop:
         return {key: value for key, value in config.items() if value is not None}
 
     def role(self, options: str = "") -> str:
-        """A role that may read the tables, with a name of its own and the superuser's password."""
+        """A new role that may read the tables, with the superuser's password."""
         name = f"{self.name}_role{next(self.numbers)}"
         identity = sql.Identifier(name)
         self.admin.execute(sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(identity, sql.Literal(self.password)))
@@ -141,13 +141,13 @@ class Shop:
         return name
 
     def slots(self) -> dict[str, bool]:
-        """The replication slots of this database: name -> whether somebody holds it."""
+        """The replication slots of this database: name -> whether a client uses it."""
         query = "SELECT slot_name, active FROM pg_replication_slots WHERE database = %s"
         return {str(name): bool(active) for name, active in self.admin.execute(query, [self.name]).fetchall()}
 
     def close(self) -> None:
         """Delete the connectors, and what they left in the database server."""
-        for name in self.created:
+        for name in self.connectors:
             self.servers.connect.remove(name)
         eventually(self.slots, lambda slots: not any(slots.values()))
         self.admin.execute(
@@ -158,7 +158,7 @@ class Shop:
 
 @pytest.fixture
 def shop(servers: Servers) -> Iterator[Shop]:
-    """A fresh database with two tables of one row, one of them oddly named."""
+    """A new database with two tables of one row each; one table has an unusual name."""
     name = f"shop{random.token_hex(4)}"
     with psycopg.connect(servers.postgres, autocommit=True) as server:
         server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
@@ -176,5 +176,5 @@ def shop(servers: Servers) -> Iterator[Shop]:
 
 @pytest.fixture
 def connect(servers: Servers) -> ConnectView:
-    """The Connect of this world."""
+    """Kafka Connect of these servers."""
     return servers.connect

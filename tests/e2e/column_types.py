@@ -1,4 +1,4 @@
-"""One column of each PostgreSQL type, and what happens to its values on the way."""
+"""Columns of each PostgreSQL type, in groups by what happens to their values between source and target."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ USER_TYPES = (
 
 @dataclass(frozen=True)
 class TypedColumn:
-    """A column's type with values, as SQL literals. `{schema}` stands for the schema of user types."""
+    """A column's type with values, as SQL literals. `{schema}` is replaced by the schema of user types."""
 
     column: str
     type: str
@@ -49,7 +49,7 @@ EQUAL = (
     TypedColumn("tsvectors", "tsvector[]", ("ARRAY['fat'::tsvector]", "'{}'")),
     TypedColumn("jsons", "json[]", ("ARRAY['{\"a\":1}'::json]", "'{}'")),
 )
-"""Equal in a table made beforehand and in one that the sink makes, which has the same type."""
+"""Arrives equal, in a table that exists and in one that the sink creates; both have the same type."""
 
 CHANGED_BY_AUTO_CREATE = (
     TypedColumn("jsonb", "jsonb", ('\'{"b": 1, "a": [null, "ü"]}\'', "'[]'")),
@@ -70,7 +70,7 @@ CHANGED_BY_AUTO_CREATE = (
     TypedColumn("jsonbs", "jsonb[]", ("ARRAY['{\"a\": 1}'::jsonb]", "'{}'")),
     TypedColumn("oids", "oid[]", ("'{1,2}'", "'{}'")),
 )
-"""Equal in a table made beforehand; one that the sink makes has another type, which the preview says."""
+"""Arrives equal in a table that exists; a table that the sink creates has another type, and the preview says so."""
 
 CHANGED = (
     TypedColumn("real", "real", ("'NaN'", "'infinity'")),
@@ -93,20 +93,20 @@ CHANGED = (
     TypedColumn("emails", "{schema}.email[]", ("'{a@b.example}'", "'{c@d.example}'")),
     TypedColumn("polygon", "polygon", ("'((0,0),(1,1),(1,0))'", "'((0,0),(2,2),(2,0))'")),
 )
-"""Does not arrive as it is, which discovery says of every one."""
+"""Arrives changed; discovery reports each of these types."""
 
 
 STOPPING = (
     TypedColumn("sums", "numeric[]", ("'{1.5}'", "'{2.5}'")),
     TypedColumn("days", "date[]", ("'{2026-01-01}'", "'{2026-01-02}'")),
-    TypedColumn("moments", "timestamptz[]", ("'{2026-01-01 00:00+00}'", "'{}'")),
+    TypedColumn("timestamps", "timestamptz[]", ("'{2026-01-01 00:00+00}'", "'{}'")),
     TypedColumn("blobs", "bytea[]", ("ARRAY['\\x00ff'::bytea]", "'{}'")),
     TypedColumn("feelings", "{schema}.mood[]", ("'{glad}'", "'{sad}'")),
     TypedColumn("hosts", "inet[]", ("'{10.0.0.1}'", "'{}'")),
     TypedColumn("flag", "bit(1)", ("B'1'", "B'0'")),
     TypedColumn("place", "point", ("'(1,2)'", "'(3,4)'")),
 )
-"""Stops a delivery into a table made beforehand, which is refused."""
+"""Would stop a delivery into a table that exists; such a delivery is refused."""
 
 
 def definitions(columns: tuple[TypedColumn, ...], schema: str) -> str:

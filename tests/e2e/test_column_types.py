@@ -1,4 +1,4 @@
-"""What discovery and preview say of each type is what really happens to its values, in both directions."""
+"""What discovery and preview report for a type is what happens to its values, and nothing else happens to them."""
 
 import time
 from collections.abc import Iterator
@@ -24,18 +24,18 @@ pytestmark = pytest.mark.real
 
 GROUPS = {"equal": EQUAL, "other": CHANGED_BY_AUTO_CREATE, "changed": CHANGED}
 STOP_TABLES = {f"stop_{column_type.column}": column_type for column_type in STOPPING}
-AUTO, EXISTING = "auto", "made"
+AUTO, EXISTING = "auto", "existing"
 GENERATED = "CREATE TABLE {schema}.derived (id int PRIMARY KEY, n int, twice int{generated})"
 
 
-def spelled(statement: str, schema: str) -> str:
-    """The statement for this schema."""
+def with_schema(statement: str, schema: str) -> str:
+    """The statement with its schema filled in."""
     return statement.replace("{schema}", f'"{schema}"')
 
 
 def make_tables(database: RealDatabase, schema: str, *, generated: str) -> None:
-    """Every table, owned by the account."""
-    database.run(*(spelled(statement, schema) for statement in USER_TYPES))
+    """Creates every table, owned by the account."""
+    database.run(*(with_schema(statement, schema) for statement in USER_TYPES))
     tables = {**GROUPS, **{name: (column_type,) for name, column_type in STOP_TABLES.items()}}
     for name, columns in tables.items():
         database.run(f"CREATE TABLE {schema}.{name} ({definitions(columns, schema)})")
@@ -46,7 +46,7 @@ def make_tables(database: RealDatabase, schema: str, *, generated: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Types:
-    """Every type moved once as a snapshot and once as changes, into tables of both kinds."""
+    """Every type, once in the snapshot and once in a change, in tables that existed and in tables of the sink."""
 
     headgate: RealHeadgate
     source: RealDatabase
@@ -56,7 +56,7 @@ class Types:
     pipeline: Json
     existing: Json
     warnings: list[Json]
-    """What the preview said before the sink made its tables."""
+    """The preview's warnings, before the sink created its tables."""
 
     def column(self, database: RealDatabase, schema: str, table: str, column: str) -> list[str] | str:
         """The column's values by key, as text."""
@@ -67,18 +67,18 @@ class Types:
         return f"{self.pipeline['topic_prefix']}.shop.{table}"
 
     def issues(self, table: str) -> dict[str, str]:
-        """Columns that discovery names, and how bad that is."""
+        """Columns that discovery reports, with the severity."""
         return {issue["column"]: issue["severity"] for issue in self.tables[f"shop.{table}"]["cdc_issues"]}
 
 
 @pytest.fixture(scope="module")
 def types(headgate: RealHeadgate) -> Iterator[Types]:
-    source, target = headgate.database("types"), headgate.database("typed")
+    source, target = headgate.database("types"), headgate.database("copies")
     target.run(*(f"CREATE SCHEMA {schema} AUTHORIZATION {{role}}" for schema in (AUTO, EXISTING)))
     make_tables(source, "shop", generated=" GENERATED ALWAYS AS (n * 2) STORED")
     make_tables(target, EXISTING, generated="")
     for name, columns in GROUPS.items():
-        source.run(spelled(f"INSERT INTO shop.{name} VALUES {rows(columns, 1)}", "shop"))
+        source.run(with_schema(f"INSERT INTO shop.{name} VALUES {rows(columns, 1)}", "shop"))
     for name, column_type in STOP_TABLES.items():
         source.run(f"INSERT INTO shop.{name} VALUES {rows((column_type,), 1)}")
     source.run("INSERT INTO shop.derived (id, n) VALUES (1, 1)")
@@ -95,7 +95,7 @@ def types(headgate: RealHeadgate) -> Iterator[Types]:
     warnings = headgate.post(f"/destinations/{destination['id']}/preview", auto)["warnings"]
     deliveries = [headgate.deliver(destination, body) for body in (auto, existing)]
     for name, columns in GROUPS.items():
-        source.run(spelled(f"INSERT INTO shop.{name} VALUES {rows(columns, 4)}", "shop"))
+        source.run(with_schema(f"INSERT INTO shop.{name} VALUES {rows(columns, 4)}", "shop"))
     source.run("UPDATE shop.derived SET n = 5")
     counted = [(schema, name) for schema in (AUTO, EXISTING) for name in GROUPS]
     eventually(
@@ -115,13 +115,13 @@ def types(headgate: RealHeadgate) -> Iterator[Types]:
     headgate.delete_pipeline(pipeline, source)
 
 
-def named(column_type: TypedColumn) -> str:
-    """A test's name."""
+def type_name(column_type: TypedColumn) -> str:
+    """The id of a test."""
     return column_type.type.replace("{schema}.", "")
 
 
 @pytest.mark.parametrize("table", ["equal", "other"])
-def test_types_that_nothing_is_said_of_arrive_equal_in_a_table_made_beforehand(types: Types, table: str) -> None:
+def test_types_without_an_issue_arrive_equal_in_a_table_that_existed_before(types: Types, table: str) -> None:
     assert {severity for severity in types.issues(table).values() if severity != "info"} == set()
     differing = {
         column_type.column: types.column(types.target, EXISTING, table, column_type.column)
@@ -132,7 +132,7 @@ def test_types_that_nothing_is_said_of_arrive_equal_in_a_table_made_beforehand(t
     assert differing == {}
 
 
-def test_types_that_nothing_is_said_of_arrive_equal_in_a_table_of_the_sinks_making(types: Types) -> None:
+def test_types_without_an_issue_arrive_equal_in_a_table_that_the_sink_creates(types: Types) -> None:
     columns = ["id", *(column_type.column for column_type in EQUAL)]
     assert types.target.content(AUTO, "equal", columns) == types.source.content("shop", "equal", columns)
 
@@ -148,7 +148,7 @@ def test_preview_names_the_columns_whose_type_a_created_table_does_not_keep(type
     assert sorted(named_columns["other"]) == sorted(column_type.column for column_type in CHANGED_BY_AUTO_CREATE)
 
 
-@pytest.mark.parametrize("column_type", CHANGED_BY_AUTO_CREATE, ids=named)
+@pytest.mark.parametrize("column_type", CHANGED_BY_AUTO_CREATE, ids=type_name)
 def test_created_table_has_another_type_where_the_preview_says_so(types: Types, column_type: TypedColumn) -> None:
     query = (
         "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = '{}'::regclass AND attname = '{}'"
@@ -158,8 +158,8 @@ def test_created_table_has_another_type_where_the_preview_says_so(types: Types, 
     assert source_values != target_values
 
 
-@pytest.mark.parametrize("column_type", CHANGED, ids=named)
-def test_type_that_discovery_names_really_changes(types: Types, column_type: TypedColumn) -> None:
+@pytest.mark.parametrize("column_type", CHANGED, ids=type_name)
+def test_type_that_discovery_reports_really_changes(types: Types, column_type: TypedColumn) -> None:
     assert column_type.column in types.issues("changed")
     source_values = types.column(types.source, "shop", "changed", column_type.column)
     target_values = types.column(types.target, EXISTING, "changed", column_type.column)
@@ -167,13 +167,13 @@ def test_type_that_discovery_names_really_changes(types: Types, column_type: Typ
     assert source_values != target_values
 
 
-def test_preview_passes_on_what_discovery_warns_of(types: Types) -> None:
+def test_preview_repeats_the_warnings_of_discovery(types: Types) -> None:
     messages = " ".join(warning["message"] for warning in types.warnings if warning["code"].startswith("TYPE_"))
     warned = {column for column, severity in types.issues("changed").items() if severity == "warn"}
     assert {column for column in warned if column not in messages} == set()
 
 
-def test_generated_column_that_discovery_names_grows_stale(types: Types) -> None:
+def test_generated_column_that_discovery_reports_becomes_stale(types: Types) -> None:
     assert types.issues("derived") == {"twice": "warn"}
     assert types.source.content("shop", "derived", ["n", "twice"]) == ["(5,10)"]
     assert types.target.content(EXISTING, "derived", ["n", "twice"]) != ["(5,10)"]
@@ -191,13 +191,13 @@ def test_type_that_would_stop_the_delivery_is_refused(types: Types, table: str) 
 
 def test_types_that_are_refused_would_really_have_stopped(types: Types) -> None:
     config = types.headgate.connectors()[types.existing["connector_name"]]["info"]["config"]
-    kept = {key: value for key, value in config.items() if key not in ("name", "headgate.owner")}
+    unchanged = {key: value for key, value in config.items() if key not in ("name", "headgate.owner")}
     with httpx.Client(base_url=types.headgate.stack.addresses.connect, timeout=30) as connect:
         for table in STOP_TABLES:
             topic = types.topic(table)
             changed = {"topics": topic, "transforms": "route0", "transforms.route0.replacement": table}
             changed["transforms.route0.regex"] = topic.replace(".", "\\.")
-            connect.post("/connectors", json={"name": table, "config": kept | changed}).raise_for_status()
+            connect.post("/connectors", json={"name": table, "config": unchanged | changed}).raise_for_status()
         try:
             eventually(
                 lambda: {name: _task_states(types, name) for name in STOP_TABLES},

@@ -1,4 +1,4 @@
-"""Each fault of a source is named before anything is made, and once it is mended the same draft is deployed."""
+"""Each fault of a source is reported before anything is created; when it is repaired, the same draft is deployed."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from tests.support.waiting import eventually
 pytestmark = pytest.mark.real
 
 ORDERS = ("shop", "orders")
-GOOD_ORDER = (
+SETUP = (
     "CREATE TABLE shop.orders (id int PRIMARY KEY, customer text)",
     "ALTER TABLE shop.orders OWNER TO {role}",
     "INSERT INTO shop.orders VALUES (1, 'one')",
@@ -31,7 +31,7 @@ ALL_KINDS = "insert, update, delete, truncate"
 
 @dataclass(frozen=True)
 class Fault:
-    """What breaks a source that is in good order and what mends it; `check` is the readiness check that must say so."""
+    """Statements that break a working source and that repair it; `check` is the readiness check that must fail."""
 
     check: str
     breaks: Sequence[str]
@@ -71,13 +71,13 @@ OWNER_FAULTS = {
     "table that is gone": Fault(
         "tables", ["ALTER TABLE shop.orders RENAME TO elsewhere"], ["ALTER TABLE shop.elsewhere RENAME TO orders"]
     ),
-    "column that would hold up the capture": Fault(
+    "column that would stop the capture": Fault(
         "cursor_columns",
         ["ALTER TABLE shop.orders ADD COLUMN at_work refcursor"],
         ["ALTER TABLE shop.orders DROP COLUMN at_work"],
     ),
 }
-"""Faults of a source whose account owns the table and makes the publication."""
+"""Faults of a source whose account owns the table and creates the publication."""
 
 READER_FAULTS = {
     "publication missing": Fault("publication", ["DROP PUBLICATION made_before"], [PUBLISHED]),
@@ -105,18 +105,18 @@ READER_FAULTS = {
         ["ALTER TABLE shop.orders ENABLE ROW LEVEL SECURITY"],
         ["ALTER TABLE shop.orders DISABLE ROW LEVEL SECURITY"],
     ),
-    "slot that is not for this": Fault(
+    "physical slot": Fault(
         "slot",
         ["SELECT pg_create_physical_replication_slot('{database}_slot')"],
         ["SELECT pg_drop_replication_slot('{database}_slot')"],
     ),
 }
-"""Faults of a source whose account may read only, and whose publication was made beforehand."""
+"""Faults of a source whose account may only read, and whose publication existed before."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SourceUnderTest:
-    """A source in good order, discovered, and ready to be broken."""
+    """A working source whose tables were discovered. Tests break it."""
 
     headgate: RealHeadgate
     database: RealDatabase
@@ -128,8 +128,8 @@ class SourceUnderTest:
 
     def body(self, options: Json) -> Json:
         """The input of a pipeline over the orders."""
-        named = {key: value.replace("{database}", self.database.name) for key, value in options.items()}
-        return self.headgate.pipeline_body(self.source, [ORDERS], options=named)
+        filled_in = {key: value.replace("{database}", self.database.name) for key, value in options.items()}
+        return self.headgate.pipeline_body(self.source, [ORDERS], options=filled_in)
 
     def slots(self) -> list[str]:
         """Slots of the source's database."""
@@ -144,8 +144,8 @@ class SourceUnderTest:
 def prepare_source(
     headgate: RealHeadgate, before: Sequence[str] = (), server: str | None = None, **config: Any
 ) -> SourceUnderTest:
-    """A source in good order."""
-    database = headgate.database("fault", *GOOD_ORDER, *before, server=server)
+    """A working source."""
+    database = headgate.database("fault", *SETUP, *before, server=server)
     source = headgate.source(database, **config)
     headgate.discover(source)
     return SourceUnderTest(headgate=headgate, database=database, source=source)
@@ -159,17 +159,17 @@ def failing(error: Json) -> set[str]:
 
 
 def assert_refused(under_test: SourceUnderTest, pipeline: Json, checks: set[str]) -> Json:
-    """Refuses to deploy for these checks, and leaves a draft and nothing else. The checks, by key."""
-    headgate, made = under_test.headgate, (under_test.publications(), under_test.slots())
+    """Asserts that a deploy is refused for these checks and leaves only the draft. Returns the checks, by key."""
+    headgate, before = under_test.headgate, (under_test.publications(), under_test.slots())
     error = headgate.refused(f"/pipelines/{pipeline['id']}/deploy")
     assert failing(error) == checks
-    assert_nothing_made(headgate, pipeline, "SOURCE_NOT_READY")
-    assert (under_test.publications(), under_test.slots()) == made
+    assert_nothing_created(headgate, pipeline, "SOURCE_NOT_READY")
+    assert (under_test.publications(), under_test.slots()) == before
     return {check["key"]: check for check in error["details"]["checks"]}
 
 
-def assert_nothing_made(headgate: RealHeadgate, pipeline: Json, code: str) -> None:
-    """The pipeline is a draft that says what went wrong; Connect knows nothing of it."""
+def assert_nothing_created(headgate: RealHeadgate, pipeline: Json, code: str) -> None:
+    """Asserts that the pipeline is a draft with this error, and that Connect has no connector for it."""
     draft = headgate.get(f"/pipelines/{pipeline['id']}")
     assert (draft["desired_state"], draft["observed_state"]) == ("DRAFT", "NOT_DEPLOYED")
     assert draft["open_operation"] is None
@@ -178,7 +178,7 @@ def assert_nothing_made(headgate: RealHeadgate, pipeline: Json, code: str) -> No
 
 
 def assert_draft_deploys(under_test: SourceUnderTest, pipeline: Json) -> None:
-    """The same draft runs now, and a row of the snapshot and a change arrive."""
+    """Deploys the same draft; a row of the snapshot and a change arrive."""
     under_test.headgate.deploy(pipeline)
     (topic,) = pipeline["topics"]
     under_test.headgate.until_records(topic, 1)
@@ -189,14 +189,14 @@ def assert_draft_deploys(under_test: SourceUnderTest, pipeline: Json) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class DraftedPipeline:
-    """A source in good order with one draft of a pipeline, which goes through all faults of its kind."""
+    """A working source with one draft of a pipeline, for all faults of one group."""
 
     under_test: SourceUnderTest
     options: Json
     pipeline: Json
 
     def assert_refused_while_broken(self, fault: Fault) -> None:
-        """Breaks the source; neither the draft is deployed nor a second one created; mends it."""
+        """Breaks the source; the draft is not deployed and no second one is created; repairs the source."""
         self.under_test.run(fault.breaks)
         try:
             assert_refused(self.under_test, self.pipeline, {fault.check})
@@ -222,24 +222,24 @@ def reader(headgate: RealHeadgate) -> DraftedPipeline:
 
 
 @pytest.mark.parametrize("name", OWNER_FAULTS)
-def test_fault_is_refused_by_its_name_and_nothing_is_made(owner: DraftedPipeline, name: str) -> None:
+def test_fault_is_reported_by_its_check_and_nothing_is_created(owner: DraftedPipeline, name: str) -> None:
     owner.assert_refused_while_broken(OWNER_FAULTS[name])
 
 
 @pytest.mark.parametrize("name", READER_FAULTS)
-def test_fault_with_a_publication_made_beforehand_is_refused_by_its_name(reader: DraftedPipeline, name: str) -> None:
+def test_fault_with_an_existing_publication_is_reported_by_its_check(reader: DraftedPipeline, name: str) -> None:
     reader.assert_refused_while_broken(READER_FAULTS[name])
 
 
-def test_draft_that_was_refused_for_every_fault_is_deployed_once_all_are_mended(owner: DraftedPipeline) -> None:
+def test_draft_that_was_refused_for_every_fault_is_deployed_once_all_are_repaired(owner: DraftedPipeline) -> None:
     assert_draft_deploys(owner.under_test, owner.pipeline)
 
 
-def test_draft_of_a_reader_is_deployed_once_all_faults_are_mended(reader: DraftedPipeline) -> None:
+def test_draft_of_a_reader_is_deployed_once_all_faults_are_repaired(reader: DraftedPipeline) -> None:
     assert_draft_deploys(reader.under_test, reader.pipeline)
 
 
-def test_slot_that_somebody_else_reads_is_refused_until_they_leave(headgate: RealHeadgate) -> None:
+def test_slot_that_another_client_reads_is_refused_until_it_disconnects(headgate: RealHeadgate) -> None:
     under_test = prepare_source(headgate, [PUBLISHED])
     pipeline = headgate.post("/pipelines", under_test.body(EXISTING))
     slot = pipeline["options"]["slot_name"]
@@ -270,7 +270,7 @@ def test_two_tables_of_one_topic_are_refused(headgate: RealHeadgate) -> None:
     assert failing(headgate.refused("/pipelines", body)) == {"topic_names"}
 
 
-def test_config_that_connect_refuses_is_named_by_field(headgate: RealHeadgate) -> None:
+def test_config_that_connect_refuses_is_reported_by_field(headgate: RealHeadgate) -> None:
     under_test = prepare_source(headgate)
     body = headgate.pipeline_body(under_test.source, [ORDERS], options={"max_batch_size": 500, "max_queue_size": 10})
     error = headgate.refused("/pipelines", body)
@@ -278,7 +278,7 @@ def test_config_that_connect_refuses_is_named_by_field(headgate: RealHeadgate) -
     assert "max.queue.size" in {one["field"] for one in error["details"]["errors"]}
 
 
-# --- servers that cannot be reached ---
+# servers that cannot be reached
 
 UNREACHABLE = {
     "wrong password": ("AUTHENTICATION_FAILED", ["ALTER ROLE {role} PASSWORD 'another'"]),
@@ -288,7 +288,7 @@ UNREACHABLE = {
 
 
 @pytest.mark.parametrize("name", UNREACHABLE)
-def test_server_that_lets_nobody_in_is_named_by_the_connection(headgate: RealHeadgate, name: str) -> None:
+def test_server_that_refuses_the_account_fails_the_connection_check(headgate: RealHeadgate, name: str) -> None:
     code, breaks = UNREACHABLE[name]
     under_test = prepare_source(headgate)
     pipeline = headgate.post("/pipelines", under_test.body({}))
@@ -298,8 +298,8 @@ def test_server_that_lets_nobody_in_is_named_by_the_connection(headgate: RealHea
     assert failing(headgate.refused("/pipelines", under_test.body({}))) == {"connection"}
 
 
-def signs_in(database: RealDatabase) -> bool:
-    """Whether the server lets the role in."""
+def can_sign_in(database: RealDatabase) -> bool:
+    """Whether the role can sign in."""
     try:
         psycopg.connect(
             host=database.host, port=database.port, dbname=database.name, user=database.username,
@@ -311,7 +311,7 @@ def signs_in(database: RealDatabase) -> bool:
 
 
 def write_access_rules(database: RealDatabase, rules: Sequence[str]) -> None:
-    """Writes the server's access list (pg_hba.conf) and makes it count."""
+    """Writes the server's access list (pg_hba.conf) and reloads it."""
     ((path,),) = database.run("SHOW hba_file")
     lines = ", ".join(f"({at}, '{line}')" for at, line in enumerate(rules))
     listed = f"SELECT line FROM (VALUES {lines}) AS rules (at, line) ORDER BY at"
@@ -320,24 +320,24 @@ def write_access_rules(database: RealDatabase, rules: Sequence[str]) -> None:
 
 @contextmanager
 def refused_by_the_access_list(database: RealDatabase) -> Iterator[None]:
-    """The server refuses the role wherever it comes from, and whatever its password."""
+    """Inside the block the server refuses the role from every host, with any password."""
     ((text,),) = database.run("SELECT pg_read_file(current_setting('hba_file'))")
     rules = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     write_access_rules(database, [f"host all {database.username} all reject", *rules])
     try:
-        eventually(lambda: not signs_in(database))
+        eventually(lambda: not can_sign_in(database))
         yield
     finally:
         write_access_rules(database, rules)
 
 
-def test_server_whose_access_list_refuses_the_role_is_named_by_the_connection(headgate: RealHeadgate) -> None:
+def test_server_whose_access_list_refuses_the_role_fails_the_connection_check(headgate: RealHeadgate) -> None:
     under_test = prepare_source(headgate)
     pipeline = headgate.post("/pipelines", under_test.body({}))
     with refused_by_the_access_list(under_test.database):
         checks = assert_refused(under_test, pipeline, {"connection"})
         assert checks["connection"]["current_value"] == "ACCESS_NOT_ALLOWED"
-    eventually(lambda: signs_in(under_test.database))
+    eventually(lambda: can_sign_in(under_test.database))
     headgate.deploy(pipeline)
     headgate.delete_pipeline(pipeline, under_test.database)
 
@@ -349,14 +349,14 @@ def proxy(headgate: RealHeadgate) -> Iterator[BlockingProxy]:
 
 
 @pytest.mark.parametrize(
-    ("shut", "code"), [("silent", "TIMEOUT"), ("closed", "CONNECTION_REFUSED")], ids=["silent host", "closed port"]
+    ("failure", "code"), [("silent", "TIMEOUT"), ("closed", "CONNECTION_REFUSED")], ids=["silent host", "closed port"]
 )
-def test_host_that_does_not_answer_is_refused_in_time_and_taken_when_it_does(
-    headgate: RealHeadgate, proxy: BlockingProxy, shut: str, code: str
+def test_host_that_does_not_respond_is_refused_in_time_and_accepted_when_it_responds(
+    headgate: RealHeadgate, proxy: BlockingProxy, failure: str, code: str
 ) -> None:
     under_test = prepare_source(headgate, port=proxy.port)
     pipeline = headgate.post("/pipelines", under_test.body({}))
-    getattr(proxy, shut)()
+    getattr(proxy, failure)()
     checks = assert_refused(under_test, pipeline, {"connection"})
     assert checks["connection"]["current_value"] == code
     assert failing(headgate.refused("/pipelines", under_test.body({}))) == {"connection"}
@@ -372,10 +372,10 @@ def test_database_that_is_gone_is_refused(headgate: RealHeadgate) -> None:
     error = headgate.refused(f"/pipelines/{pipeline['id']}/deploy")
     assert failing(error) == {"connection"}
     assert error["details"]["checks"][0]["current_value"] == "DATABASE_NOT_FOUND"
-    assert_nothing_made(headgate, pipeline, "SOURCE_NOT_READY")
+    assert_nothing_created(headgate, pipeline, "SOURCE_NOT_READY")
 
 
-# --- servers of their own ---
+# servers of one test
 
 
 def url_of(server: RunningPostgreSQL) -> str:
@@ -383,7 +383,7 @@ def url_of(server: RunningPostgreSQL) -> str:
     return f"postgresql://postgres:{server.superuser_password}@127.0.0.1:{server.port}/postgres"
 
 
-def test_server_whose_log_holds_too_little_is_refused(headgate: RealHeadgate) -> None:
+def test_server_whose_wal_level_is_too_low_is_refused(headgate: RealHeadgate) -> None:
     with running_postgresql({"wal_level": "replica"}) as server:
         under_test = prepare_source(headgate, server=url_of(server))
         assert failing(headgate.refused("/pipelines", under_test.body({}))) == {"wal_level"}

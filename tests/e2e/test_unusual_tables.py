@@ -1,4 +1,4 @@
-"""Awkward tables from PostgreSQL to PostgreSQL: in the end the target equals the source, row by row, as text."""
+"""Unusual tables from PostgreSQL to PostgreSQL: after all changes the target equals the source, row by row, as text."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
-EXISTING_SCHEMA = "Ziel made"
+EXISTING_SCHEMA = "Ziel vorhanden"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Replication:
-    """One pipeline over all awkward tables, delivered into tables of the sink's making and into tables made before."""
+    """One pipeline of all unusual tables, delivered into tables that the sink creates and into tables that exist."""
 
     headgate: RealHeadgate
     source: RealDatabase
@@ -24,7 +24,7 @@ class Replication:
     deliveries: dict[str, Json]
 
     def differing(self, schema: str, tables: tuple[UnusualTable, ...]) -> dict[str, str]:
-        """Tables whose content is not that of the source, with what was seen."""
+        """Tables whose content differs from the source, with the difference."""
         found = {}
         for table in tables:
             target_values = self.target.content(schema, table.name, table.columns)
@@ -44,17 +44,15 @@ class Replication:
 def _difference(source_values: list[str] | str, target_values: list[str] | str) -> str:
     if isinstance(source_values, str) or isinstance(target_values, str):
         return str(target_values)[:200]
-    missing, more = (
-        [x for x in source_values if x not in set(target_values)],
-        [x for x in target_values if x not in set(source_values)],
-    )
+    missing = [row for row in source_values if row not in set(target_values)]
+    unexpected = [row for row in target_values if row not in set(source_values)]
     counts = f"{len(source_values)} rows in the source, {len(target_values)} in the target"
-    return f"{counts}; missing {str(missing[:2])[:300]}; unexpected {str(more[:2])[:300]}"
+    return f"{counts}; missing {str(missing[:2])[:300]}; unexpected {str(unexpected[:2])[:300]}"
 
 
 @pytest.fixture(scope="module")
 def replication(headgate: RealHeadgate) -> Iterator[Replication]:
-    source, target = headgate.database("awkward"), headgate.database("ziel")
+    source, target = headgate.database("unusual"), headgate.database("ziel")
     source.run(f'CREATE SCHEMA "{SOURCE_SCHEMA}" AUTHORIZATION {{role}}')
     target.run(f'CREATE SCHEMA "{EXISTING_SCHEMA}" AUTHORIZATION {{role}}')
     for table in TABLES:
@@ -85,7 +83,7 @@ def replication(headgate: RealHeadgate) -> Iterator[Replication]:
     keyless = {topics[table.name]: table.name for table in TABLES if table.keyless}
     deliveries = {
         "auto": headgate.deliver(destination, headgate.delivery_body(pipeline, keyed)),
-        "made": headgate.deliver(destination, headgate.delivery_body(pipeline, keyed, EXISTING_SCHEMA)),
+        "existing": headgate.deliver(destination, headgate.delivery_body(pipeline, keyed, EXISTING_SCHEMA)),
         "inserted": headgate.deliver(destination, headgate.delivery_body(pipeline, keyless, write_mode="insert")),
     }
     yield Replication(headgate=headgate, source=source, target=target, pipeline=pipeline, deliveries=deliveries)
@@ -100,9 +98,8 @@ KEYLESS = tuple(table for table in TABLES if table.keyless)
 
 @pytest.fixture(scope="module")
 def arrived(replication: Replication) -> Replication:
-    """The snapshot compared, then every change made and compared."""
-    grown = next(table for table in TABLES if table.name == "growing")
-    snapshot = tuple(table for table in KEYED if table is not grown)
+    """Compares the snapshot, then makes every change and compares again."""
+    snapshot = tuple(table for table in KEYED if table.name != "growing")
     _until_equal(replication, snapshot)
     for table in TABLES:
         replication.source.run(*table.statements(table.changes, SOURCE_SCHEMA))
@@ -114,7 +111,7 @@ def _until_equal(replication: Replication, keyed: tuple[UnusualTable, ...]) -> N
     eventually(
         lambda: {
             "auto": replication.differing("shop", keyed + KEYLESS),
-            "made": replication.differing(EXISTING_SCHEMA, keyed),
+            "existing": replication.differing(EXISTING_SCHEMA, keyed),
             **(
                 {"health": replication.health()}
                 if any(state != "RUNNING" for state in replication.health().values())
@@ -132,7 +129,7 @@ def test_every_change_of_the_table_arrives(arrived: Replication, table: UnusualT
 
 
 @pytest.mark.parametrize("table", KEYED, ids=lambda table: table.name)
-def test_every_change_arrives_in_a_table_made_beforehand(arrived: Replication, table: UnusualTable) -> None:
+def test_every_change_arrives_in_a_table_that_existed_before(arrived: Replication, table: UnusualTable) -> None:
     assert arrived.differing(EXISTING_SCHEMA, (table,)) == {}
 
 
@@ -145,7 +142,7 @@ def test_table_whose_name_differs_by_case_alone_is_not_captured(arrived: Replica
     assert arrived.headgate.records(topic.replace(" ", "_").replace("&", "_")) == 0
 
 
-def test_truncate_is_not_delivered_and_the_stream_goes_on(arrived: Replication) -> None:
+def test_truncate_is_not_delivered_and_the_stream_continues(arrived: Replication) -> None:
     (twin,) = [table for table in TABLES if table.name == "Twin"]
     before = arrived.target.content("shop", twin.name, twin.columns)
     arrived.source.run(

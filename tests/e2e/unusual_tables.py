@@ -1,4 +1,4 @@
-"""Tables that have broken captures, each with rows for the snapshot and changes for the stream."""
+"""Tables that are known to break captures, each with rows for the snapshot and changes for the stream."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ BULK_ROWS = 20_000
 
 @dataclass(frozen=True, kw_only=True)
 class UnusualTable:
-    """A table. `{t}` in statements is its full name, quoted; `columns` are those that it has in the end."""
+    """A table. `{t}` in statements is its full name, quoted; `columns` are those after all changes."""
 
     name: str
     create_statement: str
@@ -24,7 +24,7 @@ class UnusualTable:
         return [template.replace("{t}", f'"{schema}"."{self.name}"') for template in templates]
 
     def create(self, schema: str) -> list[str]:
-        """Makes it, owned by the account."""
+        """Statements that create it, owned by the account."""
         return self.statements([self.create_statement, "ALTER TABLE {t} OWNER TO {role}"], schema)
 
 

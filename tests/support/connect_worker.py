@@ -155,9 +155,7 @@ def status_body(state: str = "RUNNING", *tasks: str, trace: str | None = None, t
     return {
         "name": NAME,
         "connector": {"state": state, "worker_id": WORKER_ID},
-        "tasks": [
-            {"id": i, "state": task, "worker_id": WORKER_ID, **trace_field} for i, task in enumerate(tasks)
-        ],
+        "tasks": [{"id": i, "state": task, "worker_id": WORKER_ID, **trace_field} for i, task in enumerate(tasks)],
         "type": type_,
     }
 

@@ -20,8 +20,8 @@ def test_right_after_creation_there_may_be_no_status_yet(shop: Shop, connect: Co
     connect.create(config)
     response = connect.call("GET", f"/connectors/{config['name']}/status")
     if response.status_code != 200:
-        word = f"No status found for connector {config['name']}"
-        assert response.json() == {"error_code": 404, "message": word}
+        message = f"No status found for connector {config['name']}"
+        assert response.json() == {"error_code": 404, "message": message}
     connect.wait_for_states(config["name"], "STOPPED")
 
 
@@ -46,7 +46,7 @@ def test_a_second_creation_is_a_conflict_even_with_another_configuration(shop: S
     assert connect.call("GET", f"/connectors/{config['name']}/config").json() == config
 
 
-def test_unknown_keys_are_kept_and_references_are_shown_as_they_were_given(shop: Shop, connect: ConnectView) -> None:
+def test_unknown_keys_are_stored_and_references_are_returned_unchanged(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config)
     shown = connect.call("GET", f"/connectors/{config['name']}").json()["config"]
@@ -55,7 +55,7 @@ def test_unknown_keys_are_kept_and_references_are_shown_as_they_were_given(shop:
     assert shown["database.password"].startswith("${headgate:")
 
 
-def test_a_deleted_connector_is_gone_and_its_status_soon_after(shop: Shop, connect: ConnectView) -> None:
+def test_a_deleted_connector_is_not_found_and_its_status_soon_disappears(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config)
     connect.wait_for_states(config["name"], "STOPPED")
@@ -88,12 +88,12 @@ def test_a_class_that_no_plugin_offers_is_refused(connect: ConnectView) -> None:
     assert "Failed to find any class that implements Connector" in response.json()["message"]
 
 
-def test_a_body_that_is_no_json_is_answered_with_500(connect: ConnectView) -> None:
+def test_a_body_that_is_no_json_is_500(connect: ConnectView) -> None:
     response = connect.http.post(f"{connect.url}/connectors", content="{", headers={"Content-Type": "application/json"})
     assert response.status_code == 500
     assert response.json()["error_code"] == 500
 
 
-def test_a_body_of_another_kind_is_answered_with_415(connect: ConnectView) -> None:
+def test_a_body_of_another_content_type_is_415(connect: ConnectView) -> None:
     response = connect.http.post(f"{connect.url}/connectors", content="a=b", headers={"Content-Type": "text/plain"})
     assert response.status_code == 415

@@ -62,9 +62,9 @@ def test_the_same_change_twice_is_the_same_as_once(running: dict[str, str], conn
     connect.wait_for_states(running["name"], "STOPPED")
 
 
-@pytest.mark.parametrize("order", ["pause", "resume", "stop"])
-def test_a_change_of_an_unknown_connector_is_404(connect: ConnectView, order: str) -> None:
-    response = connect.call("PUT", f"/connectors/nobody/{order}")
+@pytest.mark.parametrize("action", ["pause", "resume", "stop"])
+def test_a_change_of_an_unknown_connector_is_404(connect: ConnectView, action: str) -> None:
+    response = connect.call("PUT", f"/connectors/nobody/{action}")
     assert (response.status_code, response.json()["message"]) == (404, "Unknown connector nobody")
 
 
@@ -104,7 +104,7 @@ def test_a_configuration_that_is_refused_changes_nothing(
     assert connect.call("GET", f"/connectors/{running['name']}/config").json() == running
 
 
-def test_a_worker_that_was_killed_comes_back_with_old_statuses(
+def test_a_worker_that_was_killed_restarts_with_old_statuses(
     running: dict[str, str], shop: Shop, connect: ConnectView
 ) -> None:
     shop.servers.kill_worker()

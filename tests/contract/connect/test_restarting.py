@@ -1,4 +1,4 @@
-"""Restarts, and secrets that cannot be read meanwhile."""
+"""Restarts, also while secrets cannot be read."""
 
 import time
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ from tests.contract.conftest import Servers, Shop
 from tests.support.doubles import ConnectView
 from tests.support.waiting import eventually
 
-LONGER_THAN_ANYBODY_ASKS = 4.0
-"""Seconds in which the worker's secret provider has given up."""
-LONGER_THAN_A_TASK_TAKES_TO_START = 2.0
-"""Seconds. Until then what was paused is still shown as paused, whatever follows."""
+SECRET_PROVIDER_GIVES_UP_SECONDS = 4.0
+"""After this time the worker's secret provider no longer tries to read a secret."""
+TASK_START_SECONDS = 2.0
+"""A task has started after this time. Until then Connect still reports the state before the restart."""
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def running(shop: Shop, connect: ConnectView) -> dict[str, str]:
 
 @pytest.fixture
 def closed_secret_endpoint(servers: Servers, running: dict[str, str]) -> Iterator[None]:
-    """Nobody hands out secrets, from after the source has started."""
+    """The secret endpoint refuses connections, once the source has started."""
     servers.secret_endpoint.close()
     yield
     servers.secret_endpoint.close()
@@ -40,7 +40,7 @@ def test_a_restart_of_the_connector_alone_is_204(running: dict[str, str], connec
     connect.wait_for_states(running["name"], "RUNNING", "RUNNING")
 
 
-def test_a_restart_with_tasks_answers_its_plan(running: dict[str, str], connect: ConnectView) -> None:
+def test_a_restart_with_tasks_returns_its_plan(running: dict[str, str], connect: ConnectView) -> None:
     response = connect.call("POST", f"/connectors/{running['name']}/restart?includeTasks=true")
     assert response.status_code == 202
     assert response.json()["connector"]["state"] == "RESTARTING"
@@ -48,7 +48,7 @@ def test_a_restart_with_tasks_answers_its_plan(running: dict[str, str], connect:
     connect.wait_for_states(running["name"], "RUNNING", "RUNNING")
 
 
-def test_a_restart_of_what_failed_leaves_the_rest_alone(running: dict[str, str], connect: ConnectView) -> None:
+def test_a_restart_of_what_failed_does_not_restart_the_rest(running: dict[str, str], connect: ConnectView) -> None:
     response = connect.call("POST", f"/connectors/{running['name']}/restart?includeTasks=true&onlyFailed=true")
     assert response.status_code == 202
     assert response.json()["connector"]["state"] == "RUNNING"
@@ -77,7 +77,7 @@ def test_what_is_paused_is_paused_again_when_it_is_restarted(
     connect.call("PUT", f"/connectors/{name}/pause")
     connect.wait_for_states(name, "PAUSED", "PAUSED")
     assert connect.call("POST", f"/connectors/{name}/{path}").status_code in (202, 204)
-    time.sleep(LONGER_THAN_A_TASK_TAKES_TO_START)
+    time.sleep(TASK_START_SECONDS)
     connect.wait_for_states(name, "PAUSED", "PAUSED")
     connect.call("PUT", f"/connectors/{name}/resume")
     connect.wait_for_states(name, "RUNNING", "RUNNING")
@@ -148,10 +148,10 @@ def test_a_restart_of_what_failed_repairs_a_restart_that_hangs(
     try:
         connect.call("POST", path)
         connect.wait_for_states(running["name"], "RESTARTING", "RESTARTING")
-        time.sleep(LONGER_THAN_ANYBODY_ASKS)
+        time.sleep(SECRET_PROVIDER_GIVES_UP_SECONDS)
     finally:
         servers.secret_endpoint.open()
-    # With the secrets within reach again, it still stays as it is.
+    # It stays in this state although the secrets can be read again.
     time.sleep(0.5)
     assert connect.states(running["name"]) == ("RESTARTING", ["RESTARTING"])
     response = connect.call("POST", f"{path}&onlyFailed=true")

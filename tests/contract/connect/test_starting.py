@@ -1,4 +1,4 @@
-"""What validation does not see and a started task does."""
+"""Faults that validation does not find and a started task reports."""
 
 from psycopg import sql
 
@@ -42,12 +42,12 @@ def test_a_publication_that_the_role_may_not_create_fails(shop: Shop, connect: C
 
 
 def test_an_unlogged_table_fails(shop: Shop, connect: ConnectView) -> None:
-    shop.admin.execute("CREATE UNLOGGED TABLE fleeting (id int PRIMARY KEY)")
-    trace = _failed(connect, shop.source(table__include__list=r"public\.fleeting"))
+    shop.admin.execute("CREATE UNLOGGED TABLE unlogged (id int PRIMARY KEY)")
+    trace = _failed(connect, shop.source(table__include__list=r"public\.unlogged"))
     assert "This operation is not supported for unlogged tables." in trace
 
 
-def test_no_table_at_all_fails_where_a_publication_is_to_be_made(shop: Shop, connect: ConnectView) -> None:
+def test_no_table_at_all_fails_where_a_publication_has_to_be_created(shop: Shop, connect: ConnectView) -> None:
     trace = _failed(connect, shop.source(table__include__list=r"public\.missing"))
     assert "No table filters found for filtered publication" in trace
 
@@ -59,7 +59,7 @@ def test_no_table_at_all_runs_where_the_publication_exists(shop: Shop, connect: 
     connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
 
 
-def test_a_slot_that_another_connector_uses_goes_unnoticed(shop: Shop, connect: ConnectView) -> None:
+def test_a_slot_that_another_connector_uses_is_not_reported(shop: Shop, connect: ConnectView) -> None:
     first = shop.source()
     connect.create(first, state="RUNNING")
     connect.wait_for_states(first["name"], "RUNNING", "RUNNING")

@@ -1,4 +1,4 @@
-"""What validation and creation see before anything runs."""
+"""Faults that validation and creation find before anything runs."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def test_a_configuration_that_works_has_no_error(shop: Shop, connect: ConnectVie
     assert connect.validate(shop.source()) == {}
 
 
-def test_validation_reads_the_secret_and_shows_it_nowhere(shop: Shop, connect: ConnectView) -> None:
+def test_validation_reads_the_secret_and_never_returns_it(shop: Shop, connect: ConnectView) -> None:
     config, reads = shop.source(), len(shop.servers.secret_endpoint.reads)
     response = connect.call("PUT", f"/connector-plugins/{config['connector.class']}/config/validate", config)
     assert len(shop.servers.secret_endpoint.reads) > reads
@@ -46,13 +46,13 @@ def test_a_reference_to_a_field_that_a_secret_lacks_is_refused(shop: Shop, conne
 
 
 def test_an_unknown_database_is_reported_for_the_hostname(shop: Shop, connect: ConnectView) -> None:
-    (word,) = connect.validate(shop.source(database__dbname="missing"))["database.hostname"]
-    assert word == 'Error while validating connector config: FATAL: database "missing" does not exist'
+    (message,) = connect.validate(shop.source(database__dbname="missing"))["database.hostname"]
+    assert message == 'Error while validating connector config: FATAL: database "missing" does not exist'
 
 
 def test_a_closed_port_is_reported_for_the_hostname(shop: Shop, connect: ConnectView) -> None:
-    (word,) = connect.validate(shop.source(database__hostname="127.0.0.1", database__port="1"))["database.hostname"]
-    assert "Connection to 127.0.0.1:1 refused" in word
+    (message,) = connect.validate(shop.source(database__hostname="127.0.0.1", database__port="1"))["database.hostname"]
+    assert "Connection to 127.0.0.1:1 refused" in message
 
 
 @pytest.mark.parametrize(
@@ -88,11 +88,11 @@ def test_a_configuration_for_another_class_is_refused(shop: Shop, connect: Conne
     assert "does not match request type org.example.Nothing" in response.json()["message"]
 
 
-def test_a_sink_is_never_connected_by_validation(shop: Shop, connect: ConnectView) -> None:
+def test_validation_of_a_sink_never_connects(shop: Shop, connect: ConnectView) -> None:
     config = shop.sink(connection__url="jdbc:postgresql://127.0.0.1:1/nothing")
     assert connect.validate(config) == {}
 
 
 def test_a_sink_needs_topics(shop: Shop, connect: ConnectView) -> None:
-    word = ["Must configure one of topics or topics.regex"]
-    assert connect.validate(shop.sink(topics=None)) == {"topics": word, "topics.regex": word}
+    message = ["Must configure one of topics or topics.regex"]
+    assert connect.validate(shop.sink(topics=None)) == {"topics": message, "topics.regex": message}

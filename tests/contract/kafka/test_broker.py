@@ -1,4 +1,4 @@
-"""What librdkafka's clients see of a broker."""
+"""The broker's behaviour for clients of librdkafka."""
 
 import secrets
 from collections.abc import Callable, Iterator
@@ -19,6 +19,7 @@ from tests.contract.conftest import Servers
 from tests.support.waiting import eventually
 
 LIMIT = 10
+"""Seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +50,11 @@ def group(admin: AdminClient, topic: str) -> Iterator[str]:
 
 @pytest.fixture
 def consumer(servers: Servers) -> Iterator[Consumer]:
-    """A consumer that commits by hand."""
+    """A consumer without automatic commits."""
     settings = {"bootstrap.servers": servers.kafka, "group.id": f"reader-{secrets.token_hex(4)}", "log_level": 0}
-    made = Consumer({**settings, "enable.auto.commit": False, "auto.offset.reset": "earliest"})
-    yield made
-    made.close()
+    consumer = Consumer({**settings, "enable.auto.commit": False, "auto.offset.reset": "earliest"})
+    yield consumer
+    consumer.close()
 
 
 def _code(attempt: Callable[[], Any]) -> str:
@@ -93,7 +94,7 @@ def test_an_existing_topic_is_not_created_again(admin: AdminClient, topic: str) 
         ("x" * 250, 1, "TOPIC_EXCEPTION"),
     ],
 )
-def test_a_topic_that_cannot_be_is_refused(admin: AdminClient, name: str, replicas: int, code: str) -> None:
+def test_an_invalid_topic_is_refused(admin: AdminClient, name: str, replicas: int, code: str) -> None:
     assert _code(lambda: admin.create_topics([NewTopic(name, 1, replicas)])[name].result(LIMIT)) == code
 
 

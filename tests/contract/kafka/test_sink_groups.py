@@ -7,6 +7,7 @@ from tests.contract.conftest import Servers, Shop
 from tests.support.waiting import eventually
 
 LIMIT = 10
+"""Seconds."""
 
 
 @pytest.fixture

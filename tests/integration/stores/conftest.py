@@ -1,4 +1,4 @@
-"""Tables on moto for every test here, empty each time, and the gate that their requests pass."""
+"""Tables on moto for the tests of stores, empty for each test, and the interceptor of their requests."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from tests.support.tables import Tables, on_moto
 
 @dataclass(frozen=True, kw_only=True)
 class Storage:
-    """The tables and their gate."""
+    """The tables, and the interceptor that their requests pass."""
 
     tables: Tables
     interceptor: CallInterceptor
@@ -26,13 +26,13 @@ def _module_storage() -> Iterator[tuple[Storage, Any]]:
         for rows in empty.values():
             rows.clear()
         yield Storage(tables=tables, interceptor=interceptor), empty
-        # Other rooms' tests may hold the same tables for the whole session.
+        # Fixtures with a wider scope may use the same tables.
         tables.restore(before)
 
 
 @pytest.fixture
 def storage(_module_storage: tuple[Storage, Any]) -> Storage:
     """Empty tables."""
-    made, empty = _module_storage
-    made.tables.restore(empty)
-    return made
+    storage, empty = _module_storage
+    storage.tables.restore(empty)
+    return storage
