@@ -41,7 +41,7 @@ class TextSealer(Protocol):
         """The plain text. Raises StoreUnavailable when it was sealed under another name or key."""
 
 
-class IdempotencyRows(Protocol):
+class IdempotencyStore(Protocol):
     """One row per key for 24 hours. `key` and `body_hash` are digests: they do not show what was requested."""
 
     def claim(self, key: str, body_hash: str, now: datetime) -> Claim | KeptAnswer:

@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from chalicelib.domain.access import Actor
+
 MOST_DEFECTS = 10
 """Takeovers that may end in a bug of ours before an operation is settled as failed: time to roll back a bad release."""
 
@@ -73,6 +75,11 @@ class Operation:
     revision: int = 1
     created_at: datetime
     finished_at: datetime | None = None
+
+    @property
+    def actor(self) -> Actor:
+        """Who requested it; the role is not recorded."""
+        return Actor(id=self.actor_id, email=self.actor_email, role=None, via=self.actor_via)
 
     @property
     def opened(self) -> OpenOperation:
