@@ -84,7 +84,7 @@ class GuardedHttp:
 
         Raises:
             Invalid: `URL_NOT_ALLOWED`, the host leads to an address that is not allowed. Nothing was sent.
-            Unavailable: no time is left, or the name does not resolve. Nothing was sent.
+            Unavailable: the deadline has passed, or the name does not resolve. Nothing was sent.
             NotConnected: an Unavailable as well. Nothing was sent.
             NoAnswer: it was sent, and no whole answer came.
         """

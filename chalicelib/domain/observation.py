@@ -59,7 +59,7 @@ class ConnectorStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """`reasons` say why it is not RUNNING without reservation; `connector` is None when it was not seen."""
+    """`reasons` say why it is not simply RUNNING; `connector` is None when it was not seen."""
 
     state: ObservedState
     observed_at: datetime
@@ -89,13 +89,10 @@ def observe(status: ConnectorStatus | None, *, now: datetime) -> Observation:
     A connector counts as RUNNING, PAUSED or STOPPED only when all of its tasks agree.
     """
     if status is None:
-        return Observation(
-            state=ObservedState.NOT_DEPLOYED,
-            observed_at=now,
-            reasons=("The connector does not exist in Kafka Connect.",),
-        )
-    state, reasons = _judge(status)
-    return Observation(state=state, observed_at=now, reasons=reasons, connector=status)
+        reasons = ("The connector does not exist in Kafka Connect.",)
+        return Observation(state=ObservedState.NOT_DEPLOYED, observed_at=now, reasons=reasons)
+    state, found = _judge(status)
+    return Observation(state=state, observed_at=now, reasons=found, connector=status)
 
 
 def observe_again(before: Observation | None, status: ConnectorStatus, *, now: datetime) -> Observation:

@@ -125,8 +125,8 @@ CONNECTION: Check[Any, Any] = Check(
 def judge(checks: Sequence[Check[Facts, Plan]], facts: Facts, plan: Plan | None, now: datetime) -> Readiness:
     """Judge what was read, for one capture or, without a plan, in general.
 
-    Without a plan, what depends on the choices of a capture is at most a warning. A check that has nothing to judge is
-    left out.
+    Without a plan, what depends on the choices of a capture is at most a warning. Checks with nothing to judge are not
+    shown.
     """
     shown = []
     for check in checks:
@@ -138,24 +138,19 @@ def judge(checks: Sequence[Check[Facts, Plan]], facts: Facts, plan: Plan | None,
 
 def unreachable(checks: Sequence[Check[Any, Any]], error: HeadgateError, now: datetime) -> Readiness:
     """The verdict on a source that could not be read: `error` says why, in our own words; all else is unknown."""
-    first = Finding(
-        CheckOutcome.FAIL,
-        error.code,
-        "connected",
-        f"{error.message} Then ask again; a connection test shows each step.",
-    )
+    first = failed(error.code, "connected", f"{error.message} Then ask again; a connection test shows each step.")
     unknown = Finding(CheckOutcome.UNKNOWN, "", "")
     shown = [_shown(check, first if check is CONNECTION else unknown) for check in checks]
     return Readiness(status=ReadinessStatus.NOT_READY, checked_at=now, checks=tuple(shown))
 
 
 def listed(named: Mapping[str, Sequence[object]]) -> str:
-    """What was found, each kind with its names; kinds without names are left out."""
+    """What was found: each kind that has names, with its names."""
     return "; ".join(f"{kind}: {name_list(names)}" for kind, names in named.items() if names)
 
 
 def statements(lines: Sequence[str]) -> str:
-    """SQL to run, one statement a line, as bounded as the names beside it."""
+    """SQL to run, one statement a line; at most `SHOWN_NAMES` of them."""
     more = [f"-- and the same for {len(lines) - SHOWN_NAMES} more"] if len(lines) > SHOWN_NAMES else []
     return "\n".join([*lines[:SHOWN_NAMES], *more])
 

@@ -53,7 +53,7 @@ def read_root(body: object) -> ConnectRoot:
 
 
 def read_plugins(body: object) -> tuple[ConnectorPlugin, ...]:
-    """`GET /connector-plugins`, sorted by class and version; entries without a valid class are left out."""
+    """`GET /connector-plugins`, sorted by class and version; without entries that have no valid class."""
     found = []
     for entry in _array(body)[:MAX_PLUGINS]:
         plugin = _object(entry)
@@ -64,7 +64,7 @@ def read_plugins(body: object) -> tuple[ConnectorPlugin, ...]:
 
 
 def read_config(body: object) -> dict[str, str]:
-    """`GET /connectors/NAME/config`. Null values are left out."""
+    """`GET /connectors/NAME/config`, without null values."""
     config = _object(body)
     if any(not isinstance(value, str) and value is not None for value in config.values()):
         raise _unexpected()
@@ -102,10 +102,7 @@ def read_statuses(body: object) -> dict[str, ConnectorStatus]:
 
 
 def read_config_hashes(body: object) -> dict[str, str]:
-    """`GET /connectors?expand=info`: the hash of each config whose connector has a name of ours.
-
-    A connector whose entry cannot be read is left out.
-    """
+    """`GET /connectors?expand=info`: config hashes of the connectors with a name of ours and a readable entry."""
     hashes = {}
     for name, entry in _object(body).items():
         if parse_connector_name(name):

@@ -20,7 +20,7 @@ DISCOVERY_BOUND = 500
 
 @dataclass(frozen=True, slots=True)
 class TableListing:
-    """Tables in the order of schema and name; `truncated` when a bound left some out."""
+    """Tables in the order of schema and name; `truncated` when there are more than a bound allows."""
 
     tables: tuple[Any, ...]
     truncated: bool

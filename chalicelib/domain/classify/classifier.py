@@ -55,7 +55,7 @@ def _message_of(cause: str) -> str:
 
 
 def _unquoted(line: str) -> str:
-    """The line with everything between double quotes, and between single quotes outside of words, left out.
+    """The line without what is between double quotes, or between single quotes outside of words.
 
     These are names and values; a table called "permission denied for" must not decide anything.
     """

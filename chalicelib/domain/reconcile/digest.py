@@ -69,14 +69,10 @@ def digest(view: ClusterView, read: TickInput, *, now: datetime) -> TickResult:
     suspect = moved and view.settled and suspicious(before.observed, seen)
     repaired = bool(plan.drifted) and not view.settled
     compare_soon = repaired or _compare_soon(read.connect, plan, now, suspect=suspect)
+    compared_at = None if compare_soon else read.connect.compared_at
     return TickResult(
         plan=plan,
-        view=replace(
-            noted,
-            compared_at=None if compare_soon else read.connect.compared_at,
-            snapshot=after,
-            transitions=transitions,
-        ),
+        view=replace(noted, compared_at=compared_at, snapshot=after, transitions=transitions),
         changed=moved or replace(after, observed=before.observed) != before,
         overdue=tuple(abandoned(read.open_operations, now, limit=MAX_TAKEOVERS)),
     )
@@ -101,9 +97,8 @@ def _report(
     A connector whose transition has no room any more keeps its old observation: the next tick sees it change.
     """
     before = view.snapshot
-    found = connector_transitions(
-        before.observed, seen, desired_before=before.desired.keys(), desired=desired.keys(), now=now
-    )
+    names, desired_before = desired.keys(), before.desired.keys()
+    found = connector_transitions(before.observed, seen, desired_before=desired_before, desired=names, now=now)
     published = tuple(islice(found, max(0, MAX_TRANSITIONS - len(view.transitions))))
     observed = dict(annotated(seen, plan))
     for postponed in found:

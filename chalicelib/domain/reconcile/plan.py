@@ -48,7 +48,7 @@ class Plan:
 
 
 def max_deletions(connectors: int) -> int:
-    """So many of a cluster's connectors may one tick delete: 2 %, or one."""
+    """How many of a cluster's connectors one tick may delete: 2 %, or one."""
     return max(1, connectors * 2 // 100)
 
 
