@@ -20,7 +20,7 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page, slice_of
 from chalicelib.services.clusters import ClusterService
 from chalicelib.services.registered import RegisteredInput
-from chalicelib.services.registry import Links
+from chalicelib.services.registry import Links, reference_not_found
 from chalicelib.stores.clusters import StreamClusters
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.transaction import Transaction
@@ -115,7 +115,7 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
             )
         stream = self.streams.find(data.stream_cluster_id)
         if stream is None:
-            raise Invalid("The stream cluster that this refers to does not exist.", code="REFERENCE_NOT_FOUND")
+            raise reference_not_found("stream cluster")
         return stream
 
     def _checked(

@@ -19,7 +19,7 @@ from chalicelib.services.connectors.dependencies import DeliveryDependencies
 from chalicelib.services.connectors.owner import needs_config, require_found, with_notice
 from chalicelib.services.connectors.service import ConnectorService
 from chalicelib.services.connectors.validation import Validation
-from chalicelib.services.registry import expect_version
+from chalicelib.services.registry import expect_version, reference_not_found
 
 BOUND = 500
 _DEPLOY_ATTEMPTS = 8
@@ -161,7 +161,7 @@ class DeliveryService(ConnectorService[Delivery]):
         self, context: RequestContext, destination_id: str, data: DeliveryInput
     ) -> tuple[Delivery, DeliveryDependencies]:
         """The delivery that the input describes, and what it refers to. Raises NotFound, Invalid."""
-        now = self.clock()
+        now = self.lifecycle.clock()
         delivery = Delivery(
             id=context.fresh_id(),
             name=data.name,
@@ -179,9 +179,9 @@ class DeliveryService(ConnectorService[Delivery]):
         if deps.destination is None:
             raise NotFound("There is no destination with this id.")
         if deps.pipeline is None:
-            raise _missing("pipeline")
+            raise reference_not_found("pipeline")
         if deps.connect_cluster is None:
-            raise _missing("Connect cluster")
+            raise reference_not_found("Connect cluster")
         if deps.connect_cluster.stream_cluster_id != deps.pipeline.stream_cluster_id:
             raise Invalid.at(
                 "body",
@@ -222,10 +222,6 @@ def _outcome(delivery: Delivery) -> DeliveryOutcome:
     return DeliveryOutcome(delivery=delivery, error=unknown)
 
 
-def _missing(noun: str) -> Invalid:
-    return Invalid(f"The {noun} that this refers to does not exist.", code="REFERENCE_NOT_FOUND")
-
-
 def _deploy_error(label: str) -> HeadgateError:
     """Why a deploy could not begin, by the write that was refused."""
     match label:
@@ -237,6 +233,6 @@ def _deploy_error(label: str) -> HeadgateError:
         case "name":
             return Conflict("Another delivery has this name.", code="NAME_CONFLICT")
         case "pipeline.missing" | "connect_cluster.missing":
-            return _missing(label.removesuffix(".missing").replace("_", " "))
+            return reference_not_found(label.removesuffix(".missing").replace("_", " "))
         case _:
             return Conflict("Another change at the same moment was faster. Repeat this.", code="OPERATION_IN_PROGRESS")

@@ -23,7 +23,7 @@ from chalicelib.services.connectors.owner import needs_config, require_found, wi
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
 from chalicelib.services.connectors.service import ConnectorService
 from chalicelib.services.connectors.validation import Validation
-from chalicelib.services.registry import Registry
+from chalicelib.services.registry import Registry, reference_not_found
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.transaction import Transaction
 
@@ -175,7 +175,7 @@ class PipelineService(ConnectorService[Pipeline]):
 
     def _draft(self, context: RequestContext, data: PipelineInput) -> tuple[Pipeline, PipelineDependencies]:
         """The pipeline that the input describes, and what it refers to. Raises REFERENCE_NOT_FOUND, Invalid."""
-        now = self.clock()
+        now = self.lifecycle.clock()
         pipeline = Pipeline(
             id=context.fresh_id(),
             name=data.name,
@@ -205,7 +205,7 @@ def _require_references(deps: PipelineDependencies) -> None:
         (deps.connect_cluster, "Connect cluster"),
     ):
         if found is None:
-            raise Invalid(f"The {noun} that this refers to does not exist.", code="REFERENCE_NOT_FOUND")
+            raise reference_not_found(noun)
     if require_found(deps.connect_cluster).stream_cluster_id != require_found(deps.stream_cluster).id:
         raise Invalid.at(
             "body",

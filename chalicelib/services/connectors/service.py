@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Generic
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.operation import OperationKind
-from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
@@ -25,7 +24,6 @@ class ConnectorService(Generic[R]):
     connector: ConnectorOwner[R]
     lifecycle: Lifecycle
     observation_reader: ObservationReader
-    clock: Clock
 
     def list(self, *, limit: int, after: str | None) -> Page[R]:
         """Newest first, each with its latest observation."""
