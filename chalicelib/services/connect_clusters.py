@@ -72,12 +72,8 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
         """
         before = self._current(context, cluster_id)
         if data.stream_cluster_id != before.stream_cluster_id:
-            raise Invalid.at(
-                "body",
-                "stream_cluster_id",
-                type_="immutable",
-                message="A Connect cluster stays with its stream cluster. Register another one instead.",
-            )
+            message = "A Connect cluster stays with its stream cluster. Register another one instead."
+            raise Invalid.at("body", "stream_cluster_id", type_="immutable", message=message)
         stream, transaction = self._stream(data), Transaction()
         edited = self._edited(transaction, before, data)
         if edited.base_url != before.base_url:
@@ -107,12 +103,8 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
 
     def _stream(self, data: ConnectClusterInput) -> StreamCluster:
         if data.secret_delivery is SecretDelivery.INLINE and not self.allow_inline_secrets:
-            raise Invalid.at(
-                "body",
-                "secret_delivery",
-                type_="not_allowed",
-                message="This installation does not allow plain secrets in connector configs. Use config-provider.",
-            )
+            message = "This installation does not allow plain secrets in connector configs. Use config-provider."
+            raise Invalid.at("body", "secret_delivery", type_="not_allowed", message=message)
         stream = self.streams.find(data.stream_cluster_id)
         if stream is None:
             raise reference_not_found("stream cluster")

@@ -183,12 +183,8 @@ class DeliveryService(ConnectorService[Delivery]):
         if deps.connect_cluster is None:
             raise reference_not_found("Connect cluster")
         if deps.connect_cluster.stream_cluster_id != deps.pipeline.stream_cluster_id:
-            raise Invalid.at(
-                "body",
-                "connect_cluster_id",
-                type_="other_stream_cluster",
-                message="This Connect cluster belongs to another stream cluster than the pipeline's topics.",
-            )
+            message = "This Connect cluster belongs to another stream cluster than the pipeline's topics."
+            raise Invalid.at("body", "connect_cluster_id", type_="other_stream_cluster", message=message)
         return delivery, deps
 
     def _cluster_of_pipeline(self, pipeline_id: str) -> str:
@@ -216,20 +212,16 @@ class DeliveryService(ConnectorService[Delivery]):
 def _outcome(delivery: Delivery) -> DeliveryOutcome:
     if not delivery.open_operation:
         return DeliveryOutcome(delivery=delivery)
-    unknown = Conflict(
-        "Kafka Connect has not confirmed this yet. Headgate finds out and finishes it.", code="OPERATION_IN_PROGRESS"
-    )
-    return DeliveryOutcome(delivery=delivery, error=unknown)
+    message = "Kafka Connect has not confirmed this yet. Headgate finds out and finishes it."
+    return DeliveryOutcome(delivery=delivery, error=Conflict(message, code="OPERATION_IN_PROGRESS"))
 
 
 def _deploy_error(label: str) -> HeadgateError:
     """Why a deploy could not begin, by the write that was refused."""
     match label:
         case "draft":
-            return Conflict(
-                "The first request with this key is not settled yet. Wait a moment and repeat.",
-                code="OPERATION_IN_PROGRESS",
-            )
+            message = "The first request with this key is not settled yet. Wait a moment and repeat."
+            return Conflict(message, code="OPERATION_IN_PROGRESS")
         case "name":
             return Conflict("Another delivery has this name.", code="NAME_CONFLICT")
         case "pipeline.missing" | "connect_cluster.missing":

@@ -207,9 +207,5 @@ def _require_references(deps: PipelineDependencies) -> None:
         if found is None:
             raise reference_not_found(noun)
     if require_found(deps.connect_cluster).stream_cluster_id != require_found(deps.stream_cluster).id:
-        raise Invalid.at(
-            "body",
-            "stream_cluster_id",
-            type_="other_stream_cluster",
-            message="The Connect cluster belongs to another stream cluster.",
-        )
+        message = "The Connect cluster belongs to another stream cluster."
+        raise Invalid.at("body", "stream_cluster_id", type_="other_stream_cluster", message=message)
