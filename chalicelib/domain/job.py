@@ -27,7 +27,6 @@ class JobStatus(StrEnum):
 
     @property
     def terminal(self) -> bool:
-        """Whether it will not change any more."""
         return self in (JobStatus.COMPLETED, JobStatus.FAILED)
 
 

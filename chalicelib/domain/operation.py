@@ -37,7 +37,6 @@ class OperationStep(StrEnum):
 
     @property
     def settled(self) -> bool:
-        """Nothing is left to do."""
         return self in (OperationStep.SUCCEEDED, OperationStep.FAILED)
 
 

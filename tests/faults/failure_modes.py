@@ -55,14 +55,18 @@ class Aftermath:
 def at(where: Point, failure_mode: FailureMode) -> FailureMode:
     """That trouble at one point only."""
     return lambda point, call: (
-        failure_mode(point, call) if (point.side, point.turn) == (where.side, where.turn) else call()
+        failure_mode(point, call)
+        if (point.side, point.number_on_side) == (where.side, where.number_on_side)
+        else call()
     )
 
 
 def from_(where: Point, failure_mode: FailureMode) -> FailureMode:
     """That trouble at one point, and at all later ones of the same side."""
     return lambda point, call: (
-        failure_mode(point, call) if point.side is where.side and point.turn >= where.turn else call()
+        failure_mode(point, call)
+        if point.side is where.side and point.number_on_side >= where.number_on_side
+        else call()
     )
 
 
@@ -107,7 +111,7 @@ def _planted(effect: FaultEffect, *, always: bool = False) -> "Callable[[InProce
     """The double does it. `always`: also to each repetition by the client, which gives up after three."""
 
     def meet(app: InProcessApp, point: Point, _after: Aftermath) -> None:
-        app.connect.plant(effect, skip=point.turn, times=3 if always else 1)
+        app.connect.plant(effect, skip=point.number_on_side, times=3 if always else 1)
 
     return meet
 

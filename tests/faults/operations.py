@@ -7,7 +7,7 @@ from chalicelib.domain.database import SslMode
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
-from tests.support.in_process_app import InProcessApp, changed
+from tests.support.in_process_app import InProcessApp, changed_input
 
 Resource = Pipeline | Delivery
 Act = Callable[[], Resource | None]
@@ -117,7 +117,7 @@ def redeploy_pipeline(app: InProcessApp) -> Ready:
     """Its source has been changed since it was deployed."""
     pipeline = app.deployed_pipeline()
     source = app.services.sources.get(pipeline.source_id)
-    given = changed(source, address=replace(source.address, ssl_mode=SslMode.DISABLE))
+    given = changed_input(source, address=replace(source.address, ssl_mode=SslMode.DISABLE))
     app.services.sources.update(app.context(), source.id, given)
     held = app.connect.config_of
     return with_pipeline(

@@ -10,7 +10,7 @@ from tests.faults.failure_modes import Aftermath, Kind
 from tests.faults.invariants import violations
 from tests.faults.operations import Ready, Scene
 from tests.support.call_interceptor import Crash, FailureMode, InterceptedCall, Point
-from tests.support.in_process_app import InProcessApp, Kept
+from tests.support.in_process_app import AppSnapshot, InProcessApp
 
 Troubles = Sequence[tuple[Point, Kind]]
 JUMPS = (31, 10, 10, 10, 31, 10, 10, 95, 10, 600, 10, 10)
@@ -25,17 +25,17 @@ class Stage:
     """A scene that is ready to begin, as often as one likes: `house.restore(kept)`."""
 
     ready: Ready
-    kept: Kept
+    kept: AppSnapshot
     points: Sequence[Point]
 
     @classmethod
-    def set(cls, app: InProcessApp, scene: Scene, empty: Kept) -> "Stage":
+    def set(cls, app: InProcessApp, scene: Scene, empty: AppSnapshot) -> "Stage":
         """Prepare the scene once, and learn its points from a run in which nothing goes wrong."""
         app.restore(empty)
         ready = scene.prepare(app)
         app.tick()
         app.tick()
-        kept = app.keep()
+        kept = app.snapshot()
         app.restore(kept)
         ready.before()
         app.interceptor.watch()

@@ -19,7 +19,7 @@ from tests.faults.invariants import violations
 from tests.faults.operations import DEPLOY_DELIVERY, REMAP_DELIVERY, Scene
 from tests.faults.scenario import recover
 from tests.support.call_interceptor import InterceptedCall, Point, Side
-from tests.support.in_process_app import InProcessApp, changed
+from tests.support.in_process_app import InProcessApp, changed_input
 
 CROWD = 10
 
@@ -184,7 +184,7 @@ def test_a_stream_cluster_stays_where_connect_workers_are_registered_on_it_at_th
 
 def test_of_ten_changes_with_the_same_if_match_one_wins(app: InProcessApp) -> None:
     destination = app.destination()
-    inputs = [changed(destination, name=f"{destination.name} {number}") for number in range(CROWD)]
+    inputs = [changed_input(destination, name=f"{destination.name} {number}") for number in range(CROWD)]
     answers = at_once(
         [
             lambda one=one: app.services.destinations.update(  # type: ignore[misc]

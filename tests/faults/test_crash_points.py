@@ -9,7 +9,7 @@ from tests.faults.failure_modes import KINDS, Kind
 from tests.faults.operations import SCENES, Scene
 from tests.faults.scenario import Stage, play
 from tests.support.call_interceptor import Point, Side
-from tests.support.in_process_app import InProcessApp, Kept
+from tests.support.in_process_app import AppSnapshot, InProcessApp
 
 pytestmark = pytest.mark.thorough
 
@@ -21,7 +21,7 @@ SetStage = Callable[[Scene], Stage]
 
 
 @pytest.fixture(scope="module")
-def set_stage(app_of_the_module: tuple[InProcessApp, Kept]) -> SetStage:
+def set_stage(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> SetStage:
     """Stages by scene, each set once."""
     app, empty = app_of_the_module
     stages: dict[str, Stage] = {}
@@ -84,7 +84,7 @@ def _any_trouble(chance: random.Random, points: Sequence[Point]) -> tuple[Point,
 
 
 TICK = [
-    Point(number=turn, turn=turn, side=side, what="in the tick", writes=True)
+    Point(number=turn, number_on_side=turn, side=side, operation="in the tick", writes=True)
     for side in Side
     for turn in range(TURNS_OF_A_TICK)
 ]

@@ -50,7 +50,7 @@ class HeldUp:
 
 
 def creates(point: Point) -> bool:
-    return point.what == "POST /connectors"
+    return point.operation == "POST /connectors"
 
 
 def commits_what_was_done() -> Callable[[Point], bool]:
@@ -105,7 +105,7 @@ def test_a_late_delete_of_what_is_gone_is_done(app: InProcessApp) -> None:
     worker = HeldUp(
         app,
         lambda: app.services.pipelines.delete(app.context(), pipeline.id),
-        lambda point: point.what[:6] == "DELETE",
+        lambda point: point.operation[:6] == "DELETE",
     )
     app.tick(after=31)
     assert app.tables.rows("pipelines") == []
@@ -122,8 +122,8 @@ def test_mappings_are_settled_in_spite_of_many_other_changes_to_the_same_schema(
     deploys = threading.local()
 
     def somebody_is_faster(point: Point, call: InterceptedCall) -> object:
-        written = point.what == "TransactWriteItems" and point.number > 6
-        if written and not getattr(deploys, "busy", False) and point.turn < 40:
+        written = point.operation == "TransactWriteItems" and point.number > 6
+        if written and not getattr(deploys, "busy", False) and point.number_on_side < 40:
             with ThreadPoolExecutor(1) as other:
                 other.submit(
                     lambda: app.services.deliveries.deploy(app.context(), destination.id, next(others))

@@ -38,7 +38,7 @@ def overtaken(app: InProcessApp, by: Callable[[], object]) -> None:
 
     def read_and_be_overtaken(point: Point, call: InterceptedCall) -> object:
         answer = call()
-        if (point.side, point.what) == (Side.CONNECT, "GET /connectors"):
+        if (point.side, point.operation) == (Side.CONNECT, "GET /connectors"):
             app.interceptor.unwatch()
             by()
         return answer

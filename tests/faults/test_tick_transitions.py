@@ -141,7 +141,7 @@ def test_an_overtaken_tick_publishes_nothing(app: InProcessApp) -> None:
 
     def be_overtaken(point: Point, call: InterceptedCall) -> object:
         answer = call()
-        if (point.side, point.what) == (Side.CONNECT, "GET /connectors"):
+        if (point.side, point.operation) == (Side.CONNECT, "GET /connectors"):
             app.interceptor.unwatch()
             replace(other, consumers=(faster,)).run(app.cluster.id, Deadline.after(25))
         return answer
@@ -187,7 +187,7 @@ def test_a_tick_that_dies_at_any_call_loses_no_transition(
 ) -> None:
     """It is published by this tick or by the next one, or by both."""
     name, consumer = running(app)
-    kept = app.keep()
+    kept = app.snapshot()
     for number in range(50):
         app.restore(kept)
         happen(app, name)

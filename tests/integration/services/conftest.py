@@ -1,4 +1,4 @@
-"""The house for every test here."""
+"""The in-process app for every test here."""
 
 from tests.support.in_process_app import app, app_of_the_module
 

@@ -1,8 +1,8 @@
-"""Opening secrets: what a process has read once it does not read again, and a rotated one is never mixed up."""
+"""Opening secrets: a process reads each version once, and always opens the current one."""
 
 from chalicelib.domain.source import Source
 from chalicelib.kit.masking import Secret
-from tests.support.in_process_app import InProcessApp, changed
+from tests.support.in_process_app import InProcessApp, changed_input
 
 
 def opened(app: InProcessApp, source: Source) -> str:
@@ -10,8 +10,8 @@ def opened(app: InProcessApp, source: Source) -> str:
 
 
 def rotated(app: InProcessApp, source: Source, password: str) -> Source:
-    given = changed(source, secrets={"password": Secret(password)})
-    return app.services.sources.update(app.context(), source.id, given)
+    rotation = changed_input(source, secrets={"password": Secret(password)})
+    return app.services.sources.update(app.context(), source.id, rotation)
 
 
 def test_a_process_reads_the_sealed_secrets_of_one_version_once(app: InProcessApp) -> None:
@@ -20,16 +20,16 @@ def test_a_process_reads_the_sealed_secrets_of_one_version_once(app: InProcessAp
     app.interceptor.watch()
     texts = [opened(app, source), opened(app, source)]
     assert texts == ["source password"] * 2
-    assert [point.what for point in app.interceptor.unwatch()] == ["BatchGetItem"]
+    assert [point.operation for point in app.interceptor.unwatch()] == ["BatchGetItem"]
 
 
-def test_a_rotated_secret_is_opened_as_it_is_now(app: InProcessApp) -> None:
+def test_a_rotated_secret_is_opened_with_its_new_value(app: InProcessApp) -> None:
     source = app.source()
     assert opened(app, source) == "source password"
     assert opened(app, rotated(app, source, "another password")) == "another password"
 
 
-def test_who_still_holds_the_old_version_opens_no_older_secret_than_is_stored(app: InProcessApp) -> None:
+def test_credentials_of_an_old_version_open_the_stored_secret(app: InProcessApp) -> None:
     source = app.source()
     rotated(app, source, "another password")
     app.restart()

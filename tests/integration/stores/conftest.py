@@ -1,4 +1,4 @@
-"""Tables on moto for every test here, empty each time, and the gate that their requests pass."""
+"""Tables on moto for the tests of stores, empty for each test, and the interceptor of their requests."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,28 +11,28 @@ from tests.support.tables import Tables, on_moto
 
 
 @dataclass(frozen=True, kw_only=True)
-class StoreFixture:
-    """The tables and their gate."""
+class Storage:
+    """The tables, and the interceptor that their requests pass."""
 
     tables: Tables
     interceptor: CallInterceptor
 
 
 @pytest.fixture(scope="module")
-def _store_fixture() -> Iterator[tuple[StoreFixture, Any]]:
+def _module_storage() -> Iterator[tuple[Storage, Any]]:
     interceptor = CallInterceptor()
     with on_moto(interceptor) as tables:
-        before, empty = tables.keep(), tables.keep()
+        before, empty = tables.snapshot(), tables.snapshot()
         for rows in empty.values():
             rows.clear()
-        yield StoreFixture(tables=tables, interceptor=interceptor), empty
-        # Other rooms' tests may hold the same tables for the whole session.
+        yield Storage(tables=tables, interceptor=interceptor), empty
+        # Fixtures with a wider scope may use the same tables.
         tables.restore(before)
 
 
 @pytest.fixture
-def store_fixture(_store_fixture: tuple[StoreFixture, Any]) -> StoreFixture:
+def storage(_module_storage: tuple[Storage, Any]) -> Storage:
     """Empty tables."""
-    made, empty = _store_fixture
-    made.tables.restore(empty)
-    return made
+    storage, empty = _module_storage
+    storage.tables.restore(empty)
+    return storage

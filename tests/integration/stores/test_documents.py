@@ -11,7 +11,7 @@ from chalicelib.domain.user import User
 from chalicelib.errors import NotFound, StoreUnavailable, WriteConflict
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.users import Users
-from tests.integration.stores.conftest import StoreFixture
+from tests.integration.stores.conftest import Storage
 from tests.support.call_interceptor import InterceptedCall, Point
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -36,7 +36,7 @@ def save(users: Users, entity: User) -> User:
     return saved
 
 
-def test_what_was_put_is_found_and_what_was_not_is_not(store_fixture: StoreFixture) -> None:
+def test_only_what_was_stored_is_found(storage: Storage) -> None:
     users = Users()
     put(users, user(1))
     assert users.get("user-1") == user(1)
@@ -45,7 +45,7 @@ def test_what_was_put_is_found_and_what_was_not_is_not(store_fixture: StoreFixtu
         users.get("user-2")
 
 
-def test_nothing_is_put_twice(store_fixture: StoreFixture) -> None:
+def test_an_entity_is_not_created_twice(storage: Storage) -> None:
     users = Users()
     put(users, user(1))
     with pytest.raises(WriteConflict) as refused:
@@ -53,7 +53,7 @@ def test_nothing_is_put_twice(store_fixture: StoreFixture) -> None:
     assert refused.value.label == "user.exists"
 
 
-def test_a_write_that_is_based_on_an_older_revision_is_refused(store_fixture: StoreFixture) -> None:
+def test_a_write_that_is_based_on_an_older_revision_is_refused(storage: Storage) -> None:
     users = Users()
     put(users, user(1))
     saved = save(users, replace(user(1), role=Role.ADMIN))
@@ -64,7 +64,7 @@ def test_a_write_that_is_based_on_an_older_revision_is_refused(store_fixture: St
     assert users.get("user-1").role is Role.ADMIN
 
 
-def test_of_several_writes_all_happen_or_none(store_fixture: StoreFixture) -> None:
+def test_either_all_writes_of_a_transaction_happen_or_none(storage: Storage) -> None:
     users = Users()
     put(users, user(1))
     with pytest.raises(WriteConflict):
@@ -72,7 +72,7 @@ def test_of_several_writes_all_happen_or_none(store_fixture: StoreFixture) -> No
     assert users.find("user-2") is None
 
 
-def test_what_is_referred_to_is_not_removed_and_a_reference_leads_somewhere(store_fixture: StoreFixture) -> None:
+def test_an_entity_with_references_is_not_removed_and_a_reference_needs_an_entity(storage: Storage) -> None:
     users = Users()
     put(users, user(1))
 
@@ -99,7 +99,7 @@ def test_what_is_referred_to_is_not_removed_and_a_reference_leads_somewhere(stor
     assert users.find("user-1") is None
 
 
-def test_a_reference_to_what_was_read_is_refused_when_it_was_written_since(store_fixture: StoreFixture) -> None:
+def test_a_reference_to_a_revision_is_refused_when_the_entity_has_changed(storage: Storage) -> None:
     users = Users()
     put(users, user(1))
     read = users.get("user-1")
@@ -111,8 +111,8 @@ def test_a_reference_to_what_was_read_is_refused_when_it_was_written_since(store
     assert (refused.value.label, users.references("user-1")) == ("user.missing", 0)
 
 
-def test_a_change_that_only_something_unused_may_have_is_refused_once_something_points_at_it(
-    store_fixture: StoreFixture,
+def test_a_change_that_needs_an_unused_entity_is_refused_when_it_has_a_reference(
+    storage: Storage,
 ) -> None:
     users = Users()
     put(users, user(1))
@@ -125,7 +125,7 @@ def test_a_change_that_only_something_unused_may_have_is_refused_once_something_
     assert (refused.value.label, users.get("user-1").role) == ("user.changed", Role.OPS)
 
 
-def test_a_list_is_newest_first_in_pages_that_leave_nothing_out(store_fixture: StoreFixture) -> None:
+def test_a_list_is_newest_first_and_its_pages_are_complete(storage: Storage) -> None:
     users = Users()
     put(users, *(user(number) for number in range(7)))
     seen, after = [], None
@@ -139,54 +139,54 @@ def test_a_list_is_newest_first_in_pages_that_leave_nothing_out(store_fixture: S
     assert users.list(limit=7).next_key is None
 
 
-def _lost(_point: Point, call: InterceptedCall) -> object:
+def _lose_reply(_point: Point, call: InterceptedCall) -> object:
     call()
     raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
 
-def test_a_commit_whose_reply_is_lost_knows_that_it_won(store_fixture: StoreFixture) -> None:
+def test_a_commit_whose_reply_is_lost_is_recognised_as_successful(storage: Storage) -> None:
     users = Users()
-    store_fixture.interceptor.watch(lambda point, call: _lost(point, call) if point.number == 0 else call())
+    storage.interceptor.watch(lambda point, call: _lose_reply(point, call) if point.number == 0 else call())
     put(users, user(1))
-    assert len(store_fixture.interceptor.unwatch()) > 1
-    store_fixture.interceptor.watch(lambda point, call: _lost(point, call) if point.number == 0 else call())
+    assert len(storage.interceptor.unwatch()) > 1
+    storage.interceptor.watch(lambda point, call: _lose_reply(point, call) if point.number == 0 else call())
     saved = save(users, replace(user(1), role=Role.ADMIN))
-    store_fixture.interceptor.unwatch()
+    storage.interceptor.unwatch()
     assert users.get("user-1") == saved
 
 
-def test_a_commit_that_another_one_overtook_is_not_taken_for_its_own(store_fixture: StoreFixture) -> None:
+def test_a_commit_after_another_one_is_not_taken_for_successful(storage: Storage) -> None:
     users = Users()
     put(users, user(1))
 
-    def overtaken(point: Point, call: InterceptedCall) -> object:
+    def write_before(point: Point, call: InterceptedCall) -> object:
         if point.number == 0:
-            store_fixture.interceptor.unwatch()
+            storage.interceptor.unwatch()
             save(users, replace(user(1), role=Role.VIEWER))
         return call()
 
-    store_fixture.interceptor.watch(overtaken)
+    storage.interceptor.watch(write_before)
     with pytest.raises(WriteConflict):
         save(users, replace(user(1), role=Role.ADMIN))
     assert users.get("user-1").role is Role.VIEWER
 
 
-def _silent(_point: Point, _call: InterceptedCall) -> object:
+def _no_reply(_point: Point, _call: InterceptedCall) -> object:
     raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
 
-def test_a_commit_that_is_never_answered_says_that_its_outcome_is_unknown(store_fixture: StoreFixture) -> None:
-    store_fixture.interceptor.watch(_silent)
+def test_a_commit_without_a_reply_is_reported_as_unavailable(storage: Storage) -> None:
+    storage.interceptor.watch(_no_reply)
     with pytest.raises(StoreUnavailable):
         put(Users(), user(1))
-    store_fixture.interceptor.unwatch()
+    storage.interceptor.unwatch()
 
 
-def test_a_read_that_is_never_answered_says_that_the_store_is_unavailable(store_fixture: StoreFixture) -> None:
+def test_a_read_without_a_reply_is_reported_as_unavailable(storage: Storage) -> None:
     users = Users()
-    store_fixture.interceptor.watch(_silent)
+    storage.interceptor.watch(_no_reply)
     for read in (lambda: users.find("user-1"), lambda: users.list(limit=1), lambda: users.references("user-1")):
         with pytest.raises(StoreUnavailable):
             read()
     assert users.answers() is False
-    store_fixture.interceptor.unwatch()
+    storage.interceptor.unwatch()

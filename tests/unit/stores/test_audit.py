@@ -7,13 +7,13 @@ import pytest
 from chalicelib.domain.audit import AuditRecord, Outcome
 from chalicelib.stores.audit import Audit
 from chalicelib.stores.transaction import Transaction
-from tests.integration.stores.conftest import StoreFixture
+from tests.integration.stores.conftest import Storage
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def audit(store_fixture: StoreFixture) -> Audit:
+def audit(storage: Storage) -> Audit:
     """Twelve records, one a second: of a destination, of a delivery of its, of something else, in turn.
 
     Every second one is meaningful.

@@ -9,7 +9,7 @@ from chalicelib.domain.idempotency import LEASE, Claim, KeptAnswer
 from chalicelib.errors import Conflict, RequestInProgress, StoreUnavailable
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.idempotency import IdempotencyKeys
-from tests.integration.stores.conftest import StoreFixture
+from tests.integration.stores.conftest import Storage
 from tests.support.call_interceptor import InterceptedCall, Point
 from tests.unit.stores.conftest import lose_first_reply
 
@@ -30,7 +30,7 @@ class Backwards:
 
 
 @pytest.fixture
-def store(store_fixture: StoreFixture) -> IdempotencyKeys:
+def store(storage: Storage) -> IdempotencyKeys:
     return IdempotencyKeys(Backwards())
 
 
@@ -46,10 +46,10 @@ def test_a_kept_answer_is_given_again(store: IdempotencyKeys) -> None:
     assert store.claim("key", "body", NOW + timedelta(hours=23)) == ANSWER
 
 
-def test_an_answer_is_stored_sealed(store: IdempotencyKeys, store_fixture: StoreFixture) -> None:
+def test_an_answer_is_stored_sealed(store: IdempotencyKeys, storage: Storage) -> None:
     store.finish(claimed(store), ANSWER)
-    assert "planted" not in str(store_fixture.tables.rows("idempotency"))
-    assert "planted"[::-1] in str(store_fixture.tables.rows("idempotency"))
+    assert "planted" not in str(storage.tables.rows("idempotency"))
+    assert "planted"[::-1] in str(storage.tables.rows("idempotency"))
 
 
 def test_another_body_is_refused_while_the_first_runs_and_after(store: IdempotencyKeys) -> None:
@@ -87,25 +87,23 @@ def test_after_a_day_a_key_is_free_even_when_its_row_is_still_there(store: Idemp
     claimed(store, after=24 * 3600 + 1, body="other")
 
 
-def test_a_store_that_never_answers_is_said_to_be_unavailable(
-    store: IdempotencyKeys, store_fixture: StoreFixture
-) -> None:
+def test_a_store_that_never_answers_is_said_to_be_unavailable(store: IdempotencyKeys, storage: Storage) -> None:
     claim = claimed(store)
 
     def silent(_point: Point, _call: InterceptedCall) -> object:
         raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
     for act in (lambda: claimed(store), lambda: store.finish(claim, ANSWER), lambda: store.release(claim)):
-        store_fixture.interceptor.watch(silent)
+        storage.interceptor.watch(silent)
         with pytest.raises(StoreUnavailable):
             act()
-        store_fixture.interceptor.unwatch()
+        storage.interceptor.unwatch()
 
 
-def test_a_claim_whose_reply_was_lost_is_ours(store: IdempotencyKeys, store_fixture: StoreFixture) -> None:
-    store_fixture.interceptor.watch(lose_first_reply)
+def test_a_claim_whose_reply_was_lost_is_ours(store: IdempotencyKeys, storage: Storage) -> None:
+    storage.interceptor.watch(lose_first_reply)
     claim = claimed(store)
-    assert len(store_fixture.interceptor.unwatch()) == 2
+    assert len(storage.interceptor.unwatch()) == 2
     store.finish(claim, ANSWER)
     assert store.claim("key", "body", NOW) == ANSWER
 
