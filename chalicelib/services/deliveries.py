@@ -1,13 +1,12 @@
 """Deliveries: previewed, deployed, controlled, observed, changed, deleted. What was written stays in the target."""
 
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import public_config
-from chalicelib.domain.delivery import Delivery, DeliveryOptions, DeliveryWarning
+from chalicelib.domain.delivery import Delivery, DeliveryOptions
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
@@ -17,8 +16,7 @@ from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector, draft_parameters, mappings_parameters
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
 from chalicelib.services.connectors.owner import needs_config, require_found, with_notice
-from chalicelib.services.connectors.service import ConnectorService
-from chalicelib.services.connectors.validation import Validation
+from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
 from chalicelib.services.registry import expect_version, reference_not_found
 
 BOUND = 500
@@ -41,17 +39,6 @@ class DeliveryInput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryPreview:
-    """What would be created. Nothing of it is stored."""
-
-    connector_name: str
-    config: Mapping[str, str]
-    topics: Sequence[str]
-    validation: Validation
-    warnings: tuple[DeliveryWarning, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryOutcome:
     """What a destination-wide pause, resume or restart did to one delivery."""
 
@@ -69,7 +56,7 @@ class DeliveryService(ConnectorService[Delivery]):
     )
     connector: DeliveryConnector
 
-    def preview(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> DeliveryPreview:
+    def preview(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> ConnectorPreview:
         """Check topics, schema, keys, target, plug-in and config. Stores nothing, shows no secret."""
         delivery, deps = self._draft(context, destination_id, data)
         destination, cluster = require_found(deps.destination), require_found(deps.connect_cluster)
@@ -78,7 +65,7 @@ class DeliveryService(ConnectorService[Delivery]):
         validation.require(context, cluster, built.connector_class)
         warnings = self.connector.checks.warnings(context, delivery, deps)
         self.connector.target_claims.require_free(delivery, destination)
-        return DeliveryPreview(
+        return ConnectorPreview(
             connector_name=delivery.connector_name,
             config=public_config(built.config),
             topics=delivery.topics,

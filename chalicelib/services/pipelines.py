@@ -1,6 +1,6 @@
 """Pipelines: previewed, created as a validated draft, deployed, controlled, observed, deleted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -21,8 +21,7 @@ from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.observations import NO_VIEWS, Views
 from chalicelib.services.connectors.owner import needs_config, require_found, with_notice
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
-from chalicelib.services.connectors.service import ConnectorService
-from chalicelib.services.connectors.validation import Validation
+from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
 from chalicelib.services.registry import Registry, reference_not_found
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.transaction import Transaction
@@ -39,16 +38,6 @@ class PipelineInput:
     stream_cluster_id: str
     connect_cluster_id: str
     capture: Capture
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelinePreview:
-    """What would be created. Nothing of it is stored."""
-
-    connector_name: str
-    config: Mapping[str, str]
-    topics: Sequence[str]
-    validation: Validation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +63,7 @@ class PipelineService(ConnectorService[Pipeline]):
     deliveries: Deliveries
     registry: Registry
 
-    def preview(self, context: RequestContext, data: PipelineInput) -> PipelinePreview:
+    def preview(self, context: RequestContext, data: PipelineInput) -> ConnectorPreview:
         """Generate and validate the config. Stores nothing, shows no secret."""
         pipeline, deps = self._draft(context, data)
         cluster = require_found(deps.connect_cluster)
@@ -83,7 +72,7 @@ class PipelineService(ConnectorService[Pipeline]):
         validation = self.connector.validation
         validation.require(context, cluster, built.connector_class)
         validation.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
-        return PipelinePreview(
+        return ConnectorPreview(
             connector_name=pipeline.connector_name,
             config=public_config(built.config),
             topics=pipeline.capture.topics,
