@@ -177,18 +177,13 @@ class Services:
             database_checks=self.database_checks,
             clock=clock,
         )
+        discovery = JobHandler(store=stores.sources, verb="discover", run=self.discovery.discover)
+        health = JobHandler(store=stores.sources, verb="health", run=self.discovery.check_health)
         self.jobs = JobService(
             store=stores.jobs,
             claims=stores.claims,
             audit=self.audit,
-            handlers={
-                ("source", JobKind.DISCOVERY): JobHandler(
-                    store=stores.sources, verb="discover", run=self.discovery.discover
-                ),
-                ("source", JobKind.HEALTH): JobHandler(
-                    store=stores.sources, verb="health", run=self.discovery.check_health
-                ),
-            },
+            handlers={("source", JobKind.DISCOVERY): discovery, ("source", JobKind.HEALTH): health},
             notify=lambda job_id: self.queues.send(JOBS, {"job_id": job_id}),
             clock=clock,
         )
@@ -243,13 +238,9 @@ class Services:
             registry=self.registry,
             lifecycle=self.lifecycle,
             observation_reader=observation_reader,
-            clock=clock,
         )
         self.deliveries = DeliveryService(
-            connector=self.delivery_connector,
-            lifecycle=self.lifecycle,
-            observation_reader=observation_reader,
-            clock=clock,
+            connector=self.delivery_connector, lifecycle=self.lifecycle, observation_reader=observation_reader
         )
         self.tick = Tick(
             connects=stores.connects,

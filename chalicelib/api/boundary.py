@@ -149,11 +149,12 @@ class Boundary:
     ) -> HttpResponse:
         if route.context_parameter:
             arguments = {**arguments, route.context_parameter: context}
-        return render(route, request, route.handler(**arguments), lambda key: self._sign(request, key))
 
-    def _sign(self, request: HttpRequest, key: str) -> str:
-        deps = self._deps()
-        return deps.signer().sign(inputs.list_scope(request), key, deps.clock())
+        def sign(key: str) -> str:
+            deps = self._deps()
+            return deps.signer().sign(inputs.list_scope(request), key, deps.clock())
+
+        return render(route, request, route.handler(**arguments), sign)
 
 
 def _failure_fields(request: HttpRequest, error: Exception) -> dict[str, Any]:

@@ -6,6 +6,7 @@ Loading is not thread-safe: servers with threads iterate over the routes when th
 """
 
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -64,18 +65,19 @@ class LazyRoutes:
         return module.mounted
 
 
+@dataclass(slots=True)
 class _RouteModule:
     """`mounted` is None until the module is loaded."""
 
-    def __init__(self, prefix: str, segments: frozenset[str], load: Callable[[], Router]) -> None:
-        self.prefix, self.load = prefix, load
-        self.mounted: list[tuple[str, Route]] | None = None
-        self._segments = segments
+    prefix: str
+    segments: frozenset[str]
+    load: Callable[[], Router]
+    mounted: list[tuple[str, Route]] | None = None
 
     def serves(self, path: str) -> bool:
         """Whether the segment behind the prefix is one of the module's."""
         below_prefix = path.startswith(self.prefix + "/")
-        return below_prefix and path[len(self.prefix) + 1 :].partition("/")[0] in self._segments
+        return below_prefix and path[len(self.prefix) + 1 :].partition("/")[0] in self.segments
 
 
 class _LazyTable(MutableMapping[str, Methods]):

@@ -49,12 +49,11 @@ class PathTrie:
             if segment.endswith("+}"):
                 node.greedy = (segment[1:-2], pattern)
                 return
-            node = _variable(node, segment, pattern) if segment.startswith("{") else _literal(node, segment)
+            if segment.startswith("{"):
+                node = _variable(node, segment, pattern)
+            else:
+                node = node.literals.setdefault(segment, _Node())
         node.pattern = pattern
-
-
-def _literal(node: _Node, segment: str) -> _Node:
-    return node.literals.setdefault(segment, _Node())
 
 
 def _variable(node: _Node, segment: str, pattern: str) -> _Node:

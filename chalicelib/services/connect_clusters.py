@@ -20,7 +20,7 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page, slice_of
 from chalicelib.services.clusters import ClusterService
 from chalicelib.services.registered import RegisteredInput
-from chalicelib.services.registry import Links
+from chalicelib.services.registry import Links, reference_not_found
 from chalicelib.stores.clusters import StreamClusters
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.transaction import Transaction
@@ -72,12 +72,8 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
         """
         before = self._current(context, cluster_id)
         if data.stream_cluster_id != before.stream_cluster_id:
-            raise Invalid.at(
-                "body",
-                "stream_cluster_id",
-                type_="immutable",
-                message="A Connect cluster stays with its stream cluster. Register another one instead.",
-            )
+            message = "A Connect cluster stays with its stream cluster. Register another one instead."
+            raise Invalid.at("body", "stream_cluster_id", type_="immutable", message=message)
         stream, transaction = self._stream(data), Transaction()
         edited = self._edited(transaction, before, data)
         if edited.base_url != before.base_url:
@@ -107,15 +103,11 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
 
     def _stream(self, data: ConnectClusterInput) -> StreamCluster:
         if data.secret_delivery is SecretDelivery.INLINE and not self.allow_inline_secrets:
-            raise Invalid.at(
-                "body",
-                "secret_delivery",
-                type_="not_allowed",
-                message="This installation does not allow plain secrets in connector configs. Use config-provider.",
-            )
+            message = "This installation does not allow plain secrets in connector configs. Use config-provider."
+            raise Invalid.at("body", "secret_delivery", type_="not_allowed", message=message)
         stream = self.streams.find(data.stream_cluster_id)
         if stream is None:
-            raise Invalid("The stream cluster that this refers to does not exist.", code="REFERENCE_NOT_FOUND")
+            raise reference_not_found("stream cluster")
         return stream
 
     def _checked(

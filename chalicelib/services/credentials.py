@@ -64,15 +64,14 @@ class CredentialVault:
 
     def open(self, credentials: Credentials) -> Mapping[str, Secret]:
         """The plain secrets by field; none when none are stored."""
-        return self.envelope.open_all(self._sealed(credentials)) if credentials.configured else {}
-
-    def _sealed(self, credentials: Credentials) -> SealedCredentials:
+        if not credentials.configured:
+            return {}
         # What is sealed under a version never changes, so rows are cached by their versions. They stay sealed.
         versions = (credentials.id, *sorted(credentials.fields.items()))
         row = self._cached.get(versions)
         if row is None:
             row = self._cached[versions] = self.store.get(credentials.id)
-        return row
+        return self.envelope.open_all(row)
 
     def hand_to_connect(self, context: RequestContext, credentials_id: str) -> Mapping[str, Secret]:
         """The plain secrets for Connect's secret provider, after the read has been audited. Raises NotFound."""

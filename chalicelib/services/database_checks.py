@@ -1,6 +1,7 @@
 """Bounded, read-only checks of databases: connection tests, readiness, and the facts that a preview needs."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -56,10 +57,8 @@ class DatabaseChecks:
         self.audit.record(
             transaction, context, f"{store.noun}.test", entity.id, after={"success": result.success}, meaningful=False
         )
-        try:
+        with suppress(WriteConflict):  # it was changed in the meantime: this result is of the former endpoint
             transaction.commit()
-        except WriteConflict:
-            return result  # it was changed meanwhile: what was tested is no longer what is registered
         return result
 
     def readiness(

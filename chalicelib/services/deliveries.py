@@ -1,13 +1,12 @@
 """Deliveries: previewed, deployed, controlled, observed, changed, deleted. What was written stays in the target."""
 
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import public_config
-from chalicelib.domain.delivery import Delivery, DeliveryOptions, DeliveryWarning
+from chalicelib.domain.delivery import Delivery, DeliveryOptions
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
@@ -17,9 +16,8 @@ from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector, draft_parameters, mappings_parameters
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
 from chalicelib.services.connectors.owner import needs_config, require_found, with_notice
-from chalicelib.services.connectors.service import ConnectorService
-from chalicelib.services.connectors.validation import Validation
-from chalicelib.services.registry import expect_version
+from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
+from chalicelib.services.registry import expect_version, reference_not_found
 
 BOUND = 500
 _DEPLOY_ATTEMPTS = 8
@@ -41,17 +39,6 @@ class DeliveryInput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryPreview:
-    """What would be created. Nothing of it is stored."""
-
-    connector_name: str
-    config: Mapping[str, str]
-    topics: Sequence[str]
-    validation: Validation
-    warnings: tuple[DeliveryWarning, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryOutcome:
     """What a destination-wide pause, resume or restart did to one delivery."""
 
@@ -69,7 +56,7 @@ class DeliveryService(ConnectorService[Delivery]):
     )
     connector: DeliveryConnector
 
-    def preview(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> DeliveryPreview:
+    def preview(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> ConnectorPreview:
         """Check topics, schema, keys, target, plug-in and config. Stores nothing, shows no secret."""
         delivery, deps = self._draft(context, destination_id, data)
         destination, cluster = require_found(deps.destination), require_found(deps.connect_cluster)
@@ -78,7 +65,7 @@ class DeliveryService(ConnectorService[Delivery]):
         validation.require(context, cluster, built.connector_class)
         warnings = self.connector.checks.warnings(context, delivery, deps)
         self.connector.target_claims.require_free(delivery, destination)
-        return DeliveryPreview(
+        return ConnectorPreview(
             connector_name=delivery.connector_name,
             config=public_config(built.config),
             topics=delivery.topics,
@@ -161,7 +148,7 @@ class DeliveryService(ConnectorService[Delivery]):
         self, context: RequestContext, destination_id: str, data: DeliveryInput
     ) -> tuple[Delivery, DeliveryDependencies]:
         """The delivery that the input describes, and what it refers to. Raises NotFound, Invalid."""
-        now = self.clock()
+        now = self.lifecycle.clock()
         delivery = Delivery(
             id=context.fresh_id(),
             name=data.name,
@@ -179,16 +166,12 @@ class DeliveryService(ConnectorService[Delivery]):
         if deps.destination is None:
             raise NotFound("There is no destination with this id.")
         if deps.pipeline is None:
-            raise _missing("pipeline")
+            raise reference_not_found("pipeline")
         if deps.connect_cluster is None:
-            raise _missing("Connect cluster")
+            raise reference_not_found("Connect cluster")
         if deps.connect_cluster.stream_cluster_id != deps.pipeline.stream_cluster_id:
-            raise Invalid.at(
-                "body",
-                "connect_cluster_id",
-                type_="other_stream_cluster",
-                message="This Connect cluster belongs to another stream cluster than the pipeline's topics.",
-            )
+            message = "This Connect cluster belongs to another stream cluster than the pipeline's topics."
+            raise Invalid.at("body", "connect_cluster_id", type_="other_stream_cluster", message=message)
         return delivery, deps
 
     def _cluster_of_pipeline(self, pipeline_id: str) -> str:
@@ -216,27 +199,19 @@ class DeliveryService(ConnectorService[Delivery]):
 def _outcome(delivery: Delivery) -> DeliveryOutcome:
     if not delivery.open_operation:
         return DeliveryOutcome(delivery=delivery)
-    unknown = Conflict(
-        "Kafka Connect has not confirmed this yet. Headgate finds out and finishes it.", code="OPERATION_IN_PROGRESS"
-    )
-    return DeliveryOutcome(delivery=delivery, error=unknown)
-
-
-def _missing(noun: str) -> Invalid:
-    return Invalid(f"The {noun} that this refers to does not exist.", code="REFERENCE_NOT_FOUND")
+    message = "Kafka Connect has not confirmed this yet. Headgate finds out and finishes it."
+    return DeliveryOutcome(delivery=delivery, error=Conflict(message, code="OPERATION_IN_PROGRESS"))
 
 
 def _deploy_error(label: str) -> HeadgateError:
     """Why a deploy could not begin, by the write that was refused."""
     match label:
         case "draft":
-            return Conflict(
-                "The first request with this key is not settled yet. Wait a moment and repeat.",
-                code="OPERATION_IN_PROGRESS",
-            )
+            message = "The first request with this key is not settled yet. Wait a moment and repeat."
+            return Conflict(message, code="OPERATION_IN_PROGRESS")
         case "name":
             return Conflict("Another delivery has this name.", code="NAME_CONFLICT")
         case "pipeline.missing" | "connect_cluster.missing":
-            return _missing(label.removesuffix(".missing").replace("_", " "))
+            return reference_not_found(label.removesuffix(".missing").replace("_", " "))
         case _:
             return Conflict("Another change at the same moment was faster. Repeat this.", code="OPERATION_IN_PROGRESS")

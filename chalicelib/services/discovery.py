@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.database import CheckStatus, TestCheck
 from chalicelib.domain.health import Health, HealthStatus
@@ -38,7 +38,7 @@ class Discovery:
         """
         source = self._source(source_id)
         try:
-            listing = self._read(context, source)
+            listing = self.clients.database(source.endpoint).list_tables(Deadline.after(context.deadline.remaining()))
         except (Unavailable, TimedOut, Invalid) as error:
             self._note(source, {"health": Health.unhealthy(self.clock(), error.code, error.message)})
             raise Unavailable(error.message, code="SOURCE_UNAVAILABLE") from error
@@ -69,9 +69,6 @@ class Discovery:
         if source is None:
             raise NotFound("The source was deleted meanwhile.")
         return source
-
-    def _read(self, context: RequestContext, source: Source) -> TableListing:
-        return self.clients.database(source.endpoint).list_tables(Deadline.after(context.deadline.remaining()))
 
     def _note(self, examined: Source, result: Mapping[str, Any], **counts: Any) -> None:
         """Write a result into the row as it is now, so that changes by people are kept.

@@ -1,6 +1,7 @@
 """Jobs: durable requests for work on a resource, run by a worker, and by another one when that worker dies."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -122,10 +123,8 @@ class JobService:
         self.store.save(transaction, done)
         self.claims.release(transaction, _claim(job), job.id)
         self._audit(transaction, done, Outcome.SUCCESS if done.status is JobStatus.COMPLETED else Outcome.FAILED)
-        try:
+        with suppress(WriteConflict):  # the lease had ended and another worker has the job
             transaction.commit()
-        except WriteConflict:
-            return  # the lease had ended and another worker has the job
 
     def _audit(self, transaction: Transaction, job: Job, outcome: Outcome) -> None:
         context = RequestContext(actor=job.actor, correlation_id=job.correlation_id)

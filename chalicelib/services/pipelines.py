@@ -1,6 +1,6 @@
 """Pipelines: previewed, created as a validated draft, deployed, controlled, observed, deleted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -21,9 +21,8 @@ from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.observations import NO_VIEWS, Views
 from chalicelib.services.connectors.owner import needs_config, require_found, with_notice
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
-from chalicelib.services.connectors.service import ConnectorService
-from chalicelib.services.connectors.validation import Validation
-from chalicelib.services.registry import Registry
+from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
+from chalicelib.services.registry import Registry, reference_not_found
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.transaction import Transaction
 
@@ -39,16 +38,6 @@ class PipelineInput:
     stream_cluster_id: str
     connect_cluster_id: str
     capture: Capture
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelinePreview:
-    """What would be created. Nothing of it is stored."""
-
-    connector_name: str
-    config: Mapping[str, str]
-    topics: Sequence[str]
-    validation: Validation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +63,7 @@ class PipelineService(ConnectorService[Pipeline]):
     deliveries: Deliveries
     registry: Registry
 
-    def preview(self, context: RequestContext, data: PipelineInput) -> PipelinePreview:
+    def preview(self, context: RequestContext, data: PipelineInput) -> ConnectorPreview:
         """Generate and validate the config. Stores nothing, shows no secret."""
         pipeline, deps = self._draft(context, data)
         cluster = require_found(deps.connect_cluster)
@@ -83,7 +72,7 @@ class PipelineService(ConnectorService[Pipeline]):
         validation = self.connector.validation
         validation.require(context, cluster, built.connector_class)
         validation.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
-        return PipelinePreview(
+        return ConnectorPreview(
             connector_name=pipeline.connector_name,
             config=public_config(built.config),
             topics=pipeline.capture.topics,
@@ -175,7 +164,7 @@ class PipelineService(ConnectorService[Pipeline]):
 
     def _draft(self, context: RequestContext, data: PipelineInput) -> tuple[Pipeline, PipelineDependencies]:
         """The pipeline that the input describes, and what it refers to. Raises REFERENCE_NOT_FOUND, Invalid."""
-        now = self.clock()
+        now = self.lifecycle.clock()
         pipeline = Pipeline(
             id=context.fresh_id(),
             name=data.name,
@@ -205,11 +194,7 @@ def _require_references(deps: PipelineDependencies) -> None:
         (deps.connect_cluster, "Connect cluster"),
     ):
         if found is None:
-            raise Invalid(f"The {noun} that this refers to does not exist.", code="REFERENCE_NOT_FOUND")
+            raise reference_not_found(noun)
     if require_found(deps.connect_cluster).stream_cluster_id != require_found(deps.stream_cluster).id:
-        raise Invalid.at(
-            "body",
-            "stream_cluster_id",
-            type_="other_stream_cluster",
-            message="The Connect cluster belongs to another stream cluster.",
-        )
+        message = "The Connect cluster belongs to another stream cluster."
+        raise Invalid.at("body", "stream_cluster_id", type_="other_stream_cluster", message=message)

@@ -142,6 +142,11 @@ def expect_version(context: RequestContext, version: int) -> None:
         raise VersionMismatch("It has changed since you read it. Read it again and repeat your change.")
 
 
+def reference_not_found(noun: str) -> Invalid:
+    """The error for a reference to something that does not exist."""
+    return Invalid(f"The {noun} that this refers to does not exist.", code="REFERENCE_NOT_FOUND")
+
+
 def in_use(noun: str) -> Conflict:
     """The error for deleting what others refer to."""
     return Conflict(f"This {_words(noun)} is in use. Delete what uses it first.", code="RESOURCE_IN_USE")
@@ -157,8 +162,7 @@ def _name_key(store: Documents[Any], entity: Named) -> str:
 
 def _create_error(store: Documents[Any], label: str) -> HeadgateError:
     if label.endswith(".missing"):
-        noun = _words(label.removesuffix(".missing"))
-        return Invalid(f"The {noun} that this refers to does not exist.", code="REFERENCE_NOT_FOUND")
+        return reference_not_found(_words(label.removesuffix(".missing")))
     if label.endswith(".exists"):
         return Conflict("The same request is being carried out at this moment.", code="REQUEST_IN_PROGRESS")
     if label == "name":

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 
 from chalicelib.stores.documents import store_errors
-from chalicelib.stores.rows import Key, read_rows
+from chalicelib.stores.rows import read_rows
 from chalicelib.stores.tables import Table, meta
 from chalicelib.stores.transaction import Transaction
 
@@ -45,15 +45,10 @@ class Claims:
 class Targets:
     """Which delivery writes which table, in one row per schema: a delivery may map hundreds of tables."""
 
-    @staticmethod
-    def key(key: str) -> Key:
-        """The key of its row, for a read across tables."""
-        return ClaimRow, key
-
     def holders(self, key: str) -> tuple[dict[str, str], int]:
         """Table name -> delivery id, and the version of the row (0 when there is none yet)."""
         with store_errors():
-            (row,) = read_rows(self.key(key))
+            (row,) = read_rows((ClaimRow, key))
         return (dict(row.tables or {}), int(row.version)) if row else ({}, 0)
 
     def replace(self, transaction: Transaction, key: str, holders: dict[str, str], *, expected_version: int) -> None:

@@ -40,15 +40,10 @@ def store_errors() -> Iterator[None]:
 
 
 class Readable(Protocol):
-    """A store whose entities can be read together with those of other stores."""
+    """A store whose entities can be read together with those of others. `found` gets None for a row that is missing."""
 
-    def key(self, entity_id: Any, /) -> Key:
-        """The key of an entity's row."""
-        ...
-
-    def found(self, row: Any, /) -> Any:
-        """The entity in its row, or the store's value for an entity that does not exist when the row is None."""
-        ...
+    def key(self, entity_id: Any, /) -> Key: ...
+    def found(self, row: Any, /) -> Any: ...
 
 
 def find_together(*asked: tuple[Readable, Any]) -> list[Any]:

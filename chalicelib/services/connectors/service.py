@@ -1,18 +1,30 @@
 """What clients can do with pipelines and deliveries alike: list, observe, control and delete them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic
 
 from chalicelib.domain.access import RequestContext
+from chalicelib.domain.delivery import DeliveryWarning
 from chalicelib.domain.operation import OperationKind
-from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
 from chalicelib.services.connectors.operation_run import NO_PARAMETERS
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_deployed, require_found, with_notice
+from chalicelib.services.connectors.validation import Validation
 from chalicelib.services.registry import expect_version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorPreview:
+    """What would be created. Nothing of it is stored. Only deliveries have warnings."""
+
+    connector_name: str
+    config: Mapping[str, str]
+    topics: Sequence[str]
+    validation: Validation
+    warnings: tuple[DeliveryWarning, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +37,6 @@ class ConnectorService(Generic[R]):
     connector: ConnectorOwner[R]
     lifecycle: Lifecycle
     observation_reader: ObservationReader
-    clock: Clock
 
     def list(self, *, limit: int, after: str | None) -> Page[R]:
         """Newest first, each with its latest observation."""
