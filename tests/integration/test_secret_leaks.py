@@ -276,7 +276,7 @@ def test_each_secret_is_found_where_it_is_allowed(recorder: OutputRecorder) -> N
 def test_a_response_stored_for_a_repeated_request_is_sealed(recorder: OutputRecorder) -> None:
     rows = [one for one in recorder.everything() if (one.channel, one.location) == ("table", "headgate-idempotency")]
     assert rows
-    assert find_leaks({"stored response": recorder.secrets["kept answer"]}, rows) == []
+    assert find_leaks({"stored response": recorder.secrets["stored response"]}, rows) == []
 
 
 def test_files_with_secrets_can_be_read_by_their_owner_only(recorder: OutputRecorder) -> None:

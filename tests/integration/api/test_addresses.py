@@ -1,4 +1,4 @@
-"""Section 1 of the wire contract: unknown addresses, methods that are not allowed, public addresses."""
+"""Section 1 of the wire contract: unknown paths, methods that are not allowed, public paths."""
 
 import json
 
