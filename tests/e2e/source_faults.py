@@ -55,7 +55,7 @@ OWNER_FAULTS = {
         ["ALTER TABLE shop.orders REPLICA IDENTITY NOTHING"],
         ["ALTER TABLE shop.orders REPLICA IDENTITY DEFAULT"],
     ),
-    "table that is gone": Fault(
+    "table that was renamed": Fault(
         "tables", ["ALTER TABLE shop.orders RENAME TO elsewhere"], ["ALTER TABLE shop.elsewhere RENAME TO orders"]
     ),
     "column that would stop the capture": Fault(

@@ -239,7 +239,7 @@ def oddities(calls: list[RequestContext]) -> Router:
 
     @routes.get("/machine", needs=Permission.SERVICE, hidden=True)
     def machine(context: RequestContext) -> TextResponse:
-        """For machines only."""
+        """For service clients only."""
         return TextResponse(text=context.actor.via)
 
     @routes.post("/broken", needs=Permission.READ)

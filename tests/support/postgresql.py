@@ -205,8 +205,8 @@ def reader_of(server: RunningPostgreSQL, database: str, slot: str, publication: 
         finally:
             connection.pgconn.finish()
             # The server notices after a while. It releases the slot before it removes the process from its list.
-            gone = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s)"
-            eventually(lambda: observer.execute(gone, [process_id]).fetchone() == (True,))
+            process_ended = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s)"
+            eventually(lambda: observer.execute(process_ended, [process_id]).fetchone() == (True,))
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ def _facts(records: list[Json]) -> list[tuple[str, str]]:
     return [(record["action"], record["outcome"]) for record in reversed(records)]
 
 
-def test_a_record_says_who_did_what_to_which_thing(sandbox: Sandbox) -> None:
+def test_a_record_has_actor_action_and_resource(sandbox: Sandbox) -> None:
     source = sandbox.admin.post_ok("/sources", sandbox.source_body())
     [record] = sandbox.audit_records(source["id"])
     assert set(record) == FIELDS
@@ -99,7 +99,7 @@ def test_the_records_of_a_destination_can_include_its_deliveries(sandbox: Sandbo
 
 def test_related_records_have_the_same_order_in_pages(sandbox: Sandbox) -> None:
     delivery = sandbox.new_delivery()
-    whole = sandbox.audit_records(delivery["destination_id"], include_related="true")
+    complete = sandbox.audit_records(delivery["destination_id"], include_related="true")
     seen: list[Json] = []
     cursor: dict[str, str] = {}
     while True:
@@ -109,7 +109,7 @@ def test_related_records_have_the_same_order_in_pages(sandbox: Sandbox) -> None:
         if "X-Next-Cursor" not in response.headers:
             break
         cursor = {"cursor": response.headers["X-Next-Cursor"]}
-    assert seen == whole
+    assert seen == complete
 
 
 def test_meaningful_leaves_out_routine_observations_and_jobs(sandbox: Sandbox) -> None:
@@ -128,9 +128,9 @@ def test_meaningful_leaves_out_routine_observations_and_jobs(sandbox: Sandbox) -
 
 def test_a_job_writes_requested_and_its_outcome_with_one_correlation_id(sandbox: Sandbox) -> None:
     source = sandbox.new_source()
-    gone = sandbox.admin.post_ok("/sources", sandbox.source_body(config=sandbox.config(database_name="nowhere")))
-    sandbox.finished_job(sandbox.admin.post_ok(f"/sources/{gone['id']}/discover", status=202))
-    for one, outcome in ((source, "success"), (gone, "failed")):
+    unreachable = sandbox.admin.post_ok("/sources", sandbox.source_body(config=sandbox.config(database_name="nowhere")))
+    sandbox.finished_job(sandbox.admin.post_ok(f"/sources/{unreachable['id']}/discover", status=202))
+    for one, outcome in ((source, "success"), (unreachable, "failed")):
         settled, requested = [r for r in sandbox.audit_records(one["id"]) if r["action"] == "source.discover"]
         assert (requested["outcome"], settled["outcome"]) == ("requested", outcome)
         assert requested["correlation_id"] == settled["correlation_id"]

@@ -314,7 +314,7 @@ def test_unknown_fields_are_named_at_every_depth_and_their_values_never_repeated
 
 
 @pytest.mark.parametrize("port", [65536, 10**19, 10**200, -(10**30)])
-def test_a_number_out_of_range_is_named_however_long_it_is(sandbox: Sandbox, port: int) -> None:
+def test_a_number_out_of_range_is_reported_whatever_its_length(sandbox: Sandbox, port: int) -> None:
     response = sandbox.admin.post("/sources", sandbox.source_body(config=sandbox.config(port=port)))
     validation_error(response, "body", "config", "port")
 
@@ -338,11 +338,11 @@ def test_a_description_may_have_lines(sandbox: Sandbox) -> None:
     validation_error(sandbox.admin.post("/sources", sandbox.source_body(description="a\x00b")), "body", "description")
 
 
-def test_what_is_optional_may_be_null(sandbox: Sandbox) -> None:
+def test_an_optional_field_may_be_null(sandbox: Sandbox) -> None:
     body = sandbox.source_body(options=None, description=None)
     created = sandbox.admin.post_ok("/sources", body)
-    kept = sandbox.admin.put(f"/sources/{created['id']}", {**body, "credentials": None}).json()
-    assert kept["credentials"] == created["credentials"]
+    unchanged = sandbox.admin.put(f"/sources/{created['id']}", {**body, "credentials": None}).json()
+    assert unchanged["credentials"] == created["credentials"]
 
 
 @pytest.mark.parametrize("value", [True, False, 5432.5, "5_432", "0x10", " 5432", "", [], {}])

@@ -40,7 +40,7 @@ def _fault(operation: Any, response: Any) -> str | None:
     if response.status_code == 400 and len(response.request.url) > LONGEST_URL:
         return None
     known = {str(status) for status in operation.definition.raw["responses"]}
-    # A generated value may make another address, whose response says nothing about this operation.
+    # A generated value may change the path, so that the response is not one of this operation.
     return (
         None if {str(response.status_code)} <= known | {"404", "405"} else f"{response.status_code} is not documented"
     )

@@ -136,7 +136,7 @@ def silent(_connection: socket.socket) -> None:
 
 @contextmanager
 def listener(behave: Callable[[socket.socket], None]) -> Iterator[tuple[int, list[socket.socket]]]:
-    """A server that runs `behave` with each connection. Gives its port and the connections that it seconds."""
+    """A server that runs `behave` with each connection. Gives its port and the connections that it accepted."""
     server = socket.create_server((HOST, 0))
     connections: list[socket.socket] = []
 

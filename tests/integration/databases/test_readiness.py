@@ -78,7 +78,7 @@ FAULTS = {
     ),
     "no key with default identity": Fault("replica_identity", ("ALTER TABLE shop.orders DROP CONSTRAINT orders_pkey",)),
     "identity NOTHING": Fault("replica_identity", ("ALTER TABLE shop.orders REPLICA IDENTITY NOTHING",)),
-    "identity index that is gone": Fault(
+    "identity index that was dropped": Fault(
         "replica_identity",
         (
             "ALTER TABLE shop.orders ADD CONSTRAINT one UNIQUE (id)",
@@ -160,7 +160,7 @@ REPAIRED_BY_THEIR_OWN_SQL = (
     "row level security forced on the owner",
     "no key with default identity",
     "identity NOTHING",
-    "identity index that is gone",
+    "identity index that was dropped",
     "key that is deferrable",
     "publication that is missing",
     "publication without the table",
