@@ -46,7 +46,7 @@ class _Requests:
     def send(
         self, *, user: str | None = "u1", path: str = "/p", key: str = "k", body: bytes = b"{}", **query: str
     ) -> str:
-        idempotent = IdempotentRequests(rows=self.rows, signer=Signer(key=b"k" * 32), clock=self.clock)
+        idempotent = IdempotentRequests(store=self.rows, signer=Signer(key=b"k" * 32), clock=self.clock)
         actor = Actor(id=user, email=None, role=Role.ADMIN, via="session" if user else "anonymous")
         context = RequestContext(actor=actor, correlation_id="c")
         request = HttpRequest(
@@ -207,7 +207,7 @@ def test_nothing_of_the_body_can_be_guessed_from_the_row() -> None:
     other.send(body=b'{"password":"1234"}')
     [(body_hash, *_)] = requests.rows.rows.values()
     assert "1234" not in body_hash
-    assert body_hash != IdempotentRequests(rows=other.rows, signer=Signer(key=b"other"), clock=time_at)._digest(
+    assert body_hash != IdempotentRequests(store=other.rows, signer=Signer(key=b"other"), clock=time_at)._digest(
         HttpRequest(method="POST", route="/p", path="/p"), b'{"password":"1234"}'
     )
 

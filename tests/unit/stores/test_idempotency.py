@@ -8,7 +8,7 @@ from botocore.exceptions import ReadTimeoutError
 from chalicelib.domain.idempotency import LEASE, Claim, KeptAnswer
 from chalicelib.errors import Conflict, RequestInProgress, StoreUnavailable
 from chalicelib.kit.masking import Secret
-from chalicelib.stores.idempotency import IdempotencyStore
+from chalicelib.stores.idempotency import IdempotencyKeys
 from tests.integration.stores.conftest import Storage
 from tests.support.call_interceptor import InterceptedCall, Point
 from tests.unit.stores.conftest import lose_first_reply
@@ -30,29 +30,29 @@ class Backwards:
 
 
 @pytest.fixture
-def store(storage: Storage) -> IdempotencyStore:
-    return IdempotencyStore(Backwards())
+def store(storage: Storage) -> IdempotencyKeys:
+    return IdempotencyKeys(Backwards())
 
 
-def claimed(store: IdempotencyStore, *, after: float = 0, body: str = "body") -> Claim:
+def claimed(store: IdempotencyKeys, *, after: float = 0, body: str = "body") -> Claim:
     """A claim of the key, so many seconds later."""
     got = store.claim("key", body, NOW + timedelta(seconds=after))
     assert isinstance(got, Claim)
     return got
 
 
-def test_a_kept_answer_is_given_again(store: IdempotencyStore) -> None:
+def test_a_kept_answer_is_given_again(store: IdempotencyKeys) -> None:
     store.finish(claimed(store), ANSWER)
     assert store.claim("key", "body", NOW + timedelta(hours=23)) == ANSWER
 
 
-def test_an_answer_is_stored_sealed(store: IdempotencyStore, storage: Storage) -> None:
+def test_an_answer_is_stored_sealed(store: IdempotencyKeys, storage: Storage) -> None:
     store.finish(claimed(store), ANSWER)
     assert "planted" not in str(storage.tables.rows("idempotency"))
     assert "planted"[::-1] in str(storage.tables.rows("idempotency"))
 
 
-def test_another_body_is_refused_while_the_first_runs_and_after(store: IdempotencyStore) -> None:
+def test_another_body_is_refused_while_the_first_runs_and_after(store: IdempotencyKeys) -> None:
     claim = claimed(store)
     for _ in range(2):
         with pytest.raises(Conflict) as refused:
@@ -61,14 +61,14 @@ def test_another_body_is_refused_while_the_first_runs_and_after(store: Idempoten
         store.finish(claim, ANSWER)
 
 
-def test_the_same_request_waits_while_the_first_runs(store: IdempotencyStore) -> None:
+def test_the_same_request_waits_while_the_first_runs(store: IdempotencyKeys) -> None:
     claimed(store)
     with pytest.raises(RequestInProgress) as refused:
         store.claim("key", "body", NOW + timedelta(seconds=5))
     assert refused.value.retry_after_seconds == 30
 
 
-def test_a_claim_whose_worker_died_goes_to_the_next_and_only_that_one_keeps_its_answer(store: IdempotencyStore) -> None:
+def test_a_claim_whose_worker_died_goes_to_the_next_and_only_that_one_keeps_its_answer(store: IdempotencyKeys) -> None:
     first = claimed(store)
     second = claimed(store, after=35)
     store.finish(first, KeptAnswer(status=500, headers=(), body="late"))
@@ -77,17 +77,17 @@ def test_a_claim_whose_worker_died_goes_to_the_next_and_only_that_one_keeps_its_
     assert store.claim("key", "body", NOW + timedelta(seconds=40)) == ANSWER
 
 
-def test_a_released_key_is_free(store: IdempotencyStore) -> None:
+def test_a_released_key_is_free(store: IdempotencyKeys) -> None:
     store.release(claimed(store))
     claimed(store, body="other")
 
 
-def test_after_a_day_a_key_is_free_even_when_its_row_is_still_there(store: IdempotencyStore) -> None:
+def test_after_a_day_a_key_is_free_even_when_its_row_is_still_there(store: IdempotencyKeys) -> None:
     store.finish(claimed(store), ANSWER)
     claimed(store, after=24 * 3600 + 1, body="other")
 
 
-def test_a_store_that_never_answers_is_said_to_be_unavailable(store: IdempotencyStore, storage: Storage) -> None:
+def test_a_store_that_never_answers_is_said_to_be_unavailable(store: IdempotencyKeys, storage: Storage) -> None:
     claim = claimed(store)
 
     def silent(_point: Point, _call: InterceptedCall) -> object:
@@ -100,7 +100,7 @@ def test_a_store_that_never_answers_is_said_to_be_unavailable(store: Idempotency
         storage.interceptor.unwatch()
 
 
-def test_a_claim_whose_reply_was_lost_is_ours(store: IdempotencyStore, storage: Storage) -> None:
+def test_a_claim_whose_reply_was_lost_is_ours(store: IdempotencyKeys, storage: Storage) -> None:
     storage.interceptor.watch(lose_first_reply)
     claim = claimed(store)
     assert len(storage.interceptor.unwatch()) == 2
@@ -108,7 +108,7 @@ def test_a_claim_whose_reply_was_lost_is_ours(store: IdempotencyStore, storage: 
     assert store.claim("key", "body", NOW) == ANSWER
 
 
-def test_another_body_does_not_take_over_a_claim_whose_worker_died(store: IdempotencyStore) -> None:
+def test_another_body_does_not_take_over_a_claim_whose_worker_died(store: IdempotencyKeys) -> None:
     claimed(store)
     with pytest.raises(Conflict) as refused:
         store.claim("key", "other", NOW + LEASE)
