@@ -223,11 +223,9 @@ def test_the_same_idempotency_key_creates_one_source(admin: LambdaProcess) -> No
 
 
 def test_secrets_are_opened_for_the_service_credential_only(unauthenticated: LambdaProcess) -> None:
-    credential = f"Bearer {PARAMETERS['ServiceCredential']}"
-    assert unauthenticated.http("GET", f"/internal/secrets/{UNKNOWN_ID}", Authorization=credential).code == "NOT_FOUND"
-    assert (
-        unauthenticated.http("GET", f"/internal/secrets/{UNKNOWN_ID}", Authorization="Bearer other").code == "FORBIDDEN"
-    )
+    path, credential = f"/internal/secrets/{UNKNOWN_ID}", f"Bearer {PARAMETERS['ServiceCredential']}"
+    assert unauthenticated.http("GET", path, Authorization=credential).code == "NOT_FOUND"
+    assert unauthenticated.http("GET", path, Authorization="Bearer other").code == "FORBIDDEN"
 
 
 @pytest.mark.parametrize("path", ["/nope", "/api/v1/nope/deeper", f"/api/v1/sources/{UNKNOWN_ID}", "/"])

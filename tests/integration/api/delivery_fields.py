@@ -9,11 +9,10 @@ FIELDS = {
 }  # fmt: skip
 STATUS = {
     "id", "delivery_id", "name", "connector_name", "desired_state", "observed_state", "observed_at", "connector",
-    "tasks",
-    "reasons",
+    "tasks", "reasons",
 }  # fmt: skip
 
 
-def states(delivery: Json) -> tuple[str, str]:
+def both_states(delivery: Json) -> tuple[str, str]:
     """Desired and observed state."""
     return delivery["desired_state"], delivery["observed_state"]

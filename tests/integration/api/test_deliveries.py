@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from infra.local.doubles.connect_plugins import JDBC, JDBC_SINK
-from tests.integration.api.delivery_fields import FIELDS, states
+from tests.integration.api.delivery_fields import FIELDS, both_states
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid, validation_error
 from tests.support.sandbox import TARGET, WRITER, WRITER_PASSWORD, Json, Sandbox
 
@@ -37,7 +37,7 @@ def test_a_deploy_answers_201_with_the_running_delivery(sandbox: Sandbox) -> Non
     assert response.headers["Location"] == f"/api/v1/deliveries/{created['id']}"
     assert is_uuid(created["id"])
     assert is_timestamp(created["created_at"])
-    assert states(created) == ("RUNNING", "RUNNING")
+    assert both_states(created) == ("RUNNING", "RUNNING")
     assert (created["destination_id"], created["pipeline_id"]) == (destination["id"], sandbox.pipeline["id"])
     assert (created["mappings"], created["version"], created["open_operation"]) == (body["mappings"], 1, None)
     assert created["configuration"] == {

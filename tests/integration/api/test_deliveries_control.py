@@ -1,7 +1,7 @@
 """Control and status of deliveries, by their own paths and by those of their destination."""
 
 from infra.local.doubles.connect_faults import FaultEffect
-from tests.integration.api.delivery_fields import FIELDS, STATUS
+from tests.integration.api.delivery_fields import FIELDS, STATUS, both_states
 from tests.support.api_assertions import assert_error, validation_error
 from tests.support.sandbox import Sandbox
 from tests.support.waiting import eventually
@@ -12,12 +12,12 @@ def test_a_delivery_is_controlled_by_its_own_paths(sandbox: Sandbox) -> None:
     for verb, states in (("pause", "PAUSED"), ("resume", "RUNNING"), ("restart", "RUNNING")):
         response = sandbox.admin.post(f"{path}/{verb}")
         assert (response.status_code, set(response.json())) == (200, FIELDS), response.text
-        assert states(response.json()) == (states, states)
+        assert both_states(response.json()) == (states, states)
     assert sandbox.admin.post(f"{path}/restart-task?task=0").status_code == 200
     assert_error(sandbox.admin.post(f"{path}/restart-task?task=7"), 404, "NOT_FOUND")
     status = sandbox.admin.get_ok(f"{path}/status")
     assert set(status) == STATUS
-    assert states(status) == ("RUNNING", "RUNNING")
+    assert both_states(status) == ("RUNNING", "RUNNING")
 
 
 def test_a_delivery_is_controlled_by_the_paths_of_its_destination(sandbox: Sandbox) -> None:
