@@ -304,10 +304,10 @@ def test_server_without_a_free_slot_or_sender_is_refused_until_there_is_one(head
     with running_postgresql({"max_replication_slots": "2", "max_wal_senders": "1"}) as server:
         under_test = prepare_source(headgate, [PUBLISHED], server=url_of(server))
         pipeline = headgate.post("/pipelines", under_test.body(EXISTING))
-        under_test.run(["SELECT pg_create_logical_replication_slot('somebody', 'pgoutput')"])
-        with reader_of(server, under_test.database.name, "somebody", "existing_publication"):
+        under_test.run(["SELECT pg_create_logical_replication_slot('other_slot', 'pgoutput')"])
+        with reader_of(server, under_test.database.name, "other_slot", "existing_publication"):
             assert_refused(under_test, pipeline, {"wal_senders"})
         under_test.run(["SELECT pg_create_physical_replication_slot('another')"])
         assert_refused(under_test, pipeline, {"replication_slots"})
-        under_test.run([f"SELECT pg_drop_replication_slot('{name}')" for name in ("another", "somebody")])
+        under_test.run([f"SELECT pg_drop_replication_slot('{name}')" for name in ("another", "other_slot")])
         assert_draft_deploys(under_test, pipeline)

@@ -101,14 +101,14 @@ def fresh_state() -> Iterator[Path]:
 @contextlib.contextmanager
 def running_postgresql(settings: Mapping[str, str] | None = None) -> Iterator[RunningPostgreSQL]:
     """A new, empty server with these settings on top of those of a local stack."""
-    extra = [word for key, value in (settings or {}).items() for word in ("-c", f"{key}={value}")]
+    options = [option for key, value in (settings or {}).items() for option in ("-c", f"{key}={value}")]
     with contextlib.ExitStack() as ends:
         folders = Folders(ends.enter_context(fresh_state()))
         port = kept_ports(folders.ports, ["postgres"])["postgres"]
         plan = postgres.plan(folders, port=port)
         reaper = Reaper()
         ends.callback(reaper.close)
-        server = Server(replace(plan, command=[*plan.command, *extra]), reaper)
+        server = Server(replace(plan, command=[*plan.command, *options]), reaper)
         ends.callback(server.stop)
         server.start()
         yield RunningPostgreSQL(
