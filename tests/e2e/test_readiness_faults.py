@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
+from tests.e2e.source_faults import EXISTING, OWNER_FAULTS, PUBLISHED, READER_FAULTS, READS_ONLY, Fault
 from tests.support.blocking_proxy import BlockingProxy
 from tests.support.postgresql import RunningPostgreSQL, reader_of, running_postgresql
 from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
@@ -22,96 +23,6 @@ SETUP = (
     "ALTER TABLE shop.orders OWNER TO {role}",
     "INSERT INTO shop.orders VALUES (1, 'one')",
 )
-EXISTING: Json = {"publication_mode": "existing", "publication_name": "made_before", "slot_name": "{database}_slot"}
-PUBLISHED = "CREATE PUBLICATION made_before FOR TABLE shop.orders"
-READABLE = "GRANT SELECT ON shop.orders TO {role}"
-READS_ONLY = (PUBLISHED, "ALTER TABLE shop.orders OWNER TO postgres", READABLE)
-ALL_KINDS = "insert, update, delete, truncate"
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Statements that break a working source and that repair it; `check` is the readiness check that must fail."""
-
-    check: str
-    breaks: Sequence[str]
-    repairs: Sequence[str]
-
-
-OWNER_FAULTS = {
-    "no REPLICATION": Fault(
-        "replication_privilege", ["ALTER ROLE {role} NOREPLICATION"], ["ALTER ROLE {role} REPLICATION"]
-    ),
-    "no CREATE on the database": Fault(
-        "publication_rights",
-        ["REVOKE CREATE ON DATABASE {database} FROM {role}"],
-        ["GRANT CREATE ON DATABASE {database} TO {role}"],
-    ),
-    "not owner of the table": Fault(
-        "publication_rights",
-        ["ALTER TABLE shop.orders OWNER TO postgres", READABLE],
-        ["ALTER TABLE shop.orders OWNER TO {role}"],
-    ),
-    "unlogged table": Fault(
-        "logged_tables", ["ALTER TABLE shop.orders SET UNLOGGED"], ["ALTER TABLE shop.orders SET LOGGED"]
-    ),
-    "columns that differ by case": Fault(
-        "column_names",
-        ['ALTER TABLE shop.orders ADD COLUMN "Customer" text'],
-        ['ALTER TABLE shop.orders DROP COLUMN "Customer"'],
-    ),
-    "connection limit": Fault(
-        "connection_limit", ["ALTER ROLE {role} CONNECTION LIMIT 1"], ["ALTER ROLE {role} CONNECTION LIMIT 9"]
-    ),
-    "no usable replica identity": Fault(
-        "replica_identity",
-        ["ALTER TABLE shop.orders REPLICA IDENTITY NOTHING"],
-        ["ALTER TABLE shop.orders REPLICA IDENTITY DEFAULT"],
-    ),
-    "table that is gone": Fault(
-        "tables", ["ALTER TABLE shop.orders RENAME TO elsewhere"], ["ALTER TABLE shop.elsewhere RENAME TO orders"]
-    ),
-    "column that would stop the capture": Fault(
-        "cursor_columns",
-        ["ALTER TABLE shop.orders ADD COLUMN at_work refcursor"],
-        ["ALTER TABLE shop.orders DROP COLUMN at_work"],
-    ),
-}
-"""Faults of a source whose account owns the table and creates the publication."""
-
-READER_FAULTS = {
-    "publication missing": Fault("publication", ["DROP PUBLICATION made_before"], [PUBLISHED]),
-    "publication without the table": Fault(
-        "publication_tables",
-        ["ALTER PUBLICATION made_before DROP TABLE shop.orders"],
-        ["ALTER PUBLICATION made_before ADD TABLE shop.orders"],
-    ),
-    "publication of inserts only": Fault(
-        "publication_operations",
-        ["ALTER PUBLICATION made_before SET (publish = 'insert')"],
-        [f"ALTER PUBLICATION made_before SET (publish = '{ALL_KINDS}')"],
-    ),
-    "no SELECT on the table": Fault("select_privilege", ["REVOKE SELECT ON shop.orders FROM {role}"], [READABLE]),
-    "no SELECT on a column": Fault(
-        "select_privilege",
-        ["REVOKE SELECT ON shop.orders FROM {role}", "GRANT SELECT (id) ON shop.orders TO {role}"],
-        [READABLE],
-    ),
-    "no USAGE on the schema": Fault(
-        "schema_usage", ["ALTER SCHEMA shop OWNER TO postgres"], ["ALTER SCHEMA shop OWNER TO {role}"]
-    ),
-    "row level security": Fault(
-        "row_security",
-        ["ALTER TABLE shop.orders ENABLE ROW LEVEL SECURITY"],
-        ["ALTER TABLE shop.orders DISABLE ROW LEVEL SECURITY"],
-    ),
-    "physical slot": Fault(
-        "slot",
-        ["SELECT pg_create_physical_replication_slot('{database}_slot')"],
-        ["SELECT pg_drop_replication_slot('{database}_slot')"],
-    ),
-}
-"""Faults of a source whose account may only read, and whose publication existed before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,7 +159,7 @@ def test_slot_that_another_client_reads_is_refused_until_it_disconnects(headgate
     server = RunningPostgreSQL(
         port=under_test.database.port, superuser_password=address.password or "", log=headgate.stack.postgres.plan.log
     )
-    with reader_of(server, under_test.database.name, slot, "made_before"):
+    with reader_of(server, under_test.database.name, slot, "existing_publication"):
         assert_refused(under_test, pipeline, {"slot"})
     assert_draft_deploys(under_test, pipeline)
 
@@ -393,10 +304,10 @@ def test_server_without_a_free_slot_or_sender_is_refused_until_there_is_one(head
     with running_postgresql({"max_replication_slots": "2", "max_wal_senders": "1"}) as server:
         under_test = prepare_source(headgate, [PUBLISHED], server=url_of(server))
         pipeline = headgate.post("/pipelines", under_test.body(EXISTING))
-        under_test.run(["SELECT pg_create_logical_replication_slot('somebody', 'pgoutput')"])
-        with reader_of(server, under_test.database.name, "somebody", "made_before"):
+        under_test.run(["SELECT pg_create_logical_replication_slot('other_slot', 'pgoutput')"])
+        with reader_of(server, under_test.database.name, "other_slot", "existing_publication"):
             assert_refused(under_test, pipeline, {"wal_senders"})
         under_test.run(["SELECT pg_create_physical_replication_slot('another')"])
         assert_refused(under_test, pipeline, {"replication_slots"})
-        under_test.run([f"SELECT pg_drop_replication_slot('{name}')" for name in ("another", "somebody")])
+        under_test.run([f"SELECT pg_drop_replication_slot('{name}')" for name in ("another", "other_slot")])
         assert_draft_deploys(under_test, pipeline)

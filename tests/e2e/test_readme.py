@@ -41,8 +41,8 @@ def test_every_block_of_commands_is_executed() -> None:
 @pytest.mark.parametrize("call", ["get /sources", "post /sources '{}'"])
 def test_a_function_that_calls_headgate_fails_without_a_good_response(call: str) -> None:
     functions = re.findall(r"^\w+\(\) \{ .* \}$", README, re.MULTILINE)
-    nobody = f"api=http://127.0.0.1:{free_port()} cookies=/dev/null"
-    script = "\n".join([nobody, *functions, f"until {call}; do echo 'asked again'; break; done"])
+    unreachable = f"api=http://127.0.0.1:{free_port()} cookies=/dev/null"
+    script = "\n".join([unreachable, *functions, f"until {call}; do echo 'asked again'; break; done"])
     with fresh_state() as state:
         assert "asked again" in run_script(script, state)
 

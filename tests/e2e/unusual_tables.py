@@ -50,27 +50,27 @@ TABLES = (
     ),
     UnusualTable(
         name="Twin",
-        create_statement="CREATE TABLE {t} (id int PRIMARY KEY, said text)",
-        columns=("id", "said"),
+        create_statement="CREATE TABLE {t} (id int PRIMARY KEY, note text)",
+        columns=("id", "note"),
         rows=["INSERT INTO {t} VALUES (1, 'Upper'), (2, 'UPPER')"],
         changes=["INSERT INTO {t} VALUES (3, 'Upper again')"],
     ),
     UnusualTable(
         name="twin",
-        create_statement="CREATE TABLE {t} (id int PRIMARY KEY, said text)",
-        columns=("id", "said"),
+        create_statement="CREATE TABLE {t} (id int PRIMARY KEY, note text)",
+        columns=("id", "note"),
         rows=["INSERT INTO {t} VALUES (1, 'lower')"],
-        changes=["UPDATE {t} SET said = 'lower again'"],
+        changes=["UPDATE {t} SET note = 'lower again'"],
     ),
     UnusualTable(
         name="composite",
-        create_statement="CREATE TABLE {t} (region text, number int, said text, PRIMARY KEY (region, number))",
-        columns=("region", "number", "said"),
+        create_statement="CREATE TABLE {t} (region text, number int, note text, PRIMARY KEY (region, number))",
+        columns=("region", "number", "note"),
         rows=["INSERT INTO {t} SELECT 'r' || g % 3, g, 'n' || g FROM generate_series(1, 30) g"],
         changes=[
             "UPDATE {t} SET region = 'moved' WHERE number = 4",
             "UPDATE {t} SET number = number + 1000 WHERE number < 4",
-            "UPDATE {t} SET region = region || 'é', number = -number, said = NULL WHERE number BETWEEN 10 AND 12",
+            "UPDATE {t} SET region = region || 'é', number = -number, note = NULL WHERE number BETWEEN 10 AND 12",
         ],
     ),
     UnusualTable(
@@ -86,8 +86,8 @@ TABLES = (
     ),
     UnusualTable(
         name="growing",
-        create_statement="CREATE TABLE {t} (id int PRIMARY KEY, said text)",
-        columns=("id", "said", "Später"),
+        create_statement="CREATE TABLE {t} (id int PRIMARY KEY, note text)",
+        columns=("id", "note", "Später"),
         rows=["INSERT INTO {t} SELECT g, 'before' FROM generate_series(1, 5) g"],
         changes=[
             'ALTER TABLE {t} ADD COLUMN "Später" numeric(8,2)',
@@ -106,8 +106,8 @@ TABLES = (
     ),
     UnusualTable(
         name="bulk",
-        create_statement="CREATE TABLE {t} (id bigint PRIMARY KEY, said text, amount numeric(12,2), at timestamptz)",
-        columns=("id", "said", "amount", "at"),
+        create_statement="CREATE TABLE {t} (id bigint PRIMARY KEY, note text, amount numeric(12,2), at timestamptz)",
+        columns=("id", "note", "amount", "at"),
         changes=[
             f"""INSERT INTO {{t}} SELECT g, md5(g::text), g / 7.0, timestamptz '2026-01-01 UTC' + g * interval '1 s'
             FROM generate_series(1, {BULK_ROWS}) g""",
@@ -116,8 +116,8 @@ TABLES = (
     ),
     UnusualTable(
         name="going",
-        create_statement="CREATE TABLE {t} (id int PRIMARY KEY, said text)",
-        columns=("id", "said"),
+        create_statement="CREATE TABLE {t} (id int PRIMARY KEY, note text)",
+        columns=("id", "note"),
         rows=["INSERT INTO {t} SELECT g, 'row' FROM generate_series(1, 40) g"],
         changes=[
             "DELETE FROM {t} WHERE id % 2 = 0",
@@ -128,21 +128,21 @@ TABLES = (
     ),
     UnusualTable(
         name="empty or null",
-        create_statement="CREATE TABLE {t} (id int PRIMARY KEY, said text, bytes bytea, list text[])",
-        columns=("id", "said", "bytes", "list"),
+        create_statement="CREATE TABLE {t} (id int PRIMARY KEY, note text, bytes bytea, list text[])",
+        columns=("id", "note", "bytes", "list"),
         rows=["INSERT INTO {t} VALUES (1, '', '', '{}'), (2, NULL, NULL, NULL), (3, 'x', '\\x00ff', '{\"\"}')"],
         changes=[
-            "UPDATE {t} SET said = NULL, bytes = NULL, list = NULL WHERE id = 1",
-            "UPDATE {t} SET said = '', bytes = '', list = '{}' WHERE id = 2",
+            "UPDATE {t} SET note = NULL, bytes = NULL, list = NULL WHERE id = 1",
+            "UPDATE {t} SET note = '', bytes = '', list = '{}' WHERE id = 2",
         ],
     ),
     UnusualTable(
         name="parted",
-        create_statement="CREATE TABLE {t} (id int, at date, said text, PRIMARY KEY (id, at)) PARTITION BY RANGE (at)",
-        columns=("id", "at", "said"),
+        create_statement="CREATE TABLE {t} (id int, at date, note text, PRIMARY KEY (id, at)) PARTITION BY RANGE (at)",
+        columns=("id", "at", "note"),
         rows=["INSERT INTO {t} SELECT g, date '2026-01-01' + g * 20, 'p' FROM generate_series(1, 17) g"],
         changes=[
-            "UPDATE {t} SET said = 'q' WHERE id < 5",
+            "UPDATE {t} SET note = 'q' WHERE id < 5",
             "UPDATE {t} SET at = at + 180 WHERE id IN (2, 3)",
             "DELETE FROM {t} WHERE id = 17",
             "INSERT INTO {t} VALUES (99, '2026-12-24', 'late')",
@@ -150,8 +150,8 @@ TABLES = (
     ),
     UnusualTable(
         name="no key",
-        create_statement="CREATE TABLE {t} (number int, said text)",
-        columns=("number", "said"),
+        create_statement="CREATE TABLE {t} (number int, note text)",
+        columns=("number", "note"),
         rows=["INSERT INTO {t} SELECT g % 5, 'same' FROM generate_series(1, 25) g"],
         changes=["INSERT INTO {t} VALUES (7, NULL), (7, ''), (7, 'new')"],
         keyless=True,

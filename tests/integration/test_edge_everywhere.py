@@ -181,9 +181,9 @@ def test_the_removed_events_are_410_for_every_caller(send: Send, query: str) -> 
 
 
 def test_no_user_is_401_and_a_wrong_role_is_403(send: Send) -> None:
-    nobody = send("GET", f"/api/v1/things/{THING}", {}, b"")
+    unauthenticated = send("GET", f"/api/v1/things/{THING}", {}, b"")
     viewer = send("DELETE", f"/api/v1/things/{THING}", {"x-test-role": "Viewer"}, b"")
-    assert (nobody.status, code(nobody)) == (401, "UNAUTHENTICATED")
+    assert (unauthenticated.status, code(unauthenticated)) == (401, "UNAUTHENTICATED")
     assert (viewer.status, code(viewer)) == (403, "FORBIDDEN")
 
 

@@ -45,7 +45,7 @@ SCHEDULED = {
     "resources": ["arn:aws:events:eu-central-1:123456789012:rule/dispatch"],
     "detail": {},
 }
-NOBODY = "00000000-0000-4000-8000-000000000000"
+UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class ApiResponse:
 
 @dataclass
 class LambdaProcess:
-    """The other process."""
+    """The process of `lambda_process`, for requests with one cookie."""
 
     process: "subprocess.Popen[str]"
     cookie: str = field(default="")
@@ -223,12 +223,12 @@ def test_the_same_idempotency_key_creates_one_source(admin: LambdaProcess) -> No
 
 
 def test_secrets_are_opened_for_the_service_credential_only(unauthenticated: LambdaProcess) -> None:
-    credential = f"Bearer {PARAMETERS['ServiceCredential']}"
-    assert unauthenticated.http("GET", f"/internal/secrets/{NOBODY}", Authorization=credential).code == "NOT_FOUND"
-    assert unauthenticated.http("GET", f"/internal/secrets/{NOBODY}", Authorization="Bearer other").code == "FORBIDDEN"
+    path, credential = f"/internal/secrets/{UNKNOWN_ID}", f"Bearer {PARAMETERS['ServiceCredential']}"
+    assert unauthenticated.http("GET", path, Authorization=credential).code == "NOT_FOUND"
+    assert unauthenticated.http("GET", path, Authorization="Bearer other").code == "FORBIDDEN"
 
 
-@pytest.mark.parametrize("path", ["/nope", "/api/v1/nope/deeper", f"/api/v1/sources/{NOBODY}", "/"])
+@pytest.mark.parametrize("path", ["/nope", "/api/v1/nope/deeper", f"/api/v1/sources/{UNKNOWN_ID}", "/"])
 def test_an_unknown_path_or_resource_is_404_in_the_envelope(admin: LambdaProcess, path: str) -> None:
     missing = admin.http("GET", path)
     assert (missing.status, missing.code, missing.headers["x-correlation-id"]) == (404, "NOT_FOUND", "from-the-browser")
@@ -267,12 +267,12 @@ def test_a_message_for_a_finished_job_does_nothing(admin: LambdaProcess, source:
 
 
 def test_only_failed_messages_are_returned_to_the_queue(admin: LambdaProcess) -> None:
-    response = admin.call("RunJob", messages("no json", json.dumps({"job_id": NOBODY}), "{}"))
+    response = admin.call("RunJob", messages("no json", json.dumps({"job_id": UNKNOWN_ID}), "{}"))
     assert response == {"batchItemFailures": [{"itemIdentifier": "m-0"}, {"itemIdentifier": "m-2"}]}
 
 
 def test_a_tick_for_a_deleted_cluster_does_nothing(admin: LambdaProcess) -> None:
-    response = admin.call("RunTick", messages(json.dumps({"cluster_id": NOBODY}), "[]"))
+    response = admin.call("RunTick", messages(json.dumps({"cluster_id": UNKNOWN_ID}), "[]"))
     assert response == {"batchItemFailures": [{"itemIdentifier": "m-1"}]}
 
 
@@ -285,7 +285,7 @@ def test_every_call_of_the_functions_is_allowed_by_their_policy(admin: LambdaPro
     admin.http("GET", "/api/v1/audit")
     admin.http("POST", f"/api/v1/sources/{source['id']}/discover", {})
     admin.call("RunJob", {"Records": admin.send({"receive": "jobs"})})
-    admin.call("RunTick", messages(json.dumps({"cluster_id": NOBODY})))
+    admin.call("RunTick", messages(json.dumps({"cluster_id": UNKNOWN_ID})))
     admin.call("Dispatch", SCHEDULED)
     used = admin.send({"calls": True})
     assert set(used) == set(POLICIES)

@@ -165,7 +165,7 @@ def _shown(recorder: OutputRecorder, path: str) -> Json:
 
 
 def _read_secrets_as_connect(recorder: OutputRecorder) -> None:
-    """With the service credential, which is the only one that may."""
+    """With the service credential; without it the response is 403."""
     references = [
         json.dumps(recorder.doubles.connect_double.config_of(name)) for name in recorder.doubles.connect_double.names()
     ]
@@ -276,7 +276,7 @@ def test_each_secret_is_found_where_it_is_allowed(recorder: OutputRecorder) -> N
 def test_a_response_stored_for_a_repeated_request_is_sealed(recorder: OutputRecorder) -> None:
     rows = [one for one in recorder.everything() if (one.channel, one.location) == ("table", "headgate-idempotency")]
     assert rows
-    assert find_leaks({"stored response": recorder.secrets["kept answer"]}, rows) == []
+    assert find_leaks({"stored response": recorder.secrets["stored response"]}, rows) == []
 
 
 def test_files_with_secrets_can_be_read_by_their_owner_only(recorder: OutputRecorder) -> None:
@@ -331,18 +331,18 @@ def _header_safe(text: str) -> str:
 
 
 @pytest.mark.parametrize("offset", range(3))
-def test_a_secret_in_any_dress_is_found(offset: int) -> None:
+def test_a_secret_in_any_encoding_is_found(offset: int) -> None:
     secret = unique_secret("x")
     text = b"a" * offset + secret.encode() + b"after"
-    for dressed in (
+    for encoded in (
         text, base64.b64encode(text), base64.urlsafe_b64encode(text), text.hex().encode(), quote(text).encode(),
         json.dumps(secret).encode(), json.dumps(json.dumps(secret)).encode(), secret.encode()[3:16],
     ):  # fmt: skip
-        assert find_leaks({"secret": secret}, [CapturedOutput("log", "l", b"before " + dressed)]), dressed
+        assert find_leaks({"secret": secret}, [CapturedOutput("log", "l", b"before " + encoded)]), encoded
 
 
-def test_what_is_no_secret_is_not_found() -> None:
+def test_text_without_a_secret_is_not_reported() -> None:
     secret = unique_secret("x")
-    # Spaces between: one more letter could by chance be the secret's next one.
+    # Separated by spaces: another letter after a part could by chance be the next one of the secret.
     other = " ".join((unique_secret("x"), secret[:11], base64.b64encode(secret[:8].encode()).decode()))
     assert find_leaks({"secret": secret}, [CapturedOutput("log", "l", other.encode())]) == []

@@ -44,7 +44,7 @@ FailureMode = Callable[[Point, InterceptedCall], object]
 
 @dataclass
 class CallInterceptor:
-    """Records the calls of one thread. Calls of other threads, and all calls while nobody watches, pass unchanged."""
+    """Records the calls of one thread. Calls of other threads, and all calls before `watch`, pass unchanged."""
 
     _points: list[Point] = field(default_factory=list)
     _thread: int | None = None

@@ -1,4 +1,4 @@
-"""A Connect worker that answers from a script, for rare failures: HTML pages, no answer, broken connections."""
+"""A Connect worker that answers from a script, for rare failures: HTML pages, no response, broken connections."""
 
 import json
 import socket

@@ -29,7 +29,7 @@ class SecretEndpoint:
 
     @property
     def url(self) -> str:
-        """The base URL, the same for as long as the endpoint lives."""
+        """The base URL; it never changes."""
         return f"http://127.0.0.1:{self._port}"
 
     def put(self, **fields: str) -> str:
@@ -88,7 +88,7 @@ class ConnectView:
     http: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=90, trust_env=False))
 
     def close(self) -> None:
-        """End the connections."""
+        """Close the connections."""
         self.http.close()
 
     def call(self, method: str, path: str, body: Any = None) -> httpx.Response:
@@ -128,6 +128,6 @@ class ConnectView:
         return str(tasks[0].get("trace", "")) if tasks else ""
 
     def remove(self, name: str) -> None:
-        """Delete a connector if it is there, and wait until its status is gone."""
+        """Delete a connector if it exists, and wait until it has no status."""
         eventually(lambda: self.call("DELETE", f"/connectors/{name}").status_code, lambda status: status in (204, 404))
         eventually(lambda: self.states(name)[0], lambda state: state == "none")

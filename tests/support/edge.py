@@ -142,20 +142,20 @@ class Edge:
 def make_edge(*extra: Router, record_denial: RecordDenial | None = None) -> Edge:
     """A new app with the routes below, `extra` routers, and the public routes of the service."""
     rows, denied, calls = MemoryRows(), list[tuple[RequestContext, Route]](), list[RequestContext]()
-    parts = BoundaryDependencies(
+    dependencies = BoundaryDependencies(
         authenticator=TestAuthenticator(),
         idempotency=lambda: rows,
         signer=lambda: Signer(key=b"k" * 32),
         record_denial=record_denial or (lambda context, route: denied.append((context, route))),
         clock=utc_now,
     )
-    app, boundary = Chalice(app_name="edge"), Boundary(lambda: parts)
+    app, boundary = Chalice(app_name="edge"), Boundary(lambda: dependencies)
     mounted: list[tuple[str, Route]] = []
 
     def description() -> Json:
         return document(mounted, title="Edge", version="1")
 
-    for routes in (things(calls), oddities(calls), events.routes, *extra):
+    for routes in (things(calls), special_routes(calls), events.routes, *extra):
         mounted += routes.mount(app, "/api/v1", boundary)
     for routes in (health_routes(lambda: {"tables": True, "queue": False}), docs_routes(description)):
         mounted += routes.mount(app, "", boundary)
@@ -223,7 +223,7 @@ def things(calls: list[RequestContext]) -> Router:  # noqa: C901 - many small ha
     return routes
 
 
-def oddities(calls: list[RequestContext]) -> Router:
+def special_routes(calls: list[RequestContext]) -> Router:
     """Routes that return text, need a special permission, or fail."""
     routes = Router(tag="Oddities")
 
@@ -239,7 +239,7 @@ def oddities(calls: list[RequestContext]) -> Router:
 
     @routes.get("/machine", needs=Permission.SERVICE, hidden=True)
     def machine(context: RequestContext) -> TextResponse:
-        """For machines only."""
+        """For service clients only."""
         return TextResponse(text=context.actor.via)
 
     @routes.post("/broken", needs=Permission.READ)

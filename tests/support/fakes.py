@@ -41,7 +41,7 @@ NO_DELAYS = Delays(connector=0, task=0, deleted=0, unassigned=0, silent=0, not_r
 
 @dataclass
 class FakeDatabase:
-    """PostgreSQL in good order, with three tables in `shop` and room for targets in every schema. `at` is a
+    """A PostgreSQL that is ready for capture, with three tables in `shop` and no target tables. `at` is a
     `MakeDatabase`.
     """
 

@@ -54,7 +54,7 @@ class OutputRecorder:
 
     def call(self, method: str, path: str, body: Any = None, **more: Any) -> httpx.Response:
         """One request, with the cookie of the last login."""
-        headers = {"X-Correlation-ID": "canary", **more.pop("headers", {})}
+        headers = {"X-Correlation-ID": "leak-test", **more.pop("headers", {})}
         content = {"json": body} if body is not None else {}
         where = path if path.startswith(("/internal", "/openapi", "/docs", "/health")) else "/api/v1" + path
         return self.http.request(method, where, headers=headers, **content, **more)

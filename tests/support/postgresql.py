@@ -101,14 +101,14 @@ def fresh_state() -> Iterator[Path]:
 @contextlib.contextmanager
 def running_postgresql(settings: Mapping[str, str] | None = None) -> Iterator[RunningPostgreSQL]:
     """A new, empty server with these settings on top of those of a local stack."""
-    extra = [word for key, value in (settings or {}).items() for word in ("-c", f"{key}={value}")]
+    options = [option for key, value in (settings or {}).items() for option in ("-c", f"{key}={value}")]
     with contextlib.ExitStack() as ends:
         folders = Folders(ends.enter_context(fresh_state()))
         port = kept_ports(folders.ports, ["postgres"])["postgres"]
         plan = postgres.plan(folders, port=port)
         reaper = Reaper()
         ends.callback(reaper.close)
-        server = Server(replace(plan, command=[*plan.command, *extra]), reaper)
+        server = Server(replace(plan, command=[*plan.command, *options]), reaper)
         ends.callback(server.stop)
         server.start()
         yield RunningPostgreSQL(
@@ -205,8 +205,8 @@ def reader_of(server: RunningPostgreSQL, database: str, slot: str, publication: 
         finally:
             connection.pgconn.finish()
             # The server notices after a while. It releases the slot before it removes the process from its list.
-            gone = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s)"
-            eventually(lambda: observer.execute(gone, [process_id]).fetchone() == (True,))
+            process_ended = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s)"
+            eventually(lambda: observer.execute(process_ended, [process_id]).fetchone() == (True,))
 
 
 @pytest.fixture(scope="session")

@@ -98,7 +98,7 @@ class RealHeadgate:
     connect_cluster_id: str = ""
 
     def call(self, method: str, path: str, body: Any = None, *, expect: int | Sequence[int] = (200, 201, 202)) -> Any:
-        """One request; the body of the answer, which must have the expected status."""
+        """One request; the body of the response, which must have the expected status."""
         response = self.client.request(method, path, json=body)
         expected = [expect] if isinstance(expect, int) else expect
         assert response.status_code in expected, f"{method} {path}: {response.status_code} {response.text[:3000]}"

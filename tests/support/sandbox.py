@@ -161,9 +161,9 @@ class Sandbox:
 
     # request bodies
 
-    def name(self, word: str) -> str:
+    def name(self, prefix: str) -> str:
         """A name that no other test uses."""
-        return f"{word}-{next(self.numbers)}"
+        return f"{prefix}-{next(self.numbers)}"
 
     def config(self, database: str = DATABASE, username: str = ROLE, **changes: Any) -> Json:
         """A database of the sandbox, as a config."""
@@ -340,7 +340,7 @@ def _headgate(port: int, variables: dict[str, str], log: Path) -> Iterator["subp
 
 @contextlib.contextmanager
 def running_sandbox() -> Iterator[Sandbox]:
-    """A new sandbox for the caller alone."""
+    """A new sandbox, for the caller only."""
     state = Path(tempfile.mkdtemp(prefix="headgate-sandbox-"))
     port = kept_ports(state / "ports.json", ["headgate"])["headgate"]
     url, credential = f"http://127.0.0.1:{port}", secrets.token_urlsafe(24)

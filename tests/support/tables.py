@@ -1,4 +1,4 @@
-"""The tables of a Headgate under test: in this process with moto, or on a DynamoDB Local; wiped in milliseconds.
+"""The tables of a Headgate under test: in this process with moto, or on a DynamoDB Local; reset in milliseconds.
 
     with on_moto(interceptor) as tables:  # or on_dynamodb_local(interceptor, "http://127.0.0.1:8000")
         before = tables.snapshot()
@@ -141,8 +141,8 @@ class _LocalTables:
         for name, keys in self._keys.items():
             now = {repr([item[key] for key in keys]): item for item in self._items(name)}
             then = {repr([item[key] for key in keys]): item for item in snapshot[name]}
-            for gone in now.keys() - then.keys():
-                self._client.delete_item(TableName=name, Key={key: now[gone][key] for key in keys})
+            for added in now.keys() - then.keys():
+                self._client.delete_item(TableName=name, Key={key: now[added][key] for key in keys})
             for key, item in then.items():
                 if now.get(key) != item:
                     self._client.put_item(TableName=name, Item=item)

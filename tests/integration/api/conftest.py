@@ -1,4 +1,4 @@
-"""Fixtures of the tests that talk HTTP to a whole Headgate."""
+"""Fixtures of the tests of the API over HTTP."""
 
 from tests.support.sandbox import sandbox
 

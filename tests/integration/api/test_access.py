@@ -23,12 +23,12 @@ def test_a_login_returns_the_user_and_sets_the_cookie(sandbox: Sandbox) -> None:
     assert is_timestamp(response.json()["expires_at"])
     cookie = response.headers["Set-Cookie"]
     assert cookie.startswith("headgate_session=")
-    for word in ("HttpOnly", "SameSite=Lax", "Path=/"):
-        assert word in cookie
+    for attribute in ("HttpOnly", "SameSite=Lax", "Path=/"):
+        assert attribute in cookie
     assert "Secure" not in cookie
 
 
-def test_behind_tls_the_cookie_is_secure_and_bound_to_the_host(sandbox: Sandbox) -> None:
+def test_behind_tls_the_cookie_is_secure_and_limited_to_the_host(sandbox: Sandbox) -> None:
     behind = {"X-Forwarded-Proto": "https", "Host": "headgate.example.com"}
     response = sandbox.unauthenticated().post(
         "/auth/login", {"email": ADMIN.email, "password": ADMIN.password}, headers=behind
@@ -36,23 +36,24 @@ def test_behind_tls_the_cookie_is_secure_and_bound_to_the_host(sandbox: Sandbox)
     cookie = response.headers["Set-Cookie"]
     assert cookie.startswith("__Host-headgate_session=")
     assert "; Secure" in cookie
-    named = {"Cookie": cookie.partition(";")[0], "Host": "headgate.example.com"}
-    assert sandbox.unauthenticated().get("/session", headers=named).status_code == 200
+    session = {"Cookie": cookie.partition(";")[0], "Host": "headgate.example.com"}
+    assert sandbox.unauthenticated().get("/session", headers=session).status_code == 200
 
 
-def test_an_address_is_the_same_in_any_case(sandbox: Sandbox) -> None:
+def test_an_email_address_is_not_case_sensitive(sandbox: Sandbox) -> None:
     body = {"email": f" {ADMIN.email.upper()} ", "password": ADMIN.password}
     assert sandbox.unauthenticated().post("/auth/login", body).status_code == 200
 
 
-def test_every_failed_login_has_one_text(sandbox: Sandbox) -> None:
+def test_every_failed_login_has_the_same_response(sandbox: Sandbox) -> None:
     disabled = sandbox.make_user("Ops", "DISABLED")[1]
     invited = sandbox.make_user("Ops", "INVITED")[1]
     attempts = [
         (ADMIN.email, "wrong password"), ("nobody@example.com", PASSWORD), (disabled, PASSWORD), (invited, PASSWORD),
     ]  # fmt: skip
     responses = [
-        sandbox.unauthenticated().post("/auth/login", {"email": who, "password": word}) for who, word in attempts
+        sandbox.unauthenticated().post("/auth/login", {"email": email, "password": password})
+        for email, password in attempts
     ]
     for response in responses:
         assert_error(response, 401, "INVALID_CREDENTIALS")
@@ -95,8 +96,8 @@ def status_with(api: Api, cookie: str) -> int:
 @pytest.mark.parametrize("other", ['{"a": 1}', "a b=c", "=", "ä=ö", 'quoted="a;b"', "expires", "a=1; path"])
 def test_cookies_of_other_applications_do_not_sign_out(sandbox: Sandbox, other: str) -> None:
     api = sandbox.unauthenticated()
-    mine = f"headgate_session={_session(api)}"
-    for cookie in (f"{other}; {mine}", f"{mine}; {other}", f"{other};{mine};{other}"):
+    own = f"headgate_session={_session(api)}"
+    for cookie in (f"{other}; {own}", f"{own}; {other}", f"{other};{own};{other}"):
         assert status_with(api, cookie) == 200, cookie
 
 
@@ -104,14 +105,14 @@ def test_cookies_of_other_applications_do_not_sign_out(sandbox: Sandbox, other: 
 def test_a_cookie_name_that_resembles_the_host_prefix_is_not_accepted(sandbox: Sandbox, space: str) -> None:
     """A browser lets other hosts of the domain set a cookie whose name does not begin with `__Host-`."""
     api = sandbox.unauthenticated()
-    assert status_with(api, f"{space}{SECURE}=theirs; {SECURE}={_session(api)}") == 200
+    assert status_with(api, f"{space}{SECURE}=foreign; {SECURE}={_session(api)}") == 200
 
 
-def test_of_a_cookie_sent_twice_the_first_counts(sandbox: Sandbox) -> None:
+def test_the_first_of_two_cookies_with_the_same_name_is_used(sandbox: Sandbox) -> None:
     api = sandbox.unauthenticated()
-    mine = _session(api)
-    assert status_with(api, f"{SECURE}={mine}; {SECURE}=x") == 200
-    assert status_with(api, f"{SECURE}=x; {SECURE}={mine}") == 401
+    own = _session(api)
+    assert status_with(api, f"{SECURE}={own}; {SECURE}=x") == 200
+    assert status_with(api, f"{SECURE}=x; {SECURE}={own}") == 401
 
 
 def test_an_empty_host_cookie_does_not_fall_back_to_the_plain_one(sandbox: Sandbox) -> None:
@@ -120,7 +121,7 @@ def test_an_empty_host_cookie_does_not_fall_back_to_the_plain_one(sandbox: Sandb
 
 
 def _session(api: Api) -> str:
-    """The value of a new session's cookie, which the client itself forgets."""
+    """The value of a new session's cookie; the client itself does not keep it."""
     response = api.post("/auth/login", {"email": ADMIN.email, "password": ADMIN.password})
     api.http.cookies.clear()
     return response.headers["Set-Cookie"].partition(";")[0].partition("=")[2]
@@ -157,7 +158,7 @@ def test_a_logout_ends_the_session_on_the_server(sandbox: Sandbox) -> None:
     assert sandbox.admin.get("/session").status_code == 200
 
 
-def test_another_role_and_a_disabled_user_count_from_the_next_request_on(sandbox: Sandbox) -> None:
+def test_a_changed_role_or_status_applies_to_the_next_request(sandbox: Sandbox) -> None:
     user_id, email = sandbox.make_user("Viewer")
     api = sandbox.signed_in(email)
     assert_error(api.post("/sources", sandbox.source_body()), 403, "FORBIDDEN")
@@ -171,7 +172,7 @@ def test_another_role_and_a_disabled_user_count_from_the_next_request_on(sandbox
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
-def test_a_change_by_cookie_needs_a_correlation_id(sandbox: Sandbox, method: str) -> None:
+def test_a_change_with_a_cookie_needs_a_correlation_id(sandbox: Sandbox, method: str) -> None:
     path = "/sources" if method == "POST" else f"/sources/{UNKNOWN_ID}"
     response = sandbox.admin.call(method, path, sandbox.source_body(), headers={"X-Correlation-ID": None})
     assert_error(response, 403, "CSRF_REJECTED")
@@ -202,16 +203,16 @@ def test_a_change_from_another_site_is_refused(sandbox: Sandbox, sent: dict[str,
     assert sandbox.admin.get("/sources", headers={**headers, "X-Correlation-ID": None}).status_code == 200
 
 
-def test_a_change_from_our_own_pages_passes(sandbox: Sandbox) -> None:
-    ours = {"Origin": sandbox.url, "Sec-Fetch-Site": "same-origin"}
-    assert sandbox.admin.post("/sources", sandbox.source_body(), headers=ours).status_code == 201
+def test_a_change_from_a_page_of_the_same_origin_is_accepted(sandbox: Sandbox) -> None:
+    same_origin = {"Origin": sandbox.url, "Sec-Fetch-Site": "same-origin"}
+    assert sandbox.admin.post("/sources", sandbox.source_body(), headers=same_origin).status_code == 201
 
 
 @pytest.mark.parametrize(
     ("scheme", "origin", "status"),
     [("https", "https", 201), ("https", "http", 403), (None, "https", 201), (None, "http", 201), (None, "ftp", 403)],
 )
-def test_the_scheme_counts_when_a_proxy_reports_it(
+def test_the_scheme_is_compared_when_a_proxy_reports_it(
     sandbox: Sandbox, scheme: str | None, origin: str, status: int
 ) -> None:
     name = "headgate.example.com"
@@ -269,7 +270,7 @@ def test_each_role_has_the_permissions_of_the_table(
     assert [call for call in (*WRITE, *OPERATE, *ADMINISTER) if _forbidden(api, *call)] == expected
 
 
-def test_a_viewer_may_read_everything_else(sandbox: Sandbox) -> None:
+def test_a_viewer_may_read_all_resources(sandbox: Sandbox) -> None:
     api, source, delivery = sandbox.with_role("Viewer"), sandbox.source["id"], sandbox.new_delivery()
     for path in (
         "/sources", f"/sources/{source}", f"/sources/{source}/tables", f"/sources/{source}/cdc-readiness",
@@ -287,8 +288,8 @@ def test_permission_is_checked_before_the_request_is_read(sandbox: Sandbox) -> N
 
 def test_a_denial_is_audited(sandbox: Sandbox) -> None:
     user_id, email = sandbox.make_user("Viewer")
-    named = {"X-Correlation-ID": sandbox.name("denial")}
-    sandbox.signed_in(email).delete(f"/sources/{UNKNOWN_ID}", headers=named)
+    headers = {"X-Correlation-ID": sandbox.name("denial")}
+    sandbox.signed_in(email).delete(f"/sources/{UNKNOWN_ID}", headers=headers)
     records = sandbox.admin.get_ok("/audit")
-    [record] = [one for one in records if one["correlation_id"] == named["X-Correlation-ID"]]
+    [record] = [one for one in records if one["correlation_id"] == headers["X-Correlation-ID"]]
     assert (record["outcome"], record["actor"]) == ("denied", {"id": user_id, "email": email, "via": "session"})

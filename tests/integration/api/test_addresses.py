@@ -1,4 +1,4 @@
-"""Section 1 of the wire contract: unknown addresses, methods that are not allowed, public addresses."""
+"""Section 1 of the wire contract: unknown paths, methods that are not allowed, public paths."""
 
 import json
 
@@ -66,7 +66,7 @@ def test_another_method_is_405_with_those_that_are_allowed(
 
 
 @pytest.mark.parametrize("query", ["", "?limit=5", "?limit=abc&x=1&x=2", "?cursor=%24%7Bx%7D", "?pipeline_id=x"])
-def test_events_are_gone_in_every_form(sandbox: Sandbox, query: str) -> None:
+def test_the_removed_events_are_410_for_every_request(sandbox: Sandbox, query: str) -> None:
     for api in (sandbox.unauthenticated(), sandbox.admin, sandbox.with_role("Viewer")):
         assert_error(api.get("/events" + query), 410, "EVENTS_REMOVED")
     bad = {"Cookie": "headgate_session=nonsense", "Authorization": "Bearer nonsense"}

@@ -17,7 +17,7 @@ def _facts(records: list[Json]) -> list[tuple[str, str]]:
     return [(record["action"], record["outcome"]) for record in reversed(records)]
 
 
-def test_a_record_says_who_did_what_to_which_thing(sandbox: Sandbox) -> None:
+def test_a_record_has_actor_action_and_resource(sandbox: Sandbox) -> None:
     source = sandbox.admin.post_ok("/sources", sandbox.source_body())
     [record] = sandbox.audit_records(source["id"])
     assert set(record) == FIELDS
@@ -58,20 +58,20 @@ def test_every_change_of_a_registered_resource_writes_one_record(sandbox: Sandbo
         assert _facts(sandbox.audit_records(created["id"])) == expected
 
 
-def test_an_operation_leaves_requested_and_success_under_one_correlation_id(sandbox: Sandbox) -> None:
+def test_an_operation_writes_requested_and_success_with_one_correlation_id(sandbox: Sandbox) -> None:
     draft = sandbox.new_pipeline()
-    named = {"X-Correlation-ID": sandbox.name("operation")}
+    headers = {"X-Correlation-ID": sandbox.name("operation")}
     for verb in ("deploy", "pause", "resume", "restart", "restart-task?task=0"):
-        assert sandbox.admin.post(f"/pipelines/{draft['id']}/{verb}", headers=named).status_code == 200
-    assert sandbox.admin.delete(f"/pipelines/{draft['id']}", headers=named).status_code == 204
+        assert sandbox.admin.post(f"/pipelines/{draft['id']}/{verb}", headers=headers).status_code == 200
+    assert sandbox.admin.delete(f"/pipelines/{draft['id']}", headers=headers).status_code == 204
     records = sandbox.audit_records(draft["id"])
     verbs = ("deploy", "pause", "resume", "restart", "restart_task", "delete")
     operations = [(f"pipeline.{verb}", outcome) for verb in verbs for outcome in ("requested", "success")]
     assert _facts(records) == [("pipeline.create", "success"), *operations]
-    assert {record["correlation_id"] for record in records[:-1]} == {named["X-Correlation-ID"]}
+    assert {record["correlation_id"] for record in records[:-1]} == {headers["X-Correlation-ID"]}
 
 
-def test_an_operation_that_fails_leaves_requested_and_failed(sandbox: Sandbox) -> None:
+def test_a_failed_operation_writes_requested_and_failed(sandbox: Sandbox) -> None:
     draft = sandbox.new_pipeline()
     fault = sandbox.doubles.connect_double.plant(FaultEffect.NOT_READY, times=100)
     try:
@@ -83,7 +83,7 @@ def test_an_operation_that_fails_leaves_requested_and_failed(sandbox: Sandbox) -
     assert records[0]["after"]["error"]["code"] == "CONNECT_UNAVAILABLE"
 
 
-def test_a_destinations_trail_can_include_its_deliveries(sandbox: Sandbox) -> None:
+def test_the_records_of_a_destination_can_include_its_deliveries(sandbox: Sandbox) -> None:
     delivery = sandbox.new_delivery()
     destination = delivery["destination_id"]
     assert sandbox.admin.delete(f"/deliveries/{delivery['id']}").status_code == 204
@@ -97,9 +97,9 @@ def test_a_destinations_trail_can_include_its_deliveries(sandbox: Sandbox) -> No
     assert {record["parent_id"] for record in related[:-1]} == {destination}
 
 
-def test_related_records_are_paged_in_one_order(sandbox: Sandbox) -> None:
+def test_related_records_have_the_same_order_in_pages(sandbox: Sandbox) -> None:
     delivery = sandbox.new_delivery()
-    whole = sandbox.audit_records(delivery["destination_id"], include_related="true")
+    complete = sandbox.audit_records(delivery["destination_id"], include_related="true")
     seen: list[Json] = []
     cursor: dict[str, str] = {}
     while True:
@@ -109,7 +109,7 @@ def test_related_records_are_paged_in_one_order(sandbox: Sandbox) -> None:
         if "X-Next-Cursor" not in response.headers:
             break
         cursor = {"cursor": response.headers["X-Next-Cursor"]}
-    assert seen == whole
+    assert seen == complete
 
 
 def test_meaningful_leaves_out_routine_observations_and_jobs(sandbox: Sandbox) -> None:
@@ -126,11 +126,11 @@ def test_meaningful_leaves_out_routine_observations_and_jobs(sandbox: Sandbox) -
     assert len(sandbox.audit_records(source["id"], meaningful="false")) == 4
 
 
-def test_a_job_writes_requested_and_its_outcome_under_one_correlation_id(sandbox: Sandbox) -> None:
+def test_a_job_writes_requested_and_its_outcome_with_one_correlation_id(sandbox: Sandbox) -> None:
     source = sandbox.new_source()
-    gone = sandbox.admin.post_ok("/sources", sandbox.source_body(config=sandbox.config(database_name="nowhere")))
-    sandbox.finished_job(sandbox.admin.post_ok(f"/sources/{gone['id']}/discover", status=202))
-    for one, outcome in ((source, "success"), (gone, "failed")):
+    unreachable = sandbox.admin.post_ok("/sources", sandbox.source_body(config=sandbox.config(database_name="nowhere")))
+    sandbox.finished_job(sandbox.admin.post_ok(f"/sources/{unreachable['id']}/discover", status=202))
+    for one, outcome in ((source, "success"), (unreachable, "failed")):
         settled, requested = [r for r in sandbox.audit_records(one["id"]) if r["action"] == "source.discover"]
         assert (requested["outcome"], settled["outcome"]) == ("requested", outcome)
         assert requested["correlation_id"] == settled["correlation_id"]

@@ -1,4 +1,4 @@
-"""Section 1 of the wire contract: what is true of every request."""
+"""Section 1 of the wire contract: rules for every request."""
 
 import json
 import threading
@@ -56,11 +56,11 @@ def test_a_malformed_correlation_id_is_replaced(sandbox: Sandbox, value: str) ->
 
 
 def test_jobs_and_audit_records_have_the_correlation_id(sandbox: Sandbox) -> None:
-    named = {"X-Correlation-ID": sandbox.name("correlation")}
-    source = sandbox.admin.post("/sources", sandbox.source_body(), headers=named).json()
-    job = sandbox.admin.post(f"/sources/{source['id']}/health", headers=named).json()
-    assert job["correlation_id"] == named["X-Correlation-ID"]
-    assert {record["correlation_id"] for record in sandbox.audit_records(source["id"])} == {named["X-Correlation-ID"]}
+    headers = {"X-Correlation-ID": sandbox.name("correlation")}
+    source = sandbox.admin.post("/sources", sandbox.source_body(), headers=headers).json()
+    job = sandbox.admin.post(f"/sources/{source['id']}/health", headers=headers).json()
+    assert job["correlation_id"] == headers["X-Correlation-ID"]
+    assert {record["correlation_id"] for record in sandbox.audit_records(source["id"])} == {headers["X-Correlation-ID"]}
 
 
 # lists
@@ -106,7 +106,7 @@ def test_a_bad_cursor_is_refused(sandbox: Sandbox, cursor: str) -> None:
         validation_error(sandbox.admin.get(path, params={"cursor": cursor}), "query", "cursor")
 
 
-def test_cursors_lead_through_the_whole_list_newest_first(sandbox: Sandbox) -> None:
+def test_cursors_page_through_the_whole_list_newest_first(sandbox: Sandbox) -> None:
     created = [sandbox.admin.post_ok("/destinations", sandbox.destination_body())["id"] for _ in range(5)]
     seen: list[str] = []
     cursor: dict[str, str] = {}
@@ -226,7 +226,7 @@ def test_a_repeated_deploy_creates_one_delivery(sandbox: Sandbox) -> None:
     assert len(sandbox.admin.get_ok(f"/destinations/{destination['id']}/mappings")) == 1
 
 
-def test_a_refusal_is_repeated_too(sandbox: Sandbox) -> None:
+def test_the_response_to_a_refused_request_is_repeated_too(sandbox: Sandbox) -> None:
     key, body = {"Idempotency-Key": sandbox.name("key")}, sandbox.source_body(name=sandbox.source["name"])
     first, again = (sandbox.admin.post("/sources", body, headers=key) for _ in range(2))
     assert_error(first, 409, "NAME_CONFLICT")
@@ -280,7 +280,7 @@ def test_a_repeated_request_is_refused_with_a_delay_while_the_first_runs(sandbox
         "[" * 33 + "]" * 33, '{"a": 1e999}', '\ufeff{}',
     ],
 )  # fmt: skip
-def test_what_is_not_strict_json_is_400(sandbox: Sandbox, text: str) -> None:
+def test_invalid_json_is_400(sandbox: Sandbox, text: str) -> None:
     for path in ("/auth/login", "/sources"):
         response = sandbox.admin.call("POST", path, content=text.encode(), headers=JSON)
         assert_error(response, 400, "MALFORMED_JSON")
@@ -314,7 +314,7 @@ def test_unknown_fields_are_named_at_every_depth_and_their_values_never_repeated
 
 
 @pytest.mark.parametrize("port", [65536, 10**19, 10**200, -(10**30)])
-def test_a_number_out_of_range_is_named_however_long_it_is(sandbox: Sandbox, port: int) -> None:
+def test_a_number_out_of_range_is_reported_whatever_its_length(sandbox: Sandbox, port: int) -> None:
     response = sandbox.admin.post("/sources", sandbox.source_body(config=sandbox.config(port=port)))
     validation_error(response, "body", "config", "port")
 
@@ -338,11 +338,11 @@ def test_a_description_may_have_lines(sandbox: Sandbox) -> None:
     validation_error(sandbox.admin.post("/sources", sandbox.source_body(description="a\x00b")), "body", "description")
 
 
-def test_what_is_optional_may_be_null(sandbox: Sandbox) -> None:
+def test_an_optional_field_may_be_null(sandbox: Sandbox) -> None:
     body = sandbox.source_body(options=None, description=None)
     created = sandbox.admin.post_ok("/sources", body)
-    kept = sandbox.admin.put(f"/sources/{created['id']}", {**body, "credentials": None}).json()
-    assert kept["credentials"] == created["credentials"]
+    unchanged = sandbox.admin.put(f"/sources/{created['id']}", {**body, "credentials": None}).json()
+    assert unchanged["credentials"] == created["credentials"]
 
 
 @pytest.mark.parametrize("value", [True, False, 5432.5, "5_432", "0x10", " 5432", "", [], {}])

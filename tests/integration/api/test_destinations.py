@@ -80,7 +80,7 @@ def test_the_address_of_a_destination_with_deliveries_is_locked(sandbox: Sandbox
     assert_error(sandbox.admin.delete(path), 409, "RESOURCE_IN_USE")
     moved = sandbox.destination_body(name=destination["name"], config=sandbox.config("postgres", "writer"))
     assert_error(sandbox.admin.put(path, moved), 409, "RESOURCE_IN_USE")
-    assert sandbox.admin.put(path, sandbox.destination_body(description="same place")).status_code == 200
+    assert sandbox.admin.put(path, sandbox.destination_body(description="same address")).status_code == 200
     assert sandbox.admin.delete(f"/deliveries/{delivery['id']}").status_code == 204
     assert sandbox.admin.get_ok(path)["deliveries"] == 0
     assert sandbox.admin.delete(path).status_code == 204

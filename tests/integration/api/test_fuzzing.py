@@ -14,31 +14,33 @@ from tests.support.sandbox import ADMIN, Sandbox
 pytestmark = pytest.mark.thorough
 
 EXAMPLES = 2
-LEFT_OUT = {"logout"}
+EXCLUDED = {"logout"}
 """Signing out would end the session of the test."""
-LONGEST_ADDRESS = 16_000
+LONGEST_URL = 16_000
 """Gateways refuse longer ones before a route is found."""
-HERE = {"host": "127.0.0.1", "port": 1, "base_url": "http://127.0.0.1:1", "bootstrap_servers": "127.0.0.1:1"}
+UNUSED_ADDRESS = {"host": "127.0.0.1", "port": 1, "base_url": "http://127.0.0.1:1", "bootstrap_servers": "127.0.0.1:1"}
 """Replaces generated addresses, so that the test contacts no other host. Nothing listens here."""
 
 
 def _redirected(body: Any) -> Any:
     if isinstance(body, dict):
         return {
-            name: HERE[name] if name in HERE and isinstance(value, type(HERE[name])) else _redirected(value)
+            name: UNUSED_ADDRESS[name]
+            if name in UNUSED_ADDRESS and isinstance(value, type(UNUSED_ADDRESS[name]))
+            else _redirected(value)
             for name, value in body.items()
         }
     return [_redirected(one) for one in body] if isinstance(body, list) else body
 
 
 def _fault(operation: Any, response: Any) -> str | None:
-    """What is wrong with a response, or None."""
+    """The reason why a response is wrong, or None."""
     if response.status_code >= 500 and response.json()["error"]["code"] == "INTERNAL":
         return f"INTERNAL: {response.text}"
-    if response.status_code == 400 and len(response.request.url) > LONGEST_ADDRESS:
+    if response.status_code == 400 and len(response.request.url) > LONGEST_URL:
         return None
     known = {str(status) for status in operation.definition.raw["responses"]}
-    # A generated value may make another address, whose response says nothing about this operation.
+    # A generated value may change the path, so that the response is not one of this operation.
     return (
         None if {str(response.status_code)} <= known | {"404", "405"} else f"{response.status_code} is not documented"
     )
@@ -50,7 +52,7 @@ def test_every_response_to_a_generated_request_is_documented(sandbox: Sandbox, m
     described = httpx.get(f"{sandbox.url}/openapi.json", trust_env=False).json()
     schema = schemathesis.openapi.from_dict(described)
     seen: set[int] = set()
-    complaints: list[str] = []
+    faults: list[str] = []
 
     def ask(operation: Any, case: Any) -> None:
         case.body = _redirected(case.body)
@@ -58,18 +60,18 @@ def test_every_response_to_a_generated_request_is_documented(sandbox: Sandbox, m
         case.headers.pop("Cookie", None)
         response = case.call(base_url=sandbox.url, cookies={"headgate_session": session}, timeout=60)
         seen.add(response.status_code)
-        if strange := _fault(operation, response):
-            complaints.append(f"{operation.label}: {strange}; asked was {case.as_curl_command()}")
+        if fault := _fault(operation, response):
+            faults.append(f"{operation.label}: {fault}; the request was {case.as_curl_command()}")
 
     for result in schema.get_all_operations():
         operation = result.ok()
-        if operation.definition.raw["operationId"] in LEFT_OUT:
+        if operation.definition.raw["operationId"] in EXCLUDED:
             continue
         try:
             _with_examples(operation, mode, ask)
         except hypothesis.errors.Unsatisfiable:
             continue  # nothing can be wrong about a request without parameters
-    assert complaints == []
+    assert faults == []
     assert 404 in seen
     assert (422 in seen) or mode is GenerationMode.POSITIVE
 

@@ -79,7 +79,7 @@ def test_a_discovery_that_cannot_read_fails_with_its_reason(sandbox: Sandbox, ch
     assert sandbox.admin.get_ok(f"/sources/{source['id']}")["tables"] is None
 
 
-def test_a_second_discovery_is_the_first_while_that_is_open(sandbox: Sandbox) -> None:
+def test_a_second_request_returns_the_open_discovery(sandbox: Sandbox) -> None:
     source = sandbox.admin.post_ok("/sources", sandbox.source_body())
     responses = []
 

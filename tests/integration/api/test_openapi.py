@@ -32,55 +32,55 @@ GET /auth/session
 
 
 @pytest.fixture(scope="module")
-def described(sandbox: Sandbox) -> Json:
+def document(sandbox: Sandbox) -> Json:
     return dict(sandbox.unauthenticated().get_ok("//openapi.json"))
 
 
-def _operations(described: Json) -> list[tuple[str, str, Json]]:
-    return [(method, path, one) for path, methods in described["paths"].items() for method, one in methods.items()]
+def _operations(document: Json) -> list[tuple[str, str, Json]]:
+    return [(method, path, one) for path, methods in document["paths"].items() for method, one in methods.items()]
 
 
-def test_every_route_of_the_specification_is_documented(described: Json) -> None:
+def test_every_route_of_the_specification_is_documented(document: Json) -> None:
     for entry in re.split(r"[|\n]", ROUTES.strip()):
         methods, path = entry.split(" ")
-        assert {method.lower() for method in methods.split(",")} <= set(described["paths"]["/api/v1" + path]), entry
+        assert {method.lower() for method in methods.split(",")} <= set(document["paths"]["/api/v1" + path]), entry
 
 
-def test_the_document_is_valid(described: Json) -> None:
-    assert described["openapi"].startswith("3.1.")
-    assert {"title", "version"} <= set(described["info"])
-    operations = _operations(described)
+def test_the_document_is_valid(document: Json) -> None:
+    assert document["openapi"].startswith("3.1.")
+    assert {"title", "version"} <= set(document["info"])
+    operations = _operations(document)
     assert len({one["operationId"] for _, _, one in operations}) == len(operations)
     for _, path, one in operations:
         in_path = {p["name"] for p in one["parameters"] if p.get("in") == "path"}
         assert in_path == set(re.findall(r"{(\w+)}", path))
         assert all(p["required"] for p in one["parameters"] if p.get("in") == "path")
         assert one["responses"]
-        assert all("description" in _resolved(described, response) for response in one["responses"].values())
+        assert all("description" in _resolved(document, response) for response in one["responses"].values())
         for requirement in one["security"]:
-            assert set(requirement) <= set(described["components"]["securitySchemes"])
+            assert set(requirement) <= set(document["components"]["securitySchemes"])
 
 
-def test_every_reference_has_a_target(described: Json) -> None:
-    for reference in set(re.findall(r'"\$ref": "([^"]+)"', json.dumps(described))):
-        assert _resolved(described, {"$ref": reference})
+def test_every_reference_has_a_target(document: Json) -> None:
+    for reference in set(re.findall(r'"\$ref": "([^"]+)"', json.dumps(document))):
+        assert _resolved(document, {"$ref": reference})
 
 
-def test_every_schema_is_a_json_schema(described: Json) -> None:
-    for schema in described["components"]["schemas"].values():
+def test_every_schema_is_a_json_schema(document: Json) -> None:
+    for schema in document["components"]["schemas"].values():
         jsonschema.Draft202012Validator.check_schema(schema)
 
 
-def test_every_code_of_the_contract_is_documented_under_its_status(described: Json) -> None:
+def test_every_code_of_the_contract_is_documented_under_its_status(document: Json) -> None:
     for status, codes in CODES.items():
         if status == 405:
-            continue  # never the answer to an operation that is described
-        response = described["components"]["responses"][f"Problem{status}"]
+            continue  # no documented operation returns it
+        response = document["components"]["responses"][f"Problem{status}"]
         schema = response["content"]["application/json"]["schema"]
         assert schema["properties"]["error"]["properties"]["code"]["enum"] == list(codes)
 
 
-def test_responses_are_as_documented(sandbox: Sandbox, described: Json) -> None:
+def test_responses_are_as_documented(sandbox: Sandbox, document: Json) -> None:
     delivery = sandbox.new_delivery()
     paths = {
         "/session": {}, "/sources": {}, "/audit": {}, "/stream/clusters": {}, "/connect/clusters": {}, "/pipelines": {},
@@ -95,15 +95,13 @@ def test_responses_are_as_documented(sandbox: Sandbox, described: Json) -> None:
         "/deliveries/{uuid}": {"uuid": delivery["id"]}, "/deliveries/{uuid}/status": {"uuid": delivery["id"]},
     }  # fmt: skip
     for path, values in paths.items():
-        schema = described["paths"]["/api/v1" + path]["get"]["responses"]["200"]["content"]["application/json"][
-            "schema"
-        ]
+        schema = document["paths"]["/api/v1" + path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
         jsonschema.validate(
-            sandbox.admin.get_ok(path.format(**values)), {**schema, "components": described["components"]}
+            sandbox.admin.get_ok(path.format(**values)), {**schema, "components": document["components"]}
         )
 
 
-def test_refusals_are_as_documented(sandbox: Sandbox, described: Json) -> None:
+def test_refusals_are_as_documented(sandbox: Sandbox, document: Json) -> None:
     cases = [
         ("get", "/sources/{uuid}", sandbox.admin.get(f"/sources/{UNKNOWN_ID}")),
         ("post", "/sources", sandbox.admin.post("/sources", {})),
@@ -112,14 +110,14 @@ def test_refusals_are_as_documented(sandbox: Sandbox, described: Json) -> None:
         ("get", "/events", sandbox.unauthenticated().get("/events")),
     ]
     for method, path, response in cases:
-        documented = described["paths"]["/api/v1" + path][method]["responses"][str(response.status_code)]
-        schema = _resolved(described, documented)["content"]["application/json"]["schema"]
-        jsonschema.validate(response.json(), {**schema, "components": described["components"]})
+        documented = document["paths"]["/api/v1" + path][method]["responses"][str(response.status_code)]
+        schema = _resolved(document, documented)["content"]["application/json"]["schema"]
+        jsonschema.validate(response.json(), {**schema, "components": document["components"]})
 
 
-def _resolved(described: Json, part: Json) -> Any:
+def _resolved(document: Json, part: Json) -> Any:
     while "$ref" in part:
-        found: Any = described
+        found: Any = document
         for step in part["$ref"].removeprefix("#/").split("/"):
             found = found[step]
         part = found

@@ -147,7 +147,7 @@ def test_a_source_that_is_not_ready_is_refused_with_the_checks_that_fail(sandbox
     assert {"key", "name", "status", "severity", "recommended_action"} <= set(details["checks"][0])
 
 
-def test_names_slots_and_publications_of_other_pipelines_are_taken(sandbox: Sandbox) -> None:
+def test_names_slots_and_publications_of_other_pipelines_are_refused(sandbox: Sandbox) -> None:
     first = sandbox.new_pipeline()
     assert_error(
         sandbox.admin.post("/pipelines", sandbox.pipeline_body(name=first["name"].upper())), 409, "NAME_CONFLICT"
@@ -227,7 +227,7 @@ def test_a_pipeline_is_paused_resumed_and_restarted(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("verb", ["pause", "resume", "restart", "restart-task?task=0"])
-def test_a_draft_has_nothing_to_control(sandbox: Sandbox, verb: str) -> None:
+def test_a_draft_cannot_be_controlled(sandbox: Sandbox, verb: str) -> None:
     draft = sandbox.cached("idle draft", sandbox.new_pipeline)
     assert_error(sandbox.admin.post(f"/pipelines/{draft['id']}/{verb}"), 409, "STATE_CONFLICT")
 
@@ -239,7 +239,7 @@ def test_a_task_is_a_number_from_0(sandbox: Sandbox, query: str) -> None:
 
 
 @pytest.mark.parametrize("task", [1, 99, 100_001, 2**40])
-def test_an_unknown_task_is_404_and_leaves_nothing_behind(sandbox: Sandbox, task: int) -> None:
+def test_an_unknown_task_is_404_and_changes_nothing(sandbox: Sandbox, task: int) -> None:
     path, before = f"/pipelines/{sandbox.pipeline['id']}", sandbox.admin.get_ok(f"/pipelines/{sandbox.pipeline['id']}")
     assert_error(sandbox.admin.post(f"{path}/restart-task?task={task}"), 404, "NOT_FOUND")
     after = sandbox.admin.get_ok(path)
@@ -266,7 +266,7 @@ def test_the_status_follows_connector_and_tasks_and_withholds_traces(sandbox: Sa
     eventually(lambda: sandbox.admin.get_ok(path), lambda seen: seen["observed_state"] == "RUNNING")
 
 
-def test_a_pipeline_whose_source_was_changed_says_so_and_takes_it_over_when_it_is_deployed_again(
+def test_a_pipeline_reports_a_changed_source_and_uses_it_after_the_next_deploy(
     sandbox: Sandbox,
 ) -> None:
     source = sandbox.new_source()

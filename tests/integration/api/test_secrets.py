@@ -1,4 +1,4 @@
-"""Credentials are written and never shown; `/internal/secrets` is for Connect's secret provider alone."""
+"""Credentials can be written but never read; `/internal/secrets` is for Connect's secret provider only."""
 
 import re
 from typing import Any
@@ -55,7 +55,7 @@ def test_an_unknown_reference_is_404(sandbox: Sandbox, name: str) -> None:
     assert_error(_read(sandbox, name), 404, "NOT_FOUND")
 
 
-def test_it_is_not_below_the_api_and_not_in_its_description(sandbox: Sandbox) -> None:
+def test_the_secret_endpoint_is_not_below_the_api_and_not_in_its_document(sandbox: Sandbox) -> None:
     value = {"Authorization": f"Bearer {sandbox.service_credential}"}
     for path in (f"/internal/secrets/{UNKNOWN_ID}", "/internal", "/internal/secrets"):
         for api in (sandbox.unauthenticated(), sandbox.admin):

@@ -33,7 +33,7 @@ def test_a_new_source_has_no_health(sandbox: Sandbox) -> None:
     assert [source[name] for name in unknown] == [None] * 6
 
 
-def test_what_is_left_out_has_its_default(sandbox: Sandbox) -> None:
+def test_a_missing_field_has_its_default(sandbox: Sandbox) -> None:
     config = {"host": "db.example.com", "database_name": "shop", "username": "cdc"}
     source = sandbox.admin.post_ok("/sources", {"name": sandbox.name("s"), "provider": "postgresql", "config": config})
     assert source["config"] == {**config, "port": 5432, "ssl_mode": "prefer", "connection_timeout_seconds": 10}
@@ -76,7 +76,7 @@ def test_a_connection_cannot_be_referred_to_in_this_version(sandbox: Sandbox) ->
         assert validation_error(sandbox.admin.post(path, body), "body", "connection_id") == "not_available"
 
 
-def test_names_are_unique_per_kind_whatever_their_case(sandbox: Sandbox) -> None:
+def test_names_are_unique_per_kind_and_not_case_sensitive(sandbox: Sandbox) -> None:
     name = sandbox.name("Straße")
     sandbox.admin.post_ok("/sources", sandbox.source_body(name=name))
     for same in (name, name.upper(), f"  {name.lower()} "):
@@ -125,7 +125,7 @@ def test_another_user_or_description_keeps_the_tables(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     "change", [{"config": {"username": "another"}}, {"credentials": {"password": "another"}}], ids=["user", "password"]
 )
-def test_another_account_has_no_health_yet(sandbox: Sandbox, change: Json) -> None:
+def test_a_changed_account_resets_the_health(sandbox: Sandbox, change: Json) -> None:
     source = sandbox.new_source()
     assert sandbox.admin.post_ok(f"/sources/{source['id']}/test", status=200)["success"]
     body = sandbox.source_body(name=source["name"], credentials=change.get("credentials", {}))
@@ -161,7 +161,7 @@ def test_a_test_is_stored_with_the_source(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     "change", [{"port": 1}, {"database_name": "nowhere"}, {"username": "nobody"}, {"host": "does-not-exist.invalid"}]
 )
-def test_a_failed_test_is_200_and_says_what_failed(sandbox: Sandbox, change: Json) -> None:
+def test_a_failed_test_is_200_and_shows_the_failed_check(sandbox: Sandbox, change: Json) -> None:
     source = sandbox.admin.post_ok("/sources", sandbox.source_body(config=sandbox.config(**change)))
     tested = sandbox.admin.post_ok(f"/sources/{source['id']}/test", status=200)
     assert tested["success"] is False
@@ -202,7 +202,7 @@ ALL = ["customers", "lines", "orders", "paths"]
 
 
 @pytest.mark.parametrize(
-    ("filters", "left"),
+    ("filters", "expected"),
     [
         ({}, ALL), ({"search": "ORD"}, ["orders"]), ({"search": "shop.l"}, ["lines"]), ({"search": "%"}, []),
         ({"schema": "shop"}, ALL), ({"schema": "SHOP"}, []), ({"schema": "public"}, []),
@@ -212,8 +212,8 @@ ALL = ["customers", "lines", "orders", "paths"]
         ({"cdc_ready": "true", "search": "o"}, ["customers", "orders", "paths"]),
     ],
 )  # fmt: skip
-def test_tables_are_filtered(sandbox: Sandbox, filters: dict[str, str], left: list[str]) -> None:
-    assert _tables(sandbox, **filters) == left
+def test_tables_are_filtered(sandbox: Sandbox, filters: dict[str, str], expected: list[str]) -> None:
+    assert _tables(sandbox, **filters) == expected
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_readiness_names_every_check(sandbox: Sandbox) -> None:
         assert check["status"] in ("pass", "warn", "unknown")
 
 
-def test_an_unreachable_source_is_not_ready_and_the_rest_is_unknown(sandbox: Sandbox) -> None:
+def test_an_unreachable_source_is_not_ready_and_its_other_checks_are_unknown(sandbox: Sandbox) -> None:
     source = sandbox.admin.post_ok("/sources", sandbox.source_body(config=sandbox.config(port=1)))
     seen = sandbox.admin.get_ok(f"/sources/{source['id']}/cdc-readiness")
     assert seen["status"] == "NOT_READY"
@@ -245,7 +245,7 @@ def test_an_unreachable_source_is_not_ready_and_the_rest_is_unknown(sandbox: San
     assert (first, set(rest)) == ("fail", {"unknown"})
 
 
-def test_readiness_can_be_asked_for_a_pipeline(sandbox: Sandbox) -> None:
+def test_readiness_can_be_requested_for_a_pipeline(sandbox: Sandbox) -> None:
     pipeline = sandbox.new_pipeline()
     path = f"/sources/{pipeline['source_id']}/cdc-readiness"
     assert sandbox.admin.get(path, params={"pipeline_id": pipeline["id"]}).json()["status"] in ("READY", "WARNING")

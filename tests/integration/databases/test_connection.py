@@ -19,7 +19,7 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from tests.support.postgresql import HOST, Shop, client
 
-CANARY = "canary-7f3a"
+PLANTED = "planted-7f3a"
 
 
 def outcome(result: TestResult) -> tuple[str, str | None]:
@@ -28,7 +28,7 @@ def outcome(result: TestResult) -> tuple[str, str | None]:
     return failed.name, failed.code
 
 
-def at(shop: Shop, *, password: str | None = None, **changes: object) -> OpenedEndpoint[DatabaseAddress]:
+def endpoint_of(shop: Shop, *, password: str | None = None, **changes: object) -> OpenedEndpoint[DatabaseAddress]:
     """The shop's endpoint with something changed."""
     secrets = shop.secrets if password is None else {"password": Secret(password)}
     return OpenedEndpoint(replace(shop.address, **changes), secrets)  # type: ignore[arg-type]
@@ -36,7 +36,7 @@ def at(shop: Shop, *, password: str | None = None, **changes: object) -> OpenedE
 
 def attempt(shop: Shop, **changes: object) -> TestResult:
     """A test of the shop's connection with something changed."""
-    return client(at(shop, **changes)).test(Deadline.after(10))
+    return client(endpoint_of(shop, **changes)).test(Deadline.after(10))
 
 
 def test_good_connection_passes_every_step(shop: Shop) -> None:
@@ -48,23 +48,23 @@ def test_good_connection_passes_every_step(shop: Shop) -> None:
     assert result.latency_ms is not None
 
 
-def test_role_without_any_right_passes(shop: Shop) -> None:
+def test_role_without_any_privilege_passes(shop: Shop) -> None:
     shop.run("CREATE ROLE other_{role} LOGIN PASSWORD 'let-me-in'")
-    endpoint = at(shop, username=f"other_{shop.role}", password="let-me-in")
+    endpoint = endpoint_of(shop, username=f"other_{shop.role}", password="let-me-in")
     result = client(endpoint).test(Deadline.after(10))
     shop.run("DROP ROLE other_{role}")
     assert result.success
 
 
 def test_wrong_password(shop: Shop) -> None:
-    result = client(at(shop, password="wrong")).test(Deadline.after(10))
+    result = client(endpoint_of(shop, password="wrong")).test(Deadline.after(10))
     assert outcome(result) == ("authenticate", "AUTHENTICATION_FAILED")
     assert [check.status for check in result.checks][2:] == [CheckStatus.SKIPPED] * 2
 
 
 @pytest.mark.parametrize("password", ["", "'; DROP ROLE x", "p\\w 'ä=☃"])
 def test_any_password_is_only_a_wrong_one(shop: Shop, password: str) -> None:
-    result = client(at(shop, password=password)).test(Deadline.after(10))
+    result = client(endpoint_of(shop, password=password)).test(Deadline.after(10))
     assert outcome(result) == ("authenticate", "AUTHENTICATION_FAILED")
 
 
@@ -82,7 +82,7 @@ def test_role_that_may_not_log_in(shop: Shop) -> None:
     assert outcome(attempt(shop)) == ("authenticate", "ACCESS_NOT_ALLOWED")
 
 
-def test_database_that_the_role_may_not_enter(shop: Shop) -> None:
+def test_database_that_the_role_may_not_connect_to(shop: Shop) -> None:
     shop.run("REVOKE CONNECT ON DATABASE {database} FROM PUBLIC")
     assert outcome(attempt(shop)) == ("database", "PERMISSION_DENIED")
 
@@ -93,9 +93,9 @@ def test_no_connection_left(shop: Shop) -> None:
 
 
 def test_closed_port(shop: Shop) -> None:
-    with closing(socket.socket()) as unheard:
-        unheard.bind((HOST, 0))
-        assert outcome(attempt(shop, port=unheard.getsockname()[1])) == ("connect", "CONNECTION_REFUSED")
+    with closing(socket.socket()) as unused:
+        unused.bind((HOST, 0))
+        assert outcome(attempt(shop, port=unused.getsockname()[1])) == ("connect", "CONNECTION_REFUSED")
 
 
 def test_encryption_that_the_server_does_not_offer(shop: Shop) -> None:
@@ -106,10 +106,10 @@ def test_address_that_the_policy_refuses_is_never_contacted(shop: Shop) -> None:
     def refuse(host: str) -> tuple[str, ...]:
         raise Invalid("not there", code="URL_NOT_ALLOWED")
 
-    with listener(silent) as (port, visitors):
-        result = PostgreSQL(endpoint=at(shop, port=port), check_host=refuse).test(Deadline.after(5))
+    with listener(silent) as (port, connections):
+        result = PostgreSQL(endpoint=endpoint_of(shop, port=port), check_host=refuse).test(Deadline.after(5))
     assert outcome(result) == ("connect", "URL_NOT_ALLOWED")
-    assert visitors == []
+    assert connections == []
 
 
 def test_name_that_does_not_resolve(shop: Shop) -> None:
@@ -121,7 +121,7 @@ def test_name_that_does_not_resolve(shop: Shop) -> None:
 
 
 def test_only_the_checked_address_is_connected_to(shop: Shop) -> None:
-    checked = PostgreSQL(endpoint=at(shop, host="database.invalid"), check_host=lambda _host: (HOST,))
+    checked = PostgreSQL(endpoint=endpoint_of(shop, host="database.invalid"), check_host=lambda _host: (HOST,))
     assert checked.test(Deadline.after(5)).success
 
 
@@ -131,14 +131,14 @@ def test_next_address_of_a_name_is_tried_when_one_refuses(shop: Shop) -> None:
 
 
 def silent(_connection: socket.socket) -> None:
-    """Takes the connection and says nothing."""
+    """Accepts the connection and sends nothing."""
 
 
 @contextmanager
 def listener(behave: Callable[[socket.socket], None]) -> Iterator[tuple[int, list[socket.socket]]]:
-    """A server that runs `behave` with each connection. Gives its port and the connections that it took."""
+    """A server that runs `behave` with each connection. Gives its port and the connections that it accepted."""
     server = socket.create_server((HOST, 0))
-    visitors: list[socket.socket] = []
+    connections: list[socket.socket] = []
 
     def serve() -> None:
         while True:
@@ -146,7 +146,7 @@ def listener(behave: Callable[[socket.socket], None]) -> Iterator[tuple[int, lis
                 connection, _ = server.accept()
             except OSError:
                 return
-            visitors.append(connection)
+            connections.append(connection)
             try:
                 behave(connection)
             except OSError:
@@ -155,21 +155,21 @@ def listener(behave: Callable[[socket.socket], None]) -> Iterator[tuple[int, lis
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
     try:
-        yield server.getsockname()[1], visitors
+        yield server.getsockname()[1], connections
     finally:
         server.shutdown(socket.SHUT_RDWR)
         server.close()
-        for visitor in visitors:
+        for connection in connections:
             with suppress(OSError):
-                visitor.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
         thread.join(5)
-        for visitor in visitors:
-            visitor.close()
+        for connection in connections:
+            connection.close()
 
 
 def scripted(shop: Shop, port: int, **changes: object) -> OpenedEndpoint[DatabaseAddress]:
-    """A server that a test has written, at this port."""
-    return at(shop, port=port, database_name="d", username="u", ssl_mode=SslMode.DISABLE, **changes)
+    """The endpoint of a scripted server at this port."""
+    return endpoint_of(shop, port=port, database_name="d", username="u", ssl_mode=SslMode.DISABLE, **changes)
 
 
 def message(kind: bytes, body: bytes) -> bytes:
@@ -177,7 +177,7 @@ def message(kind: bytes, body: bytes) -> bytes:
     return kind + struct.pack("!I", len(body) + 4) + body
 
 
-WELCOME = (
+SIGNED_IN = (
     message(b"R", struct.pack("!I", 0))
     + message(b"S", b"server_version\x0018.0\x00")
     + message(b"S", b"client_encoding\x00UTF8\x00")
@@ -187,40 +187,40 @@ WELCOME = (
 )
 
 
-def test_host_that_accepts_and_is_silent_ends_with_the_deadline(shop: Shop) -> None:
+def test_silent_host_fails_at_the_deadline(shop: Shop) -> None:
     with listener(silent) as (port, _):
-        began = time.monotonic()
+        start = time.monotonic()
         result = client(scripted(shop, port)).test(Deadline.after(2))
-        took = time.monotonic() - began
+        seconds = time.monotonic() - start
     assert outcome(result) == ("connect", "TIMEOUT")
-    # Not a measurement: without a limit this would take as long as the system's own, minutes.
-    assert took < 20
+    # Not a benchmark: without our limit, the limit of the operating system would be minutes.
+    assert seconds < 20
 
 
-def test_connection_timeout_of_the_address_ends_it_too(shop: Shop) -> None:
+def test_silent_host_fails_at_the_connection_timeout_of_the_address(shop: Shop) -> None:
     with listener(silent) as (port, _):
         endpoint = scripted(shop, port, connection_timeout_seconds=1)
         assert outcome(client(endpoint).test(Deadline.after(60))) == ("connect", "TIMEOUT")
 
 
-def test_host_that_goes_silent_after_the_sign_in_ends_with_the_deadline(shop: Shop) -> None:
-    def welcome(connection: socket.socket) -> None:
+def test_host_that_is_silent_after_the_sign_in_fails_at_the_deadline(shop: Shop) -> None:
+    def sign_in(connection: socket.socket) -> None:
         connection.recv(1000)
-        connection.sendall(WELCOME)
+        connection.sendall(SIGNED_IN)
 
-    with listener(welcome) as (port, _):
+    with listener(sign_in) as (port, _):
         result = client(scripted(shop, port)).test(Deadline.after(2))
     assert outcome(result) == ("read", "TIMEOUT")
 
 
-def test_server_that_never_stops_answering_is_cut_off(shop: Shop) -> None:
+def test_endless_result_is_refused(shop: Shop) -> None:
     row = message(b"D", struct.pack("!HI", 1, 1000) + b"1" * 1000)
     complete = message(b"1", b"") + message(b"2", b"")
     column = struct.pack("!H", 1) + b"c\x00" + struct.pack("!IHIHIH", 0, 0, 25, 65535, 0xFFFFFFFF, 0)
 
     def flood(connection: socket.socket) -> None:
         connection.recv(1000)
-        connection.sendall(WELCOME)
+        connection.sendall(SIGNED_IN)
         connection.recv(1000)
         connection.sendall(message(b"C", b"BEGIN\x00") + message(b"Z", b"T"))
         connection.recv(1000)
@@ -236,35 +236,35 @@ def test_server_that_never_stops_answering_is_cut_off(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("response", "code"),
+    ("reply", "code"),
     [
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "NOT_A_DATABASE"),
         (b"", "CONNECTION_LOST"),
-        (message(b"E", f"SFATAL\0C57P03\0M{CANARY}\0\0".encode()), "CONNECTION_REJECTED"),
-        (message(b"E", f"SFATAL\0C28P01\0Mpassword authentication failed for user \"{CANARY}\"\0\0".encode()),
+        (message(b"E", f"SFATAL\0C57P03\0M{PLANTED}\0\0".encode()), "CONNECTION_REJECTED"),
+        (message(b"E", f"SFATAL\0C28P01\0Mpassword authentication failed for user \"{PLANTED}\"\0\0".encode()),
          "AUTHENTICATION_FAILED"),
     ],
 )  # fmt: skip
-def test_unexpected_answers_have_their_codes_and_are_never_relayed(shop: Shop, response: bytes, code: str) -> None:
-    def answer_and_close(connection: socket.socket) -> None:
+def test_unexpected_replies_have_their_codes_and_their_text_is_never_shown(shop: Shop, reply: bytes, code: str) -> None:
+    def reply_and_close(connection: socket.socket) -> None:
         connection.recv(1000)
-        connection.sendall(response)
+        connection.sendall(reply)
         connection.close()
 
-    with listener(answer_and_close) as (port, _):
+    with listener(reply_and_close) as (port, _):
         result = client(scripted(shop, port)).test(Deadline.after(5))
     assert outcome(result)[1] == code
-    assert CANARY not in repr(result)
+    assert PLANTED not in repr(result)
 
 
 def test_failure_shows_no_secret_and_no_text_of_the_server(shop: Shop) -> None:
     with pytest.raises(DatabaseFailure) as caught:
-        client(at(shop, password=CANARY)).server_facts((), Deadline.after(5))
+        client(endpoint_of(shop, password=PLANTED)).server_facts((), Deadline.after(5))
     failure = caught.value
     assert failure.failure_code is FailureCode.AUTHENTICATION_FAILED
     assert not failure.retryable
     assert failure.__cause__ is None
     assert failure.__suppress_context__
     for text in (failure.message, repr(failure), str(failure.details)):
-        assert CANARY not in text
+        assert PLANTED not in text
         assert shop.role not in text

@@ -1,4 +1,4 @@
-"""The demonstration's comparison finds every sort of difference between its source and its target."""
+"""The demonstration's comparison finds every kind of difference between its source and its target."""
 
 from collections.abc import Iterator
 
@@ -14,8 +14,8 @@ STAMP = "comparing"
 
 
 @pytest.fixture(scope="module")
-def made(postgresql: RunningPostgreSQL) -> Iterator[tuple[Database, Database]]:
-    """Both databases as a demonstration makes them."""
+def databases(postgresql: RunningPostgreSQL) -> Iterator[tuple[Database, Database]]:
+    """Both databases as the demonstration creates them."""
     superuser = f"postgresql://{SUPERUSER}:{postgresql.superuser_password}@{HOST}:{postgresql.port}/postgres"
     source, target = make_source(superuser, STAMP), make_target(superuser, STAMP)
     yield source, target
@@ -26,18 +26,18 @@ def made(postgresql: RunningPostgreSQL) -> Iterator[tuple[Database, Database]]:
 
 
 @pytest.fixture
-def both(made: tuple[Database, Database]) -> tuple[Database, Database]:
-    """The source as it was made, and in the target a copy of every row."""
-    with made[1].as_superuser() as connection:
+def equal_databases(databases: tuple[Database, Database]) -> tuple[Database, Database]:
+    """The source as it was created, and a target with a copy of every row."""
+    with databases[1].as_superuser() as connection:
         for table in TABLES:
             name = f'"{TARGET_SCHEMA}"."{table.name}"'
             connection.execute(f"DROP TABLE IF EXISTS {name}; CREATE TABLE {name} ({table.columns})".encode())
             connection.execute(f"INSERT INTO {name} {table.rows}".encode(), {"first": 1, "last": table.count})
-    return made
+    return databases
 
 
-def test_equal_rows_are_equal(both: tuple[Database, Database]) -> None:
-    seen = snapshot(*both)
+def test_equal_rows_are_equal(equal_databases: tuple[Database, Database]) -> None:
+    seen = snapshot(*equal_databases)
     assert seen.difference() is None
     assert (seen.rows, seen.target_rows) == (ROWS, ROWS)
 
@@ -55,16 +55,16 @@ def test_equal_rows_are_equal(both: tuple[Database, Database]) -> None:
         ("DROP TABLE documents", "public.documents with 20 rows in the source, 0 in the target"),
     ],
 )  # fmt: skip
-def test_a_difference_is_found_and_named(both: tuple[Database, Database], damage: str, found: str) -> None:
-    source, target = both
+def test_a_difference_is_found_and_named(equal_databases: tuple[Database, Database], damage: str, found: str) -> None:
+    source, target = equal_databases
     with target.as_superuser() as connection:
         connection.execute(f'SET search_path TO "{TARGET_SCHEMA}"'.encode())
         connection.execute(damage.encode())
     assert found in (snapshot(source, target).difference() or "equal")
 
 
-def test_two_hundred_changes_are_made_and_seen(both: tuple[Database, Database]) -> None:
-    source, target = both
+def test_two_hundred_changes_are_made_and_seen(equal_databases: tuple[Database, Database]) -> None:
+    source, target = equal_databases
     assert COUNT == 200
     assert make_changes(source) == COUNT
     assert "public.customers with 635 rows in the source" in (snapshot(source, target).difference() or "equal")

@@ -1,4 +1,4 @@
-"""What discovery reads from a real server: names, keys, types, sizes and what stands in the way of a capture."""
+"""What discovery reads from a real server: names, keys, types, sizes and everything that prevents a capture."""
 
 from datetime import UTC, datetime
 
@@ -21,7 +21,7 @@ NOW = datetime(2026, 1, 31, tzinfo=UTC)
 
 
 def listing(shop: Shop, bound: int = 500) -> TableListing:
-    """What the client lists as the shop's role."""
+    """The tables that the client lists as the shop's role."""
     return client(shop.endpoint).list_tables(Deadline.after(15), bound)
 
 
@@ -31,18 +31,18 @@ def listed(shop: Shop, name: str) -> RawTable:
 
 
 def discovered(shop: Shop, name: str) -> SourceTable:
-    """One table of schema `shop` as discovery keeps it, judged among all."""
+    """One table of schema `shop` as discovery stores it, judged together with all others."""
     tables = source_tables(listing(shop).tables, "s", NOW)
     return next(table for table in tables if table.name == TableName("shop", name))
 
 
 def issues(shop: Shop, name: str) -> set[tuple[IssueCode, Severity, str | None]]:
-    """What stands in the way of capturing it; mere remarks do not."""
+    """The warnings and failures of a table, without severity INFO."""
     found = discovered(shop, name).issues
     return {(issue.code, issue.severity, issue.column) for issue in found if issue.severity is not Severity.INFO}
 
 
-def test_plain_table_is_read_whole(shop: Shop) -> None:
+def test_columns_and_keys_of_a_table_are_read(shop: Shop) -> None:
     orders = discovered(shop, "orders")
     assert [(c.name, c.type, c.nullable, c.ordinal) for c in orders.columns] == [
         ("id", "bigint", False, 1),
@@ -54,11 +54,11 @@ def test_plain_table_is_read_whole(shop: Shop) -> None:
     assert issues(shop, "orders") == set()
 
 
-def test_only_tables_of_people_are_listed(shop: Shop) -> None:
+def test_only_permanent_user_tables_are_listed(shop: Shop) -> None:
     shop.run(
         "CREATE VIEW shop.seen AS SELECT 1 AS one",
-        "CREATE MATERIALIZED VIEW shop.kept AS SELECT 1 AS one",
-        "CREATE TEMPORARY TABLE passing (id int)",
+        "CREATE MATERIALIZED VIEW shop.stored AS SELECT 1 AS one",
+        "CREATE TEMPORARY TABLE temporary (id int)",
         "CREATE SEQUENCE shop.counter",
         "CREATE TABLE shop.parts (id int PRIMARY KEY) PARTITION BY RANGE (id)",
         "CREATE TABLE shop.parts1 PARTITION OF shop.parts FOR VALUES FROM (1) TO (9)",
@@ -67,18 +67,18 @@ def test_only_tables_of_people_are_listed(shop: Shop) -> None:
     assert listed(shop, "parts").kind is RelationKind.PARTITIONED
 
 
-def test_tables_come_in_order_and_the_bound_says_when_it_cut(shop: Shop) -> None:
+def test_tables_are_ordered_and_the_listing_reports_when_its_bound_cut_it(shop: Shop) -> None:
     shop.run(*[f'CREATE TABLE shop."{name}" (id int)' for name in ("b", "A", "ä", "a b")])
-    whole = listing(shop)
-    assert [table.name.table_name for table in whole.tables] == ["A", "a b", "b", "orders", "ä"]
-    assert not whole.truncated
+    complete = listing(shop)
+    assert [table.name.table_name for table in complete.tables] == ["A", "a b", "b", "orders", "ä"]
+    assert not complete.truncated
     cut = listing(shop, bound=2)
     assert [table.name.table_name for table in cut.tables] == ["A", "a b"]
     assert cut.truncated
     assert not listing(shop, bound=5).truncated
 
 
-def test_key_columns_come_in_the_order_of_the_key(shop: Shop) -> None:
+def test_key_columns_are_in_the_order_of_the_key(shop: Shop) -> None:
     shop.run("CREATE TABLE shop.lines (a int, b int, c int, PRIMARY KEY (c, a))")
     assert listed(shop, "lines").primary_key_columns == ("c", "a")
 
@@ -91,7 +91,7 @@ def test_rows_are_unknown_until_they_were_analyzed(shop: Shop) -> None:
     assert listed(shop, "many").estimated_rows == 1000
 
 
-def test_size_has_large_values_and_no_indexes(shop: Shop) -> None:
+def test_size_includes_large_values_and_excludes_indexes(shop: Shop) -> None:
     shop.run(
         "CREATE TABLE shop.large (id int, body text)",
         "ALTER TABLE shop.large ALTER COLUMN body SET STORAGE EXTERNAL",
@@ -147,8 +147,8 @@ def test_domains_have_their_base_type_and_arrays_that_of_their_element(shop: Sho
     assert (columns["n"].base.name, columns["n"].base.dimensions) == ("integer", 2)
     assert columns["twice"].generated is Generated.STORED
     assert [name for name, column in columns.items() if not column.writable] == ["twice", "own"]
-    kept = {column.name: column.captured for column in discovered(shop, "typed").columns}
-    assert kept == {
+    captured = {column.name: column.captured for column in discovered(shop, "typed").columns}
+    assert captured == {
         "id": None,
         "p": CapturedType(name="numeric(12,2)"),
         "m": CapturedType(name="shop.mood", kind=TypeKind.ENUM, dimensions=1),
@@ -158,7 +158,7 @@ def test_domains_have_their_base_type_and_arrays_that_of_their_element(shop: Sho
     }
 
 
-def test_column_that_was_dropped_is_gone(shop: Shop) -> None:
+def test_dropped_column_is_not_listed(shop: Shop) -> None:
     shop.run("ALTER TABLE shop.orders DROP COLUMN customer")
     assert [(c.name, c.ordinal) for c in discovered(shop, "orders").columns] == [("id", 1), ("amount", 2)]
 
@@ -166,19 +166,19 @@ def test_column_that_was_dropped_is_gone(shop: Shop) -> None:
 def test_issues_of_real_tables(shop: Shop) -> None:
     shop.run(
         "CREATE TYPE shop.point3 AS (x int, y int, z int)",
-        "CREATE TABLE shop.awkward (id int, sums numeric[], place shop.point3, span interval)",
-        "ALTER TABLE shop.awkward OWNER TO {role}",
+        "CREATE TABLE shop.unusual (id int, sums numeric[], position shop.point3, span interval)",
+        "ALTER TABLE shop.unusual OWNER TO {role}",
     )
-    assert issues(shop, "awkward") == {
+    assert issues(shop, "unusual") == {
         (IssueCode.REPLICA_IDENTITY, Severity.FAIL, None),
         (IssueCode.NO_PRIMARY_KEY, Severity.WARN, None),
         (IssueCode.TYPE_STOPS_TASK, Severity.WARN, "sums"),
-        (IssueCode.TYPE_NOT_CAPTURED, Severity.WARN, "place"),
+        (IssueCode.TYPE_NOT_CAPTURED, Severity.WARN, "position"),
         (IssueCode.TYPE_CHANGES_VALUE, Severity.WARN, "span"),
     }
 
 
-def test_privileges_are_those_of_the_asking_role(shop: Shop) -> None:
+def test_privileges_are_those_of_the_connected_role(shop: Shop) -> None:
     shop.run("ALTER TABLE shop.orders OWNER TO postgres", "GRANT SELECT (id, amount) ON shop.orders TO {role}")
     assert issues(shop, "orders") == {(IssueCode.NO_PRIVILEGE, Severity.FAIL, "customer")}
     shop.run("REVOKE ALL ON shop.orders FROM {role}")
@@ -195,18 +195,18 @@ def test_tables_that_share_a_topic_name_have_an_issue(shop: Shop) -> None:
 def test_functions_and_operators_of_other_users_are_never_called(shop: Shop) -> None:
     shop.run(
         "CREATE FUNCTION shop.pg_table_size(regclass) RETURNS bigint LANGUAGE sql AS 'SELECT 1/0::bigint'",
-        "CREATE FUNCTION shop.format_type(oid, integer) RETURNS text LANGUAGE sql AS $$SELECT 'stolen'$$",
+        "CREATE FUNCTION shop.format_type(oid, integer) RETURNS text LANGUAGE sql AS $$SELECT 'wrong'$$",
         "ALTER ROLE {role} SET search_path = shop, pg_catalog",
     )
     assert discovered(shop, "orders").columns[0].type == "bigint"
 
 
-def test_server_facts_hold_only_the_tables_asked_for(shop: Shop) -> None:
+def test_server_facts_have_only_the_requested_tables(shop: Shop) -> None:
     facts = shop.facts(ORDERS, TableName("shop", "nothing"), TableName("Shop", "orders"))
     assert [table.name for table in facts.tables] == [ORDERS]
 
 
-def test_unreadable_server_is_a_failure_of_ours(shop: Shop) -> None:
+def test_unreadable_server_raises_our_own_error(shop: Shop) -> None:
     shop.run("ALTER ROLE {role} NOLOGIN")
     with pytest.raises(DatabaseFailure) as caught:
         listing(shop)

@@ -1,4 +1,4 @@
-"""TLS to a real server: each mode requires what its name says; a certificate is trusted only when it is configured."""
+"""TLS to a real server: each mode checks what its name promises, and trusts only configured certificates."""
 
 import contextlib
 import datetime as dt
@@ -82,8 +82,8 @@ def serve_one(plain: socket.socket, context: ssl.SSLContext, port: int) -> None:
 @pytest.fixture(scope="module")
 def encrypted(postgresql: RunningPostgreSQL, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Encrypted]:
     """The server behind a self-signed certificate. (The PostgreSQL of the tests is built without TLS.)"""
-    made, file = make_certificate(), tmp_path_factory.mktemp("tls") / "both.pem"
-    file.write_text(made.certificate + made.key)
+    generated, file = make_certificate(), tmp_path_factory.mktemp("tls") / "both.pem"
+    file.write_text(generated.certificate + generated.key)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
     with socket.create_server((HOST, 0)) as listening:
@@ -96,7 +96,7 @@ def encrypted(postgresql: RunningPostgreSQL, tmp_path_factory: pytest.TempPathFa
 
         accepting = threading.Thread(target=accept, daemon=True)
         accepting.start()
-        yield Encrypted(postgresql, listening.getsockname()[1], made.certificate)
+        yield Encrypted(postgresql, listening.getsockname()[1], generated.certificate)
         listening.shutdown(socket.SHUT_RDWR)
         accepting.join(5)
 
@@ -144,7 +144,7 @@ def test_only_the_full_mode_checks_the_name(encrypted: Encrypted) -> None:
     assert outcome(encrypted, SslMode.VERIFY_FULL, host="other.example", ca=encrypted.certificate) == "TLS_FAILED"
 
 
-def test_text_that_is_no_certificate_is_refused(encrypted: Encrypted) -> None:
+def test_invalid_certificate_text_is_refused(encrypted: Encrypted) -> None:
     assert outcome(encrypted, SslMode.VERIFY_FULL, ca="no certificate") == "TLS_FAILED"
 
 

@@ -1,4 +1,4 @@
-"""One fault at a time on a real server: readiness names exactly that one, as the role that would capture sees it."""
+"""One fault at a time on a real server: readiness reports exactly that one, as seen by the role that captures."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ READABLE = "GRANT SELECT ON shop.orders TO {role}"
 
 @dataclass(frozen=True)
 class Fault:
-    """What is done to a shop in good order, for which plan, and which check has to fail for it."""
+    """Statements that break a working shop, the plan to check, and the check that has to fail."""
 
     check: str
     statements: tuple[str, ...]
@@ -27,7 +27,7 @@ class Fault:
     tables: tuple[TableName, ...] = (ORDERS,)
 
     def plan(self) -> dict[str, Any]:
-        """What differs from the usual plan."""
+        """The changes to the default plan."""
         mode = PublicationMode.EXISTING if self.existing else PublicationMode.FILTERED
         return {"publication_mode": mode, "tables": self.tables}
 
@@ -78,7 +78,7 @@ FAULTS = {
     ),
     "no key with default identity": Fault("replica_identity", ("ALTER TABLE shop.orders DROP CONSTRAINT orders_pkey",)),
     "identity NOTHING": Fault("replica_identity", ("ALTER TABLE shop.orders REPLICA IDENTITY NOTHING",)),
-    "identity index that is gone": Fault(
+    "identity index that was dropped": Fault(
         "replica_identity",
         (
             "ALTER TABLE shop.orders ADD CONSTRAINT one UNIQUE (id)",
@@ -104,7 +104,7 @@ FAULTS = {
     "publication with a column list": Fault(
         "publication_rows", ("CREATE PUBLICATION pub_{database} FOR TABLE shop.orders (id)",), existing=True
     ),
-    "partitions published by themselves": Fault(
+    "partitions published individually": Fault(
         "partitioned_tables",
         (
             "CREATE TABLE shop.parts (id int PRIMARY KEY) PARTITION BY RANGE (id)",
@@ -124,13 +124,13 @@ def failing(readiness: Readiness) -> set[str]:
     return {check.key for check in readiness.failures}
 
 
-def test_shop_in_good_order_is_ready(shop: Shop) -> None:
+def test_working_shop_is_ready(shop: Shop) -> None:
     readiness = shop.readiness(shop.plan())
     assert [check for check in readiness.checks if check.status is not CheckOutcome.PASS] == []
     assert readiness.status is ReadinessStatus.READY
 
 
-def test_publication_made_beforehand_is_ready(shop: Shop) -> None:
+def test_existing_publication_is_ready(shop: Shop) -> None:
     shop.run(FOREIGN_OWNER, READABLE, "REVOKE CREATE ON DATABASE {database} FROM {role}", PUBLISHED)
     assert shop.readiness(shop.plan(publication_mode=EXISTING)).status is ReadinessStatus.READY
 
@@ -160,7 +160,7 @@ REPAIRED_BY_THEIR_OWN_SQL = (
     "row level security forced on the owner",
     "no key with default identity",
     "identity NOTHING",
-    "identity index that is gone",
+    "identity index that was dropped",
     "key that is deferrable",
     "publication that is missing",
     "publication without the table",
@@ -168,7 +168,7 @@ REPAIRED_BY_THEIR_OWN_SQL = (
     "own publication of inserts only",
     "publication with a row filter",
     "publication with a column list",
-    "partitions published by themselves",
+    "partitions published individually",
 )
 
 
@@ -185,19 +185,19 @@ def test_recommended_sql_repairs_the_fault(shop: Shop, name: str) -> None:
     assert failing(shop.readiness(shop.plan(**fault.plan()))) == set()
 
 
-def test_slot_that_somebody_reads_is_refused(shop: Shop) -> None:
+def test_slot_that_another_client_reads_is_refused(shop: Shop) -> None:
     shop.run(PUBLISHED, "SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')")
     with reader_of(shop.server, shop.name, f"slot_{shop.name}", f"pub_{shop.name}"):
         assert failing(shop.readiness(shop.plan(publication_mode=EXISTING))) == {"slot"}
 
 
-def test_own_slot_of_a_deployed_pipeline_is_no_fault(shop: Shop) -> None:
+def test_own_slot_of_a_deployed_pipeline_is_accepted(shop: Shop) -> None:
     shop.run(PUBLISHED, "SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')")
     with reader_of(shop.server, shop.name, f"slot_{shop.name}", f"pub_{shop.name}"):
         assert failing(shop.readiness(shop.plan(publication_mode=EXISTING, deployed=True))) == set()
 
 
-def test_idle_slot_of_this_database_can_be_taken_up(shop: Shop) -> None:
+def test_idle_slot_of_this_database_can_be_used(shop: Shop) -> None:
     shop.run("SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')")
     assert failing(shop.readiness(shop.plan())) == set()
 
@@ -216,7 +216,7 @@ def test_full_identity_makes_a_table_without_key_capturable(shop: Shop) -> None:
 
 
 def test_publication_via_the_root_makes_a_partitioned_table_capturable(shop: Shop) -> None:
-    shop.run(*FAULTS["partitions published by themselves"].statements)
+    shop.run(*FAULTS["partitions published individually"].statements)
     shop.run("ALTER PUBLICATION pub_{database} SET (publish_via_partition_root = true)")
     plan = shop.plan(publication_mode=EXISTING, tables=(TableName("shop", "parts"),))
     assert failing(shop.readiness(plan)) == set()
@@ -233,14 +233,14 @@ def test_member_of_a_managed_replication_role_may_replicate(shop: Shop) -> None:
 @pytest.mark.parametrize(
     "statement", ["ALTER ROLE {role} NOREPLICATION", "REVOKE CREATE ON DATABASE {database} FROM {role}"]
 )
-def test_without_a_plan_only_what_is_wrong_for_everybody_fails(shop: Shop, statement: str) -> None:
+def test_without_a_plan_only_general_checks_fail(shop: Shop, statement: str) -> None:
     shop.run(statement)
     expected = {"replication_privilege"} if "REPLICATION" in statement else set()
     assert failing(shop.readiness(None)) == expected
     assert shop.readiness(None).status is not ReadinessStatus.READY
 
 
-def test_role_without_any_right_can_still_be_judged(shop: Shop) -> None:
+def test_role_without_any_privilege_can_still_be_checked(shop: Shop) -> None:
     shop.run(
         FOREIGN_OWNER,
         "ALTER SCHEMA shop OWNER TO postgres",
@@ -252,8 +252,8 @@ def test_role_without_any_right_can_still_be_judged(shop: Shop) -> None:
 
 
 @pytest.fixture(scope="module")
-def narrow() -> Iterator[RunningPostgreSQL]:
-    """A server with one slot, one sender, and no patience for slots that nobody reads."""
+def limited() -> Iterator[RunningPostgreSQL]:
+    """A server with one slot and one sender, which keeps little log for a slot that nobody reads."""
     settings = {
         "max_replication_slots": "1",
         "max_wal_senders": "1",
@@ -264,22 +264,22 @@ def narrow() -> Iterator[RunningPostgreSQL]:
         yield server
 
 
-def test_no_free_slot_is_foreseen(narrow: RunningPostgreSQL) -> None:
-    with open_shop(narrow) as shop:
+def test_no_free_slot_is_reported(limited: RunningPostgreSQL) -> None:
+    with open_shop(limited) as shop:
         shop.run("SELECT pg_create_physical_replication_slot('somebody')")
         assert failing(shop.readiness(shop.plan())) == {"replication_slots"}
 
 
-def test_no_free_sender_is_foreseen(narrow: RunningPostgreSQL) -> None:
-    with open_shop(narrow) as shop:
+def test_no_free_sender_is_reported(limited: RunningPostgreSQL) -> None:
+    with open_shop(limited) as shop:
         shop.run(PUBLISHED, "SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')")
-        with reader_of(narrow, shop.name, f"slot_{shop.name}", f"pub_{shop.name}"):
+        with reader_of(limited, shop.name, f"slot_{shop.name}", f"pub_{shop.name}"):
             other_slot = shop.plan(publication_mode=EXISTING, slot_name="another")
             assert failing(shop.readiness(other_slot)) == {"replication_slots", "wal_senders"}
 
 
-def test_slot_whose_log_is_gone_is_seen(narrow: RunningPostgreSQL) -> None:
-    with open_shop(narrow) as shop:
+def test_slot_whose_log_was_removed_is_reported(limited: RunningPostgreSQL) -> None:
+    with open_shop(limited) as shop:
         shop.run("SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')")
         for _ in range(4):
             shop.run("CREATE TABLE shop.filler AS SELECT 1", "DROP TABLE shop.filler", "SELECT pg_switch_wal()")
@@ -288,7 +288,7 @@ def test_slot_whose_log_is_gone_is_seen(narrow: RunningPostgreSQL) -> None:
 
 
 @pytest.mark.parametrize("level", ["replica", "minimal"])
-def test_too_little_in_the_log_is_foreseen(level: str) -> None:
+def test_too_low_wal_level_is_reported(level: str) -> None:
     settings = {"wal_level": level, "max_wal_senders": "0" if level == "minimal" else "10"}
     with running_postgresql(settings) as server, open_shop(server) as shop:
         expected = {"wal_level"} if level == "replica" else {"wal_level", "wal_senders"}

@@ -1,4 +1,4 @@
-"""What a delivery would find on a real server, and whether the verdict agrees with what PostgreSQL then does."""
+"""The verdict on targets of a real server, and that PostgreSQL itself agrees with it."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,13 +17,13 @@ from tests.support.postgresql import ORDERS, Shop, client
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 COPY = TableName("copy", "orders")
-MADE = "CREATE TABLE copy.orders (id bigint PRIMARY KEY, customer text, amount numeric(10, 2))"
+CREATED = "CREATE TABLE copy.orders (id bigint PRIMARY KEY, customer text, amount numeric(10, 2))"
 OWNED = "ALTER TABLE copy.orders OWNER TO {role}"
 GRANTED = "GRANT SELECT, INSERT, UPDATE, DELETE ON copy.orders TO {role}"
 
 
 def source_orders(shop: Shop) -> SourceTable:
-    """The shop's orders as discovery keeps them."""
+    """The shop's orders as discovery stores them."""
     listing = client(shop.endpoint).list_tables(Deadline.after(15))
     raw = next(table for table in listing.tables if table.name == ORDERS)
     return source_tables([raw], "s", NOW)[0]
@@ -53,14 +53,14 @@ def copy_schema(shop: Shop) -> None:
     shop.run("CREATE SCHEMA copy AUTHORIZATION {role}")
 
 
-def test_empty_schema_of_the_role_is_ready_for_a_table_to_be_made(shop: Shop) -> None:
+def test_empty_schema_of_the_role_is_ready_for_a_new_table(shop: Shop) -> None:
     found = verdict(shop)
     assert found.problems == ()
     assert found.warnings == ()
 
 
-def test_equal_table_with_all_rights_is_ready(shop: Shop) -> None:
-    shop.run(MADE, GRANTED)
+def test_equal_table_with_all_privileges_is_ready(shop: Shop) -> None:
+    shop.run(CREATED, GRANTED)
     found = verdict(shop, auto_create=False, auto_evolve=False)
     assert found.problems == ()
     assert found.warnings == ()
@@ -74,33 +74,33 @@ PROBLEMS = {
         {},
         "GRANT CREATE ON SCHEMA",
     ),
-    "no table and none to be made": ((), {"auto_create": False}, "auto_create is off"),
+    "no table and auto_create off": ((), {"auto_create": False}, "auto_create is off"),
     "view": (("CREATE VIEW copy.orders AS SELECT 1 AS id",), {}, "is a view"),
-    "no DELETE": ((MADE, "GRANT SELECT, INSERT, UPDATE ON copy.orders TO {role}"), {}, "lacks DELETE"),
-    "no SELECT": ((MADE, "GRANT INSERT, UPDATE, DELETE ON copy.orders TO {role}"), {}, "lacks SELECT"),
-    "no unique key": ((MADE, OWNED, "ALTER TABLE copy.orders DROP CONSTRAINT orders_pkey"), {}, "ADD PRIMARY KEY"),
+    "no DELETE": ((CREATED, "GRANT SELECT, INSERT, UPDATE ON copy.orders TO {role}"), {}, "lacks DELETE"),
+    "no SELECT": ((CREATED, "GRANT INSERT, UPDATE, DELETE ON copy.orders TO {role}"), {}, "lacks SELECT"),
+    "no unique key": ((CREATED, OWNED, "ALTER TABLE copy.orders DROP CONSTRAINT orders_pkey"), {}, "ADD PRIMARY KEY"),
     "key that ON CONFLICT cannot name": (
-        (MADE, OWNED, "ALTER TABLE copy.orders DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id) DEFERRABLE"),
+        (CREATED, OWNED, "ALTER TABLE copy.orders DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id) DEFERRABLE"),
         {},
         "ADD PRIMARY KEY",
     ),
     "column missing": (
-        (MADE, OWNED, "ALTER TABLE copy.orders DROP COLUMN amount"),
+        (CREATED, OWNED, "ALTER TABLE copy.orders DROP COLUMN amount"),
         {"auto_evolve": False},
         "lacks columns amount",
     ),
     "column missing in another's table": (
-        (MADE, GRANTED, "ALTER TABLE copy.orders DROP COLUMN amount"),
+        (CREATED, GRANTED, "ALTER TABLE copy.orders DROP COLUMN amount"),
         {},
         "only its owner may add them",
     ),
-    "column that nobody fills": (
-        (MADE, OWNED, "ALTER TABLE copy.orders ADD COLUMN region text NOT NULL"),
+    "NOT NULL column without a source": (
+        (CREATED, OWNED, "ALTER TABLE copy.orders ADD COLUMN region text NOT NULL"),
         {},
         "NOT NULL",
     ),
-    "column that fills itself": (
-        (MADE, OWNED, "ALTER TABLE copy.orders ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY"),
+    "generated column": (
+        (CREATED, OWNED, "ALTER TABLE copy.orders ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY"),
         {},
         "take no values",
     ),
@@ -109,11 +109,11 @@ PROBLEMS = {
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_each_fault_of_a_target_is_a_problem(shop: Shop, name: str) -> None:
-    statements, options, says = PROBLEMS[name]
+    statements, options, text = PROBLEMS[name]
     shop.run(*statements)
     found = problem(verdict(shop, **options))
     assert found.code == "TARGET_NOT_READY"
-    assert says in found.message
+    assert text in found.message
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_each_fault_of_a_target_is_a_problem(shop: Shop, name: str) -> None:
         "no SELECT",
         "no unique key",
         "key that ON CONFLICT cannot name",
-        "column that nobody fills",
-        "column that fills itself",
+        "NOT NULL column without a source",
+        "generated column",
         "no such schema",
         "schema that may not be used",
         "view",
@@ -144,7 +144,7 @@ def test_postgresql_agrees_with_the_problem(shop: Shop, name: str) -> None:
 
 def test_columns_with_a_default_or_identity_may_be_missing_in_the_topic(shop: Shop) -> None:
     shop.run(
-        MADE,
+        CREATED,
         OWNED,
         "ALTER TABLE copy.orders ADD COLUMN at timestamptz NOT NULL DEFAULT now(), "
         "ADD COLUMN number int GENERATED ALWAYS AS IDENTITY",
@@ -152,18 +152,18 @@ def test_columns_with_a_default_or_identity_may_be_missing_in_the_topic(shop: Sh
     assert verdict(shop).problems == ()
 
 
-def test_unique_key_in_another_order_serves_an_upsert(shop: Shop) -> None:
+def test_unique_key_in_another_order_allows_an_upsert(shop: Shop) -> None:
     shop.run("ALTER TABLE shop.orders DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id, customer)")
     shop.run("CREATE TABLE copy.orders (id bigint, customer text, amount numeric(10, 2), UNIQUE (customer, id))", OWNED)
     assert verdict(shop).problems == ()
 
 
 def test_insert_needs_no_key_and_no_other_privilege(shop: Shop) -> None:
-    shop.run(MADE, "ALTER TABLE copy.orders DROP CONSTRAINT orders_pkey", "GRANT INSERT ON copy.orders TO {role}")
+    shop.run(CREATED, "ALTER TABLE copy.orders DROP CONSTRAINT orders_pkey", "GRANT INSERT ON copy.orders TO {role}")
     assert verdict(shop, write_mode=WriteMode.INSERT).problems == ()
 
 
-def test_odd_names_are_found_as_they_are(shop: Shop) -> None:
+def test_unusual_names_are_found_unchanged(shop: Shop) -> None:
     shop.run('CREATE TABLE copy."Odd ""name" (id bigint PRIMARY KEY)', "CREATE TABLE copy.odd (id bigint PRIMARY KEY)")
     found = facts(shop, TableName("copy", 'Odd "name'), TableName("copy", "ODD"))
     assert [table.name.table_name for table in found.tables] == ['Odd "name']

@@ -1,4 +1,4 @@
-"""Deliveries whose operations are open, fail, or move them to another schema."""
+"""Deliveries whose operations are open or fail."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +11,8 @@ from tests.support.sandbox import Json, Sandbox
 
 
 @contextmanager
-def an_open_deploy(sandbox: Sandbox) -> Iterator[Json]:
-    """The response to a deploy that Connect has not confirmed, while it still does not answer."""
+def open_deploy(sandbox: Sandbox) -> Iterator[Json]:
+    """The response to a deploy whose outcome is unknown; Connect does not respond inside the block."""
     double, destination = sandbox.doubles.connect_double, sandbox.new_destination()
     path, body = f"/destinations/{destination['id']}/deploy", sandbox.delivery_body(sandbox.pipeline)
     faults = [
@@ -30,7 +30,7 @@ def an_open_deploy(sandbox: Sandbox) -> Iterator[Json]:
 
 
 def test_a_delivery_is_shown_while_its_deploy_is_open(sandbox: Sandbox) -> None:
-    with an_open_deploy(sandbox) as created:
+    with open_deploy(sandbox) as created:
         path = f"/deliveries/{created['id']}"
         shown = sandbox.admin.get_ok(path)
         assert (shown["desired_state"], shown["open_operation"]) == ("DRAFT", created["open_operation"])
@@ -40,27 +40,27 @@ def test_a_delivery_is_shown_while_its_deploy_is_open(sandbox: Sandbox) -> None:
         assert status["observed_state"] != "RUNNING"
 
 
-def test_a_delivery_is_not_touched_while_its_deploy_is_open(sandbox: Sandbox) -> None:
-    with an_open_deploy(sandbox) as created:
+def test_a_delivery_cannot_be_changed_while_its_deploy_is_open(sandbox: Sandbox) -> None:
+    with open_deploy(sandbox) as created:
         own = f"/deliveries/{created['id']}"
-        through = f"/destinations/{created['destination_id']}/deliveries/{created['id']}"
+        below_destination = f"/destinations/{created['destination_id']}/deliveries/{created['id']}"
         mappings = {"mappings": created["mappings"]}
         for path in (f"{own}/pause", f"{own}/resume", f"{own}/restart", f"{own}/restart-task?task=0"):
             assert_error(sandbox.admin.post(path), 409, "OPERATION_IN_PROGRESS")
-        for path in (own, through):
+        for path in (own, below_destination):
             assert_error(sandbox.admin.delete(path), 409, "OPERATION_IN_PROGRESS")
             assert_error(sandbox.admin.put(f"{path}/mappings", mappings), 409, "OPERATION_IN_PROGRESS")
 
 
-def test_a_delivery_that_is_not_being_deployed_is_not_found(sandbox: Sandbox) -> None:
-    with an_open_deploy(sandbox) as created:
+def test_an_open_deploy_is_found_only_by_its_own_id_and_destination(sandbox: Sandbox) -> None:
+    with open_deploy(sandbox) as created:
         other = sandbox.new_destination()["id"]
         assert_error(sandbox.admin.delete(f"/destinations/{other}/deliveries/{created['id']}"), 404, "NOT_FOUND")
         assert_error(sandbox.admin.get(f"/deliveries/{created['open_operation']['id']}"), 404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize("verb", ["pause", "restart"])
-def test_one_sink_with_an_open_operation_is_reported_as_such(sandbox: Sandbox, verb: str) -> None:
+def test_a_sink_with_an_open_operation_is_reported_with_its_error(sandbox: Sandbox, verb: str) -> None:
     delivery = sandbox.new_delivery()
     path = f"/destinations/{delivery['destination_id']}/{verb}?delivery_id={delivery['id']}"
     fault = sandbox.doubles.connect_double.plant(
@@ -73,33 +73,8 @@ def test_one_sink_with_an_open_operation_is_reported_as_such(sandbox: Sandbox, v
     assert one["error"]["code"] == "OPERATION_IN_PROGRESS"
 
 
-def test_the_state_of_a_sink_that_fails_is_observed_now(sandbox: Sandbox) -> None:
+def test_a_sink_that_fails_is_reported_with_its_current_state(sandbox: Sandbox) -> None:
     delivery = sandbox.new_delivery()
     sandbox.doubles.connect_double.drop(delivery["connector_name"])
     [one] = sandbox.admin.post(f"/destinations/{delivery['destination_id']}/pause").json()["deliveries"]
     assert (one["observed_state"], one["error"]["code"]) == ("NOT_DEPLOYED", "STATE_CONFLICT")
-
-
-def test_a_delivery_moves_to_another_schema_and_claims_only_its_tables_there(sandbox: Sandbox) -> None:
-    delivery = sandbox.new_delivery()
-    topic, path = sandbox.pipeline["topics"][0], f"/deliveries/{delivery['id']}/mappings"
-    there = [sandbox.mapping(topic, "lake")]
-    moved = sandbox.admin.put(path, {"mappings": there})
-    assert (moved.status_code, moved.json()["mappings"]) == (200, there), moved.text
-    config = sandbox.doubles.connect_double.config_of(delivery["connector_name"])
-    assert "lake" in config["collection.name.format"]
-    sandbox.new_delivery(mappings=delivery["mappings"])
-    body = sandbox.delivery_body(sandbox.pipeline, mappings=there)
-    response = sandbox.admin.post(f"/destinations/{sandbox.new_destination()['id']}/deploy", body)
-    assert_error(response, 409, "TARGET_TABLE_CONFLICT")
-
-
-def test_a_move_to_another_schema_that_fails_leaves_everything_where_it_was(sandbox: Sandbox) -> None:
-    delivery, topic = sandbox.new_delivery(), sandbox.pipeline["topics"][0]
-    there = [sandbox.mapping(topic, "no_such_schema")]
-    response = sandbox.admin.put(f"/deliveries/{delivery['id']}/mappings", {"mappings": there})
-    assert_error(response, 422, "TARGET_NOT_READY")
-    assert sandbox.admin.get_ok(f"/deliveries/{delivery['id']}")["mappings"] == delivery["mappings"]
-    body = sandbox.delivery_body(sandbox.pipeline, mappings=delivery["mappings"])
-    response = sandbox.admin.post(f"/destinations/{sandbox.new_destination()['id']}/deploy", body)
-    assert_error(response, 409, "TARGET_TABLE_CONFLICT")
