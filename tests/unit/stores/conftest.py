@@ -1,11 +1,42 @@
-"""Empty tables on moto for every test here, and a store whose reply is lost."""
+"""Tables on moto for every test here, empty each time, and the interceptor that their requests pass."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from tests.integration.stores.conftest import _store_fixture, store_fixture
-from tests.support.call_interceptor import InterceptedCall, Point
+from tests.support.call_interceptor import CallInterceptor, InterceptedCall, Point
+from tests.support.tables import Tables, on_moto
 
-__all__ = ["_store_fixture", "lose_first_reply", "store_fixture"]
+
+@dataclass(frozen=True, kw_only=True)
+class StoreFixture:
+    """The tables and the interceptor of their requests."""
+
+    tables: Tables
+    interceptor: CallInterceptor
+
+
+@pytest.fixture(scope="module")
+def _store_fixture() -> Iterator[tuple[StoreFixture, Any]]:
+    interceptor = CallInterceptor()
+    with on_moto(interceptor) as tables:
+        before, empty = tables.keep(), tables.keep()
+        for rows in empty.values():
+            rows.clear()
+        yield StoreFixture(tables=tables, interceptor=interceptor), empty
+        # Tests of other folders may use the same tables for the whole session.
+        tables.restore(before)
+
+
+@pytest.fixture
+def store_fixture(_store_fixture: tuple[StoreFixture, Any]) -> StoreFixture:
+    """Empty tables."""
+    made, empty = _store_fixture
+    made.tables.restore(empty)
+    return made
 
 
 def lose_first_reply(point: Point, send: InterceptedCall) -> object:

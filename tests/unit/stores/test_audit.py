@@ -7,7 +7,7 @@ import pytest
 from chalicelib.domain.audit import AuditRecord, Outcome
 from chalicelib.stores.audit import Audit
 from chalicelib.stores.transaction import Transaction
-from tests.integration.stores.conftest import StoreFixture
+from tests.unit.stores.conftest import StoreFixture
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 

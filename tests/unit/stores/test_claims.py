@@ -5,7 +5,7 @@ import pytest
 from chalicelib.errors import WriteConflict
 from chalicelib.stores.claims import Claims, Targets, target_key, with_tables
 from chalicelib.stores.transaction import Transaction
-from tests.integration.stores.conftest import StoreFixture
+from tests.unit.stores.conftest import StoreFixture
 
 
 def take(key: str, holder: str) -> None:

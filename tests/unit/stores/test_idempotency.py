@@ -9,9 +9,8 @@ from chalicelib.domain.idempotency import LEASE, Claim, KeptAnswer
 from chalicelib.errors import Conflict, RequestInProgress, StoreUnavailable
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.idempotency import IdempotencyStore
-from tests.integration.stores.conftest import StoreFixture
 from tests.support.call_interceptor import InterceptedCall, Point
-from tests.unit.stores.conftest import lose_first_reply
+from tests.unit.stores.conftest import StoreFixture, lose_first_reply
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ANSWER = KeptAnswer(status=201, headers=(("Location", "/x"),), body='{"token": "planted"}')

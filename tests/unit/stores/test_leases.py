@@ -10,8 +10,7 @@ from chalicelib.errors import WriteConflict
 from chalicelib.stores.jobs import OPEN, Jobs
 from chalicelib.stores.leases import take_lease
 from chalicelib.stores.transaction import Transaction
-from tests.integration.stores.conftest import StoreFixture
-from tests.unit.stores.conftest import lose_first_reply
+from tests.unit.stores.conftest import StoreFixture, lose_first_reply
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 UNTIL = NOW + timedelta(seconds=60)

@@ -9,7 +9,7 @@ from chalicelib.domain.access import Role
 from chalicelib.domain.user import Session, User
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.users import Sessions, Users
-from tests.integration.stores.conftest import StoreFixture
+from tests.unit.stores.conftest import StoreFixture
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 USER = User(id="user", email="user@example.com", role=Role.OPS, created_at=NOW, updated_at=NOW)
