@@ -10,8 +10,8 @@ def opened(app: InProcessApp, source: Source) -> str:
 
 
 def rotated(app: InProcessApp, source: Source, password: str) -> Source:
-    given = changed(source, secrets={"password": Secret(password)})
-    return app.services.sources.update(app.context(), source.id, given)
+    data = changed(source, secrets={"password": Secret(password)})
+    return app.services.sources.update(app.context(), source.id, data)
 
 
 def test_a_process_reads_the_sealed_secrets_of_one_version_once(app: InProcessApp) -> None:
