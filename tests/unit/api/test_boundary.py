@@ -81,7 +81,7 @@ def test_a_public_route_authenticates_nobody() -> None:
     assert through_lambda_event(make_edge().app)("GET", "/api/v1/wall", {"x-test-role": "nonsense"}, b"").status == 200
 
 
-def test_cookies_that_the_gateway_splits_are_joined() -> None:
+def test_cookies_that_api_gateway_splits_are_joined() -> None:
     app = make_edge().app
     event = {**lambda_event(app, "GET", "/api/v1/wall"), "multiValueHeaders": {"Cookie": ["a=1", "b=2"]}}
     assert app(event, None)["body"] == "a=1; b=2 127.0.0.1"

@@ -99,7 +99,7 @@ def _answer_as_a_web_server(listener: socket.socket) -> None:
         connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
 
 
-def test_no_time_left_means_that_nobody_is_asked() -> None:
+def test_no_request_is_sent_after_the_deadline() -> None:
     def check_host(_: str) -> tuple[str, ...]:
         raise AssertionError("asked")
 

@@ -29,7 +29,7 @@ def test_a_rotated_secret_is_opened_as_it_is_now(app: InProcessApp) -> None:
     assert opened(app, rotated(app, source, "another password")) == "another password"
 
 
-def test_who_still_holds_the_old_version_opens_no_older_secret_than_is_stored(app: InProcessApp) -> None:
+def test_an_older_version_of_a_source_opens_the_stored_secret(app: InProcessApp) -> None:
     source = app.source()
     rotated(app, source, "another password")
     app.restart()

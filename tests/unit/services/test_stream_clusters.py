@@ -68,7 +68,7 @@ def test_unused_brokers_may_be_replaced_by_another_kafka(app: InProcessApp, anot
     assert moved(app, made, NOWHERE).kafka_cluster_id is None
 
 
-def test_brokers_that_something_runs_on_stay_the_same_kafka(app: InProcessApp, another: KafkaDouble) -> None:
+def test_brokers_in_use_cannot_be_replaced_by_another_kafka(app: InProcessApp, another: KafkaDouble) -> None:
     used = app.services.stream_clusters.get(app.cluster.stream_cluster_id)
     with pytest.raises(Conflict) as refused:
         moved(app, used, another.address)
@@ -77,7 +77,9 @@ def test_brokers_that_something_runs_on_stay_the_same_kafka(app: InProcessApp, a
     assert (away.health.status, away.kafka_cluster_id) == (HealthStatus.UNHEALTHY, used.kafka_cluster_id)
 
 
-def test_workers_that_come_while_the_brokers_are_replaced_keep_them(app: InProcessApp, another: KafkaDouble) -> None:
+def test_brokers_are_not_replaced_when_workers_are_registered_meanwhile(
+    app: InProcessApp, another: KafkaDouble
+) -> None:
     made = app.stream
 
     def register_first(endpoint: Endpoint) -> Kafka:
@@ -91,7 +93,7 @@ def test_workers_that_come_while_the_brokers_are_replaced_keep_them(app: InProce
     assert app.services.stream_clusters.get(made.id) == made
 
 
-def test_what_is_not_secret_is_replaced_as_a_whole(app: InProcessApp) -> None:
+def test_values_that_are_not_secret_are_replaced_completely(app: InProcessApp) -> None:
     made = registered(app, NOWHERE)
     data = replace(app.stream_input(NOWHERE), name="other", security_protocol=SecurityProtocol.SSL)
     now = service(app).update(app.context(), made.id, data)

@@ -27,7 +27,7 @@ def test_a_claim_has_one_holder(store_fixture: StoreFixture) -> None:
     assert (refused.value.label, Claims().find("name/a")) == ("name", "first")
 
 
-def test_only_its_holder_gives_a_claim_back_and_twice_does_no_harm(store_fixture: StoreFixture) -> None:
+def test_only_its_holder_can_release_a_claim_and_twice_is_harmless(store_fixture: StoreFixture) -> None:
     take("name/a", "first")
     with pytest.raises(WriteConflict):
         release("name/a", "second")
@@ -37,7 +37,7 @@ def test_only_its_holder_gives_a_claim_back_and_twice_does_no_harm(store_fixture
     take("name/a", "second")
 
 
-def test_target_tables_are_replaced_only_by_who_has_read_the_last_version(store_fixture: StoreFixture) -> None:
+def test_target_tables_are_replaced_only_with_the_last_version(store_fixture: StoreFixture) -> None:
     targets, key = Targets(), target_key("host", 5432, "database", "schema")
     assert targets.holders(key) == ({}, 0)
 

@@ -36,7 +36,7 @@ def save(users: Users, entity: User) -> User:
     return saved
 
 
-def test_what_was_put_is_found_and_what_was_not_is_not(store_fixture: StoreFixture) -> None:
+def test_only_stored_documents_are_found(store_fixture: StoreFixture) -> None:
     users = Users()
     put(users, user(1))
     assert users.get("user-1") == user(1)
@@ -72,7 +72,7 @@ def test_of_several_writes_all_happen_or_none(store_fixture: StoreFixture) -> No
     assert users.find("user-2") is None
 
 
-def test_what_is_referred_to_is_not_removed_and_a_reference_leads_somewhere(store_fixture: StoreFixture) -> None:
+def test_a_referenced_document_is_not_removed_and_references_need_a_document(store_fixture: StoreFixture) -> None:
     users = Users()
     put(users, user(1))
 
@@ -99,7 +99,7 @@ def test_what_is_referred_to_is_not_removed_and_a_reference_leads_somewhere(stor
     assert users.find("user-1") is None
 
 
-def test_a_reference_to_what_was_read_is_refused_when_it_was_written_since(store_fixture: StoreFixture) -> None:
+def test_a_reference_to_a_revision_is_refused_when_the_document_has_changed(store_fixture: StoreFixture) -> None:
     users = Users()
     put(users, user(1))
     read = users.get("user-1")
@@ -111,7 +111,7 @@ def test_a_reference_to_what_was_read_is_refused_when_it_was_written_since(store
     assert (refused.value.label, users.references("user-1")) == ("user.missing", 0)
 
 
-def test_a_change_that_only_something_unused_may_have_is_refused_once_something_points_at_it(
+def test_a_change_that_requires_an_unused_document_is_refused_when_it_is_referenced(
     store_fixture: StoreFixture,
 ) -> None:
     users = Users()
@@ -125,7 +125,7 @@ def test_a_change_that_only_something_unused_may_have_is_refused_once_something_
     assert (refused.value.label, users.get("user-1").role) == ("user.changed", Role.OPS)
 
 
-def test_a_list_is_newest_first_in_pages_that_leave_nothing_out(store_fixture: StoreFixture) -> None:
+def test_a_list_is_newest_first_in_complete_pages(store_fixture: StoreFixture) -> None:
     users = Users()
     put(users, *(user(number) for number in range(7)))
     seen, after = [], None
@@ -144,7 +144,7 @@ def _lost(_point: Point, call: InterceptedCall) -> object:
     raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
 
-def test_a_commit_whose_reply_is_lost_knows_that_it_won(store_fixture: StoreFixture) -> None:
+def test_a_commit_whose_reply_is_lost_is_recognised_as_successful(store_fixture: StoreFixture) -> None:
     users = Users()
     store_fixture.interceptor.watch(lambda point, call: _lost(point, call) if point.number == 0 else call())
     put(users, user(1))
@@ -155,7 +155,7 @@ def test_a_commit_whose_reply_is_lost_knows_that_it_won(store_fixture: StoreFixt
     assert users.get("user-1") == saved
 
 
-def test_a_commit_that_another_one_overtook_is_not_taken_for_its_own(store_fixture: StoreFixture) -> None:
+def test_a_commit_that_lost_to_another_one_is_a_conflict(store_fixture: StoreFixture) -> None:
     users = Users()
     put(users, user(1))
 
@@ -175,14 +175,14 @@ def _silent(_point: Point, _call: InterceptedCall) -> object:
     raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
 
-def test_a_commit_that_is_never_answered_says_that_its_outcome_is_unknown(store_fixture: StoreFixture) -> None:
+def test_a_commit_that_is_never_answered_raises_store_unavailable(store_fixture: StoreFixture) -> None:
     store_fixture.interceptor.watch(_silent)
     with pytest.raises(StoreUnavailable):
         put(Users(), user(1))
     store_fixture.interceptor.unwatch()
 
 
-def test_a_read_that_is_never_answered_says_that_the_store_is_unavailable(store_fixture: StoreFixture) -> None:
+def test_a_read_that_is_never_answered_raises_store_unavailable(store_fixture: StoreFixture) -> None:
     users = Users()
     store_fixture.interceptor.watch(_silent)
     for read in (lambda: users.find("user-1"), lambda: users.list(limit=1), lambda: users.references("user-1")):

@@ -40,7 +40,7 @@ def claimed(store: IdempotencyStore, *, after: float = 0, body: str = "body") ->
     return got
 
 
-def test_a_kept_answer_is_given_again(store: IdempotencyStore) -> None:
+def test_a_stored_answer_is_returned_again(store: IdempotencyStore) -> None:
     store.finish(claimed(store), ANSWER)
     assert store.claim("key", "body", NOW + timedelta(hours=23)) == ANSWER
 
@@ -67,7 +67,9 @@ def test_the_same_request_waits_while_the_first_runs(store: IdempotencyStore) ->
     assert refused.value.retry_after_seconds == 30
 
 
-def test_a_claim_whose_worker_died_goes_to_the_next_and_only_that_one_keeps_its_answer(store: IdempotencyStore) -> None:
+def test_a_claim_of_a_dead_worker_is_taken_over_and_only_the_new_owner_stores_its_answer(
+    store: IdempotencyStore,
+) -> None:
     first = claimed(store)
     second = claimed(store, after=35)
     store.finish(first, KeptAnswer(status=500, headers=(), body="late"))
@@ -81,14 +83,12 @@ def test_a_released_key_is_free(store: IdempotencyStore) -> None:
     claimed(store, body="other")
 
 
-def test_after_a_day_a_key_is_free_even_when_its_row_is_still_there(store: IdempotencyStore) -> None:
+def test_after_a_day_a_key_is_free_even_when_its_row_still_exists(store: IdempotencyStore) -> None:
     store.finish(claimed(store), ANSWER)
     claimed(store, after=24 * 3600 + 1, body="other")
 
 
-def test_a_store_that_never_answers_is_said_to_be_unavailable(
-    store: IdempotencyStore, store_fixture: StoreFixture
-) -> None:
+def test_a_store_that_never_answers_is_unavailable(store: IdempotencyStore, store_fixture: StoreFixture) -> None:
     claim = claimed(store)
 
     def silent(_point: Point, _call: InterceptedCall) -> object:

@@ -106,7 +106,7 @@ def test_every_part_of_ten_thousand_connectors_fits_into_an_item(tables: Tables)
     assert max(len(body) for body in bodies) < 100_000
 
 
-def test_one_changed_connector_costs_one_part(tables: Tables, interceptor: CallInterceptor) -> None:
+def test_one_changed_connector_writes_one_part(tables: Tables, interceptor: CallInterceptor) -> None:
     observations = Observations()
     observations.write("k", view(5_000), changed=True)
     for row in ObservationRow.query("k", ObservationRow.part.startswith("body/")):
@@ -118,7 +118,7 @@ def test_one_changed_connector_costs_one_part(tables: Tables, interceptor: CallI
     assert Observations().read(["k"])["k"].snapshot.observed["c7"].state is ObservedState.FAILED
 
 
-def test_a_later_observation_of_the_same_costs_no_part(tables: Tables, interceptor: CallInterceptor) -> None:
+def test_an_unchanged_observation_writes_no_part(tables: Tables, interceptor: CallInterceptor) -> None:
     observations = Observations()
     observations.write("k", view(5_000), changed=True)
     later = view(5_000)
@@ -129,7 +129,7 @@ def test_a_later_observation_of_the_same_costs_no_part(tables: Tables, intercept
     assert written(interceptor, observations, later, changed=True) == ["UpdateItem"]
 
 
-def test_a_body_that_is_known_is_not_read_again(tables: Tables, interceptor: CallInterceptor) -> None:
+def test_a_body_that_the_process_has_read_is_not_read_again(tables: Tables, interceptor: CallInterceptor) -> None:
     observations = Observations()
     observations.write("k", view(5_000), changed=True)
     interceptor.watch()
@@ -137,7 +137,7 @@ def test_a_body_that_is_known_is_not_read_again(tables: Tables, interceptor: Cal
     assert [point.what for point in interceptor.unwatch()] == ["BatchGetItem"]
 
 
-def test_a_body_that_was_partly_written_is_not_used_and_then_written_anew(tables: Tables) -> None:
+def test_an_incomplete_body_is_not_used_and_is_written_again(tables: Tables) -> None:
     Observations().write("k", view(5_000), changed=True)
     ObservationRow("k", "body/3").delete()
     fresh = Observations()
@@ -147,7 +147,7 @@ def test_a_body_that_was_partly_written_is_not_used_and_then_written_anew(tables
 
 
 @pytest.mark.parametrize("changed", [True, False])
-def test_of_two_ticks_at_the_same_moment_the_first_one_counts(tables: Tables, changed: bool) -> None:
+def test_of_two_concurrent_ticks_only_the_first_is_stored(tables: Tables, changed: bool) -> None:
     first, second = Observations(), Observations()
     first.write("k", view(2), changed=True)
     views = [replace(one.read(["k"])["k"], observed_at=NOW) for one in (first, second)]
@@ -159,7 +159,7 @@ def test_of_two_ticks_at_the_same_moment_the_first_one_counts(tables: Tables, ch
     assert states == {"c0": ObservedState.FAILED, "c1": ObservedState.RUNNING}
 
 
-def test_that_connect_cannot_be_read_is_stored_whatever_was_stored_meanwhile(tables: Tables) -> None:
+def test_an_unreadable_cluster_is_stored_over_an_earlier_view(tables: Tables) -> None:
     observations = Observations()
     observations.write("k", view(2), changed=True)
     assert observations.write("k", ClusterView(observed_at=NOW, unreadable="Out of reach."), changed=False)
@@ -178,7 +178,7 @@ def test_a_tick_begins_with_one_call(tables: Tables, interceptor: CallIntercepto
     assert seen == observations.read(["k"])["k"]
 
 
-def test_a_head_whose_body_is_new_to_the_process_is_read_once_more(
+def test_a_body_that_the_process_has_not_read_is_read_with_its_head(
     tables: Tables, interceptor: CallInterceptor
 ) -> None:
     clusters, _ = registered()
@@ -203,7 +203,7 @@ def test_a_change_of_what_is_desired_is_counted_in_the_head(tables: Tables) -> N
     assert (seen.epoch, len(seen.snapshot.desired)) == (1, 2)
 
 
-def test_an_unreadable_cluster_keeps_what_was_known(tables: Tables) -> None:
+def test_an_unreadable_cluster_keeps_its_snapshot(tables: Tables) -> None:
     observations = Observations()
     observations.write("k", view(2), changed=True)
     seen = observations.read(["k"])["k"]
@@ -235,7 +235,7 @@ def stored(observations: Observations, *transitions: Transition, connectors: int
     return result
 
 
-def test_transitions_are_there_for_the_next_tick_until_they_are_removed(tables: Tables) -> None:
+def test_transitions_are_stored_until_they_are_removed(tables: Tables) -> None:
     first = stored(Observations(), transition(), transition("c1"))
     assert first.transitions == (transition(), transition("c1"))
     again = looked(Observations())
@@ -245,7 +245,7 @@ def test_transitions_are_there_for_the_next_tick_until_they_are_removed(tables: 
     assert looked(Observations()).transitions == ()
 
 
-def test_a_change_with_its_transition_is_one_write_and_removing_it_another(
+def test_a_change_and_its_transition_are_one_write_and_the_removal_is_another(
     tables: Tables, interceptor: CallInterceptor
 ) -> None:
     observations = Observations()
@@ -270,7 +270,9 @@ def test_transitions_may_be_stored_without_another_body(tables: Tables) -> None:
 
 
 @pytest.mark.parametrize("unreadable", [None, "Out of reach."])
-def test_of_two_ticks_with_transitions_the_first_one_counts(tables: Tables, unreadable: str | None) -> None:
+def test_of_two_concurrent_ticks_with_transitions_only_the_first_is_stored(
+    tables: Tables, unreadable: str | None
+) -> None:
     first, second = Observations(), Observations()
     stored(first)
     views = [replace(looked(one), unreadable=unreadable) for one in (first, second)]
@@ -279,7 +281,7 @@ def test_of_two_ticks_with_transitions_the_first_one_counts(tables: Tables, unre
     assert looked(second).transitions == (transition("c0"),)
 
 
-def test_who_has_read_transitions_before_they_were_removed_does_not_count(tables: Tables) -> None:
+def test_a_view_from_before_transitions_were_removed_is_not_stored(tables: Tables) -> None:
     first, second = Observations(), Observations()
     published = stored(first, transition())
     late = looked(second)
@@ -297,7 +299,7 @@ def test_transitions_that_another_tick_has_taken_over_are_not_removed(tables: Ta
     assert looked(first).transitions == (transition(), transition("c1"))
 
 
-def test_ten_thousand_transitions_fit_beside_a_body_of_that_size(tables: Tables) -> None:
+def test_ten_thousand_transitions_fit_next_to_ten_thousand_connectors(tables: Tables) -> None:
     names = [connector_name(ConnectorKind.SOURCE, id_from(str(number))) for number in range(MAX_TRANSITIONS)]
     many = [transition(name) for name in names]
     stored(Observations(), *many, connectors=10_000)

@@ -46,15 +46,15 @@ def test_a_row_that_does_not_exist_is_none(users: Users) -> None:
     assert ids(read_rows(users.key("user-9"), users.key("user-1"))) == [None, "user-1"]
 
 
-def test_a_key_may_be_asked_for_twice(users: Users) -> None:
+def test_a_key_may_be_requested_twice(users: Users) -> None:
     assert ids(read_rows(users.key("user-1"), users.key("user-1"))) == ["user-1", "user-1"]
 
 
-def test_an_empty_key_is_no_rows(users: Users) -> None:
+def test_an_empty_key_has_no_row(users: Users) -> None:
     assert ids(read_rows(users.key(""), users.key("user-1"))) == [None, "user-1"]
 
 
-def test_nothing_but_empty_keys_needs_no_call(users: Users, store_fixture: StoreFixture) -> None:
+def test_only_empty_keys_need_no_call(users: Users, store_fixture: StoreFixture) -> None:
     store_fixture.interceptor.watch()
     assert read_rows(users.key(""), users.key("")) == [None, None]
     assert store_fixture.interceptor.unwatch() == []
@@ -66,13 +66,13 @@ def test_any_number_of_tables_is_one_call(users: Users, store_fixture: StoreFixt
     assert [point.what for point in store_fixture.interceptor.unwatch()] == ["BatchGetItem"]
 
 
-def test_what_the_table_held_back_is_asked_for_again(users: Users, store_fixture: StoreFixture) -> None:
+def test_unprocessed_keys_are_requested_again(users: Users, store_fixture: StoreFixture) -> None:
     store_fixture.interceptor.watch(lambda point, call: _holding_back(call) if point.turn == 0 else call())
     rows = read_rows(users.key("user-1"))
     assert (ids(rows), len(store_fixture.interceptor.unwatch())) == (["user-1"], 2)
 
 
-def test_a_table_that_goes_on_holding_back_is_unavailable(users: Users, store_fixture: StoreFixture) -> None:
+def test_a_table_that_never_processes_all_keys_is_unavailable(users: Users, store_fixture: StoreFixture) -> None:
     def always(_: Point, call: InterceptedCall) -> object:
         return _holding_back(call)
 

@@ -222,7 +222,7 @@ def test_an_sqlstate_decides_where_no_phrase_does(trace: str, role: ConnectorKin
     assert classify(trace, role).event_type == kind
 
 
-def test_the_innermost_cause_decides() -> None:
+def test_the_innermost_cause_is_classified() -> None:
     trace = wrapped(
         PRODUCER,
         "io.debezium.DebeziumException: Creation of replication slot failed",
@@ -262,13 +262,13 @@ def test_an_outer_cause_decides_when_the_inner_one_says_nothing() -> None:
         ("Caused by:", SOURCE),
     ],
 )
-def test_text_that_only_looks_like_a_phrase_gets_the_general_hint(trace: str, role: ConnectorKind) -> None:
+def test_text_that_only_resembles_an_error_message_gets_the_general_hint(trace: str, role: ConnectorKind) -> None:
     hint = classify(trace, role)
     assert is_general(hint)
     assert hint == diagnoses.GENERAL[role]
 
 
-def test_a_name_that_reads_like_a_phrase_decides_nothing() -> None:
+def test_a_name_that_reads_like_an_error_message_is_not_classified() -> None:
     trace = SQL + 'ERROR: relation "permission denied for" does not exist'
     assert classify(trace, SINK).event_type == "DESTINATION_SCHEMA_ERROR"
 
@@ -278,7 +278,7 @@ def test_an_apostrophe_does_not_hide_what_follows() -> None:
     assert classify(trace, SOURCE).event_type == "SOURCE_CONNECTION_FAILED"
 
 
-def test_a_cut_trace_is_classified_by_what_is_left() -> None:
+def test_a_truncated_trace_is_classified_by_its_rest() -> None:
     whole = of_source(SQL + 'FATAL: password authentication failed for user "cdc"')
     cut = whole[: whole.rindex("authentication failed") + len("authentication failed")]
     assert classify(cut, SOURCE).event_type == "SOURCE_AUTH_FAILED"
@@ -300,7 +300,7 @@ def test_case_does_not_matter() -> None:
 @pytest.mark.parametrize(
     "text", ["'" * 70000, '"' * 70000, "caused by:" * 7000, "sqlstate" * 9000, "…" * 70000, "\x00" * 70000]
 )
-def test_hostile_text_gets_the_general_hint(text: str, role: ConnectorKind) -> None:
+def test_any_other_text_gets_the_general_hint(text: str, role: ConnectorKind) -> None:
     assert is_general(classify(text, role))
 
 
@@ -311,7 +311,7 @@ def test_a_failing_secret_provider_is_named() -> None:
 
 @pytest.mark.parametrize(("cause", "_"), SOURCE_CAUSES + SINK_CAUSES)
 @pytest.mark.parametrize("role", list(ConnectorKind))
-def test_the_sentence_is_ours_and_holds_nothing_of_the_trace(cause: str, _: str, role: ConnectorKind) -> None:
+def test_the_hint_is_our_own_and_contains_nothing_of_the_trace(cause: str, _: str, role: ConnectorKind) -> None:
     marked = classify(f"hunter2 {cause} hunter2\nhunter2", role)
     assert marked.message in sentences()
     assert "hunter2" not in marked.message
@@ -348,7 +348,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("role", list(ConnectorKind))
-def test_the_rules_use_exactly_the_specifications_kinds(role: ConnectorKind) -> None:
+def test_the_diagnoses_use_exactly_the_kinds_of_the_specification(role: ConnectorKind) -> None:
     used = {diagnosis[role].event_type for diagnosis in every() if role in diagnosis}
     assert used == KINDS[role]
 
