@@ -1,8 +1,8 @@
 """Request units that DynamoDB charges on demand, computed from requests, answers and stored items.
 
 The rules are those of "read and write request units" in its documentation: a consistent read takes one unit for each
-4 KB of an item, an eventually consistent one half, one in a transaction two; a write takes one unit for each 1 KB of
-the larger of the item before and after it, in a transaction two. Indexes are charged separately and are left out.
+4 KB of an item, an eventually consistent one half, a transactional one two; a write takes one unit for each 1 KB of the
+larger of the item before and after it, in a transaction two. Indexes are charged separately and are left out.
 """
 
 import base64

@@ -107,7 +107,7 @@ def test_an_operation_that_fails_because_of_a_defect_does_not_stop_the_others(ap
     assert recover(app) == []
 
 
-# orphans: ours by name and marker, desired by nobody
+# orphans: connectors with our name and marker that no resource needs
 
 
 def test_an_orphan_is_stopped_after_ninety_seconds_and_deleted_after_ten_minutes(app: InProcessApp) -> None:

@@ -141,7 +141,7 @@ def test_concurrent_requests_do_not_see_each_other() -> None:
 
     @routes.get("/slow", needs=Permission.READ)
     def slow(context: RequestContext) -> list[int]:
-        """Gives the other requests time to interleave."""
+        """Waits, so that concurrent requests overlap."""
         time.sleep(0.001)
         return [int(context.correlation_id)]
 

@@ -97,7 +97,7 @@ NOT_PUBLIC = [
     ("100.128.0.1", None),
     ("192.169.0.1", None),
 ]
-"""Address, and a word of why it is refused where only public addresses are allowed."""
+"""Address, and a word of the reason with which it is refused when only public addresses are allowed."""
 NOT_PUBLIC_NAMES = [
     ("localhost", True),
     ("a.localhost", True),

@@ -23,7 +23,7 @@ def http(worker: Worker) -> Iterator[GuardedHttp]:
 
 
 def by_name(worker: Worker, *answers: list[str]) -> GuardedHttp:
-    """A client that knows the server by a name, which resolves to each of the answers in turn and stays at the last."""
+    """A client whose host name resolves to each of the answers in turn; the last one is repeated."""
     turns = chain(answers, repeat(answers[-1]))
     policy = AddressPolicy(allow_loopback=True, resolve=lambda _: next(turns))
     return GuardedHttp(f"http://{NAME}:{worker.url.rpartition(':')[2]}", check_host=policy)
@@ -156,7 +156,7 @@ def test_an_answer_that_is_too_large_is_dropped(http: GuardedHttp, worker: Worke
         while True:
             connection.sendall(b"400\r\n" + b"x" * 1024 + b"\r\n")
 
-    worker.on("GET", "/", Reply(after=quietly(flood)) if length == "chunked" else Reply(200, b"x" * 5000))
+    worker.on("GET", "/", Reply(after=ignoring_disconnects(flood)) if length == "chunked" else Reply(200, b"x" * 5000))
     with pytest.raises(NoAnswer) as lost:
         http.send("GET", "/", deadline=soon(), max_bytes=4999)
     assert not lost.value.late
@@ -201,7 +201,7 @@ def test_a_server_that_sends_slowly_is_not_waited_for(http: GuardedHttp, worker:
             connection.sendall(b"H")
         to_the_end.set()
 
-    worker.on("GET", "/", Reply(after=quietly(drip)))
+    worker.on("GET", "/", Reply(after=ignoring_disconnects(drip)))
     with pytest.raises(NoAnswer) as lost:
         http.send("GET", "/", deadline=soon(0.3))
     assert lost.value.late
@@ -223,8 +223,8 @@ def test_connections_are_kept_and_a_closed_client_can_be_used_again(http: Guarde
     assert http.send("GET", "/", deadline=soon()).status == 200
 
 
-def quietly(behave: Callable[[socket.socket], None]) -> Callable[[socket.socket], None]:
-    """The client may be gone while the server still sends."""
+def ignoring_disconnects(behave: Callable[[socket.socket], None]) -> Callable[[socket.socket], None]:
+    """The client may have closed the connection while the server still sends."""
 
     def run(connection: socket.socket) -> None:
         try:

@@ -1,4 +1,4 @@
-"""What a new address invalidates of a source or a destination."""
+"""Which facts about a source or a destination a new address invalidates."""
 
 from dataclasses import MISSING, fields
 from typing import Any
@@ -10,7 +10,7 @@ from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.domain.source import Source
 
 KEPT = {"version", "revision", "deliveries"}
-"""Not found out by looking at a database: they count what happens in Headgate."""
+"""Fields that do not come from a database."""
 
 
 def _of_a_new_one(kind: type[RegisteredSystem]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A dict that does not grow."""
+"""A dict of bounded size."""
 
 from chalicelib.kit.bounded import Bounded
 

@@ -91,7 +91,7 @@ def test_a_hostile_body_of_full_size_is_parsed_fast_and_without_recursion(raw: b
     started = time.process_time()
     with pytest.raises(NotStrictJson):
         loads(raw)
-    # A quadratic reading would take minutes: the bound tells the two apart on any machine.
+    # A parser with quadratic time would need minutes, so this bound is safe on any machine.
     assert time.process_time() - started < 5
 
 

@@ -1,4 +1,4 @@
-"""A sealed secret is opened where it was sealed, and nowhere else."""
+"""A sealed secret is opened only with the row, field, version and key with which it was sealed."""
 
 import base64
 import os

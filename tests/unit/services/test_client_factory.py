@@ -1,4 +1,4 @@
-"""Opening endpoints: stored secrets, secrets of a request that are not stored yet, and both together."""
+"""Opening endpoints with stored secrets, with unsaved secrets of a request, and with both."""
 
 from dataclasses import replace
 from typing import TypeVar
@@ -62,7 +62,7 @@ def test_an_endpoint_without_secrets_opens_without_a_read(app: InProcessApp) -> 
 
 
 def sent(app: InProcessApp, cluster: ConnectCluster, source: Source, destination: Destination) -> dict[str, str]:
-    """A config that refers to the secrets of two resources, as it would be sent."""
+    """A config with references to the secrets of two resources, as it is sent to Connect."""
     config = {
         "a": source.credentials.reference("password"),
         "b": destination.credentials.reference("password"),

@@ -1,4 +1,4 @@
-"""Connect clusters: their health as the newest look saw it, and what may not be registered."""
+"""Connect clusters: their health by the newest observation, and what may not be registered."""
 
 from contextlib import nullcontext
 from dataclasses import replace

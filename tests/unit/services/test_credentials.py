@@ -1,4 +1,4 @@
-"""Opening secrets: what a process has read once it does not read again, and a rotated one is never mixed up."""
+"""Sealing, rotating and opening secrets, and handing them to Connect."""
 
 from chalicelib.domain.source import Source
 from chalicelib.kit.masking import Secret

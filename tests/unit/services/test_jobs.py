@@ -1,4 +1,4 @@
-"""Jobs whose worker died, jobs whose message was lost, and jobs of other resources than sources."""
+"""Jobs: leases, lost messages, failures, and jobs of other resources than sources."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,23 +18,23 @@ Run = Mapping[str, Any]
 
 @dataclass(kw_only=True)
 class JobsFixture:
-    """The job service, with the messages to workers in a list."""
+    """The job service, and the messages to workers in a list."""
 
     app: InProcessApp
     jobs: JobService
     sent: list[str]
 
     def handle(self, run: Any, kind: JobKind = JobKind.HEALTH) -> JobService:
-        """The service whose jobs of this kind, for sources, do this."""
+        """The service with another handler for this kind of jobs of sources."""
         handler = replace(self.jobs.handlers["source", kind], run=run)
         return replace(self.jobs, handlers={**self.jobs.handlers, ("source", kind): handler})
 
     def request(self, kind: JobKind = JobKind.HEALTH, source_id: str | None = None) -> Job:
-        """A job for this source, or for a new one."""
+        """Request a job for this source, or for a new one."""
         return self.jobs.request(self.app.context(), kind, "source", source_id or self.app.source().id)
 
     def run(self, job: Job, jobs: JobService | None = None) -> Job:
-        """The job after a worker has had it."""
+        """Run the job as a worker does; returns it afterwards."""
         (jobs or self.jobs).run(job.id, Deadline.after(5))
         return self.jobs.get(job.id)
 
@@ -133,7 +133,7 @@ def test_an_error_of_ours_fails_the_job_with_its_code(jobs_fixture: JobsFixture)
 
 
 def test_another_resource_needs_an_entry_in_the_table_only(jobs_fixture: JobsFixture) -> None:
-    """Its audit action is made of its type and the handler's verb."""
+    """Its audit action consists of its type and the handler's verb."""
     app = jobs_fixture.app
     handler = JobHandler(store=app.services.stores.destinations, verb="health", run=lambda _, found: {"checked": found})
     jobs = replace(jobs_fixture.jobs, handlers={("destination", JobKind.HEALTH): handler})

@@ -1,4 +1,4 @@
-"""What a deleted source leaves, and which of its tables are listed."""
+"""Deletion of a source's tables, and which tables a filter lists."""
 
 from dataclasses import replace
 

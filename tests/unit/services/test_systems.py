@@ -1,4 +1,4 @@
-"""What a change of a source or destination leaves of what was known about it."""
+"""Which stored facts a change of a source or destination invalidates."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,7 +17,7 @@ from tests.support.in_process_app import InProcessApp, changed
 
 @pytest.fixture
 def source(app: InProcessApp) -> Source:
-    """Discovered, and tested."""
+    """A source with a discovery and a connection test."""
     made = app.source()
     app.services.sources.test(app.context(), made.id)
     return app.services.sources.get(made.id)
@@ -30,7 +30,7 @@ def edited(app: InProcessApp, source: Source, **changes: Any) -> Source:
 
 
 def known(source: Source) -> tuple[bool, bool]:
-    """Whether a test and a discovery are known of it."""
+    """Whether it has the result of a test, and of a discovery."""
     return source.last_test is not None, source.last_discovery_at is not None
 
 

@@ -1,4 +1,4 @@
-"""The audit trail's pages, also where two indexes are read as one list."""
+"""Pages of the audit trail, also of lists that are read from two indexes."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -14,9 +14,9 @@ NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 @pytest.fixture
 def audit(store_fixture: StoreFixture) -> Audit:
-    """Twelve records, one a second: of a destination, of a delivery of its, of something else, in turn.
+    """Twelve records, one per second: of a destination, one of its deliveries and another resource, in turn.
 
-    Every second one is meaningful.
+    Every other one is meaningful.
     """
     store = Audit()
     owners = [("destination", None), ("delivery", "destination"), ("other", None)]

@@ -139,17 +139,17 @@ def test_a_list_is_newest_first_in_complete_pages(store_fixture: StoreFixture) -
     assert users.list(limit=7).next_key is None
 
 
-def _lost(_point: Point, call: InterceptedCall) -> object:
+def _lose_reply(_point: Point, call: InterceptedCall) -> object:
     call()
     raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
 
 def test_a_commit_whose_reply_is_lost_is_recognised_as_successful(store_fixture: StoreFixture) -> None:
     users = Users()
-    store_fixture.interceptor.watch(lambda point, call: _lost(point, call) if point.number == 0 else call())
+    store_fixture.interceptor.watch(lambda point, call: _lose_reply(point, call) if point.number == 0 else call())
     put(users, user(1))
     assert len(store_fixture.interceptor.unwatch()) > 1
-    store_fixture.interceptor.watch(lambda point, call: _lost(point, call) if point.number == 0 else call())
+    store_fixture.interceptor.watch(lambda point, call: _lose_reply(point, call) if point.number == 0 else call())
     saved = save(users, replace(user(1), role=Role.ADMIN))
     store_fixture.interceptor.unwatch()
     assert users.get("user-1") == saved
@@ -159,24 +159,24 @@ def test_a_commit_that_lost_to_another_one_is_a_conflict(store_fixture: StoreFix
     users = Users()
     put(users, user(1))
 
-    def overtaken(point: Point, call: InterceptedCall) -> object:
+    def save_other_first(point: Point, call: InterceptedCall) -> object:
         if point.number == 0:
             store_fixture.interceptor.unwatch()
             save(users, replace(user(1), role=Role.VIEWER))
         return call()
 
-    store_fixture.interceptor.watch(overtaken)
+    store_fixture.interceptor.watch(save_other_first)
     with pytest.raises(WriteConflict):
         save(users, replace(user(1), role=Role.ADMIN))
     assert users.get("user-1").role is Role.VIEWER
 
 
-def _silent(_point: Point, _call: InterceptedCall) -> object:
+def _never_answer(_point: Point, _call: InterceptedCall) -> object:
     raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
 
 def test_a_commit_that_is_never_answered_raises_store_unavailable(store_fixture: StoreFixture) -> None:
-    store_fixture.interceptor.watch(_silent)
+    store_fixture.interceptor.watch(_never_answer)
     with pytest.raises(StoreUnavailable):
         put(Users(), user(1))
     store_fixture.interceptor.unwatch()
@@ -184,7 +184,7 @@ def test_a_commit_that_is_never_answered_raises_store_unavailable(store_fixture:
 
 def test_a_read_that_is_never_answered_raises_store_unavailable(store_fixture: StoreFixture) -> None:
     users = Users()
-    store_fixture.interceptor.watch(_silent)
+    store_fixture.interceptor.watch(_never_answer)
     for read in (lambda: users.find("user-1"), lambda: users.list(limit=1), lambda: users.references("user-1")):
         with pytest.raises(StoreUnavailable):
             read()

@@ -1,4 +1,4 @@
-"""Claims of idempotency keys, and the answers that are kept."""
+"""Claims of idempotency keys, and stored answers."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -16,8 +16,8 @@ NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ANSWER = KeptAnswer(status=201, headers=(("Location", "/x"),), body='{"token": "planted"}')
 
 
-class Backwards:
-    """A sealer that writes text backwards, so that a test sees what was sealed under which name."""
+class ReversingSealer:
+    """A sealer that reverses the text, so that a test can see what was sealed under which name."""
 
     def seal(self, name: str, text: Secret) -> str:
         return f"{name}|{text.reveal()[::-1]}"
@@ -30,11 +30,11 @@ class Backwards:
 
 @pytest.fixture
 def store(store_fixture: StoreFixture) -> IdempotencyStore:
-    return IdempotencyStore(Backwards())
+    return IdempotencyStore(ReversingSealer())
 
 
 def claimed(store: IdempotencyStore, *, after: float = 0, body: str = "body") -> Claim:
-    """A claim of the key, so many seconds later."""
+    """A claim of the key after this number of seconds."""
     got = store.claim("key", body, NOW + timedelta(seconds=after))
     assert isinstance(got, Claim)
     return got

@@ -44,7 +44,7 @@ def tables(all_tables: Tables) -> Iterator[Tables]:
 
 
 def view(connectors: int, **changes: ObservedState) -> ClusterView:
-    """Every connector runs, but for those that are named."""
+    """A view in which all connectors run, except for these changes."""
     names = [f"c{number}" for number in range(connectors)]
     desired = {
         name: DesiredConnector(
@@ -62,12 +62,12 @@ def view(connectors: int, **changes: ObservedState) -> ClusterView:
 
 
 def after_reading(observations: Observations, seen: ClusterView) -> ClusterView:
-    """What was just seen, as a tick would write it that has read what is stored now."""
+    """The view of a tick that has read what is stored now."""
     return replace(seen, write_id=observations.read(["k"]).get("k", ClusterView()).write_id)
 
 
 def written(interceptor: CallInterceptor, observations: Observations, seen: ClusterView, *, changed: bool) -> list[str]:
-    """The calls to the store that a write makes."""
+    """The calls to the store that one write needs."""
     later = after_reading(observations, seen)
     interceptor.watch()
     assert observations.write("k", later, changed=changed)
@@ -75,7 +75,7 @@ def written(interceptor: CallInterceptor, observations: Observations, seen: Clus
 
 
 def registered() -> tuple[ConnectClusters, str]:
-    """A Connect cluster in its table."""
+    """The store of Connect clusters with one cluster, and its address."""
     clusters, now = ConnectClusters(), NOW
     cluster = ConnectCluster(
         id="k", name="connect", base_url="http://connect:8083", stream_cluster_id="s",
@@ -110,7 +110,7 @@ def test_one_changed_connector_writes_one_part(tables: Tables, interceptor: Call
     observations = Observations()
     observations.write("k", view(5_000), changed=True)
     for row in ObservationRow.query("k", ObservationRow.part.startswith("body/")):
-        row.update([ObservationRow.epoch.set(7)])  # which a part that is written anew does not have
+        row.update([ObservationRow.epoch.set(7)])  # a part that is written again loses it
     calls = written(interceptor, observations, view(5_000, c7=ObservedState.FAILED), changed=True)
     assert calls == ["TransactWriteItems"]
     parts = ObservationRow.query("k", ObservationRow.part.startswith("body/"))
@@ -222,13 +222,13 @@ def transition(name: str = "c0", *, at: datetime = NOW) -> Transition:
     )  # fmt: skip
 
 
-def looked(observations: Observations) -> ClusterView:
-    """What a tick begins with."""
+def read_view(observations: Observations) -> ClusterView:
+    """The view that a tick reads first."""
     return observations.cluster_and_view("k", ConnectClusters())[1]
 
 
 def stored(observations: Observations, *transitions: Transition, connectors: int = 2) -> ClusterView:
-    """A change with these transitions, as a tick leaves it that dies before it publishes them."""
+    """Store a change with these transitions, as a tick does before it publishes them."""
     seen = replace(after_reading(observations, view(connectors)), transitions=transitions)
     result = observations.write("k", seen, changed=True)
     assert result
@@ -238,11 +238,11 @@ def stored(observations: Observations, *transitions: Transition, connectors: int
 def test_transitions_are_stored_until_they_are_removed(tables: Tables) -> None:
     first = stored(Observations(), transition(), transition("c1"))
     assert first.transitions == (transition(), transition("c1"))
-    again = looked(Observations())
+    again = read_view(Observations())
     assert again.transitions == first.transitions
     assert len(again.snapshot.desired) == 2
     Observations().remove_transitions("k", first)
-    assert looked(Observations()).transitions == ()
+    assert read_view(Observations()).transitions == ()
 
 
 def test_a_change_and_its_transition_are_one_write_and_the_removal_is_another(
@@ -263,9 +263,9 @@ def test_transitions_may_be_stored_without_another_body(tables: Tables) -> None:
     """Connect has become unreadable: the body stays."""
     observations = Observations()
     stored(observations)
-    seen = replace(looked(observations), unreadable="Out of reach.", transitions=(transition(),))
+    seen = replace(read_view(observations), unreadable="Out of reach.", transitions=(transition(),))
     assert observations.write("k", seen, changed=False)
-    after = looked(Observations())
+    after = read_view(Observations())
     assert (after.unreadable, after.transitions, len(after.snapshot.desired)) == ("Out of reach.", (transition(),), 2)
 
 
@@ -275,35 +275,35 @@ def test_of_two_concurrent_ticks_with_transitions_only_the_first_is_stored(
 ) -> None:
     first, second = Observations(), Observations()
     stored(first)
-    views = [replace(looked(one), unreadable=unreadable) for one in (first, second)]
+    views = [replace(read_view(one), unreadable=unreadable) for one in (first, second)]
     assert first.write("k", replace(views[0], transitions=(transition("c0"),)), changed=False)
     assert second.write("k", replace(views[1], transitions=(transition("c1"),)), changed=False) is None
-    assert looked(second).transitions == (transition("c0"),)
+    assert read_view(second).transitions == (transition("c0"),)
 
 
 def test_a_view_from_before_transitions_were_removed_is_not_stored(tables: Tables) -> None:
     first, second = Observations(), Observations()
     published = stored(first, transition())
-    late = looked(second)
+    late = read_view(second)
     first.remove_transitions("k", published)
     assert second.write("k", late, changed=False) is None
-    assert looked(second).transitions == ()
+    assert read_view(second).transitions == ()
 
 
 def test_transitions_that_another_tick_has_taken_over_are_not_removed(tables: Tables) -> None:
     first, second = Observations(), Observations()
     slow = stored(first, transition())
-    taken = replace(looked(second), transitions=(transition(), transition("c1")))
+    taken = replace(read_view(second), transitions=(transition(), transition("c1")))
     assert second.write("k", taken, changed=False)
     first.remove_transitions("k", slow)
-    assert looked(first).transitions == (transition(), transition("c1"))
+    assert read_view(first).transitions == (transition(), transition("c1"))
 
 
 def test_ten_thousand_transitions_fit_next_to_ten_thousand_connectors(tables: Tables) -> None:
     names = [connector_name(ConnectorKind.SOURCE, id_from(str(number))) for number in range(MAX_TRANSITIONS)]
     many = [transition(name) for name in names]
     stored(Observations(), *many, connectors=10_000)
-    assert list(looked(Observations()).transitions) == many
+    assert list(read_view(Observations()).transitions) == many
     rows = [row for row in ObservationRow.query("k") if row.body]
     assert max(len(row.body) for row in rows) < 100_000
 
@@ -320,6 +320,6 @@ def test_transitions_survive_a_crash_while_the_body_is_written(tables: Tables, i
     with pytest.raises(Crash):
         stored(Observations(), transition(), connectors=10_000)
     interceptor.unwatch()
-    after = looked(Observations())
+    after = read_view(Observations())
     assert after.transitions == (transition(),)
     assert after.snapshot == ClusterSnapshot()

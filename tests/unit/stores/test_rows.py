@@ -17,12 +17,12 @@ from tests.support.call_interceptor import InterceptedCall, Point
 from tests.unit.stores.conftest import StoreFixture
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
-HELD_BACK = {"headgate-users": {"ConsistentRead": True, "Keys": [{"id": {"S": "user-1"}}]}}
+UNPROCESSED = {"headgate-users": {"ConsistentRead": True, "Keys": [{"id": {"S": "user-1"}}]}}
 
 
 @pytest.fixture
 def users(store_fixture: StoreFixture) -> Users:
-    """A store with two users; beside it a claim."""
+    """A store with two users; another table has one claim."""
     store, transaction = Users(), Transaction()
     for number in (1, 2):
         person = User(id=f"user-{number}", email=f"{number}@example.com", role=Role.OPS, created_at=NOW, updated_at=NOW)
@@ -67,14 +67,14 @@ def test_any_number_of_tables_is_one_call(users: Users, store_fixture: StoreFixt
 
 
 def test_unprocessed_keys_are_requested_again(users: Users, store_fixture: StoreFixture) -> None:
-    store_fixture.interceptor.watch(lambda point, call: _holding_back(call) if point.turn == 0 else call())
+    store_fixture.interceptor.watch(lambda point, call: _without_rows(call) if point.turn == 0 else call())
     rows = read_rows(users.key("user-1"))
     assert (ids(rows), len(store_fixture.interceptor.unwatch())) == (["user-1"], 2)
 
 
 def test_a_table_that_never_processes_all_keys_is_unavailable(users: Users, store_fixture: StoreFixture) -> None:
     def always(_: Point, call: InterceptedCall) -> object:
-        return _holding_back(call)
+        return _without_rows(call)
 
     store_fixture.interceptor.watch(always)
     with pytest.raises(StoreUnavailable):
@@ -82,7 +82,7 @@ def test_a_table_that_never_processes_all_keys_is_unavailable(users: Users, stor
     store_fixture.interceptor.unwatch()
 
 
-def _holding_back(call: InterceptedCall) -> object:
-    """The answer of a table that is too busy for any of the keys."""
+def _without_rows(call: InterceptedCall) -> object:
+    """The answer of a table that has processed none of the keys."""
     status, headers, _ = cast(tuple[int, dict[str, str], bytes], call())
-    return status, headers, json.dumps({"Responses": {}, "UnprocessedKeys": HELD_BACK}).encode()
+    return status, headers, json.dumps({"Responses": {}, "UnprocessedKeys": UNPROCESSED}).encode()

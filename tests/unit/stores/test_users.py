@@ -1,4 +1,4 @@
-"""Sessions are found with their user, and end for good."""
+"""Sessions are read together with their user, and an ended session never returns."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -19,7 +19,7 @@ JDBC_SINK = "org.apache.kafka.connect.errors.ConnectException: JDBC sink connect
 
 
 def wrapped(*causes: str) -> str:
-    """A trace as Java prints it: the outermost first, each cause with frames of its own."""
+    """A trace as Java prints it: the outermost exception first, each cause with its own frames."""
     return "Caused by: ".join(f"{cause}\n{FRAMES}" for cause in causes)
 
 
@@ -83,13 +83,13 @@ SOURCE_CAUSES = [
         "org.apache.kafka.connect.errors.ConnectException: Unable to create filtered publication p for t",
         "CDC_PERMISSION_ERROR",
     ),
-    # who may come in
+    # access control of the server
     (SQL + 'FATAL: password authentication failed for user "cdc"', "SOURCE_AUTH_FAILED"),
     (SQL + 'FATAL: no pg_hba.conf entry for host "10.0.0.1", user "cdc", database "d"', "SOURCE_AUTH_FAILED"),
     (SQL + 'FATAL: role "cdc" does not exist', "SOURCE_AUTH_FAILED"),
     ("java.sql.SQLException: Access denied for user 'cdc'@'10.0.0.1' (using password: YES)", "SOURCE_AUTH_FAILED"),
     ("java.sql.SQLException: Public Key Retrieval is not allowed", "SOURCE_AUTH_FAILED"),
-    # whether it is there
+    # connection
     (SQL + "FATAL: terminating connection due to administrator command", "SOURCE_DATABASE_UNAVAILABLE"),
     (SQL + "FATAL: the database system is starting up", "SOURCE_DATABASE_UNAVAILABLE"),
     (SQL + "FATAL: sorry, too many clients already", "SOURCE_DATABASE_UNAVAILABLE"),
@@ -137,7 +137,7 @@ SOURCE_CAUSES = [
         "CDC_PERMISSION_ERROR",
     ),
     ("java.sql.SQLException: SELECT command denied to user 'a'@'b' for table 'c'", "CDC_PERMISSION_ERROR"),
-    # the rest
+    # other causes
     ("org.apache.kafka.common.errors.RecordTooLargeException: The message is 2000000 bytes", "CDC_CONNECTOR_FAILED"),
     ("java.lang.NullPointerException: null", "CDC_CONNECTOR_FAILED"),
 ]
@@ -254,7 +254,7 @@ def test_an_outer_cause_decides_when_the_inner_one_says_nothing() -> None:
         ("java.lang.ClassNotFoundException: com.example.Slot does not exist", SOURCE),
         ("java.nio.file.AccessDeniedException: /var/x", SINK),
         ("x.Y: the request was refused", SINK),
-        # A source has no target, and a sink has no slot.
+        # A source has no target table, and a sink has no slot.
         (SQL + "ERROR: duplicate key value violates unique constraint", SOURCE),
         (SQL + 'ERROR: replication slot "a" is active for PID 1', SINK),
         ("", SOURCE),

@@ -27,7 +27,7 @@ DOWN = "Kafka Connect cannot be reached."
 
 
 def status(name: str, state: str = "RUNNING", *tasks: str, hint: Hint | None = None) -> ConnectorStatus:
-    """A connector with tasks in these states, one that runs unless any is named."""
+    """A connector with tasks in these states; by default one task, which runs."""
     states = tasks or (("RUNNING",) if state == "RUNNING" else ())
     return ConnectorStatus(
         name=name,
@@ -49,7 +49,7 @@ def desired(*names: str, state: DesiredState = DesiredState.RUNNING) -> dict[str
 
 
 def read(*statuses: ConnectorStatus, hashes: Mapping[str, str] | None = None, **more: Any) -> TickInput:
-    """What a tick has read: these statuses, configs compared just now."""
+    """The input of a tick with these statuses and configs that have just been compared."""
     connect = ConnectSnapshot(
         statuses={one.name: one for one in statuses}, config_hashes=hashes, compared_at=more.pop("compared_at", NOW)
     )
@@ -61,12 +61,12 @@ def unreadable() -> TickInput:
 
 
 def published(result: TickResult) -> ClusterView:
-    """The view that the next tick reads, when all went well."""
+    """The view that the next tick reads after its transitions were published."""
     return replace(result.view, transitions=())
 
 
 def settled(*statuses: ConnectorStatus, names: tuple[str, ...] = (A,), **more: Any) -> ClusterView:
-    """The view after two ticks that saw this."""
+    """The view after two ticks that saw these connectors."""
     view = ClusterView(compared_at=NOW)
     for number in (2, 1):
         view = published(digest(view, read(*statuses, desired=desired(*names, **more)), now=NOW - number * TICK))
@@ -214,7 +214,7 @@ def test_transitions_over_the_bound_are_found_by_a_later_tick(waiting: int) -> N
     old = Transition(connector=A, before=None, after=ObservedState.RUNNING, at=NOW)
     view = settled(status(A), status(B), names=(A, B))
     full = replace(view, transitions=(old,) * waiting)
-    result = digest(full, read(status(A, "PAUSED"), status(ORPHAN)), now=NOW)  # B has disappeared
+    result = digest(full, read(status(A, "PAUSED"), status(ORPHAN)), now=NOW)  # B no longer exists
     assert len(result.view.transitions) == MAX_TRANSITIONS
     first = [one.connector for one in result.view.transitions[waiting:]]
     later = digest(published(result), read(status(A, "PAUSED"), status(ORPHAN)), now=NOW + TICK)

@@ -1,4 +1,4 @@
-"""Configs that somebody else has changed: found, confirmed, and no longer reported once they are right."""
+"""Drift of configs: found, confirmed, and no longer reported once the config is right again."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

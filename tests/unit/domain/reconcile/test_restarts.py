@@ -33,7 +33,7 @@ def hint(diagnosis: Diagnosis, role: ConnectorKind = ConnectorKind.SOURCE) -> Hi
 
 
 def observed(connector: str, *tasks: str, of: Hint | None = None) -> Observation:
-    """A connector in this state, with tasks in these; what has failed, failed of that."""
+    """A connector in this state, with tasks in these states; each failure has this hint."""
     return observe(
         ConnectorStatus(
             name="c",
@@ -50,7 +50,7 @@ def observed(connector: str, *tasks: str, of: Hint | None = None) -> Observation
 
 
 def replayed(*observations: tuple[timedelta, Observation]) -> tuple[Restarts | None, list[timedelta]]:
-    """What is remembered after these observations, each at its time, and when there was an attempt."""
+    """The restarts that are stored after these timed observations, and the times of the attempts."""
     known, attempts = None, []
     for at, seen in observations:
         before, known = known, after_observation(known, seen, NOW + at)

@@ -1,4 +1,4 @@
-"""What stands in the way of whole tables, and how a discovered table is kept."""
+"""Issues of whole tables, and how discovered tables are stored."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -71,7 +71,7 @@ def test_a_topic_collision_names_the_other_table() -> None:
 
 
 def kept(*raw: RawTable) -> tuple[SourceTable, ...]:
-    """The tables as discovery keeps them."""
+    """The tables as discovery stores them."""
     return tuple(source_tables(raw, "s", NOW))
 
 

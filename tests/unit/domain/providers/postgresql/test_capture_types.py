@@ -1,4 +1,4 @@
-"""What happens to values of each type on their way to the topic."""
+"""How values of each type are captured."""
 
 from dataclasses import replace
 

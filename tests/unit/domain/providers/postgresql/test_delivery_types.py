@@ -1,4 +1,4 @@
-"""What a PostgreSQL target makes of types that were captured from PostgreSQL."""
+"""How types that were captured from PostgreSQL are delivered to PostgreSQL."""
 
 import pytest
 

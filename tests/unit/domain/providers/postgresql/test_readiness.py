@@ -1,4 +1,4 @@
-"""Readiness, judged from facts alone: what a real server is awkward to bring about, and the shape of the verdict."""
+"""Readiness from facts that are hard to produce on a real server, and the structure of the verdict."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -43,12 +43,12 @@ PUBLICATION = PublicationFacts(name="pub", tables=(PublishedTable(name=ORDERS),)
 
 
 def judged(plan: CapturePlan | None = PLAN, **changes: Any) -> Readiness:
-    """The verdict on good facts with something changed."""
+    """The verdict on facts that are ready, with these changes."""
     return judge_readiness(replace(FACTS, **changes), plan, NOW)
 
 
 def statuses(readiness: Readiness, status: CheckOutcome) -> set[str]:
-    """The keys of the checks that ended so."""
+    """The keys of the checks with this status."""
     return {check.key for check in readiness.checks if check.status is status}
 
 
@@ -114,7 +114,7 @@ def test_lost_slot_fails_the_plan_that_names_it_and_only_warns_without() -> None
     assert warning(None, slots=slots) == {"slot_log"}
 
 
-def test_a_slot_that_may_be_removed_is_a_warning() -> None:
+def test_a_slot_that_may_lose_its_log_is_a_warning() -> None:
     assert warning(slots=(SlotFacts(name="slot", database="shop", wal_status="unreserved"),)) == {"slot_log"}
 
 

@@ -49,7 +49,7 @@ def delivery(*mappings: Mapping, **options: object) -> Delivery:
 
 
 def routed(config: dict[str, str], topic: str) -> str:
-    """The topic's name after the chain of RegexRouters, by Java's rules for a whole match and for a replacement."""
+    """The topic's name after the chain of RegexRouters, with Java's rules for full matches and replacements."""
     for name in config["transforms"].split(","):
         if re.fullmatch(config[f"transforms.{name}.regex"], topic):
             replacement = config[f"transforms.{name}.replacement"]

@@ -1,4 +1,4 @@
-"""The verdict on targets, judged from facts alone. What PostgreSQL itself does is in the integration tests."""
+"""The verdict on targets from facts. What PostgreSQL itself does is part of the integration tests."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

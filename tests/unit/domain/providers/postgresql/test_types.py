@@ -1,4 +1,4 @@
-"""How types are spelled, and what is kept of them."""
+"""Spelling of types, and how they are stored."""
 
 import pytest
 
