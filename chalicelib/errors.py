@@ -1,25 +1,26 @@
 """The errors that Headgate raises on purpose. None of them knows HTTP: `api/errors.py` maps them to statuses.
 
 HeadgateError(code, message, details)
-├── Malformed               the request cannot be read at all
+├── Malformed               the body is not the JSON that the contract allows
 ├── Invalid                 the request is well-formed and its values are wrong
-├── Unauthenticated         nobody is signed in
-├── NotPermitted            the actor lacks the permission
+├── Unauthenticated         no valid session or token
+├── NotPermitted            the role lacks the permission, or the request breaks the CSRF rule
 ├── NotFound                no such resource
 ├── MethodNotAllowed        the path exists, without this method
-├── Gone                    removed for good
+├── Gone                    the endpoint was removed
 ├── Conflict                the state of a resource does not allow it now
 │   ├── RequestInProgress   the same idempotent request still runs
 │   └── WriteConflict       a store's condition did not hold (internal: services turn it into a Conflict)
 ├── VersionMismatch         `If-Match` names an older version
-├── TooLarge, UnsupportedMedia
+├── TooLarge                the body is over the limit
+├── UnsupportedMedia        the body is not declared as JSON
 ├── RateLimited             too many requests
-├── Rejected                a foreign system understood and refused
-├── Unavailable             a foreign system cannot be reached; nothing was changed there
-├── StoreUnavailable        one of our own tables or queues does not answer; what it did is unknown
-└── TimedOut                a foreign system did not answer in time; whether it acted is *unknown*
+├── Rejected                Kafka Connect understood and refused
+├── Unavailable             an external system cannot be reached; nothing was changed there
+├── StoreUnavailable        one of our own tables, queues or keys does not answer; what it did is unknown
+└── TimedOut                an external system did not answer in time; whether it acted is *unknown*
 
-`message` is a sentence for people: what is wrong and what to do. It is ours, never a foreign system's text.
+`message` is a sentence for people: what is wrong and what to do. It is ours, never an external system's text.
 `details` is a JSON object or list that holds no secret and no user input.
 """
 
@@ -42,8 +43,6 @@ class HeadgateError(Exception):
 
 
 class Malformed(HeadgateError):
-    """The body is not the JSON that the contract allows."""
-
     default_code = "MALFORMED_JSON"
 
 
@@ -59,20 +58,14 @@ class Invalid(HeadgateError):
 
 
 class Unauthenticated(HeadgateError):
-    """No valid session or token."""
-
     default_code = "UNAUTHENTICATED"
 
 
 class NotPermitted(HeadgateError):
-    """Signed in, but the role lacks the permission (or the request fails the CSRF rule)."""
-
     default_code = "FORBIDDEN"
 
 
 class NotFound(HeadgateError):
-    """The resource does not exist, or its id is no UUID."""
-
     default_code = "NOT_FOUND"
 
 
@@ -87,14 +80,10 @@ class MethodNotAllowed(HeadgateError):
 
 
 class Gone(HeadgateError):
-    """Removed for good."""
-
     default_code = "EVENTS_REMOVED"
 
 
 class Conflict(HeadgateError):
-    """The state of a resource does not allow it now."""
-
     default_code = "STATE_CONFLICT"
 
 
@@ -117,20 +106,14 @@ class WriteConflict(Conflict):
 
 
 class VersionMismatch(HeadgateError):
-    """`If-Match` names another version than the stored one."""
-
     default_code = "VERSION_MISMATCH"
 
 
 class TooLarge(HeadgateError):
-    """The body is over the limit."""
-
     default_code = "PAYLOAD_TOO_LARGE"
 
 
 class UnsupportedMedia(HeadgateError):
-    """The body is not declared as JSON."""
-
     default_code = "UNSUPPORTED_MEDIA_TYPE"
 
 
@@ -145,20 +128,14 @@ class RateLimited(HeadgateError):
 
 
 class Rejected(HeadgateError):
-    """Kafka Connect understood and refused."""
-
     default_code = "CONNECT_REJECTED"
 
 
 class Unavailable(HeadgateError):
-    """A foreign system cannot be reached. Nothing was changed there."""
-
     default_code = "CONNECT_UNAVAILABLE"
 
 
 class TimedOut(HeadgateError):
-    """A foreign system did not answer in time. Whether it acted is unknown."""
-
     default_code = "UPSTREAM_TIMEOUT"
 
 

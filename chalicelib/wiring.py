@@ -19,7 +19,7 @@ from chalicelib.clients.queue import JOBS, TICKS, Queues
 from chalicelib.domain.cluster import ConnectAddress, KafkaAddress
 from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
 from chalicelib.domain.endpoint import OpenedEndpoint
-from chalicelib.domain.idempotency import IdempotencyRows
+from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.domain.job import JobKind
 from chalicelib.kit.clock import Clock, utc_now
 from chalicelib.kit.log import get_logger
@@ -32,7 +32,6 @@ from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connect_clusters import ConnectClusterService
 from chalicelib.services.connectors.delivery_checks import DatabaseDeliveryChecks
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector
-from chalicelib.services.connectors.dependencies import DependencyLoader
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
@@ -57,7 +56,7 @@ from chalicelib.stores.claims import Claims, Targets
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
-from chalicelib.stores.idempotency import IdempotencyStore
+from chalicelib.stores.idempotency import IdempotencyKeys
 from chalicelib.stores.jobs import Jobs
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
@@ -69,7 +68,7 @@ from chalicelib.stores.users import Sessions, Users
 
 
 class Stores:
-    """Every table's store, by what it keeps."""
+    """The store of every table."""
 
     def __init__(self, sealer: Sealer) -> None:
         """`sealer` seals the answers that are kept for an `Idempotency-Key`."""
@@ -78,7 +77,7 @@ class Stores:
         self.connects = ConnectClusters()
         self.deliveries = Deliveries()
         self.destinations = Destinations()
-        self.idempotency = IdempotencyStore(sealer)
+        self.idempotency = IdempotencyKeys(sealer)
         self.jobs = Jobs()
         self.observations = Observations()
         self.operations = Operations()
@@ -93,7 +92,7 @@ class Stores:
 
 
 class Clients:
-    """How to make clients of what is outside. Tests hand in another one."""
+    """Makes clients of external systems. Tests pass another one."""
 
     def __init__(self, config: Settings) -> None:
         self._ca_bundle = config.ca_bundle
@@ -134,16 +133,16 @@ class Services:
         self.queues = Queues(config.queue_prefix)
         self.envelope = Envelope(CachedKeys(_keys(config)))
         self.stores = Stores(Sealer(self.envelope))
-        self.idempotency: IdempotencyRows = self.stores.idempotency
+        self.idempotency: IdempotencyStore = self.stores.idempotency
         self._build_registry(clients or Clients(config))
         self._build_connectors(sleep)
 
     def _build_registry(self, make: Clients) -> None:
-        """What is registered, and the looks at it."""
+        """Registered resources, their checks and their jobs."""
         stores, clock = self.stores, self.clock
         self.audit = AuditTrail(store=stores.audit, clock=clock)
         self.sessions = SessionService(users=stores.users, sessions=stores.sessions, audit=self.audit, clock=clock)
-        self.credentials = CredentialVault(rows=stores.secrets, envelope=self.envelope, audit=self.audit, clock=clock)
+        self.credentials = CredentialVault(store=stores.secrets, envelope=self.envelope, audit=self.audit, clock=clock)
         self.registry = Registry(claims=stores.claims, vault=self.credentials, audit=self.audit)
         self.clients = ClientFactory(
             vault=self.credentials, databases=make.databases, make_connect=make.connect, make_kafka=make.kafka
@@ -197,18 +196,10 @@ class Services:
     def _build_connectors(self, sleep: Callable[[float], None]) -> None:
         """Pipelines, deliveries and the ticks of their workers."""
         stores, clock = self.stores, self.clock
-        dependencies = DependencyLoader(
-            sources=stores.sources,
-            destinations=stores.destinations,
-            pipelines=stores.pipelines,
-            streams=stores.streams,
-            connects=stores.connects,
-            observations=stores.observations,
-        )
         self.validation = ConnectorValidation(clients=self.clients)
         self.pipeline_connector = PipelineConnector(
             store=stores.pipelines,
-            dependencies=dependencies,
+            observations=stores.observations,
             sources=stores.sources,
             tables=stores.tables,
             streams=stores.streams,
@@ -219,7 +210,7 @@ class Services:
         )
         self.delivery_connector = DeliveryConnector(
             store=stores.deliveries,
-            dependencies=dependencies,
+            observations=stores.observations,
             destinations=stores.destinations,
             pipelines=stores.pipelines,
             connects=stores.connects,
@@ -241,28 +232,20 @@ class Services:
             clock=clock,
             sleep=sleep,
         )
-        self._build_connector_services(dependencies)
+        self._build_connector_services()
 
-    def _build_connector_services(self, dependencies: DependencyLoader) -> None:
+    def _build_connector_services(self) -> None:
         stores, clock = self.stores, self.clock
         observation_reader = ObservationReader(observations=stores.observations, clients=self.clients, clock=clock)
         self.pipelines = PipelineService(
-            store=stores.pipelines,
-            sources=stores.sources,
-            deliveries=stores.deliveries,
-            dependencies=dependencies,
             connector=self.pipeline_connector,
+            deliveries=stores.deliveries,
             registry=self.registry,
             lifecycle=self.lifecycle,
             observation_reader=observation_reader,
             clock=clock,
         )
         self.deliveries = DeliveryService(
-            store=stores.deliveries,
-            pipelines=stores.pipelines,
-            destinations=stores.destinations,
-            connects=stores.connects,
-            dependencies=dependencies,
             connector=self.delivery_connector,
             lifecycle=self.lifecycle,
             observation_reader=observation_reader,

@@ -19,7 +19,7 @@ from chalicelib.api.idempotency import IdempotentRequests
 from chalicelib.api.rendering import render, with_security_headers
 from chalicelib.api.route import Route
 from chalicelib.domain.access import Actor, Permission, RequestContext, may
-from chalicelib.domain.idempotency import IdempotencyRows
+from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.errors import HeadgateError, NotPermitted
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.log import failure, get_logger
@@ -52,7 +52,7 @@ class BoundaryDependencies:
     """
 
     authenticator: Authenticator
-    idempotency: Callable[[], IdempotencyRows]
+    idempotency: Callable[[], IdempotencyStore]
     signer: Callable[[], Signer]
     record_denial: Callable[[RequestContext, Route], None]
     clock: Clock
@@ -110,7 +110,7 @@ class Boundary:
         if key is None:
             return run(context)
         deps = self._deps()
-        requests = IdempotentRequests(rows=deps.idempotency(), signer=deps.signer(), clock=deps.clock)
+        requests = IdempotentRequests(store=deps.idempotency(), signer=deps.signer(), clock=deps.clock)
         return requests.run(context, request, key, body.canonical, run)
 
     def _actor(self, route: Route, request: HttpRequest) -> Actor:

@@ -9,7 +9,7 @@ The response is stored for 24 hours and sent again when the handler was reached:
 - 401 and 429, operations or requests in progress and writes that lost a race: the caller should repeat the request;
 - 5xx other than 502, and unexpected errors: the outcome is unknown. The next attempt runs the handler again under the
   same `request_key`, and what the first attempt did is recognised by that;
-- responses that set cookies: a session must not be given out twice;
+- responses that set cookies: a session must not be sent twice;
 - refusals of anonymous callers: they must not be able to fill the table.
 """
 
@@ -20,7 +20,7 @@ from chalicelib import errors
 from chalicelib.api.errors import render, status_of
 from chalicelib.api.http import HttpRequest, HttpResponse
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.idempotency import Claim, IdempotencyRows, KeptAnswer
+from chalicelib.domain.idempotency import Claim, IdempotencyStore, KeptAnswer
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import id_from
@@ -36,7 +36,7 @@ Run = Callable[[RequestContext], HttpResponse]
 class IdempotentRequests:
     """Runs a request once per key."""
 
-    rows: IdempotencyRows
+    store: IdempotencyStore
     signer: Signer
     clock: Clock
 
@@ -45,10 +45,10 @@ class IdempotentRequests:
     ) -> HttpResponse:
         """The response of `run`, or the stored one of an earlier request with the same key.
 
-        Raises what `run` and `IdempotencyRows.claim` raise.
+        Raises what `run` and `IdempotencyStore.claim` raise.
         """
         request_key = id_from(context.actor.id or context.actor.via, request.method, request.path, key)
-        claim = self.rows.claim(request_key, self._digest(request, canonical_body), self.clock())
+        claim = self.store.claim(request_key, self._digest(request, canonical_body), self.clock())
         if isinstance(claim, KeptAnswer):
             return HttpResponse(status=claim.status, body=claim.body, headers=dict(claim.headers))
         return self._run_claimed(claim, replace(context, request_key=request_key), run)
@@ -73,11 +73,11 @@ class IdempotentRequests:
         stored = _to_store(response)
         try:
             if stored is None:
-                self.rows.release(claim)
+                self.store.release(claim)
             else:
-                self.rows.finish(claim, stored)
+                self.store.finish(claim, stored)
         except Exception as error:  # noqa: BLE001
-            get_logger().error("idempotency row not settled", extra={"failure": failure(error)})
+            get_logger().error("idempotency key not settled", extra={"failure": failure(error)})
 
     def _digest(self, request: HttpRequest, canonical_body: bytes) -> str:
         query = repr(sorted((name, list(values)) for name, values in request.query.items())).encode()

@@ -1,9 +1,8 @@
 """From a request to the arguments of a handler: path variables, query, body and conditional headers.
 
-The details of a refusal contain locations and kinds only, no values. A location is made of the field names that the
-models of the route declare; its other parts (a key of a map, the label of a union's member) came from the caller and
-are left out. An unknown field is named when it looks like a field name: this helps with a spelling mistake and repeats
-nothing like a secret.
+The details of an error contain locations and kinds only, no values. A location consists of field names that the models
+of the route declare; what came from the caller (a key of a map, the label of a union's member) is left out. An unknown
+field is named when it looks like a field name: this helps with a spelling mistake and cannot repeat a secret.
 """
 
 import json
@@ -79,9 +78,8 @@ def if_match(request: HttpRequest) -> int | None:
     if header is None:
         return None
     if not (match := _VERSION.match(header.strip())):
-        raise Invalid.at(
-            "header", "If-Match", type_="version", message='If-Match takes one version in double quotes, such as "3".'
-        )
+        message = 'If-Match takes one version in double quotes, such as "3".'
+        raise Invalid.at("header", "If-Match", type_="version", message=message)
     return int(match[1])
 
 
@@ -89,12 +87,8 @@ def idempotency_key(request: HttpRequest) -> str | None:
     """The `Idempotency-Key` of a POST. Raises `Invalid`."""
     key = request.headers.get("idempotency-key") if request.method == "POST" else None
     if key is not None and not _IDEMPOTENCY_KEY.match(key):
-        raise Invalid.at(
-            "header",
-            "Idempotency-Key",
-            type_="string_pattern_mismatch",
-            message="Idempotency-Key is 1 to 64 of A-Za-z0-9._-",
-        )
+        message, kind = "Idempotency-Key is 1 to 64 of A-Za-z0-9._-", "string_pattern_mismatch"
+        raise Invalid.at("header", "Idempotency-Key", type_=kind, message=message)
     return key
 
 
@@ -105,9 +99,8 @@ def query_model(route: Route, request: HttpRequest) -> BaseModel | None:
         _raise_any(_query_faults(request.query, fields))
     if model is None:
         return None
-    values = {
-        name: list(values) if fields[name] else values[0] for name, values in request.query.items() if name in fields
-    }
+    sent = [(name, values) for name, values in request.query.items() if name in fields]
+    values = {name: list(values) if fields[name] else values[0] for name, values in sent}
     try:
         return model.model_validate(values)
     except ValidationError as error:
@@ -119,9 +112,8 @@ def cursor_key(cursor: str, request: HttpRequest, signer: Signer, now: datetime)
     try:
         return signer.unsign(list_scope(request), cursor, now)
     except BadCursor:
-        raise Invalid.at(
-            "query", "cursor", type_="cursor", message="The cursor is not of this list with these filters, or too old."
-        ) from None
+        message = "The cursor is not of this list with these filters, or too old."
+        raise Invalid.at("query", "cursor", type_="cursor", message=message) from None
 
 
 def list_scope(request: HttpRequest) -> str:
@@ -142,7 +134,10 @@ def body_model(route: Route, request: HttpRequest) -> Body:
         if route.body is not None and route.body_required:
             raise Malformed("The request needs a JSON body.")
         return Body(None, b"")
-    parsed = _parse(raw)
+    try:
+        parsed = strict_json.loads(raw)
+    except strict_json.NotStrictJson as error:
+        raise Malformed(f"The body is not JSON that is accepted here: {error}.") from None
     expected = route.body if route.body is not None else _NoBody
     fields = _field_names(expected)
     if strict_json.may_hide(raw, b"${"):
@@ -153,13 +148,6 @@ def body_model(route: Route, request: HttpRequest) -> Body:
         raise _invalid("body", error, fields) from None
     canonical = json.dumps(parsed, sort_keys=True, separators=(",", ":")).encode()
     return Body(model if route.body is not None else None, canonical)
-
-
-def _parse(raw: bytes) -> Any:
-    try:
-        return strict_json.loads(raw)
-    except strict_json.NotStrictJson as error:
-        raise Malformed(f"The body is not JSON that is accepted here: {error}.") from None
 
 
 class _NoBody(BaseModel, defer_build=True):

@@ -79,7 +79,7 @@ def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
     for _, route in shown:
         if route.query is not None:
             # Its fields are parameters of the operation.
-            definitions.pop(_reference(schemas[_query_key(route)]), None)
+            definitions.pop(_reference(schemas[_key(route, "query")]), None)
     return {
         "openapi": "3.1.0",
         "info": {"title": title, "version": version},
@@ -99,11 +99,11 @@ def _schemas(routes: list[Route]) -> tuple[Schemas, dict[str, Json]]:
     inputs: list[tuple[str, Mode, TypeAdapter[Any]]] = []
     for route in routes:
         if route.body is not None:
-            inputs.append((*_body_key(route), TypeAdapter(route.body)))
+            inputs.append((*_key(route, "body"), TypeAdapter(route.body)))
         if route.query is not None:
-            inputs.append((*_query_key(route), TypeAdapter(route.query)))
+            inputs.append((*_key(route, "query"), TypeAdapter(route.query)))
         if route.response.model is not None:
-            inputs.append((*_response_key(route), TypeAdapter(route.response.model)))
+            inputs.append((*_key(route, "response"), TypeAdapter(route.response.model)))
     schemas, outer = TypeAdapter.json_schemas(inputs, ref_template="#/components/schemas/{model}")
     definitions: dict[str, Json] = outer.get("$defs", {})
     for definition in definitions.values():
@@ -113,16 +113,8 @@ def _schemas(routes: list[Route]) -> tuple[Schemas, dict[str, Json]]:
     return dict(schemas), definitions
 
 
-def _body_key(route: Route) -> Key:
-    return f"{route.name}.body", "validation"
-
-
-def _query_key(route: Route) -> Key:
-    return f"{route.name}.query", "validation"
-
-
-def _response_key(route: Route) -> Key:
-    return f"{route.name}.response", "serialization"
+def _key(route: Route, part: Literal["body", "query", "response"]) -> Key:
+    return f"{route.name}.{part}", "serialization" if part == "response" else "validation"
 
 
 def _operation(path: str, route: Route, schemas: Schemas, definitions: Mapping[str, Json]) -> Json:
@@ -140,7 +132,7 @@ def _operation(path: str, route: Route, schemas: Schemas, definitions: Mapping[s
         "responses": _responses(route, schemas),
     }
     if route.body is not None:
-        content = {"application/json": {"schema": schemas[_body_key(route)]}}
+        content = {"application/json": {"schema": schemas[_key(route, "body")]}}
         operation["requestBody"] = {"required": route.body_required, "content": content}
     return operation
 
@@ -153,15 +145,14 @@ def _parameters(path: str, route: Route, schemas: Schemas, definitions: Mapping[
     headers = ["CorrelationId"]
     headers += ["IdempotencyKey"] if route.method == "POST" else []
     headers += ["IfMatch"] if route.method in ("PUT", "PATCH", "DELETE") else []
-    return (
-        named + _query(route, schemas, definitions) + [{"$ref": f"#/components/parameters/{name}"} for name in headers]
-    )
+    references = [{"$ref": f"#/components/parameters/{name}"} for name in headers]
+    return named + _query(route, schemas, definitions) + references
 
 
 def _query(route: Route, schemas: Schemas, definitions: Mapping[str, Json]) -> list[Json]:
     if route.query is None:
         return []
-    schema = schemas[_query_key(route)]
+    schema = schemas[_key(route, "query")]
     schema = definitions.get(_reference(schema), schema)
     required = schema.get("required", [])
     return [
@@ -181,10 +172,7 @@ def _without_null(schema: Json) -> Json:
     kept = [member for member in schema.get("anyOf", []) if member != {"type": "null"}]
     if len(kept) != 1:
         return schema
-    rest = {
-        name: value for name, value in schema.items() if name != "anyOf" and not (name == "default" and value is None)
-    }
-    return {**kept[0], **rest}
+    return {**kept[0], **{k: v for k, v in schema.items() if k != "anyOf" and not (k == "default" and v is None)}}
 
 
 def _reference(schema: Json) -> str:
@@ -213,7 +201,7 @@ def _success(route: Route, status: int, schemas: Schemas) -> Json:
         headers[NEXT_CURSOR] = {"description": "Present when the list continues.", "schema": {"type": "string"}}
     response: Json = {"description": route.summary, "headers": headers}
     if route.response.model is not None:
-        schema = schemas[_response_key(route)]
+        schema = schemas[_key(route, "response")]
         if route.response.kind in ("page", "list"):
             schema = {"type": "array", "items": schema}
         response["content"] = {"application/json": {"schema": schema}}

@@ -2,17 +2,13 @@
 
 from chalicelib.api.contract.deliveries import DeliveryOutput
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.api.contract.pipelines import (
-    PipelineBody,
-    PipelineDetailOutput,
-    PipelineOutput,
-    PipelinePreviewOutput,
-)
+from chalicelib.api.contract.pipelines import PipelineBody, PipelineDetailOutput, PipelineOutput, PipelinePreviewOutput
 from chalicelib.api.contract.runtime import PipelineStatusOutput, TaskQuery
 from chalicelib.api.http import JsonResponse, deletion_response, operation_response
 from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
+from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
@@ -90,4 +86,5 @@ def restart_pipeline(context: RequestContext, uuid: UuidPath) -> JsonResponse[Pi
 @routes.post("/pipelines/{uuid}/restart-task", needs=Permission.OPERATE, also=(202,))
 def restart_pipeline_task(context: RequestContext, uuid: UuidPath, query: TaskQuery) -> JsonResponse[PipelineOutput]:
     """Restart one task."""
-    return operation_response(PipelineOutput.of(services().pipelines.restart_task(context, uuid, query.task)))
+    kind = OperationKind.RESTART_TASK
+    return operation_response(PipelineOutput.of(services().pipelines.control(context, uuid, kind, task=query.task)))

@@ -48,19 +48,15 @@ class Router:
         return self.route("GET", path, needs=needs, **options)
 
     def post(self, path: str, *, needs: Permission, **options: Any) -> Callable[[Handler], Handler]:
-        """Declares a POST."""
         return self.route("POST", path, needs=needs, **options)
 
     def put(self, path: str, *, needs: Permission, **options: Any) -> Callable[[Handler], Handler]:
-        """Declares a PUT."""
         return self.route("PUT", path, needs=needs, **options)
 
     def patch(self, path: str, *, needs: Permission, **options: Any) -> Callable[[Handler], Handler]:
-        """Declares a PATCH."""
         return self.route("PATCH", path, needs=needs, **options)
 
     def delete(self, path: str, *, needs: Permission, **options: Any) -> Callable[[Handler], Handler]:
-        """Declares a DELETE."""
         return self.route("DELETE", path, needs=needs, **options)
 
     def route(

@@ -19,10 +19,17 @@ HostCheck = Callable[[str], Sequence[str]]
 Raises Invalid when one of them is not allowed, Unavailable when the name does not resolve.
 """
 
+Networks = tuple[tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, str], ...]
+
+
+def _networks(*table: tuple[str, str]) -> Networks:
+    return tuple((ipaddress.ip_network(network), reason) for network, reason in table)
+
+
 MAX_ADDRESSES = 16
 _LOOPBACK = tuple(map(ipaddress.ip_network, ("127.0.0.0/8", "::1/128")))
 # ipaddress's own properties differ between Python releases and call some of these ranges global, so they are listed.
-_NEVER = (
+_NEVER = _networks(
     ("0.0.0.0/8", "unspecified"),
     ("169.254.0.0/16", "link-local, where cloud metadata services are"),
     ("100.100.100.200/32", "a cloud metadata service"),
@@ -39,7 +46,7 @@ _NEVER = (
     ("ff00::/8", "multicast"),
 )
 # Registries: IANA special-purpose addresses (IPv4, IPv6). Only 2000::/3 is assigned to the public IPv6 network.
-_NOT_PUBLIC = (
+_NOT_PUBLIC = _networks(
     ("10.0.0.0/8", "private (RFC 1918)"),
     ("172.16.0.0/12", "private (RFC 1918)"),
     ("192.168.0.0/16", "private (RFC 1918)"),
@@ -79,16 +86,6 @@ _NOT_PUBLIC_NAMES = (
 """Names that are refused, with all names below them."""
 _NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
 _IPV4_COMPATIBLE = ipaddress.IPv6Network("::/96")
-
-Networks = tuple[tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, str], ...]
-
-
-def _networks(table: Iterable[tuple[str, str]]) -> Networks:
-    return tuple((ipaddress.ip_network(network), reason) for network, reason in table)
-
-
-_NEVER_NETWORKS = _networks(_NEVER)
-_NOT_PUBLIC_NETWORKS = _networks(_NOT_PUBLIC)
 
 
 def system_resolve(host: str) -> list[str]:
@@ -159,11 +156,11 @@ def refusal(text: str, *, allow_loopback: bool, allow_private: bool = True) -> s
     inner = _inner(address)
     if any(inner in network for network in _LOOPBACK):
         return None if allow_loopback and allow_private else "loopback (this machine itself)"
-    reason = _reason(inner, _NEVER_NETWORKS)
+    reason = _reason(inner, _NEVER)
     if reason or allow_private:
         return reason
     mapped = isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped
-    return _reason(inner, _NOT_PUBLIC_NETWORKS) or _reason(mapped or address, _NOT_PUBLIC_NETWORKS)
+    return _reason(inner, _NOT_PUBLIC) or _reason(mapped or address, _NOT_PUBLIC)
 
 
 def name_refusal(host: str) -> str | None:

@@ -44,13 +44,16 @@ class Kafka:
 
     def cluster_id(self, deadline: Deadline) -> str:
         """The id of the Kafka cluster, which Connect workers report as well."""
-        return _present(self._metadata(deadline).cluster_id)
+        cluster_id: object = self._metadata(deadline).cluster_id
+        if not isinstance(cluster_id, str) or not cluster_id:
+            raise _unavailable("The brokers do not report their cluster id.")
+        return cluster_id
 
     def topics(self, deadline: Deadline) -> frozenset[str]:
         """The names of all topics that this user may see.
 
         Raises:
-            Unavailable: also when there are more than `MAX_TOPICS`: in half a list, topics would seem to be absent.
+            Unavailable: also when there are more than `MAX_TOPICS`: half a list would make topics seem absent.
         """
         found = self._metadata(deadline).topics
         if len(found) > MAX_TOPICS:
@@ -76,16 +79,13 @@ class Kafka:
         if self._admin is None:
             from confluent_kafka.admin import AdminClient
 
-            for host in bootstrap_hosts(self._endpoint.address.bootstrap_servers):
-                self._check(host)
+            try:
+                for host in bootstrap_hosts(self._endpoint.address.bootstrap_servers):
+                    self._check_host(host)
+            except Unavailable as unresolved:
+                raise _unavailable(unresolved.message) from None
             self._admin = AdminClient(self._settings(), logger=_SILENT)
         return self._admin
-
-    def _check(self, host: str) -> None:
-        try:
-            self._check_host(host)
-        except Unavailable as unresolved:
-            raise _unavailable(unresolved.message) from None
 
     def _settings(self) -> dict[str, Any]:
         address, password = self._endpoint.address, self._endpoint.password
@@ -141,12 +141,6 @@ def _host(entry: str) -> str:
     if "/" in host or (":" in host and not bracketed):
         raise _not_allowed()
     return host[1:-1] if bracketed else host
-
-
-def _present(cluster_id: object) -> str:
-    if not isinstance(cluster_id, str) or not cluster_id:
-        raise _unavailable("The brokers do not report their cluster id.")
-    return cluster_id
 
 
 def _drop(_: object) -> None:

@@ -30,7 +30,6 @@ class Queues:
             raise StoreUnavailable("The queue did not take the message.") from error
 
     def answers(self, queue: str) -> bool:
-        """Whether the queue exists and answers."""
         try:
             _client().get_queue_attributes(QueueUrl=self._url(queue), AttributeNames=["QueueArn"])
         except (BotoCoreError, ClientError):

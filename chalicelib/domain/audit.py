@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from chalicelib.domain.access import Actor
+
 
 class Outcome(StrEnum):
     """How an action ended, or that it was requested."""
@@ -37,3 +39,8 @@ class AuditRecord:
     after: Mapping[str, Any] | None = None
     correlation_id: str
     meaningful: bool = True
+
+    @property
+    def actor(self) -> Actor:
+        """Who did it; the role is not recorded."""
+        return Actor(id=self.actor_id, email=self.actor_email, role=None, via=self.actor_via)

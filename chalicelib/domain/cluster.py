@@ -18,7 +18,6 @@ class SecurityProtocol(StrEnum):
 
     @property
     def has_sasl(self) -> bool:
-        """Whether clients authenticate by SASL."""
         return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
 
@@ -75,7 +74,6 @@ class StreamCluster(Registered):
 
     @property
     def endpoint(self) -> Endpoint[KafkaAddress]:
-        """The brokers and the credentials for them."""
         address = KafkaAddress(
             bootstrap_servers=self.bootstrap_servers,
             security_protocol=self.security_protocol,
@@ -98,7 +96,6 @@ class ConnectCluster(Registered):
 
     @property
     def endpoint(self) -> Endpoint[ConnectAddress]:
-        """The workers and the credentials for them."""
         return Endpoint(ConnectAddress(base_url=self.base_url, username=self.username), self.credentials)
 
 

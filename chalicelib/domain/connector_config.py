@@ -20,34 +20,20 @@ class BuiltConfig:
 
     @property
     def connector_class(self) -> str:
-        """The plug-in that runs the connector."""
         return self.config["connector.class"]
 
 
 JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
 
 _SECRET_WORDS = (
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "token",
-    "credential",
-    "jaas",
-    "authorization",
-    "private.key",
-    "access.key",
-    "api.key",
-    "apikey",
-    "sslkey",
-    "sslfactoryarg",
-    "basic.auth",
+    *("password", "passwd", "passphrase", "secret", "token", "credential", "jaas", "authorization", "basic.auth"),
+    *("private.key", "access.key", "api.key", "apikey", "sslkey", "sslfactoryarg"),
 )
 _SECRET_IN_VALUE = ("password=", "passwd=", "pwd=", "secret=", "token=", "-----begin")
 
 
 def converters(*, schemas: bool) -> ConnectorConfig:
-    """Converters said per connector, so that the worker's defaults do not matter.
+    """Converters set per connector, so that the worker's defaults do not matter.
 
     The header converter is JSON as well: a changed composite key travels in a header that Connect's default converter
     writes and cannot read back.
@@ -71,14 +57,14 @@ ERRORS: Mapping[str, str] = {
 
 
 def config_hash(config: Mapping[str, str]) -> str:
-    """The same text for the same config, in whatever order. `name` is left out: Connect adds it to its answers."""
+    """The same text for the same config, in whatever order. `name` does not count: Connect adds it to its answers."""
     kept = {key: value for key, value in config.items() if key != "name"}
     canonical = json.dumps(kept, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def public_config(config: Mapping[str, str]) -> ConnectorConfig:
-    """The config as people may see it: secret references stay, all else that may be secret is masked."""
+    """The config as users may see it: secret references stay, other values that may be secret are masked."""
     return {
         key: value if is_reference(value) or not _may_be_secret(key, value) else MASK for key, value in config.items()
     }
@@ -96,8 +82,8 @@ def is_reference(value: str) -> bool:
 
 
 def _may_be_secret(key: str, value: str) -> bool:
-    folded, said = key.casefold(), value.casefold()
-    if any(word in folded for word in _SECRET_WORDS) or any(word in said for word in _SECRET_IN_VALUE):
+    key, value = key.casefold(), value.casefold()
+    if any(word in key for word in _SECRET_WORDS) or any(word in value for word in _SECRET_IN_VALUE):
         return True
-    authority = said.partition("://")[2].partition("/")[0]
+    authority = value.partition("://")[2].partition("/")[0]
     return "@" in authority

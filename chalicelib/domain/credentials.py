@@ -11,7 +11,6 @@ Secrets = Mapping[str, Secret | None]
 
 
 def without_blanks(secrets: Secrets) -> dict[str, Secret]:
-    """The fields that have a value."""
     return {name: value for name, value in secrets.items() if value}
 
 

@@ -12,7 +12,7 @@ from chalicelib.domain.database import DatabaseAddress
 from chalicelib.domain.delivery import Delivery, DeliveryOptions, NameRule
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, owner_marker, quote_regex
-from chalicelib.domain.pipeline import Capture, CaptureOptions, Converter, Pipeline
+from chalicelib.domain.pipeline import Capture, Converter, Pipeline
 from chalicelib.domain.table import TableName
 from chalicelib.errors import Invalid
 
@@ -50,7 +50,6 @@ def debezium_source_config(
         OWNER_KEY: owner_marker(ConnectorKind.SOURCE, pipeline.id),
         **connection,
         **_capture(capture),
-        **_tuning(capture.options),
         "decimal.handling.mode": "precise",
         **records,
         "producer.override.max.request.size": str(MAX_MESSAGE_BYTES),
@@ -61,24 +60,21 @@ def debezium_source_config(
 
 
 def _capture(capture: Capture) -> ConnectorConfig:
-    heartbeat = capture.options.heartbeat_interval_ms
-    return {
-        "topic.prefix": capture.topic_prefix,
-        "table.include.list": ",".join(_pattern(table) for table in capture.tables),
-        "snapshot.mode": str(capture.snapshot_mode),
-        "tombstones.on.delete": "true" if capture.options.tombstones_on_delete else "false",
-        # The connector has to move on in the log when other tables than the captured ones change.
-        "heartbeat.interval.ms": str(DEFAULT_HEARTBEAT_MS if heartbeat is None else heartbeat),
-    }
-
-
-def _tuning(options: CaptureOptions) -> ConnectorConfig:
-    chosen = {
+    options, heartbeat = capture.options, capture.options.heartbeat_interval_ms
+    sizes = {
         "max.batch.size": options.max_batch_size,
         "max.queue.size": options.max_queue_size,
         "poll.interval.ms": options.poll_interval_ms,
     }
-    return {key: str(value) for key, value in chosen.items() if value is not None}
+    return {
+        "topic.prefix": capture.topic_prefix,
+        "table.include.list": ",".join(_pattern(table) for table in capture.tables),
+        "snapshot.mode": str(capture.snapshot_mode),
+        "tombstones.on.delete": "true" if options.tombstones_on_delete else "false",
+        # The connector has to move on in the log when other tables than the captured ones change.
+        "heartbeat.interval.ms": str(DEFAULT_HEARTBEAT_MS if heartbeat is None else heartbeat),
+        **{key: str(value) for key, value in sizes.items() if value is not None},
+    }
 
 
 def _pattern(table: TableName) -> str:
@@ -232,17 +228,11 @@ def _writing(options: DeliveryOptions) -> ConnectorConfig:
 
 def _routes(mappings: tuple[TopicMapping, ...]) -> ConnectorConfig:
     """One RegexRouter per mapping. Its result has no dot and every topic has, so no later router takes it up again."""
-    names = [f"route{number}" for number in range(len(mappings))]
-    lines = {"transforms": ",".join(names)}
-    for name, mapping in zip(names, mappings, strict=True):
-        lines |= _route(f"transforms.{name}", mapping)
-    return lines
-
-
-def _route(key: str, mapping: TopicMapping) -> Mapping[str, str]:
-    return {
-        f"{key}.type": _ROUTER,
-        f"{key}.regex": quote_regex(mapping.topic),
+    lines = {"transforms": ",".join(f"route{number}" for number in range(len(mappings)))}
+    for number, mapping in enumerate(mappings):
+        key = f"transforms.route{number}"
+        lines[f"{key}.type"] = _ROUTER
+        lines[f"{key}.regex"] = quote_regex(mapping.topic)
         # Java reads $ and \ in a replacement; the brace is quoted so that Connect never sees a secret reference.
-        f"{key}.replacement": _REPLACEMENT_SPECIAL.sub(r"\\\1", mapping.table_name),
-    }
+        lines[f"{key}.replacement"] = _REPLACEMENT_SPECIAL.sub(r"\\\1", mapping.table_name)
+    return lines

@@ -30,7 +30,6 @@ class Mapping:
 
     @property
     def target(self) -> TableName:
-        """The target table's full name."""
         return TableName(self.schema_name, self.table_name)
 
 
@@ -79,12 +78,10 @@ class Delivery:
 
     @property
     def connector_name(self) -> str:
-        """The name of its sink connector."""
         return connector_name(ConnectorKind.SINK, self.id)
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """The topics that it reads."""
         return tuple(mapping.topic for mapping in self.mappings)
 
 

@@ -63,16 +63,15 @@ def _check_targets(mappings: Sequence[TopicMapping], rules: Sequence[NameRule]) 
             message="All mappings of a delivery share one target schema: use one delivery each.",
         )
     for rule in rules:
-        places = [index for index, mapping in enumerate(mappings) if rule.is_broken(getattr(mapping, rule.field))]
-        if places:
-            yield _at(places, rule.field, rule.type, rule.message)
-    if twice := _repeated(mapping.topic for mapping in mappings):
-        yield _at(twice, "topic", "duplicate", "A topic may be mapped once per delivery.")
-    if twice := _repeated(mapping.target for mapping in mappings):
+        broken = [index for index, mapping in enumerate(mappings) if rule.is_broken(getattr(mapping, rule.field))]
+        yield from _field_problem(broken, rule.field, rule.type, rule.message)
+    repeated = _repeated(mapping.topic for mapping in mappings)
+    yield from _field_problem(repeated, "topic", "duplicate", "A topic may be mapped once per delivery.")
+    if repeated := _repeated(mapping.target for mapping in mappings):
         yield Conflict(
             "Two topics would be written to the same table. Give each its own.",
             code="TARGET_TABLE_CONFLICT",
-            details={"mappings": twice},
+            details={"mappings": repeated},
         )
 
 
@@ -80,18 +79,12 @@ def _check_topics(
     mappings: Sequence[TopicMapping], by_topic: Mapping[str, TableName], existing: frozenset[str] | None
 ) -> Iterator[HeadgateError]:
     foreign = [index for index, mapping in enumerate(mappings) if mapping.topic not in by_topic]
-    if foreign:
-        yield _about(foreign, "TOPIC_NOT_IN_PIPELINE", "A mapping names a topic that the pipeline does not write.")
+    yield from _problem(foreign, "TOPIC_NOT_IN_PIPELINE", "A mapping names a topic that the pipeline does not write.")
     if existing is not None:
-        absent = [
-            i for i, mapping in enumerate(mappings) if mapping.topic in by_topic and mapping.topic not in existing
-        ]
-        if absent:
-            yield _about(
-                absent,
-                "TOPIC_NOT_FOUND",
-                "A topic is not there yet. Deploy the pipeline first; an empty table gets one with its first row.",
-            )
+        missing = by_topic.keys() - existing
+        absent = [index for index, mapping in enumerate(mappings) if mapping.topic in missing]
+        message = "A topic is not there yet. Deploy the pipeline first; an empty table gets one with its first row."
+        yield from _problem(absent, "TOPIC_NOT_FOUND", message)
 
 
 def _check_tables(
@@ -101,25 +94,16 @@ def _check_tables(
     target: TargetProvider,
 ) -> Iterator[HeadgateError]:
     ours = [(index, captured[mapping.topic]) for index, mapping in enumerate(mappings) if mapping.topic in captured]
-    if unknown := [index for index, table in ours if table is None]:
-        yield _about(
-            unknown, "TABLE_NOT_DISCOVERED", "A source table has not been discovered. Run discovery on the source."
-        )
+    unknown = [index for index, table in ours if table is None]
+    message = "A source table has not been discovered. Run discovery on the source."
+    yield from _problem(unknown, "TABLE_NOT_DISCOVERED", message)
     if options.upserts:
         keyless = [index for index, table in ours if table is not None and not table.primary_key_columns]
-        if keyless:
-            yield _about(
-                keyless,
-                "KEY_REQUIRED",
-                "A source table has no primary key, so its rows cannot be upserted. Use write_mode insert.",
-            )
+        message = "A source table has no primary key, so its rows cannot be upserted. Use write_mode insert."
+        yield from _problem(keyless, "KEY_REQUIRED", message)
     stopped = [index for index, table in ours if table and (_stops_capture(table) or target.unsupported_columns(table))]
-    if stopped:
-        yield _about(
-            stopped,
-            "TYPE_UNSUPPORTED",
-            "A source table has a column that would stop the sink. Discovery names the column and its type.",
-        )
+    message = "A source table has a column that would stop the sink. Discovery names the column and its type."
+    yield from _problem(stopped, "TYPE_UNSUPPORTED", message)
 
 
 def _stops_capture(table: SourceTable) -> bool:
@@ -136,31 +120,20 @@ def _topic_warnings(existing: frozenset[str] | None) -> Iterator[DeliveryWarning
 
 
 def _option_warnings(options: DeliveryOptions) -> Iterator[DeliveryWarning]:
-    insert = not options.upserts
-    for holds, code, message in (
-        (
-            options.auto_create and not options.auto_evolve,
-            "AUTO_CREATE_EVOLVES",
-            "The sink has one switch for both: it will make missing tables and also add missing columns.",
-        ),
-        (
-            options.auto_evolve and not options.auto_create,
-            "AUTO_EVOLVE_CREATES",
-            "The sink has one switch for both: it will add missing columns and also make a table that does not exist.",
-        ),
-        (
-            insert,
-            "INSERT_REPEATS",
-            "Rows are only ever added: an update becomes another row, and a repeated record too.",
-        ),
-        (
-            insert and options.delete_enabled,
-            "DELETES_NOT_DELIVERED",
-            "Deletes are not delivered with write_mode insert; they need upsert.",
-        ),
-    ):
-        if holds:
-            yield DeliveryWarning(code=code, message=message)
+    if options.auto_create and not options.auto_evolve:
+        message = "The sink has one switch for both: it will make missing tables and also add missing columns."
+        yield DeliveryWarning(code="AUTO_CREATE_EVOLVES", message=message)
+    if options.auto_evolve and not options.auto_create:
+        message = (
+            "The sink has one switch for both: it will add missing columns and also make a table that does not exist."
+        )
+        yield DeliveryWarning(code="AUTO_EVOLVE_CREATES", message=message)
+    if not options.upserts:
+        message = "Rows are only ever added: an update becomes another row, and a repeated record too."
+        yield DeliveryWarning(code="INSERT_REPEATS", message=message)
+    if not options.upserts and options.delete_enabled:
+        message = "Deletes are not delivered with write_mode insert; they need upsert."
+        yield DeliveryWarning(code="DELETES_NOT_DELIVERED", message=message)
 
 
 _PASSED_ON = {
@@ -181,20 +154,16 @@ def _type_warnings(tables: Iterable[SourceTable]) -> Iterator[DeliveryWarning]:
 
 def _repeated(values: Iterable[Hashable]) -> list[int]:
     """The indexes of values that occur earlier in the list."""
-    seen: set[Hashable] = set()
-    again = []
-    for index, value in enumerate(values):
-        if value in seen:
-            again.append(index)
-        seen.add(value)
-    return again
+    first: dict[Hashable, int] = {}
+    return [index for index, value in enumerate(values) if first.setdefault(value, index) != index]
 
 
-def _at(places: Sequence[int], field: str, type_: str, message: str) -> Invalid:
-    return Invalid(
-        message, details=[{"location": ["body", "mappings", index, field], "type": type_} for index in places]
-    )
+def _field_problem(indexes: Sequence[int], field: str, type_: str, message: str) -> Iterator[Invalid]:
+    if indexes:
+        details = [{"location": ["body", "mappings", index, field], "type": type_} for index in indexes]
+        yield Invalid(message, details=details)
 
 
-def _about(places: Sequence[int], code: str, message: str) -> Invalid:
-    return Invalid(message, code=code, details={"mappings": list(places)})
+def _problem(indexes: Sequence[int], code: str, message: str) -> Iterator[Invalid]:
+    if indexes:
+        yield Invalid(message, code=code, details={"mappings": list(indexes)})

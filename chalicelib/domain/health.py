@@ -1,4 +1,4 @@
-"""Health: the outcome of the last look at a registered system."""
+"""Health: the outcome of the last check of a registered system."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class HealthStatus(StrEnum):
-    """`UNKNOWN` means that nobody has looked yet."""
+    """`UNKNOWN` means: not checked yet."""
 
     UNKNOWN = "UNKNOWN"
     HEALTHY = "HEALTHY"
@@ -24,7 +24,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """What the last look found, and when."""
+    """What the last check found, and when."""
 
     status: HealthStatus = HealthStatus.UNKNOWN
     checked_at: datetime | None = None
@@ -32,10 +32,8 @@ class Health:
 
     @classmethod
     def healthy(cls, at: datetime) -> "Health":
-        """The health after a look that succeeded."""
         return cls(status=HealthStatus.HEALTHY, checked_at=at)
 
     @classmethod
     def unhealthy(cls, at: datetime, code: str, message: str) -> "Health":
-        """The health after a look that failed."""
         return cls(status=HealthStatus.UNHEALTHY, checked_at=at, last_error=Failure(code=code, message=message, at=at))

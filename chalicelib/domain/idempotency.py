@@ -36,14 +36,12 @@ class TextSealer(Protocol):
 
     def seal(self, name: str, text: Secret) -> str:
         """The text, encrypted and bound to the name."""
-        ...
 
     def open(self, name: str, sealed: str) -> Secret:
         """The plain text. Raises StoreUnavailable when it was sealed under another name or key."""
-        ...
 
 
-class IdempotencyRows(Protocol):
+class IdempotencyStore(Protocol):
     """One row per key for 24 hours. `key` and `body_hash` are digests: they do not show what was requested."""
 
     def claim(self, key: str, body_hash: str, now: datetime) -> Claim | KeptAnswer:
@@ -53,12 +51,9 @@ class IdempotencyRows(Protocol):
         `Conflict` with code `IDEMPOTENCY_KEY_REUSED` when the key came with another body, `RequestInProgress` while the
         first request still runs.
         """
-        ...
 
     def finish(self, claim: Claim, answer: KeptAnswer) -> None:
         """Keep the answer. Nothing happens when the claim has been taken over."""
-        ...
 
     def release(self, claim: Claim) -> None:
         """Forget the claim, so that the request may be repeated. Nothing happens when it has been taken over."""
-        ...

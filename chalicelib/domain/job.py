@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from chalicelib.domain.access import SYSTEM
+from chalicelib.domain.access import SYSTEM, Actor
 from chalicelib.domain.lease import is_free
 
 
@@ -27,7 +27,6 @@ class JobStatus(StrEnum):
 
     @property
     def terminal(self) -> bool:
-        """Whether it will not change any more."""
         return self in (JobStatus.COMPLETED, JobStatus.FAILED)
 
 
@@ -57,6 +56,16 @@ class Job:
     created_at: datetime
     started_at: datetime | None = None
     finished_at: datetime | None = None
+
+    @property
+    def actor(self) -> Actor:
+        """Who requested it; the role is not recorded."""
+        return Actor(id=self.actor_id, email=self.actor_email, role=None, via=self.actor_via)
+
+    @property
+    def error(self) -> Mapping[str, str | None] | None:
+        """`{"code", "message"}` of a failed job."""
+        return {"code": self.error_code, "message": self.error_message} if self.error_code else None
 
     def may_run(self, now: datetime) -> bool:
         """Whether a worker may take it: no worker has begun it, or the lease of the one that did has ended."""

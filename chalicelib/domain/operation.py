@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from chalicelib.domain.access import Actor
+
 MOST_DEFECTS = 10
 """How often a takeover of one operation may end in a bug of ours until it is settled as failed: five minutes or so, in
 which a bad release can be taken back.
@@ -35,7 +37,6 @@ class OperationStep(StrEnum):
 
     @property
     def settled(self) -> bool:
-        """Nothing is left to do."""
         return self in (OperationStep.SUCCEEDED, OperationStep.FAILED)
 
 
@@ -76,6 +77,11 @@ class Operation:
     revision: int = 1
     created_at: datetime
     finished_at: datetime | None = None
+
+    @property
+    def actor(self) -> Actor:
+        """Who requested it; the role is not recorded."""
+        return Actor(id=self.actor_id, email=self.actor_email, role=None, via=self.actor_via)
 
     @property
     def opened(self) -> OpenOperation:

@@ -63,12 +63,10 @@ class Capture:
     properties: Mapping[str, str] = field(default_factory=dict)
 
     def topic(self, table: TableName) -> str:
-        """The topic of one table."""
         return topic_name(self.topic_prefix, table.schema_name, table.table_name)
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """The topics of all tables, in their order."""
         return tuple(self.topic(table) for table in self.tables)
 
 
@@ -100,5 +98,4 @@ class Pipeline:
 
     @property
     def connector_name(self) -> str:
-        """The name of its source connector."""
         return connector_name(ConnectorKind.SOURCE, self.id)

@@ -4,13 +4,13 @@ Kafka Connect's own validation sees few of these faults: the connector is create
 changes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
-from chalicelib.domain.names import SHOWN_NAMES
+from chalicelib.domain.names import SHOWN_NAMES, name_list
 from chalicelib.domain.table import Severity
 from chalicelib.errors import HeadgateError
 
@@ -56,7 +56,6 @@ class Readiness:
 
     @property
     def failures(self) -> tuple[ReadinessCheck, ...]:
-        """The checks that fail."""
         return tuple(check for check in self.checks if check.status is CheckOutcome.FAIL)
 
 
@@ -85,7 +84,7 @@ class Check(Generic[Facts, Plan]):
     description: str
     judge: Judge[Facts, Plan]
     severity: Severity = Severity.FAIL
-    by_plan: bool = False
+    by_plan: bool = True
 
 
 def passed(current: str, expected: str) -> Finding:
@@ -117,6 +116,7 @@ CONNECTION: Check[Any, Any] = Check(
     key="connection",
     name="Connection",
     judge=lambda _facts, _plan: passed("connected", "connected"),
+    by_plan=False,
     description="The server can be reached, lets the role in and can be read.",
 )
 """The first check of every provider: facts exist only where it passes."""
@@ -147,6 +147,11 @@ def unreachable(checks: Sequence[Check[Any, Any]], error: HeadgateError, now: da
     unknown = Finding(CheckOutcome.UNKNOWN, "", "")
     shown = [_shown(check, first if check is CONNECTION else unknown) for check in checks]
     return Readiness(status=ReadinessStatus.NOT_READY, checked_at=now, checks=tuple(shown))
+
+
+def listed(named: Mapping[str, Sequence[object]]) -> str:
+    """What was found, each kind with its names; kinds without names are left out."""
+    return "; ".join(f"{kind}: {name_list(names)}" for kind, names in named.items() if names)
 
 
 def statements(lines: Sequence[str]) -> str:

@@ -42,7 +42,6 @@ class RegisteredSystem(Registered):
 
     @property
     def endpoint(self) -> Endpoint[DatabaseAddress]:
-        """The database and the credentials for it."""
         return Endpoint(self.address, self.credentials)
 
     def invalidated_by(self, endpoint: Endpoint[DatabaseAddress]) -> Mapping[str, Any]:

@@ -133,12 +133,10 @@ class SourceTable:
 
     @property
     def name(self) -> TableName:
-        """Its full name."""
         return TableName(self.schema_name, self.table_name)
 
     @property
     def cdc_ready(self) -> bool:
-        """No issue forbids its capture."""
         return not any(issue.severity is Severity.FAIL for issue in self.issues)
 
     @property

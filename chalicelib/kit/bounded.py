@@ -7,7 +7,7 @@ V = TypeVar("V")
 
 
 class Bounded(dict[K, V]):
-    """A dict of at most so many entries, which is emptied when one more comes. Only `[key] = value` keeps the bound."""
+    """A dict of at most so many entries, emptied when one more is added. Only `[key] = value` keeps the bound."""
 
     def __init__(self, at_most: int) -> None:
         super().__init__()

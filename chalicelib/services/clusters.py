@@ -24,9 +24,9 @@ class ClusterService(RegisteredService[C]):
     clients: ClientFactory
 
     def _look(self, context: RequestContext, cluster: C, look: Callable[[Deadline], Mapping[str, Any]]) -> C:
-        """The cluster with its health and with the fields that `look` read from it.
+        """The cluster with its health and the fields that `look` read.
 
-        Raises Invalid: an address that is not allowed, or servers that do not belong together, are no bad health.
+        Raises Invalid for an address that is not allowed and for another Kafka: these are errors, not bad health.
         """
         now = self.clock()
         try:

@@ -66,9 +66,9 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
         return Page(items=self._with_health(page.items), next_key=page.next_key)
 
     def update(self, context: RequestContext, cluster_id: str, data: ConnectClusterInput) -> ConnectCluster:
-        """Replace everything but secrets that are left blank, and look again.
+        """Replace everything but blank secrets, and check the cluster again.
 
-        Raises Invalid for another stream cluster: the connectors that run there would be left behind.
+        Raises Invalid for another stream cluster: the connectors that run there would remain on the old one.
         """
         before = self._current(context, cluster_id)
         if data.stream_cluster_id != before.stream_cluster_id:

@@ -20,7 +20,7 @@ from chalicelib.stores.transaction import Transaction
 class CredentialVault:
     """Seals, rotates and opens the secrets of resources."""
 
-    rows: SealedSecrets
+    store: SealedSecrets
     envelope: Envelope
     audit: AuditTrail
     clock: Clock
@@ -39,7 +39,7 @@ class CredentialVault:
                 sealed=self._seal(credentials.id, credentials.fields, secrets),
                 created_at=self.clock(),
             )
-            self.rows.put_new(transaction, row)
+            self.store.put_new(transaction, row)
         return credentials
 
     def rotate(
@@ -51,16 +51,16 @@ class CredentialVault:
             return credentials
         if not credentials.configured:
             return self.seal_new(transaction, resource_type, resource_id, secrets)
-        stored = self.rows.get(credentials.id)
+        stored = self.store.get(credentials.id)
         versions = {name: credentials.fields.get(name, 0) + 1 for name in fresh}
         rotated = replace(stored, sealed={**stored.sealed, **self._seal(stored.id, versions, fresh)})
-        self.rows.save(transaction, rotated)
+        self.store.save(transaction, rotated)
         return replace(credentials, fields={**credentials.fields, **versions})
 
     def remove(self, transaction: Transaction, credentials: Credentials) -> None:
         """Delete the secrets of a resource that is being deleted."""
         if credentials.configured:
-            self.rows.discard(transaction, credentials.id)
+            self.store.discard(transaction, credentials.id)
 
     def open(self, credentials: Credentials) -> Mapping[str, Secret]:
         """The plain secrets by field; none when none are stored."""
@@ -71,12 +71,12 @@ class CredentialVault:
         versions = (credentials.id, *sorted(credentials.fields.items()))
         row = self._cached.get(versions)
         if row is None:
-            row = self._cached[versions] = self.rows.get(credentials.id)
+            row = self._cached[versions] = self.store.get(credentials.id)
         return row
 
     def hand_to_connect(self, context: RequestContext, credentials_id: str) -> Mapping[str, Secret]:
         """The plain secrets for Connect's secret provider, after the read has been audited. Raises NotFound."""
-        stored = self.rows.find(credentials_id) if is_uuid(credentials_id) else None
+        stored = self.store.find(credentials_id) if is_uuid(credentials_id) else None
         if stored is None:
             raise NotFound("There are no credentials with this id.")
         self.audit.record_alone(

@@ -1,8 +1,9 @@
-"""Deliveries: previewed, deployed, controlled, observed, given other mappings, deleted. Target data is left alone."""
+"""Deliveries: previewed, deployed, controlled, observed, changed, deleted. What was written stays in the target."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import ClassVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import public_config
@@ -11,32 +12,21 @@ from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, WriteConflict
-from chalicelib.kit.clock import Clock
 from chalicelib.kit.jitter import jitter
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector, draft_parameters, mappings_parameters
-from chalicelib.services.connectors.dependencies import DeliveryDependencies, DependencyLoader
-from chalicelib.services.connectors.lifecycle import NO_PARAMETERS, Lifecycle, OperationRequest
-from chalicelib.services.connectors.observations import ObservationReader
-from chalicelib.services.connectors.owner import needs_config, require_deployed, require_found, with_notice
+from chalicelib.services.connectors.dependencies import DeliveryDependencies
+from chalicelib.services.connectors.owner import needs_config, require_found, with_notice
+from chalicelib.services.connectors.service import ConnectorService
 from chalicelib.services.connectors.validation import Validation
 from chalicelib.services.registry import expect_version
-from chalicelib.stores.clusters import ConnectClusters
-from chalicelib.stores.deliveries import Deliveries
-from chalicelib.stores.destinations import Destinations
-from chalicelib.stores.pipelines import Pipelines
 
 BOUND = 500
 _DEPLOY_ATTEMPTS = 8
 _CONTENDED = ("targets.version", "destination.missing")
-"""Labels of writes that are refused when another delivery to the same schema, or a change of the destination, came
-first. A destination that no longer exists is noticed by the next draft.
+"""Labels of writes that are refused when another delivery to the same schema, or a change of the destination, was
+faster. The next draft raises NotFound for a destination that was deleted.
 """
-
-OUTDATED = (
-    "Its destination was changed after its connector got its config. Send its mappings again (PUT .../mappings) to "
-    "give the connector the new one."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,18 +60,14 @@ class DeliveryOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryService:
-    """Everything that a client can do with deliveries, directly or through their destination."""
+class DeliveryService(ConnectorService[Delivery]):
+    """Everything that a client can do with deliveries, directly or through their destination (`of`)."""
 
-    store: Deliveries
-    pipelines: Pipelines
-    destinations: Destinations
-    connects: ConnectClusters
-    dependencies: DependencyLoader
+    OUTDATED: ClassVar[str] = (
+        "Its destination was changed after its connector got its config. Send its mappings again (PUT .../mappings) to "
+        "give the connector the new one."
+    )
     connector: DeliveryConnector
-    lifecycle: Lifecycle
-    observation_reader: ObservationReader
-    clock: Clock
 
     def preview(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> DeliveryPreview:
         """Check topics, schema, keys, target, plug-in and config. Stores nothing, shows no secret."""
@@ -102,14 +88,14 @@ class DeliveryService:
 
     def deploy(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> Delivery:
         """Create the sink connector, then the delivery, and start it. With `open_operation` it is not settled yet."""
-        if context.request_key and (stored := self.store.find(context.request_key)):
+        if context.request_key and (stored := self.connector.store.find(context.request_key)):
             return self.observation_reader.latest([stored])[0]
         for attempt in range(1, _DEPLOY_ATTEMPTS + 1):
             delivery, deps = self._draft(context, destination_id, data)
-            parameters = draft_parameters(delivery)
+            parameters, kind = draft_parameters(delivery), OperationKind.DEPLOY
             try:
-                deployed = self._execute(
-                    context, delivery, deps, OperationKind.DEPLOY, parameters=parameters, draft=True
+                deployed = self.lifecycle.execute(
+                    context, self.connector, delivery, deps, kind, parameters=parameters, draft=True
                 )
             except WriteConflict as conflict:
                 if conflict.label not in _CONTENDED or attempt == _DEPLOY_ATTEMPTS:
@@ -122,46 +108,21 @@ class DeliveryService:
     def get(self, delivery_id: str) -> Delivery:
         """The delivery with its latest observation; raises NotFound."""
         delivery, deps = self._read(delivery_id)
-        seen = self.observation_reader.latest([delivery], {delivery.connect_cluster_id: deps.view})[0]
-        return with_notice(self.connector, seen, deps, OUTDATED)
-
-    def list(self, *, limit: int, after: str | None) -> Page[Delivery]:
-        """Deliveries, newest first."""
-        page = self.store.list(limit=limit, after=after)
-        return Page(items=self.observation_reader.latest(page.items), next_key=page.next_key)
+        return with_notice(self.connector, self._latest(delivery, deps), deps, self.OUTDATED)
 
     def list_of(self, destination_id: str, *, limit: int = BOUND, after: str | None = None) -> Page[Delivery]:
         """A destination's deliveries, newest first; raises NotFound."""
-        page = self.store.list_in("destination_id", destination_id, limit=limit, after=after)
+        page = self.connector.store.list_in("destination_id", destination_id, limit=limit, after=after)
         if not page.items:
-            self.destinations.get(destination_id)
+            self.connector.destinations.get(destination_id)
         return Page(items=self.observation_reader.latest(page.items), next_key=page.next_key)
-
-    def status(self, context: RequestContext, delivery_id: str) -> Delivery:
-        """The delivery with an observation made now."""
-        delivery, deps = self._read(delivery_id)
-        seen = self.observation_reader.now(context, delivery, require_found(deps.connect_cluster))
-        return with_notice(self.connector, seen, deps, OUTDATED)
 
     def status_of(self, context: RequestContext, destination_id: str) -> tuple[Delivery, ...]:
         """All of a destination's deliveries, each observed separately now."""
         deliveries = self.list_of(destination_id).items
-        clusters = {one: self.connects.get(one) for one in {delivery.connect_cluster_id for delivery in deliveries}}
+        cluster_ids = {delivery.connect_cluster_id for delivery in deliveries}
+        clusters = {cluster_id: self.connector.connects.get(cluster_id) for cluster_id in cluster_ids}
         return tuple(self.observation_reader.now(context, one, clusters[one.connect_cluster_id]) for one in deliveries)
-
-    def control(
-        self,
-        context: RequestContext,
-        delivery_id: str,
-        kind: OperationKind,
-        *,
-        of: str | None = None,
-        **parameters: Any,
-    ) -> Delivery:
-        """Pause, resume, restart, or restart one task (`task`). `of` names the destination that it must belong to."""
-        delivery, deps = self._read(delivery_id, of)
-        require_deployed(delivery)
-        return self._execute(context, delivery, deps, kind, parameters=parameters) or delivery
 
     def control_all(
         self, context: RequestContext, destination_id: str, kind: OperationKind, delivery_id: str | None
@@ -184,49 +145,17 @@ class DeliveryService:
         same = mappings == delivery.mappings and not delivery.open_operation
         if same and not needs_config(self.connector, delivery, deps):
             self.connector.check(context, delivery, deps)
-            return self.observation_reader.latest([delivery], {delivery.connect_cluster_id: deps.view})[0]
-        kind, parameters = OperationKind.UPDATE_MAPPINGS, mappings_parameters(mappings)
-        return self._execute(context, delivery, deps, kind, parameters=parameters) or delivery
-
-    def delete(self, context: RequestContext, delivery_id: str, *, of: str | None = None) -> Delivery | None:
-        """Delete the connector, then the delivery. What was written stays in the target. None when it is done."""
-        delivery, deps = self._read(delivery_id, of)
-        expect_version(context, delivery.version)
-        return self._execute(context, delivery, deps, OperationKind.DELETE)
-
-    def _execute(
-        self,
-        context: RequestContext,
-        delivery: Delivery,
-        deps: DeliveryDependencies,
-        kind: OperationKind,
-        *,
-        parameters: Mapping[str, Any] = NO_PARAMETERS,
-        draft: bool = False,
-    ) -> Delivery | None:
-        request = OperationRequest(
-            context=context,
-            owner=self.connector,
-            resource=delivery,
-            deps=deps,
-            kind=kind,
-            parameters=parameters,
-            draft=draft,
-        )
-        return self.lifecycle.execute(request)
+            return self._latest(delivery, deps)
+        parameters = mappings_parameters(mappings)
+        return self._execute(context, delivery, deps, OperationKind.UPDATE_MAPPINGS, parameters) or delivery
 
     def _control_one(self, context: RequestContext, delivery: Delivery, kind: OperationKind) -> DeliveryOutcome:
         try:
             return _outcome(self.control(context, delivery.id, kind))
         except HeadgateError as error:
-            return DeliveryOutcome(delivery=self._observed_now(context, delivery), error=error)
-
-    def _observed_now(self, context: RequestContext, delivery: Delivery) -> Delivery:
-        """The delivery as it is now, if it can be read."""
-        try:
-            return self.status(context, delivery.id)
-        except HeadgateError:
-            return delivery
+            with suppress(HeadgateError):
+                delivery = self.status(context, delivery.id)
+            return DeliveryOutcome(delivery=delivery, error=error)
 
     def _draft(
         self, context: RequestContext, destination_id: str, data: DeliveryInput
@@ -246,7 +175,7 @@ class DeliveryService:
             created_at=now,
             updated_at=now,
         )
-        deps = self.dependencies.of_delivery(delivery)
+        deps = self.connector.load_dependencies(delivery)
         if deps.destination is None:
             raise NotFound("There is no destination with this id.")
         if deps.pipeline is None:
@@ -264,16 +193,16 @@ class DeliveryService:
 
     def _cluster_of_pipeline(self, pipeline_id: str) -> str:
         """The id of the Connect cluster that a pipeline runs on; empty when there is no such pipeline."""
-        pipeline = self.pipelines.find(pipeline_id)
+        pipeline = self.connector.pipelines.find(pipeline_id)
         return pipeline.connect_cluster_id if pipeline else ""
 
-    def _read(self, delivery_id: str, of: str | None = None) -> tuple[Delivery, DeliveryDependencies]:
-        """A delivery (of that destination if one is named) and its dependencies; raises NotFound."""
+    def _read(self, resource_id: str, of: str | None = None) -> tuple[Delivery, DeliveryDependencies]:
+        store = self.connector.store
         # Its deploy may be settled between the first two reads: then the third one finds it.
-        delivery = self.store.find(delivery_id) or self._drafted(delivery_id) or self.store.get(delivery_id)
+        delivery = store.find(resource_id) or self._drafted(resource_id) or store.get(resource_id)
         if of not in (None, delivery.destination_id):
             raise NotFound("This destination has no delivery with this id.")
-        return delivery, self.dependencies.of_delivery(delivery)
+        return delivery, self.connector.load_dependencies(delivery)
 
     def _drafted(self, delivery_id: str) -> Delivery | None:
         """A delivery that has no row yet because its deploy is still open."""

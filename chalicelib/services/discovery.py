@@ -1,6 +1,7 @@
 """What the jobs of a source do: discover its tables, or check its health. Each is safe to repeat."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,6 @@ from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.database_checks import DatabaseChecks, health_after
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
-from chalicelib.stores.transaction import Transaction
 
 _ATTEMPTS = 5
 
@@ -74,21 +74,17 @@ class Discovery:
         return self.clients.database(source.endpoint).list_tables(Deadline.after(context.deadline.remaining()))
 
     def _note(self, examined: Source, result: Mapping[str, Any], **counts: Any) -> None:
-        """Write what was found into the row as it is now, with what people have changed meanwhile.
+        """Write a result into the row as it is now, so that changes by people are kept.
 
-        `result` is left out when the endpoint has changed since: then it says nothing about the present one.
-        `updated_at` is left alone, it says when people changed the source.
+        `result` is not written when the endpoint has changed since: then it says nothing about the present one.
+        `updated_at` stays: it says when people changed the source.
         """
         for _ in range(_ATTEMPTS):
             source = self._source(examined.id)
             outdated = examined.invalidated_by(source.endpoint)
-            transaction = Transaction()
-            self.sources.save(transaction, replace(source, **counts, **({} if outdated else result)))
-            try:
-                transaction.commit()
+            with suppress(WriteConflict):
+                self.sources.save_alone(replace(source, **counts, **({} if outdated else result)))
                 return
-            except WriteConflict:
-                continue
 
 
 def _shown(check: TestCheck) -> Mapping[str, Any]:

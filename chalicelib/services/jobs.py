@@ -1,11 +1,11 @@
-"""Jobs: durable requests about a registered resource, run by a worker, and by another one when that worker dies."""
+"""Jobs: durable requests for work on a resource, run by a worker, and by another one when that worker dies."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from chalicelib.domain.access import SYSTEM, Actor, RequestContext
+from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.audit import Outcome
 from chalicelib.domain.job import Job, JobKind, JobStatus
 from chalicelib.domain.lease import abandoned
@@ -42,8 +42,8 @@ class JobHandler:
 class JobService:
     """Accepts jobs, runs them, and sends those that were lost once more.
 
-    `handlers` are found by type of resource and kind. `notify` sends a job's id to the workers; such a message may be
-    lost or come twice: what is stored decides.
+    `handlers` are found by type of resource and kind. `notify` sends a job's id to the workers. Such a message may be
+    lost or arrive twice: the stored job decides what is done.
     """
 
     store: Jobs
@@ -99,7 +99,7 @@ class JobService:
         self._finish(running, self._outcome(running, deadline))
 
     def sweep(self) -> int:
-        """Notify the workers of jobs that none of them has, 100 at the most; returns how many."""
+        """Notify the workers of jobs that none of them has, at most 100; returns how many."""
         open_jobs = self.store.list_in("open_state", OPEN, limit=_SWEEP_LIMIT).items
         lost = abandoned(open_jobs, self.clock(), limit=_SWEEP_LIMIT)
         for job in lost:
@@ -128,11 +128,8 @@ class JobService:
             return  # the lease had ended and another worker has the job
 
     def _audit(self, transaction: Transaction, job: Job, outcome: Outcome) -> None:
-        actor = Actor(id=job.actor_id, email=job.actor_email, role=None, via=job.actor_via)
-        context = RequestContext(actor=actor, correlation_id=job.correlation_id)
-        details: dict[str, Any] = {"job_id": job.id}
-        if job.error_code:
-            details["error"] = {"code": job.error_code, "message": job.error_message}
+        context = RequestContext(actor=job.actor, correlation_id=job.correlation_id)
+        details = {"job_id": job.id, **({"error": job.error} if job.error else {})}
         action = f"{job.resource_type}.{self._handler(job).verb}"
         self.audit.record(
             transaction, context, action, job.resource_id, outcome=outcome, after=details, meaningful=False

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import ClassVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
@@ -16,24 +16,18 @@ from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid
-from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
-from chalicelib.services.connectors.dependencies import DependencyLoader, PipelineDependencies
-from chalicelib.services.connectors.lifecycle import Lifecycle, OperationRequest
-from chalicelib.services.connectors.observations import NO_VIEWS, ObservationReader, Views
-from chalicelib.services.connectors.owner import needs_config, require_deployed, require_found, with_notice
+from chalicelib.services.connectors.dependencies import PipelineDependencies
+from chalicelib.services.connectors.observations import NO_VIEWS, Views
+from chalicelib.services.connectors.owner import needs_config, require_found, with_notice
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
+from chalicelib.services.connectors.service import ConnectorService
 from chalicelib.services.connectors.validation import Validation
-from chalicelib.services.registry import Registry, expect_version
+from chalicelib.services.registry import Registry
 from chalicelib.stores.deliveries import Deliveries
-from chalicelib.stores.pipelines import Pipelines
-from chalicelib.stores.sources import Sources
 from chalicelib.stores.transaction import Transaction
 
 BOUND = 500
-OUTDATED = (
-    "Its source was changed after its connector got its config. Deploy it again to give the connector the new one."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,18 +64,15 @@ class PipelineDetail:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineService:
-    """Everything that a client can do with pipelines."""
+class PipelineService(ConnectorService[Pipeline]):
+    """Everything that a client can do with pipelines. Slot and publication are never deleted in the source."""
 
-    store: Pipelines
-    sources: Sources
-    deliveries: Deliveries
-    dependencies: DependencyLoader
+    OUTDATED: ClassVar[str] = (
+        "Its source was changed after its connector got its config. Deploy it again to give the connector the new one."
+    )
     connector: PipelineConnector
+    deliveries: Deliveries
     registry: Registry
-    lifecycle: Lifecycle
-    observation_reader: ObservationReader
-    clock: Clock
 
     def preview(self, context: RequestContext, data: PipelineInput) -> PipelinePreview:
         """Generate and validate the config. Stores nothing, shows no secret."""
@@ -104,34 +95,28 @@ class PipelineService:
         pipeline, deps = self._draft(context, data)
         source = require_found(deps.source)
         built = self.connector.config(pipeline, deps)
-        if context.request_key and (stored := self.store.find(pipeline.id)):
+        if context.request_key and (stored := self.connector.store.find(pipeline.id)):
             return self._observed(stored)
         self.connector.check_discovered(pipeline)
         self.connector.check(context, pipeline, deps)
         claims = capture_provider(pipeline.provider).unique_claims(pipeline, source)
         pipeline = replace(pipeline, config_hash=config_hash(built.config), claims=tuple(claims))
         links = self.connector.links(pipeline)
-        created = self.registry.create(Transaction(), context, self.store, pipeline, links=links)
+        created = self.registry.create(Transaction(), context, self.connector.store, pipeline, links=links)
         return self._observed(created)
-
-    def list(self, *, limit: int, after: str | None) -> Page[Pipeline]:
-        """Pipelines, newest first, each with its latest observation."""
-        page = self.store.list(limit=limit, after=after)
-        return Page(items=self.observation_reader.latest(page.items), next_key=page.next_key)
 
     def get(self, pipeline_id: str) -> Pipeline:
         """The pipeline with its latest observation; raises NotFound."""
-        return self._observed(self.store.get(pipeline_id))
+        return self._observed(self.connector.store.get(pipeline_id))
 
     def detail(self, pipeline_id: str) -> PipelineDetail:
         """The pipeline with source, clusters, config and deliveries; raises NotFound."""
         stored, deps = self._read(pipeline_id)
-        views = {stored.connect_cluster_id: deps.view}
-        pipeline = with_notice(self.connector, self.observation_reader.latest([stored], views)[0], deps, OUTDATED)
-        source, workers = require_found(deps.source), require_found(deps.connect_cluster)
+        pipeline = with_notice(self.connector, self._latest(stored, deps), deps, self.OUTDATED)
+        workers, views = require_found(deps.connect_cluster), {stored.connect_cluster_id: deps.view}
         return PipelineDetail(
             pipeline=pipeline,
-            source=source,
+            source=require_found(deps.source),
             stream_cluster=require_found(deps.stream_cluster),
             connect_cluster=replace(workers, health=deps.view.health(workers.health)),
             config=public_config(self.connector.config(pipeline, deps).config),
@@ -142,19 +127,13 @@ class PipelineService:
         """Its deliveries, newest first; raises NotFound."""
         page = self._deliveries(pipeline_id, limit=limit, after=after)
         if not page.items:
-            self.store.get(pipeline_id)
+            self.connector.store.get(pipeline_id)
         return page
-
-    def status(self, context: RequestContext, pipeline_id: str) -> Pipeline:
-        """The pipeline with an observation made now. `UNKNOWN`, with the reason, when Connect cannot be read."""
-        pipeline, deps = self._read(pipeline_id)
-        seen = self.observation_reader.now(context, pipeline, require_found(deps.connect_cluster))
-        return with_notice(self.connector, seen, deps, OUTDATED)
 
     def readiness(self, context: RequestContext, source_id: str, pipeline_id: str | None) -> Readiness:
         """Whether a source is ready, in general or for one of its pipelines. Raises NotFound, REFERENCE_NOT_FOUND."""
-        source = self.sources.get(source_id)
-        pipeline = self.store.find(pipeline_id) if pipeline_id else None
+        source = self.connector.sources.get(source_id)
+        pipeline = self.connector.store.find(pipeline_id) if pipeline_id else None
         if pipeline_id and (pipeline is None or pipeline.source_id != source_id):
             raise Invalid("This source has no pipeline with this id.", code="REFERENCE_NOT_FOUND")
         deployed = pipeline is not None and pipeline.desired_state is not DesiredState.DRAFT
@@ -170,59 +149,23 @@ class PipelineService:
         if needs_config(self.connector, pipeline, deps):
             return self._execute(context, pipeline, deps, OperationKind.UPDATE_CONFIG) or pipeline
         if pipeline.desired_state is not DesiredState.DRAFT and not pipeline.open_operation:
-            return self.observation_reader.latest([pipeline], {pipeline.connect_cluster_id: deps.view})[0]
+            return self._latest(pipeline, deps)
         return self._execute(context, pipeline, deps, OperationKind.DEPLOY) or pipeline
 
     def pause(self, context: RequestContext, pipeline_id: str) -> Pipeline:
         """Stop reading from the source; the slot keeps its position."""
-        return self._control(context, pipeline_id, OperationKind.PAUSE)
+        return self.control(context, pipeline_id, OperationKind.PAUSE)
 
     def resume(self, context: RequestContext, pipeline_id: str) -> Pipeline:
         """Continue from where it was paused."""
-        return self._control(context, pipeline_id, OperationKind.RESUME)
+        return self.control(context, pipeline_id, OperationKind.RESUME)
 
     def restart(self, context: RequestContext, pipeline_id: str) -> Pipeline:
         """Restart the connector and all of its tasks."""
-        return self._control(context, pipeline_id, OperationKind.RESTART)
-
-    def restart_task(self, context: RequestContext, pipeline_id: str, task: int) -> Pipeline:
-        """Restart one task. Raises NotFound when there is no such task."""
-        return self._control(context, pipeline_id, OperationKind.RESTART_TASK, task=task)
-
-    def delete(self, context: RequestContext, pipeline_id: str) -> Pipeline | None:
-        """Delete the connector, then the pipeline. Slot and publication stay in the source.
-
-        None when it is done; the pipeline with its open operation when Connect did not answer. Raises Conflict
-        RESOURCE_IN_USE while it has deliveries.
-        """
-        pipeline, deps = self._read(pipeline_id)
-        expect_version(context, pipeline.version)
-        return self._execute(context, pipeline, deps, OperationKind.DELETE)
-
-    def _control(self, context: RequestContext, pipeline_id: str, kind: OperationKind, **parameters: Any) -> Pipeline:
-        pipeline, deps = self._read(pipeline_id)
-        require_deployed(pipeline)
-        return self._execute(context, pipeline, deps, kind, **parameters) or pipeline
-
-    def _read(self, pipeline_id: str) -> tuple[Pipeline, PipelineDependencies]:
-        pipeline = self.store.get(pipeline_id)
-        return pipeline, self.dependencies.of_pipeline(pipeline)
+        return self.control(context, pipeline_id, OperationKind.RESTART)
 
     def _observed(self, pipeline: Pipeline) -> Pipeline:
         return self.observation_reader.latest([pipeline])[0]
-
-    def _execute(
-        self,
-        context: RequestContext,
-        pipeline: Pipeline,
-        deps: PipelineDependencies,
-        kind: OperationKind,
-        **parameters: Any,
-    ) -> Pipeline | None:
-        request = OperationRequest(
-            context=context, owner=self.connector, resource=pipeline, deps=deps, kind=kind, parameters=parameters
-        )
-        return self.lifecycle.execute(request)
 
     def _deliveries(
         self, pipeline_id: str, *, limit: int, after: str | None, views: Views = NO_VIEWS
@@ -243,7 +186,7 @@ class PipelineService:
             created_at=now,
             updated_at=now,
         )
-        deps = self.dependencies.of_pipeline(pipeline)
+        deps = self.connector.load_dependencies(pipeline)
         _require_references(deps)
         pipeline = replace(pipeline, provider=require_found(deps.source).address.provider)
         allowed = capture_provider(pipeline.provider).allowed_properties

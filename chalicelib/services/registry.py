@@ -11,23 +11,15 @@ from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, Versio
 from chalicelib.services.audit import AuditTrail, view
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.stores.claims import Claims
-from chalicelib.stores.documents import Documents
+from chalicelib.stores.documents import Documents, Entity
 from chalicelib.stores.transaction import Transaction
 
 
-class Named(Protocol):
+class Named(Entity, Protocol):
     """An entity with a unique name."""
 
     @property
-    def id(self) -> str: ...
-    @property
     def name(self) -> str: ...
-    @property
-    def version(self) -> int: ...
-    @property
-    def revision(self) -> int: ...
-    @property
-    def created_at(self) -> Any: ...
 
 
 N = TypeVar("N", bound=Named)
@@ -36,9 +28,9 @@ E = TypeVar("E", bound=Registered)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Links:
-    """What an entity refers to (each reference is counted there), and what it claims beside its name.
+    """What an entity refers to (the referred entity counts it), and its claims besides its name, by key.
 
-    `claims` maps the key of a claim to the word that an error names it by.
+    The value of a claim is its name in error messages.
     """
 
     references: Sequence[tuple[Documents[Any], str]] = ()

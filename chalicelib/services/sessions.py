@@ -24,7 +24,7 @@ _TOUCH_EVERY = timedelta(seconds=60)
 
 
 class SignedIn(NamedTuple):
-    """A session with its user. `token` is the value of the cookie; it is known at login only."""
+    """A session with its user. `token` is the value of the cookie, at login only."""
 
     user: User
     session: Session

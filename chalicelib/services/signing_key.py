@@ -16,16 +16,16 @@ from chalicelib.stores.transaction import Transaction
 _FIELD = "signing_key"
 
 
-def signing_key(master_key: Secret | None, rows: SealedSecrets, envelope: Envelope, now: datetime) -> bytes:
+def signing_key(master_key: Secret | None, store: SealedSecrets, envelope: Envelope, now: datetime) -> bytes:
     """Derived from the master key where there is one; otherwise random, made once and stored sealed."""
     if master_key:
         return derived_key(master_key, "signing")
     key_id = id_from("installation", _FIELD)
-    stored = rows.find(key_id) or _make(key_id, rows, envelope, now)
+    stored = store.find(key_id) or _make(key_id, store, envelope, now)
     return base64.b64decode(envelope.open(stored, _FIELD).reveal())
 
 
-def _make(key_id: str, rows: SealedSecrets, envelope: Envelope, now: datetime) -> SealedCredentials:
+def _make(key_id: str, store: SealedSecrets, envelope: Envelope, now: datetime) -> SealedCredentials:
     fresh = Secret(base64.b64encode(os.urandom(32)).decode())
     made = SealedCredentials(
         id=key_id,
@@ -35,9 +35,9 @@ def _make(key_id: str, rows: SealedSecrets, envelope: Envelope, now: datetime) -
         created_at=now,
     )
     transaction = Transaction()
-    rows.put_new(transaction, made)
+    store.put_new(transaction, made)
     try:
         transaction.commit()
     except WriteConflict:
-        return rows.get(key_id)  # another process was faster
+        return store.get(key_id)  # another process was faster
     return made

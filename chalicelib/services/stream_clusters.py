@@ -40,10 +40,10 @@ class StreamClusterService(ClusterService[StreamCluster]):
         return self.registry.create(transaction, context, self.store, cluster)
 
     def update(self, context: RequestContext, cluster_id: str, data: StreamClusterInput) -> StreamCluster:
-        """Replace everything but secrets that are left blank, and look again.
+        """Replace everything but blank secrets, and check the cluster again.
 
         Raises Conflict RESOURCE_IN_USE when this would change to another Kafka cluster while something runs on it:
-        connectors, topics and offsets would be left behind.
+        connectors, topics and offsets would remain on the old one.
         """
         before, transaction = self._current(context, cluster_id), Transaction()
         edited = self._edited(transaction, before, data)
@@ -52,20 +52,17 @@ class StreamClusterService(ClusterService[StreamCluster]):
         endpoint = self.clients.open(replace(edited.endpoint, credentials=before.credentials), data.secrets)
         checked = self._checked(context, edited, endpoint)
         after = self._same_kafka(before, checked)
-        # Connect workers may be registered on it at the same moment: then this write fails.
+        # Connect workers may be registered on it at the same time: then this write fails.
         unused = before.kafka_cluster_id not in (None, after.kafka_cluster_id)
         return self.registry.update(transaction, context, self.store, before, after, unused=unused)
 
     def _same_kafka(self, before: StreamCluster, after: StreamCluster) -> StreamCluster:
-        """Refuse the brokers of another Kafka cluster while something runs on this one.
-
-        Brokers that do not answer now are taken for the same cluster.
-        """
-        known = before.kafka_cluster_id
-        if known in (None, after.kafka_cluster_id) or not self.store.references(before.id):
+        """Refuse another Kafka cluster while something runs on this one; brokers without an answer are accepted."""
+        former_id = before.kafka_cluster_id
+        if former_id in (None, after.kafka_cluster_id) or not self.store.references(before.id):
             return after
         if after.kafka_cluster_id is None:
-            return replace(after, kafka_cluster_id=known)
+            return replace(after, kafka_cluster_id=former_id)
         raise Conflict(
             "These brokers are another Kafka cluster than the one that Connect clusters are registered on here. "
             "Register them as a stream cluster of their own.",

@@ -37,7 +37,7 @@ class SystemService(RegisteredService[S]):
         return self.registry.create(transaction, context, self.store, self._built(transaction, context, data))
 
     def update(self, context: RequestContext, system_id: str, data: SystemInput) -> S:
-        """Replace everything but secrets that are left blank. Results of looks at another address or account go.
+        """Replace everything but blank secrets. Results of checks of another address or account are removed.
 
         Raises NotFound, VersionMismatch, Conflict NAME_CONFLICT, and RESOURCE_IN_USE for a locked address.
         """

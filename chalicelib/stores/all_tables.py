@@ -1,4 +1,4 @@
-"""Every table, for whoever creates them or checks that `infra/data.yaml` declares the same."""
+"""Every table: for code that creates them, and for the check that `infra/data.yaml` declares the same."""
 
 from pynamodb.models import Model
 

@@ -59,8 +59,8 @@ class Targets:
     def replace(self, transaction: Transaction, key: str, holders: dict[str, str], *, expected_version: int) -> None:
         """Store them, if nobody has changed the row since it was read. Conflict label: `targets.version`."""
         row = ClaimRow(key, tables=holders, version=expected_version + 1, write_id=transaction.write_id)
-        known = ClaimRow.version == expected_version if expected_version else ClaimRow.id.does_not_exist()
-        transaction.put(row, condition=known, label="targets.version")
+        unchanged = ClaimRow.version == expected_version if expected_version else ClaimRow.id.does_not_exist()
+        transaction.put(row, condition=unchanged, label="targets.version")
 
 
 def with_tables(holders: dict[str, str], tables: Iterable[str], delivery_id: str) -> dict[str, str]:

@@ -11,12 +11,10 @@ ConnectClusterRows = document_table("connect-clusters")
 class StreamClusters(Documents[StreamCluster]):
     """Stream clusters by id. References are the Connect clusters and pipelines on them."""
 
-    def __init__(self) -> None:
-        super().__init__(StreamClusterRows, StreamCluster, "stream_cluster")
+    table, entity, noun = StreamClusterRows, StreamCluster, "stream_cluster"
 
 
 class ConnectClusters(Documents[ConnectCluster]):
     """Connect clusters by id. References are the pipelines and deliveries that run there."""
 
-    def __init__(self) -> None:
-        super().__init__(ConnectClusterRows, ConnectCluster, "connect_cluster")
+    table, entity, noun = ConnectClusterRows, ConnectCluster, "connect_cluster"

@@ -12,8 +12,7 @@ DestinationRows = document_table("destinations")
 class Destinations(Documents[Destination]):
     """Destinations by id. References are their deliveries, those being deployed included."""
 
-    def __init__(self) -> None:
-        super().__init__(DestinationRows, Destination, "destination")
+    table, entity, noun = DestinationRows, Destination, "destination"
 
     def from_row(self, row: Document) -> Destination:
         return replace(super().from_row(row), deliveries=int(row.references))

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from datetime import datetime
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from pynamodb.expressions.condition import Condition
 
@@ -14,12 +15,9 @@ from chalicelib.stores.rows import Key, read_rows
 from chalicelib.stores.tables import LISTING, Document, position
 from chalicelib.stores.transaction import STORE_ERRORS, Transaction
 
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
 
 class Entity(Protocol):
-    """What a document has to have."""
+    """What an entity needs to be stored as a document."""
 
     @property
     def id(self) -> str: ...
@@ -49,32 +47,31 @@ class Readable(Protocol):
         ...
 
     def found(self, row: Any, /) -> Any:
-        """The entity in its row; what stands for an entity that does not exist when the row is None."""
+        """The entity in its row, or the store's value for an entity that does not exist when the row is None."""
         ...
 
 
 def find_together(*asked: tuple[Readable, Any]) -> list[Any]:
-    """Entities of several stores by id, in the order that was asked for: one call for each hundred. Consistent."""
+    """Entities of several stores by id, in the order of the arguments: one call for each hundred. Consistent."""
     with store_errors():
         rows = read_rows(*(store.key(entity_id) for store, entity_id in asked))
         return [store.found(row) for (store, _), row in zip(asked, rows, strict=True)]
 
 
 class Documents(Generic[E]):
-    """A table of entities of one type. Subclasses name the groups that an entity is listed in."""
+    """A table of entities of one type. `noun` names the type in messages, labels and audit actions."""
 
-    def __init__(self, table: type[Document], entity: type[E], noun: str) -> None:
-        self._table = table
-        self._entity = entity
-        self.noun = noun
-
-    @property
-    def _adapter(self) -> "TypeAdapter[E]":
-        return adapter(self._entity)
+    table: ClassVar[type[Document]]
+    entity: type[E]
+    noun: ClassVar[str]
 
     def groups(self, entity: E) -> Mapping[str, str | None]:
-        """Which group the entity is in, for each index beside the list of all."""
-        return {}
+        """The entity's value in each index besides the list of all; an entity with None is not in that index."""
+        return {name: getattr(entity, name) for name in self.table.GROUPS}
+
+    def expires_at(self, entity: E) -> datetime | None:
+        """When DynamoDB may delete the row; None: never."""
+        return None
 
     def closing(self, entity: E) -> bool:
         """Whether the entity is being deleted in several steps, and must not be referred to any more."""
@@ -93,7 +90,7 @@ class Documents(Generic[E]):
         return found
 
     def answers(self) -> bool:
-        """Whether the table is there and can be read."""
+        """Whether the table exists and can be read."""
         try:
             self.find("ready")
         except StoreUnavailable:
@@ -107,12 +104,12 @@ class Documents(Generic[E]):
         return int(row.references) if row else 0
 
     def list(self, *, limit: int, after: str | None = None) -> Page[E]:
-        """All of them, newest first, `limit` at the most; `after` is the `next_key` of the page before."""
+        """All of them, newest first, at most `limit`; `after` is the `next_key` of the previous page."""
         return self.list_in(LISTING, self.noun, limit=limit, after=after)
 
     def list_in(self, group: str, value: str, *, limit: int, after: str | None = None) -> Page[E]:
         """Those whose group has that value, newest first."""
-        index = getattr(self._table, f"by_{group}")
+        index = getattr(self.table, f"by_{group}")
         before = index.Meta.attributes["position"] < after if after else None
         with store_errors():
             rows = list(index.query(value, before, scan_index_forward=False, limit=limit + 1, page_size=limit + 1))
@@ -122,17 +119,12 @@ class Documents(Generic[E]):
     def all_in(self, group: str, value: str) -> Iterator[E]:
         """All whose group has that value, newest first, without a bound: for workers only."""
         with store_errors():
-            yield from (
-                self.from_row(row) for row in getattr(self._table, f"by_{group}").query(value, scan_index_forward=False)
-            )
+            yield from map(self.from_row, getattr(self.table, f"by_{group}").query(value, scan_index_forward=False))
 
     def put_new(self, transaction: Transaction, entity: E) -> None:
         """Store an entity that does not exist yet. Conflict label: `<noun>.exists`."""
-        transaction.put(
-            self._row(entity, transaction.write_id),
-            condition=self._table.id.does_not_exist(),
-            label=f"{self.noun}.exists",
-        )
+        row = self._row(entity, transaction.write_id)
+        transaction.put(row, condition=self.table.id.does_not_exist(), label=f"{self.noun}.exists")
 
     def save(self, transaction: Transaction, entity: E, *, unused: bool = False) -> E:
         """Replace what is stored, if nothing was written since the entity was read; the result has the new revision.
@@ -141,61 +133,70 @@ class Documents(Generic[E]):
         """
         saved = replace(entity, revision=entity.revision + 1)  # type: ignore[type-var]
         row = self._row(saved, transaction.write_id)
-        actions = [self._table.body.set(row.body), self._table.revision.set(row.revision)]
-        actions.append(self._table.write_id.set(transaction.write_id))
+        actions = [self.table.body.set(row.body), self.table.revision.set(row.revision)]
+        actions.append(self.table.write_id.set(transaction.write_id))
         if row.expires_at is not None:
-            actions.append(self._table.expires_at.set(row.expires_at))
+            actions.append(self.table.expires_at.set(row.expires_at))
         for group in self.groups(entity):
-            value, column = getattr(row, group), getattr(self._table, group)
+            value, column = getattr(row, group), getattr(self.table, group)
             actions.append(column.set(value) if value is not None else column.remove())
-        closing, condition = self._table.closing, self._table.revision == entity.revision
+        closing, condition = self.table.closing, self.table.revision == entity.revision
         if unused or self.closing(entity):
             condition = condition & self._unused()
         actions.append(closing.set(True) if self.closing(entity) else closing.remove())
         transaction.update(row, actions, condition=condition, label=f"{self.noun}.changed")
         return saved
 
+    def save_alone(self, entity: E) -> E:
+        """`save` in a transaction of its own. Raises WriteConflict."""
+        transaction = Transaction()
+        saved = self.save(transaction, entity)
+        transaction.commit()
+        return saved
+
     def remove(self, transaction: Transaction, entity: E) -> None:
         """Delete it, if nothing was written since it was read and nobody points at it. Label: `<noun>.removable`."""
         transaction.delete(
             self._row(entity, transaction.write_id),
-            condition=(self._table.revision == entity.revision) & self._unused(),
+            condition=(self.table.revision == entity.revision) & self._unused(),
             label=f"{self.noun}.removable",
         )
 
     def refer(self, transaction: Transaction, entity_id: str, change: int, *, revision: int | None = None) -> None:
-        """Count one reference more (+1) or less (-1) of an existing entity, as it was read when `revision` is given.
+        """Count one reference more (+1) or less (-1) of an existing entity; `revision`: only at that revision.
 
         Conflict label: `<noun>.missing`.
         """
-        there = self._table.id.exists() if revision is None else self._table.revision == revision
+        there = self.table.id.exists() if revision is None else self.table.revision == revision
         if change > 0:
-            there = there & self._table.closing.does_not_exist()
-        references = self._table.references.add(change)
-        transaction.update(self._table(entity_id), [references], condition=there, label=f"{self.noun}.missing")
+            there = there & self.table.closing.does_not_exist()
+        references = self.table.references.add(change)
+        transaction.update(self.table(entity_id), [references], condition=there, label=f"{self.noun}.missing")
 
     def _unused(self) -> Condition:
-        unused: Condition = (self._table.references == 0) | self._table.references.does_not_exist()
+        unused: Condition = (self.table.references == 0) | self.table.references.does_not_exist()
         return unused
 
     def _row(self, entity: E, write_id: str) -> Document:
         groups: dict[str, Any] = {LISTING: self.noun, **self.groups(entity)}
-        return self._table(
+        return self.table(
             entity.id,
             position=position(entity.created_at, entity.id),
-            body=self._adapter.dump_json(entity, exclude_defaults=False).decode(),
+            body=adapter(self.entity).dump_json(entity).decode(),
             revision=entity.revision,
             write_id=write_id,
+            expires_at=self.expires_at(entity),
             **groups,
         )
 
     def from_row(self, row: Document) -> E:
         """The entity in a row."""
-        return self._adapter.validate_json(row.body)
+        found: E = adapter(self.entity).validate_json(row.body)
+        return found
 
     def key(self, entity_id: str) -> Key:
         """The key of its row, for a read across tables."""
-        return self._table, entity_id
+        return self.table, entity_id
 
     def found(self, row: Document | None) -> E | None:
         """The entity in the row of a read across tables; None when there was none."""

@@ -28,16 +28,16 @@ class IdempotencyRow(Table):
     expires_at = TTLAttribute()
 
 
-class IdempotencyStore:
-    """Implements `domain.idempotency.IdempotencyRows`."""
+class IdempotencyKeys:
+    """Implements `domain.idempotency.IdempotencyStore`."""
 
     def __init__(self, sealer: TextSealer) -> None:
         self._sealer = sealer
 
     def claim(self, key: str, body_hash: str, now: datetime) -> Claim | KeptAnswer:
-        """The right to run, or the answer that was given before."""
-        # The rule of `domain.lease.is_free` as a condition: other leases are judged on what was read before, but a
-        # first request has nothing to read, and one write has to decide between all that come with the key.
+        """The right to run, or the stored answer of an earlier request."""
+        # The rule of `domain.lease.is_free` as a condition: a first request has no row to read before, and one write
+        # has to decide between all requests with the key.
         abandoned = IdempotencyRow.answer.does_not_exist() & (IdempotencyRow.lease_until <= now)
         free = (
             IdempotencyRow.id.does_not_exist()
@@ -45,44 +45,34 @@ class IdempotencyStore:
             | (abandoned & (IdempotencyRow.body_hash == body_hash))
         )
         transaction = Transaction()
-        row = IdempotencyRow(
-            key,
-            write_id=transaction.write_id,
-            body_hash=body_hash,
-            lease_until=now + LEASE,
-            expires_at=now + KEPT_FOR,
-        )
+        token, until, expires_at = transaction.write_id, now + LEASE, now + KEPT_FOR
+        row = IdempotencyRow(key, write_id=token, body_hash=body_hash, lease_until=until, expires_at=expires_at)
         transaction.put(row, condition=free, label="idempotency.claimed")
         try:
             transaction.commit()
         except WriteConflict:
             return self._earlier(key, body_hash, now)
-        return Claim(key=key, token=transaction.write_id)
+        return Claim(key=key, token=token)
 
     def finish(self, claim: Claim, answer: KeptAnswer) -> None:
         """Keep the answer, if the claim is still ours."""
         text = json.dumps([answer.status, answer.headers, answer.body])
         sealed = self._sealer.seal(claim.key, Secret(text))
-        transaction = Transaction()
-        transaction.update(
-            IdempotencyRow(claim.key),
-            [IdempotencyRow.answer.set(sealed)],
-            condition=IdempotencyRow.write_id == claim.token,
-            label="idempotency.lost",
-        )
+        transaction, still_ours = Transaction(), IdempotencyRow.write_id == claim.token
+        store_answer = [IdempotencyRow.answer.set(sealed)]
+        transaction.update(IdempotencyRow(claim.key), store_answer, condition=still_ours, label="idempotency.lost")
         with suppress(WriteConflict):
             transaction.commit()
 
     def release(self, claim: Claim) -> None:
         """Forget the claim, if it is still ours."""
-        transaction = Transaction()
-        still_ours = IdempotencyRow.write_id == claim.token
+        transaction, still_ours = Transaction(), IdempotencyRow.write_id == claim.token
         transaction.delete(IdempotencyRow(claim.key), condition=still_ours, label="idempotency.lost")
         with suppress(WriteConflict):
             transaction.commit()
 
     def _earlier(self, key: str, body_hash: str, now: datetime) -> Claim | KeptAnswer:
-        """What the request that has the key came to."""
+        """The answer of the request that has the key. Raises RequestInProgress while there is none."""
         with store_errors():
             try:
                 row: Any = IdempotencyRow.get(key, consistent_read=True)
@@ -91,7 +81,7 @@ class IdempotencyStore:
         if row.body_hash != body_hash:
             raise Conflict("This key came with another body before.", code="IDEMPOTENCY_KEY_REUSED")
         if row.answer is None:
-            left = max(1, int((row.lease_until - now).total_seconds()))
-            raise RequestInProgress("The first request with this key still runs.", retry_after_seconds=left)
+            seconds = max(1, int((row.lease_until - now).total_seconds()))
+            raise RequestInProgress("The first request with this key still runs.", retry_after_seconds=seconds)
         status, headers, body = json.loads(self._sealer.open(key, row.answer).reveal())
         return KeptAnswer(status=status, headers=tuple((name, value) for name, value in headers), body=body)

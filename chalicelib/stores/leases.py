@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from chalicelib.domain.lease import Leased
 from chalicelib.stores.documents import Documents, Entity
-from chalicelib.stores.transaction import Transaction
 
 if TYPE_CHECKING:
     from dataclasses import Field
@@ -24,7 +23,4 @@ def take_lease(store: Documents[W], work: W, until: datetime, **changes: Any) ->
 
     Raises WriteConflict when another worker has written it since it was read. Ask `is_free` before taking it over.
     """
-    transaction = Transaction()
-    leased = store.save(transaction, replace(work, lease_until=until, **changes))
-    transaction.commit()
-    return leased
+    return store.save_alone(replace(work, lease_until=until, **changes))

@@ -2,8 +2,8 @@
 
 A row holds 400 KB at the most, so the body of a large cluster is several rows, each with the connectors whose names
 hash to it. Only parts that changed are written: one connector that fails among 10,000 costs one part. The head lists
-the digest of every part. Parts that do not match the head (a writer died between) are not used, and are written anew
-by the next tick that has something to write.
+the digest of every part. Parts that do not match the head (a writer died in between) are not used, and are written
+again by the next tick that has something to write.
 
 Transitions that are not published yet are rows of their own. The head counts these, and is written in one transaction
 with them and the first parts that changed. They are removed by setting the count to nothing; the next ones overwrite
@@ -73,11 +73,11 @@ class Observations:
     _bodies: dict[str, tuple[str, ClusterSnapshot]] = field(default_factory=dict)
 
     def cluster_and_view(self, cluster_id: str, clusters: ConnectClusters) -> tuple[ConnectCluster | None, ClusterView]:
-        """What a tick begins with: a cluster's registration, and its view with transitions. One call, of half the
-        price; more when the body is new to this process, or transitions were not published.
+        """What a tick begins with: a cluster's registration, and its view with transitions. One call without
+        consistency (half the price); more when the body is new to this process, or transitions were not published.
 
-        Both may be out of date. A registration decides only whom to ask; a view that is not the newest is noticed
-        when it is written over (`write`). Why that is enough: `infra/decisions/005-observations.md`.
+        Both may be out of date. The registration only says which workers to ask; for an outdated view `write` returns
+        None. Why that is enough: `infra/decisions/005-observations.md`.
         """
         with store_errors():
             registered, head = read_rows(clusters.key(cluster_id), self.key(cluster_id), consistent=False)
@@ -88,11 +88,11 @@ class Observations:
             return cluster, replace(view, transitions=_transitions(head)) if head and head.unpublished else view
 
     def read(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
-        """What is known of each cluster, without transitions: one call, and one more where a body is not known yet."""
+        """The view of each cluster, without transitions: one call, and one more when a body is new to this process."""
         return self.views(_heads(cluster_ids))
 
     def heads(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
-        """When each cluster was last looked at, and whether it could be read; `snapshot` may be left empty."""
+        """When each cluster was last observed, and whether it could be read; `snapshot` may be empty."""
         with store_errors():
             return {head.cluster_id: self._view(head) for head in _heads(cluster_ids)}
 
@@ -102,11 +102,11 @@ class Observations:
         return ObservationRow, cluster_id, _HEAD
 
     def found(self, head: ObservationRow | None) -> ClusterView:
-        """What the head of a read across tables says; an empty view where there was none."""
+        """The view in the head of a read across tables; an empty view when there was none."""
         return next(iter(self.views([head]).values())) if head else ClusterView()
 
     def views(self, rows: Iterable[ObservationRow]) -> Mapping[str, ClusterView]:
-        """What heads say, by cluster. Reads the bodies that this process does not know yet."""
+        """The views in these heads, by cluster. Reads the bodies that are new to this process."""
         with store_errors():
             heads = list(rows)
             unknown = {head.cluster_id: head.digests for head in heads if head.digests and not self._is_current(head)}
@@ -115,16 +115,16 @@ class Observations:
         return {head.cluster_id: self._view(head) for head in heads}
 
     def bump(self, transaction: Transaction, cluster_id: str) -> None:
-        """Say that something about what is desired on this cluster has changed."""
+        """Record that something desired on this cluster has changed."""
         row = ObservationRow(cluster_id, _HEAD)
         transaction.update(row, [ObservationRow.epoch.add(1)], condition=None, label="epoch")
 
     def write(self, cluster_id: str, view: ClusterView, *, changed: bool) -> ClusterView | None:
-        """Store what a tick saw, and its transitions; `changed` says that `snapshot` is not what it was when the view
-        was read. The result is the view as stored.
+        """Store what a tick saw, and its transitions; `changed`: `snapshot` differs from the one that was read.
+        The result is the view as stored.
 
-        None when another tick has stored a body or transitions since: it was faster, it counts, and this one is
-        dropped. That Connect still cannot be read is stored in any case.
+        None when another tick has stored a body or transitions since: that one counts, and this one is dropped. That
+        Connect still cannot be read is stored in any case.
         """
         columns: list[tuple[Any, Any]] = [
             (ObservationRow.observed_at, view.observed_at),
@@ -153,32 +153,28 @@ class Observations:
         return stored
 
     def remove_transitions(self, cluster_id: str, stored: ClusterView) -> None:
-        """Remove those of the view that `write` gave. Nothing happens when another tick has taken them over since."""
+        """Remove those of the view that `write` returned. Nothing happens when another tick has them by now."""
         columns = [(ObservationRow.unpublished, None), (ObservationRow.write_id, new_id())]
         with store_errors():
             _write_head(cluster_id, stored, columns)
 
     def _changed_parts(self, cluster_id: str, parts: Mapping[str, bytes]) -> list[ObservationRow]:
-        known = self._bodies.get(cluster_id, ("", None))[0].split()
+        current = self._bodies.get(cluster_id, ("", None))[0].split()
         return [
             ObservationRow(cluster_id, f"body/{number}", body=zlib.compress(text, 6), digests=digest)
             for number, (digest, text) in enumerate(parts.items())
-            if len(known) != len(parts) or known[number] != digest
+            if len(current) != len(parts) or current[number] != digest
         ]
 
     def _fetch(self, unknown: Mapping[str, str]) -> None:
         """Read the bodies of clusters (id -> digests); one that does not match its digests counts as empty."""
-        keys = [
-            (cluster_id, f"body/{n}") for cluster_id, digests in unknown.items() for n in range(len(digests.split()))
-        ]
+        keys = [(one, f"body/{n}") for one, digests in unknown.items() for n in range(len(digests.split()))]
         rows = sorted(ObservationRow.batch_get(keys, consistent_read=True), key=lambda row: row.cluster_id)
         for cluster_id, found in groupby(rows, key=lambda row: row.cluster_id):
-            parts = sorted(found, key=lambda row: int(row.part.partition("/")[2]))
+            parts = sorted(found, key=_number)
             digests = " ".join(row.digests or "" for row in parts)
             matches = digests == unknown[cluster_id]
-            self._bodies[cluster_id] = (
-                (digests, _join([row.body for row in parts])) if matches else ("", ClusterSnapshot())
-            )
+            self._bodies[cluster_id] = (digests, _join(parts)) if matches else ("", ClusterSnapshot())
 
     def _is_current(self, head: ObservationRow) -> bool:
         return self._bodies.get(head.cluster_id, ("", None))[0] == head.digests
@@ -240,20 +236,24 @@ def _not_written_since(view: ClusterView) -> Condition:
 
 
 def _transition_rows(cluster_id: str, transitions: Sequence[Transition]) -> list[ObservationRow]:
-    chunks = [transitions[at : at + _TRANSITIONS_PER_ROW] for at in range(0, len(transitions), _TRANSITIONS_PER_ROW)]
-    pack = adapter(list[Transition]).dump_json
+    pack, size = adapter(list[Transition]).dump_json, _TRANSITIONS_PER_ROW
+    chunks = [list(transitions[at : at + size]) for at in range(0, len(transitions), size)]
     return [
-        ObservationRow(cluster_id, f"transitions/{number}", body=zlib.compress(pack(list(chunk)), 6))
+        ObservationRow(cluster_id, f"transitions/{number}", body=zlib.compress(pack(chunk), 6))
         for number, chunk in enumerate(chunks)
     ]
 
 
 def _transitions(head: ObservationRow) -> tuple[Transition, ...]:
-    """Those that the head counts. Another tick may write them anew meanwhile; then this one is dropped."""
+    """Those that the head counts. If another tick overwrites them meanwhile, the `write` of this one returns None."""
     keys = [(head.cluster_id, f"transitions/{number}") for number in range(int(head.unpublished))]
-    rows = sorted(ObservationRow.batch_get(keys, consistent_read=True), key=lambda row: int(row.part.partition("/")[2]))
+    rows = sorted(ObservationRow.batch_get(keys, consistent_read=True), key=_number)
     unpack = adapter(list[Transition]).validate_json
     return tuple(one for row in rows for one in unpack(zlib.decompress(row.body)))
+
+
+def _number(row: ObservationRow) -> int:
+    return int(row.part.partition("/")[2])
 
 
 def _in_milliseconds(value: datetime | None) -> datetime | None:
@@ -280,15 +280,11 @@ _BY_NAME = [column.name for column in fields(ClusterSnapshot) if column.name not
 def _packed(whole: ClusterSnapshot) -> dict[str, bytes]:
     """Digest -> text of each part, in order. The number is part of the digest, so that no two parts have the same."""
     texts = [adapter(ClusterSnapshot).dump_json(part) for part in _split(whole)]
-    return {f"{number}.{_short_digest(text)}": text for number, text in enumerate(texts)}
+    return {f"{number}.{hashlib.sha256(text).hexdigest()[:10]}": text for number, text in enumerate(texts)}
 
 
-def _short_digest(text: bytes) -> str:
-    return hashlib.sha256(text).hexdigest()[:10]
-
-
-def _join(bodies: Sequence[bytes]) -> ClusterSnapshot:
-    parts: list[ClusterSnapshot] = [adapter(ClusterSnapshot).validate_json(zlib.decompress(body)) for body in bodies]
+def _join(rows: Iterable[ObservationRow]) -> ClusterSnapshot:
+    parts: list[ClusterSnapshot] = [adapter(ClusterSnapshot).validate_json(zlib.decompress(row.body)) for row in rows]
     for column in (*_BY_NAME, "observed"):
         for other in parts[1:]:
             getattr(parts[0], column).update(getattr(other, column))

@@ -1,7 +1,5 @@
 """Pipelines."""
 
-from collections.abc import Mapping
-
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.stores.documents import Documents
@@ -13,11 +11,7 @@ PipelineRows = document_table("pipelines", groups=("connect_cluster_id", "source
 class Pipelines(Documents[Pipeline]):
     """Pipelines by id, by Connect cluster and by source. References are their deliveries."""
 
-    def __init__(self) -> None:
-        super().__init__(PipelineRows, Pipeline, "pipeline")
-
-    def groups(self, entity: Pipeline) -> Mapping[str, str | None]:
-        return {"connect_cluster_id": entity.connect_cluster_id, "source_id": entity.source_id}
+    table, entity, noun = PipelineRows, Pipeline, "pipeline"
 
     def closing(self, entity: Pipeline) -> bool:
         return entity.open_operation is not None and entity.open_operation.kind is OperationKind.DELETE

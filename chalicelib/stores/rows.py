@@ -1,11 +1,11 @@
 """Rows of several tables, read together.
 
 By BatchGetItem: it costs half of what TransactGetItems costs, and a write at the same time does not make it fail. Each
-row is consistent by itself; two rows may be a few milliseconds apart, so every write that follows is conditional.
+row is consistent; two rows may be of times a few milliseconds apart, so every write that follows is conditional.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -23,7 +23,6 @@ ROWS_PER_CALL = 100
 """A limit of BatchGetItem."""
 
 _ATTEMPTS = 4
-_Serialized = Mapping[str, Mapping[str, str]]
 
 
 def read_rows(*keys: Key, consistent: bool = True) -> list[Any]:
@@ -42,15 +41,16 @@ def _read(keys: Sequence[Key], consistent: bool) -> list[Any]:
     tables = {model.Meta.table_name: model for model, *_ in keys}
     asked: dict[str, Any] = {}
     for key in keys:
-        name, serialized = _address(key)
-        of_table = asked.setdefault(name, {"ConsistentRead": consistent, "Keys": []})
-        if all(key[1:]) and serialized not in of_table["Keys"]:
+        model, *values = key
+        serialized = {name: {"S": value} for name, value in zip(_key_names(model), values, strict=True)}
+        of_table = asked.setdefault(model.Meta.table_name, {"ConsistentRead": consistent, "Keys": []})
+        if all(values) and serialized not in of_table["Keys"]:
             of_table["Keys"].append(serialized)
     asked = {name: of_table for name, of_table in asked.items() if of_table["Keys"]}
     found: dict[tuple[str, ...], Any] = {}
     for name, items in _items(asked) if asked else ():
         for item in items:
-            found[name, *_key_values(tables[name], item)] = tables[name].from_raw_data(item)
+            found[name, *(item[key]["S"] for key in _key_names(tables[name]))] = tables[name].from_raw_data(item)
     return [found.get((model.Meta.table_name, *values)) for model, *values in keys]
 
 
@@ -66,16 +66,7 @@ def _items(asked: dict[str, Any]) -> list[tuple[str, Sequence[dict[str, Any]]]]:
     raise StoreUnavailable("The store did not answer.")
 
 
-def _address(key: Key) -> tuple[str, _Serialized]:
-    model, *values = key
-    return model.Meta.table_name, {name: {"S": value} for name, value in zip(_key_names(model), values, strict=True)}
-
-
 @cache
 def _key_names(model: type[Model]) -> tuple[str, ...]:
     columns = [column for column in model.get_attributes().values() if column.is_hash_key or column.is_range_key]
     return tuple(column.attr_name for column in sorted(columns, key=lambda column: column.is_range_key))
-
-
-def _key_values(model: type[Model], item: Mapping[str, Mapping[str, str]]) -> tuple[str, ...]:
-    return tuple(item[name]["S"] for name in _key_names(model))

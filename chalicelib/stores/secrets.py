@@ -11,9 +11,8 @@ SecretRows = document_table("secrets")
 class SealedSecrets(Documents[SealedCredentials]):
     """Sealed credentials by the UUID that connector configs refer to."""
 
-    def __init__(self) -> None:
-        super().__init__(SecretRows, SealedCredentials, "credentials")
+    table, entity, noun = SecretRows, SealedCredentials, "credentials"
 
     def discard(self, transaction: Transaction, credentials_id: str) -> None:
-        """Delete them, whatever they hold by then: the resource that they belong to goes in the same transaction."""
+        """Delete them at any revision: their resource is deleted in the same transaction."""
         transaction.delete(SecretRows(credentials_id), condition=None, label="credentials.gone")

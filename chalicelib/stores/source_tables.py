@@ -26,8 +26,7 @@ class SourceTables:
     def list(self, source_id: str) -> tuple[SourceTable, ...]:
         """All of a source's tables, by name. Discovery stores at most 500."""
         with store_errors():
-            rows = SourceTableRow.query(source_id, consistent_read=True)
-            return tuple(_table(row) for row in rows)
+            return tuple(map(_table, SourceTableRow.query(source_id, consistent_read=True)))
 
     def find(self, source_id: str, names: Iterable[TableName]) -> dict[TableName, SourceTable]:
         """Those of the named tables that were discovered: by key when they fit one call, else from the whole list."""
@@ -47,18 +46,15 @@ class SourceTables:
         return _table(row) if row else None
 
     def replace(self, source_id: str, tables: Sequence[SourceTable]) -> None:
-        """Store what discovery found in place of what it found before. Safe to repeat."""
+        """Replace all of a source's tables. Safe to repeat."""
         with store_errors():
-            gone = {
-                row.name for row in SourceTableRow.query(source_id, consistent_read=True, attributes_to_get=["name"])
-            }
-            gone -= {_name(table) for table in tables}
+            stored = SourceTableRow.query(source_id, consistent_read=True, attributes_to_get=["name"])
+            obsolete = {row.name for row in stored} - {_name(table) for table in tables}
             with SourceTableRow.batch_write() as batch:
                 for table in tables:
-                    batch.save(
-                        SourceTableRow(source_id, _name(table), body=adapter(SourceTable).dump_json(table).decode())
-                    )
-                for name in gone:
+                    body = adapter(SourceTable).dump_json(table).decode()
+                    batch.save(SourceTableRow(source_id, _name(table), body=body))
+                for name in obsolete:
                     batch.delete(SourceTableRow(source_id, name))
 
 

@@ -10,5 +10,4 @@ SourceRows = document_table("sources")
 class Sources(Documents[Source]):
     """Sources by id. References are the pipelines that capture from them."""
 
-    def __init__(self) -> None:
-        super().__init__(SourceRows, Source, "source")
+    table, entity, noun = SourceRows, Source, "source"

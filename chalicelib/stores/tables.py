@@ -1,9 +1,9 @@
 """What every table is made of: the connection's limits, the columns of a document, its indexes.
 
-A document is an entity of `domain`, kept as JSON text in `body`. What conditions and indexes need stands beside it:
-`revision` (grows with every write), `write_id` (of the last write, so that a lost reply is recognised as our own
-success), `references` (how many others point here; kept by `ADD`, never by writing the body), `closing` (it is being
-deleted: no new reference may come) and one text attribute for each group that the store can list.
+A document is an entity of `domain`, stored as JSON text in `body`. What conditions and indexes need are columns:
+`revision` (grows with every write), `write_id` (of the last write: it shows that a write whose reply was lost was
+ours), `references` (how many others refer to it; changed by `ADD`, never with the body), `closing` (it is being
+deleted: no new reference is accepted) and one text column for each group that the store can list.
 `infra/decisions/002-documents.md` says why.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 from pynamodb.attributes import BooleanAttribute, NumberAttribute, TTLAttribute, UnicodeAttribute
 from pynamodb.connection import Connection, TableConnection
@@ -31,11 +31,8 @@ _LIMITS = {"connect_timeout_seconds": 1, "read_timeout_seconds": 2, "max_retry_a
 
 def meta(name: str) -> type:
     """PynamoDB's `Meta` of one table: on-demand, 1 s to connect, 2 s to read, 3 attempts."""
-    return type(
-        "Meta",
-        (),
-        {"table_name": settings().table_prefix + name, "billing_mode": PAY_PER_REQUEST_BILLING_MODE, **_LIMITS},
-    )
+    table_name = settings().table_prefix + name
+    return type("Meta", (), {"table_name": table_name, "billing_mode": PAY_PER_REQUEST_BILLING_MODE, **_LIMITS})
 
 
 @cache
@@ -60,6 +57,8 @@ class Table(Model):
 class Document(Table):
     """The columns that all documents share. Concrete tables come from `document_table`."""
 
+    GROUPS: ClassVar[tuple[str, ...]] = ()
+
     id = UnicodeAttribute(hash_key=True)
     position = UnicodeAttribute()
     body = UnicodeAttribute()
@@ -72,16 +71,16 @@ class Document(Table):
 
 def document_table(name: str, *, groups: Sequence[str] = ()) -> type[Document]:
     """A table of documents with one index for each group, newest first."""
-    columns: dict[str, Any] = {"Meta": meta(name), "__module__": __name__}
+    columns: dict[str, Any] = {"Meta": meta(name), "__module__": __name__, "GROUPS": tuple(groups)}
     for group in (LISTING, *groups):
         columns[group] = UnicodeAttribute(null=True)
         columns[f"by_{group}"] = index_on(group)
     return type(f"{name.title().replace('-', '')}Table", (Document,), columns)
 
 
-def position(moment: datetime, entity_id: str) -> str:
-    """Where an entity stands in a list: by time of creation, then by id."""
-    return f"{rfc3339(moment)}#{entity_id}"
+def position(created_at: datetime, entity_id: str) -> str:
+    """The sort key of lists: time of creation, then id."""
+    return f"{rfc3339(created_at)}#{entity_id}"
 
 
 def index_on(group: str) -> GlobalSecondaryIndex[Any]:

@@ -48,7 +48,7 @@ class Transaction:
     """Writes that happen together or not at all. At most 100 items (a limit of DynamoDB's).
 
     Each write has a label; the first one whose condition does not hold is named by the `WriteConflict` of `commit`.
-    `write_id` stands on every row that is put or updated: a commit whose reply was lost finds it and knows that it won.
+    `write_id` is in every row that is put or updated: by it a commit whose reply was lost sees that it was carried out.
     """
 
     write_id: str = field(default_factory=new_id)

@@ -29,8 +29,7 @@ class SessionRow(Table):
 class Users(Documents[User]):
     """Users by id."""
 
-    def __init__(self) -> None:
-        super().__init__(UserRows, User, "user")
+    table, entity, noun = UserRows, User, "user"
 
 
 class Sessions:
@@ -62,7 +61,7 @@ class Sessions:
         transaction.put(row, condition=SessionRow.id.does_not_exist(), label="session.exists")
 
     def touch(self, session: Session) -> None:
-        """Write down when it was last used. A session that was deleted meanwhile stays deleted."""
+        """Store when it was last used, unless it was deleted."""
         transaction, last_seen_at = Transaction(), SessionRow.last_seen_at.set(session.last_seen_at)
         transaction.update(
             SessionRow(session.id), [last_seen_at], condition=SessionRow.id.exists(), label="session.gone"

@@ -1,4 +1,4 @@
-"""The two worlds of the contract: the doubles, and (marked `real`) the real servers."""
+"""Every contract test runs twice: against the doubles, and (marked `real`) against the real servers."""
 
 import itertools
 import secrets as random
@@ -12,59 +12,59 @@ import pytest
 from psycopg import conninfo, sql
 
 from infra.local import doubles
-from tests.support.doubles import JDBC_SINK, POSTGRES_SOURCE, ConnectView, SecretDesk
+from tests.support.doubles import JDBC_SINK, POSTGRES_SOURCE, ConnectView, SecretEndpoint
 from tests.support.postgresql import running_postgresql
 from tests.support.waiting import eventually
 
 
 @dataclass(frozen=True, kw_only=True)
-class World:
-    """A broker, a Connect worker, a PostgreSQL and a desk for secrets."""
+class Servers:
+    """A broker, a Connect worker, a PostgreSQL and a secret endpoint."""
 
     kafka: str
     connect: ConnectView
     postgres: str = field(repr=False)
-    desk: SecretDesk
+    secret_endpoint: SecretEndpoint
     kill_worker: Callable[[], None]
     start_worker: Callable[[], None]
 
 
 @pytest.fixture(scope="session", params=["double", pytest.param("real", marks=pytest.mark.real)])
-def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    """Each test runs in each world."""
+def servers(request: pytest.FixtureRequest) -> Iterator[Servers]:
+    """The servers of the test, doubles or real ones."""
     with ExitStack() as ends:
-        build = _real_world if request.param == "real" else _double_world
-        made = build(request, ends)
-        ends.callback(made.connect.close)
-        yield made
+        build = _real_servers if request.param == "real" else _double_servers
+        created = build(request, ends)
+        ends.callback(created.connect.close)
+        yield created
 
 
-def _real_world(request: pytest.FixtureRequest, ends: ExitStack) -> World:
+def _real_servers(request: pytest.FixtureRequest, ends: ExitStack) -> Servers:
     stack = request.getfixturevalue("real_stack_in_use")
-    desk = SecretDesk(port=stack.headgate_port, credential=stack.service_credential)
-    ends.callback(desk.close)
+    secret_endpoint = SecretEndpoint(port=stack.headgate_port, credential=stack.service_credential)
+    ends.callback(secret_endpoint.close)
     addresses = stack.stack.addresses
-    return World(
+    return Servers(
         kafka=addresses.kafka,
         connect=ConnectView(url=addresses.connect),
         postgres=addresses.postgres,
-        desk=desk,
+        secret_endpoint=secret_endpoint,
         kill_worker=stack.stack.connect.kill,
         start_worker=stack.stack.connect.start,
     )
 
 
-def _double_world(_: pytest.FixtureRequest, ends: ExitStack) -> World:
+def _double_servers(_: pytest.FixtureRequest, ends: ExitStack) -> Servers:
     database = ends.enter_context(running_postgresql())
-    desk = SecretDesk()
-    ends.callback(desk.close)
-    running = doubles.start(headgate_url=desk.url, service_credential=desk.credential)
+    secret_endpoint = SecretEndpoint()
+    ends.callback(secret_endpoint.close)
+    running = doubles.start(headgate_url=secret_endpoint.url, service_credential=secret_endpoint.credential)
     ends.callback(running.stop)
-    return World(
+    return Servers(
         kafka=running.kafka,
         connect=ConnectView(url=running.connect),
         postgres=database.url,
-        desk=desk,
+        secret_endpoint=secret_endpoint,
         kill_worker=running.connect_double.crash,
         start_worker=running.connect_double.boot,
     )
@@ -72,25 +72,25 @@ def _double_world(_: pytest.FixtureRequest, ends: ExitStack) -> World:
 
 @dataclass(frozen=True, kw_only=True)
 class Shop:
-    """A database of its own for one test, and configurations that read from it or write to it."""
+    """A database for one test, and configurations that read from it or write to it."""
 
-    world: World
+    servers: Servers
     name: str
     admin: "psycopg.Connection[Any]"
     password: str = field(repr=False)
-    made: list[str] = field(default_factory=list)
+    connectors: list[str] = field(default_factory=list)
     numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     @property
     def address(self) -> dict[str, str]:
         """Host, port and superuser."""
-        parts = conninfo.conninfo_to_dict(self.world.postgres)
+        parts = conninfo.conninfo_to_dict(self.servers.postgres)
         return {"host": str(parts["host"]), "port": str(parts["port"]), "user": str(parts["user"])}
 
     def source(self, **changes: str | None) -> dict[str, str]:
         """A source of this database that works; `changes` by key, two underscores for a dot, None to leave out."""
         name = f"{self.name}-{next(self.numbers)}"
-        self.made.append(name)
+        self.connectors.append(name)
         plain = name.replace("-", "_")
         config: dict[str, str | None] = {
             "name": name,
@@ -99,7 +99,7 @@ class Shop:
             "database.hostname": self.address["host"],
             "database.port": self.address["port"],
             "database.user": self.address["user"],
-            "database.password": self.world.desk.reference("password", self.password),
+            "database.password": self.servers.secret_endpoint.reference("password", self.password),
             "database.dbname": self.name,
             "topic.prefix": plain,
             "plugin.name": "pgoutput",
@@ -117,7 +117,7 @@ class Shop:
     def sink(self, **changes: str | None) -> dict[str, str]:
         """A JDBC sink into this database; `changes` as for `source`."""
         name = f"{self.name}-{next(self.numbers)}"
-        self.made.append(name)
+        self.connectors.append(name)
         config: dict[str, str | None] = {
             "name": name,
             "connector.class": JDBC_SINK,
@@ -125,13 +125,13 @@ class Shop:
             "topics": f"{name}.nothing",
             "connection.url": f"jdbc:postgresql://{self.address['host']}:{self.address['port']}/{self.name}",
             "connection.username": self.address["user"],
-            "connection.password": self.world.desk.reference("password", self.password),
+            "connection.password": self.servers.secret_endpoint.reference("password", self.password),
         }
         config.update({key.replace("__", "."): value for key, value in changes.items()})
         return {key: value for key, value in config.items() if value is not None}
 
     def role(self, options: str = "") -> str:
-        """A role that may read the tables, with a name of its own and the superuser's password."""
+        """A new role that may read the tables, with the superuser's password."""
         name = f"{self.name}_role{next(self.numbers)}"
         identity = sql.Identifier(name)
         self.admin.execute(sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(identity, sql.Literal(self.password)))
@@ -141,14 +141,14 @@ class Shop:
         return name
 
     def slots(self) -> dict[str, bool]:
-        """The replication slots of this database: name -> whether somebody holds it."""
+        """The replication slots of this database: name -> whether a client uses it."""
         query = "SELECT slot_name, active FROM pg_replication_slots WHERE database = %s"
         return {str(name): bool(active) for name, active in self.admin.execute(query, [self.name]).fetchall()}
 
     def close(self) -> None:
         """Delete the connectors, and what they left in the database server."""
-        for name in self.made:
-            self.world.connect.remove(name)
+        for name in self.connectors:
+            self.servers.connect.remove(name)
         eventually(self.slots, lambda slots: not any(slots.values()))
         self.admin.execute(
             "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = %s", [self.name]
@@ -157,24 +157,24 @@ class Shop:
 
 
 @pytest.fixture
-def shop(world: World) -> Iterator[Shop]:
-    """A fresh database with two tables of one row, one of them oddly named."""
+def shop(servers: Servers) -> Iterator[Shop]:
+    """A new database with two tables of one row each; one table has an unusual name."""
     name = f"shop{random.token_hex(4)}"
-    with psycopg.connect(world.postgres, autocommit=True) as server:
+    with psycopg.connect(servers.postgres, autocommit=True) as server:
         server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     admin: psycopg.Connection[Any] = psycopg.connect(
-        conninfo.make_conninfo(world.postgres, dbname=name), autocommit=True
+        conninfo.make_conninfo(servers.postgres, dbname=name), autocommit=True
     )
     for table in ("orders", "Odd Näme"):
         admin.execute(sql.SQL("CREATE TABLE {} (id int PRIMARY KEY, note text)").format(sql.Identifier(table)))
         admin.execute(sql.SQL("INSERT INTO {} VALUES (1, 'first')").format(sql.Identifier(table)))
-    password = str(conninfo.conninfo_to_dict(world.postgres)["password"])
-    made = Shop(world=world, name=name, admin=admin, password=password)
-    yield made
-    made.close()
+    password = str(conninfo.conninfo_to_dict(servers.postgres)["password"])
+    created = Shop(servers=servers, name=name, admin=admin, password=password)
+    yield created
+    created.close()
 
 
 @pytest.fixture
-def connect(world: World) -> ConnectView:
-    """The Connect of this world."""
-    return world.connect
+def connect(servers: Servers) -> ConnectView:
+    """Kafka Connect of these servers."""
+    return servers.connect

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the whole."""
+"""Fixtures of the end-to-end tests."""
 
 from tests.support.real_headgate import headgate
 

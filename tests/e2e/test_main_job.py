@@ -1,4 +1,4 @@
-"""The main job as `infra/run` does it, and what it tells about it."""
+"""The main job of `infra/run`, and what it prints."""
 
 import re
 from collections.abc import Iterator
@@ -20,27 +20,27 @@ LEAST_TABLES, LEAST_ROWS, LEAST_CHANGES = 3, 1_000, 200
 
 @pytest.fixture(scope="module")
 def real_state() -> Iterator[Path]:
-    """One state for all runs on the real stack, each of which begins with what the one before left."""
+    """One state folder for all runs on the real stack: each run starts with what the one before left."""
     with fresh_state() as state:
         yield state
 
 
 @pytest.mark.thorough
-def test_in_the_sandbox_every_step_is_true_but_no_row_is_said_to_move() -> None:
+def test_in_the_sandbox_every_step_is_true_and_no_row_is_claimed_to_move() -> None:
     with fresh_state() as state:
-        status, told = once("sandbox", state)
-    assert status == 0, told
-    assert "no row moves here" in told
-    assert "equal in content" not in told
-    assert READY.search(told), told
+        status, output = once("sandbox", state)
+    assert status == 0, output
+    assert "no row moves here" in output
+    assert "equal in content" not in output
+    assert READY.search(output), output
     for fact in (
         "Create it: wanted DRAFT, observed NOT_DEPLOYED",
         "references only, no password in either",
         "Pause the pipeline: wanted PAUSED, observed PAUSED",
         "both gone",
     ):
-        assert fact in told, told
-    assert re.search(r"^all \d+ steps were true", told, re.MULTILINE), told
+        assert fact in output, output
+    assert re.search(r"^all \d+ steps were true", output, re.MULTILINE), output
 
 
 def test_the_demonstration_ends_with_one_when_a_step_is_not_true() -> None:
@@ -53,9 +53,9 @@ def test_the_demonstration_ends_with_one_when_a_step_is_not_true() -> None:
 
 @pytest.mark.real
 class TestOnTheRealStack:
-    """In this order, on one state."""
+    """In this order, in one state folder."""
 
-    def test_rows_and_changes_arrive_equal_and_the_demonstration_goes_on_serving(self, real_state: Path) -> None:
+    def test_rows_and_changes_arrive_equal_and_the_demonstration_continues_to_serve(self, real_state: Path) -> None:
         assert len(TABLES) >= LEAST_TABLES
         assert ROWS >= LEAST_ROWS
         assert COUNT >= LEAST_CHANGES
@@ -63,40 +63,40 @@ class TestOnTheRealStack:
         command = [str(ROOT / "infra" / "run"), "--stack", "real", "--port", str(port)]
         with started(command, real_state) as run:
             run.wait_for(r"^all \d+ steps were true")
-            _arrived(run.text)
-            _serves(run)
+            _assert_arrived(run.text)
+            _assert_serving(run)
             assert run.press_ctrl_c() == 0, run.text
         with pytest.raises(httpx.ConnectError):
             httpx.get(f"http://127.0.0.1:{port}/health")
 
-    def test_the_next_run_finds_what_was_left_removes_it_and_ends(self, real_state: Path) -> None:
-        status, told = once("real", real_state)
-        assert status == 0, told
-        assert "4 resources deleted through the API" in told
-        assert "as registered before" in told
-        assert "HEADGATE_ADMIN_PASSWORD=" not in told
-        _arrived(told)
-        assert "both gone" in told
+    def test_the_next_run_removes_what_the_last_one_left_and_ends(self, real_state: Path) -> None:
+        status, output = once("real", real_state)
+        assert status == 0, output
+        assert "4 resources deleted through the API" in output
+        assert "as registered before" in output
+        assert "HEADGATE_ADMIN_PASSWORD=" not in output
+        _assert_arrived(output)
+        assert "both gone" in output
 
 
-def _arrived(told: str) -> None:
-    """The facts of `Done when`: rows and changes, equal by count and by content."""
+def _assert_arrived(output: str) -> None:
+    """Rows and changes have arrived, equal by count and by content."""
     same = f"{ROWS:,} rows in the source, {ROWS:,} in the target, equal in content"
-    assert f"Compare source and target: {same}" in told, told
-    changed = re.search(rf"Make {COUNT} changes .*: ([\d,]+) rows in the source, ([\d,]+) in the target, equal", told)
-    assert changed, told
+    assert f"Compare source and target: {same}" in output, output
+    changed = re.search(rf"Make {COUNT} changes .*: ([\d,]+) rows in the source, ([\d,]+) in the target, equal", output)
+    assert changed, output
     assert changed[1] == changed[2] != f"{ROWS:,}"
-    assert told.count("after 3 s none has arrived") == 2, told
-    assert READY.search(told), told
+    assert output.count("after 3 s none has arrived") == 2, output
+    assert READY.search(output), output
     for fact in ("references only, no password in either", "none in "):
-        assert fact in told, told
+        assert fact in output, output
 
 
-def _serves(run: LocalRun) -> None:
+def _assert_serving(run: LocalRun) -> None:
     assert httpx.get(run.value_of("HEADGATE_URL") + "/health").json() == {"status": "ok"}
     lines = run.text.splitlines()
-    told = [line.partition("=")[0] for line in lines if line.startswith("HEADGATE_")]
-    assert told == [
+    names = [line.partition("=")[0] for line in lines if line.startswith("HEADGATE_")]
+    assert names == [
         "HEADGATE_URL",
         "HEADGATE_ADMIN_EMAIL",
         "HEADGATE_ADMIN_PASSWORD",

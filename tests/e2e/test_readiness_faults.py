@@ -1,4 +1,4 @@
-"""Each fault of a source is named before anything is made, and once it is mended the same draft is deployed."""
+"""Each fault of a source is reported before anything is created; when it is repaired, the same draft is deployed."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,13 +11,13 @@ import pytest
 
 from tests.support.blocking_proxy import BlockingProxy
 from tests.support.postgresql import RunningPostgreSQL, reader_of, running_postgresql
-from tests.support.real_headgate import Json, Place, RealHeadgate
+from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
 
 ORDERS = ("shop", "orders")
-GOOD_ORDER = (
+SETUP = (
     "CREATE TABLE shop.orders (id int PRIMARY KEY, customer text)",
     "ALTER TABLE shop.orders OWNER TO {role}",
     "INSERT INTO shop.orders VALUES (1, 'one')",
@@ -31,14 +31,14 @@ ALL_KINDS = "insert, update, delete, truncate"
 
 @dataclass(frozen=True)
 class Fault:
-    """What breaks a source that is in good order and what mends it; `check` is the readiness check that must say so."""
+    """Statements that break a working source and that repair it; `check` is the readiness check that must fail."""
 
     check: str
     breaks: Sequence[str]
-    mends: Sequence[str]
+    repairs: Sequence[str]
 
 
-OF_AN_OWNER = {
+OWNER_FAULTS = {
     "no REPLICATION": Fault(
         "replication_privilege", ["ALTER ROLE {role} NOREPLICATION"], ["ALTER ROLE {role} REPLICATION"]
     ),
@@ -71,15 +71,15 @@ OF_AN_OWNER = {
     "table that is gone": Fault(
         "tables", ["ALTER TABLE shop.orders RENAME TO elsewhere"], ["ALTER TABLE shop.elsewhere RENAME TO orders"]
     ),
-    "column that would hold up the capture": Fault(
+    "column that would stop the capture": Fault(
         "cursor_columns",
         ["ALTER TABLE shop.orders ADD COLUMN at_work refcursor"],
         ["ALTER TABLE shop.orders DROP COLUMN at_work"],
     ),
 }
-"""Faults of a source whose account owns the table and makes the publication."""
+"""Faults of a source whose account owns the table and creates the publication."""
 
-OF_A_READER = {
+READER_FAULTS = {
     "publication missing": Fault("publication", ["DROP PUBLICATION made_before"], [PUBLISHED]),
     "publication without the table": Fault(
         "publication_tables",
@@ -105,48 +105,50 @@ OF_A_READER = {
         ["ALTER TABLE shop.orders ENABLE ROW LEVEL SECURITY"],
         ["ALTER TABLE shop.orders DISABLE ROW LEVEL SECURITY"],
     ),
-    "slot that is not for this": Fault(
+    "physical slot": Fault(
         "slot",
         ["SELECT pg_create_physical_replication_slot('{database}_slot')"],
         ["SELECT pg_drop_replication_slot('{database}_slot')"],
     ),
 }
-"""Faults of a source whose account may read only, and whose publication was made beforehand."""
+"""Faults of a source whose account may only read, and whose publication existed before."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bench:
-    """A source in good order, discovered, and ready to be broken."""
+class SourceUnderTest:
+    """A working source whose tables were discovered. Tests break it."""
 
     headgate: RealHeadgate
-    place: Place
+    database: RealDatabase
     source: Json
 
     def run(self, statements: Sequence[str]) -> None:
         """Runs statements on the source."""
-        self.place.run(*(statement.replace("{database}", self.place.database) for statement in statements))
+        self.database.run(*(statement.replace("{database}", self.database.name) for statement in statements))
 
     def body(self, options: Json) -> Json:
         """The input of a pipeline over the orders."""
-        named = {key: value.replace("{database}", self.place.database) for key, value in options.items()}
-        return self.headgate.pipeline_body(self.source, [ORDERS], options=named)
+        filled_in = {key: value.replace("{database}", self.database.name) for key, value in options.items()}
+        return self.headgate.pipeline_body(self.source, [ORDERS], options=filled_in)
 
     def slots(self) -> list[str]:
         """Slots of the source's database."""
         query = "SELECT slot_name::text FROM pg_replication_slots WHERE database = current_database()"
-        return [name for (name,) in self.place.run(query)]
+        return [name for (name,) in self.database.run(query)]
 
     def publications(self) -> list[str]:
         """Publications in the source's database."""
-        return [name for (name,) in self.place.run("SELECT pubname::text FROM pg_publication")]
+        return [name for (name,) in self.database.run("SELECT pubname::text FROM pg_publication")]
 
 
-def bench(headgate: RealHeadgate, before: Sequence[str] = (), server: str | None = None, **config: Any) -> Bench:
-    """A source in good order."""
-    place = headgate.database("fault", *GOOD_ORDER, *before, server=server)
-    source = headgate.source(place, **config)
+def prepare_source(
+    headgate: RealHeadgate, before: Sequence[str] = (), server: str | None = None, **config: Any
+) -> SourceUnderTest:
+    """A working source."""
+    database = headgate.database("fault", *SETUP, *before, server=server)
+    source = headgate.source(database, **config)
     headgate.discover(source)
-    return Bench(headgate=headgate, place=place, source=source)
+    return SourceUnderTest(headgate=headgate, database=database, source=source)
 
 
 def failing(error: Json) -> set[str]:
@@ -156,18 +158,18 @@ def failing(error: Json) -> set[str]:
     return {check["key"] for check in error["details"]["checks"]}
 
 
-def assert_refused(it: Bench, pipeline: Json, checks: set[str]) -> Json:
-    """Refuses to deploy for these checks, and leaves a draft and nothing else. The checks, by key."""
-    headgate, made = it.headgate, (it.publications(), it.slots())
+def assert_refused(under_test: SourceUnderTest, pipeline: Json, checks: set[str]) -> Json:
+    """Asserts that a deploy is refused for these checks and leaves only the draft. Returns the checks, by key."""
+    headgate, before = under_test.headgate, (under_test.publications(), under_test.slots())
     error = headgate.refused(f"/pipelines/{pipeline['id']}/deploy")
     assert failing(error) == checks
-    assert_nothing_made(headgate, pipeline, "SOURCE_NOT_READY")
-    assert (it.publications(), it.slots()) == made
+    assert_nothing_created(headgate, pipeline, "SOURCE_NOT_READY")
+    assert (under_test.publications(), under_test.slots()) == before
     return {check["key"]: check for check in error["details"]["checks"]}
 
 
-def assert_nothing_made(headgate: RealHeadgate, pipeline: Json, code: str) -> None:
-    """The pipeline is a draft that says what went wrong; Connect knows nothing of it."""
+def assert_nothing_created(headgate: RealHeadgate, pipeline: Json, code: str) -> None:
+    """Asserts that the pipeline is a draft with this error, and that Connect has no connector for it."""
     draft = headgate.get(f"/pipelines/{pipeline['id']}")
     assert (draft["desired_state"], draft["observed_state"]) == ("DRAFT", "NOT_DEPLOYED")
     assert draft["open_operation"] is None
@@ -175,83 +177,85 @@ def assert_nothing_made(headgate: RealHeadgate, pipeline: Json, code: str) -> No
     assert pipeline["connector_name"] not in headgate.connectors()
 
 
-def assert_draft_deploys(it: Bench, pipeline: Json) -> None:
-    """The same draft runs now, and a row of the snapshot and a change arrive."""
-    it.headgate.deploy(pipeline)
+def assert_draft_deploys(under_test: SourceUnderTest, pipeline: Json) -> None:
+    """Deploys the same draft; a row of the snapshot and a change arrive."""
+    under_test.headgate.deploy(pipeline)
     (topic,) = pipeline["topics"]
-    it.headgate.until_records(topic, 1)
-    it.run(["UPDATE shop.orders SET customer = 'two'"])
-    it.headgate.until_records(topic, 2)
-    it.headgate.delete_pipeline(pipeline, it.place)
+    under_test.headgate.until_records(topic, 1)
+    under_test.run(["UPDATE shop.orders SET customer = 'two'"])
+    under_test.headgate.until_records(topic, 2)
+    under_test.headgate.delete_pipeline(pipeline, under_test.database)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drafted:
-    """A source in good order with one draft of a pipeline, which goes through all faults of its kind."""
+class DraftedPipeline:
+    """A working source with one draft of a pipeline, for all faults of one group."""
 
-    it: Bench
+    under_test: SourceUnderTest
     options: Json
     pipeline: Json
 
-    def goes_through(self, fault: Fault) -> None:
-        """Breaks the source; neither the draft is deployed nor a second one created; mends it."""
-        self.it.run(fault.breaks)
+    def assert_refused_while_broken(self, fault: Fault) -> None:
+        """Breaks the source; the draft is not deployed and no second one is created; repairs the source."""
+        self.under_test.run(fault.breaks)
         try:
-            assert_refused(self.it, self.pipeline, {fault.check})
+            assert_refused(self.under_test, self.pipeline, {fault.check})
             if fault.check != "slot":
-                body = self.it.body({**self.options, "slot_name": "not_the_drafts"})
-                assert failing(self.it.headgate.refused("/pipelines", body)) == {fault.check}
+                body = self.under_test.body({**self.options, "slot_name": "not_the_drafts"})
+                assert failing(self.under_test.headgate.refused("/pipelines", body)) == {fault.check}
         finally:
-            self.it.run(fault.mends)
+            self.under_test.run(fault.repairs)
 
 
 @pytest.fixture(scope="module")
-def owner(headgate: RealHeadgate) -> Drafted:
-    it = bench(headgate)
-    return Drafted(it=it, options={}, pipeline=headgate.post("/pipelines", it.body({})))
+def owner(headgate: RealHeadgate) -> DraftedPipeline:
+    under_test = prepare_source(headgate)
+    return DraftedPipeline(under_test=under_test, options={}, pipeline=headgate.post("/pipelines", under_test.body({})))
 
 
 @pytest.fixture(scope="module")
-def reader(headgate: RealHeadgate) -> Drafted:
-    it = bench(headgate, READS_ONLY)
-    return Drafted(it=it, options=EXISTING, pipeline=headgate.post("/pipelines", it.body(EXISTING)))
+def reader(headgate: RealHeadgate) -> DraftedPipeline:
+    under_test = prepare_source(headgate, READS_ONLY)
+    return DraftedPipeline(
+        under_test=under_test, options=EXISTING, pipeline=headgate.post("/pipelines", under_test.body(EXISTING))
+    )
 
 
-@pytest.mark.parametrize("name", OF_AN_OWNER)
-def test_fault_is_refused_by_its_name_and_nothing_is_made(owner: Drafted, name: str) -> None:
-    owner.goes_through(OF_AN_OWNER[name])
+@pytest.mark.parametrize("name", OWNER_FAULTS)
+def test_fault_is_reported_by_its_check_and_nothing_is_created(owner: DraftedPipeline, name: str) -> None:
+    owner.assert_refused_while_broken(OWNER_FAULTS[name])
 
 
-@pytest.mark.parametrize("name", OF_A_READER)
-def test_fault_with_a_publication_made_beforehand_is_refused_by_its_name(reader: Drafted, name: str) -> None:
-    reader.goes_through(OF_A_READER[name])
+@pytest.mark.parametrize("name", READER_FAULTS)
+def test_fault_with_an_existing_publication_is_reported_by_its_check(reader: DraftedPipeline, name: str) -> None:
+    reader.assert_refused_while_broken(READER_FAULTS[name])
 
 
-def test_draft_that_was_refused_for_every_fault_is_deployed_once_all_are_mended(owner: Drafted) -> None:
-    assert_draft_deploys(owner.it, owner.pipeline)
+def test_draft_that_was_refused_for_every_fault_is_deployed_once_all_are_repaired(owner: DraftedPipeline) -> None:
+    assert_draft_deploys(owner.under_test, owner.pipeline)
 
 
-def test_draft_of_a_reader_is_deployed_once_all_faults_are_mended(reader: Drafted) -> None:
-    assert_draft_deploys(reader.it, reader.pipeline)
+def test_draft_of_a_reader_is_deployed_once_all_faults_are_repaired(reader: DraftedPipeline) -> None:
+    assert_draft_deploys(reader.under_test, reader.pipeline)
 
 
-def test_slot_that_somebody_else_reads_is_refused_until_they_leave(headgate: RealHeadgate) -> None:
-    it = bench(headgate, [PUBLISHED])
-    pipeline = headgate.post("/pipelines", it.body(EXISTING))
+def test_slot_that_another_client_reads_is_refused_until_it_disconnects(headgate: RealHeadgate) -> None:
+    under_test = prepare_source(headgate, [PUBLISHED])
+    pipeline = headgate.post("/pipelines", under_test.body(EXISTING))
     slot = pipeline["options"]["slot_name"]
-    it.run([f"SELECT pg_create_logical_replication_slot('{slot}', 'pgoutput')"])
+    under_test.run([f"SELECT pg_create_logical_replication_slot('{slot}', 'pgoutput')"])
     address = urlsplit(headgate.stack.addresses.postgres)
     server = RunningPostgreSQL(
-        port=it.place.port, superuser_password=address.password or "", log=headgate.stack.postgres.plan.log
+        port=under_test.database.port, superuser_password=address.password or "", log=headgate.stack.postgres.plan.log
     )
-    with reader_of(server, it.place.database, slot, "made_before"):
-        assert_refused(it, pipeline, {"slot"})
-    assert_draft_deploys(it, pipeline)
+    with reader_of(server, under_test.database.name, slot, "made_before"):
+        assert_refused(under_test, pipeline, {"slot"})
+    assert_draft_deploys(under_test, pipeline)
 
 
 def test_two_tables_of_one_topic_are_refused(headgate: RealHeadgate) -> None:
     names = ("two words", "two_words")
-    it = bench(
+    under_test = prepare_source(
         headgate,
         [
             statement
@@ -262,19 +266,19 @@ def test_two_tables_of_one_topic_are_refused(headgate: RealHeadgate) -> None:
             )
         ],
     )
-    body = headgate.pipeline_body(it.source, [("shop", name) for name in names])
+    body = headgate.pipeline_body(under_test.source, [("shop", name) for name in names])
     assert failing(headgate.refused("/pipelines", body)) == {"topic_names"}
 
 
-def test_config_that_connect_refuses_is_named_by_field(headgate: RealHeadgate) -> None:
-    it = bench(headgate)
-    body = headgate.pipeline_body(it.source, [ORDERS], options={"max_batch_size": 500, "max_queue_size": 10})
+def test_config_that_connect_refuses_is_reported_by_field(headgate: RealHeadgate) -> None:
+    under_test = prepare_source(headgate)
+    body = headgate.pipeline_body(under_test.source, [ORDERS], options={"max_batch_size": 500, "max_queue_size": 10})
     error = headgate.refused("/pipelines", body)
     assert error["code"] == "CONNECTOR_CONFIG_INVALID"
     assert "max.queue.size" in {one["field"] for one in error["details"]["errors"]}
 
 
-# --- servers that cannot be reached ---
+# servers that cannot be reached
 
 UNREACHABLE = {
     "wrong password": ("AUTHENTICATION_FAILED", ["ALTER ROLE {role} PASSWORD 'another'"]),
@@ -284,58 +288,58 @@ UNREACHABLE = {
 
 
 @pytest.mark.parametrize("name", UNREACHABLE)
-def test_server_that_lets_nobody_in_is_named_by_the_connection(headgate: RealHeadgate, name: str) -> None:
+def test_server_that_refuses_the_account_fails_the_connection_check(headgate: RealHeadgate, name: str) -> None:
     code, breaks = UNREACHABLE[name]
-    it = bench(headgate)
-    pipeline = headgate.post("/pipelines", it.body({}))
-    it.run(breaks)
-    checks = assert_refused(it, pipeline, {"connection"})
+    under_test = prepare_source(headgate)
+    pipeline = headgate.post("/pipelines", under_test.body({}))
+    under_test.run(breaks)
+    checks = assert_refused(under_test, pipeline, {"connection"})
     assert checks["connection"]["current_value"] == code
-    assert failing(headgate.refused("/pipelines", it.body({}))) == {"connection"}
+    assert failing(headgate.refused("/pipelines", under_test.body({}))) == {"connection"}
 
 
-def signs_in(place: Place) -> bool:
-    """Whether the server lets the role in."""
+def can_sign_in(database: RealDatabase) -> bool:
+    """Whether the role can sign in."""
     try:
         psycopg.connect(
-            host=place.host, port=place.port, dbname=place.database, user=place.username, password=place.password,
-            connect_timeout=5,
+            host=database.host, port=database.port, dbname=database.name, user=database.username,
+            password=database.password, connect_timeout=5,
         ).close()  # fmt: skip
     except psycopg.OperationalError:
         return False
     return True
 
 
-def rule(place: Place, rules: Sequence[str]) -> None:
-    """Writes the server's access list (pg_hba.conf) and makes it count."""
-    ((path,),) = place.run("SHOW hba_file")
+def write_access_rules(database: RealDatabase, rules: Sequence[str]) -> None:
+    """Writes the server's access list (pg_hba.conf) and reloads it."""
+    ((path,),) = database.run("SHOW hba_file")
     lines = ", ".join(f"({at}, '{line}')" for at, line in enumerate(rules))
     listed = f"SELECT line FROM (VALUES {lines}) AS rules (at, line) ORDER BY at"
-    place.run(f"COPY ({listed}) TO '{path}'", "SELECT pg_reload_conf()")
+    database.run(f"COPY ({listed}) TO '{path}'", "SELECT pg_reload_conf()")
 
 
 @contextmanager
-def refused_by_the_access_list(place: Place) -> Iterator[None]:
-    """The server refuses the role wherever it comes from, and whatever its password."""
-    ((text,),) = place.run("SELECT pg_read_file(current_setting('hba_file'))")
+def refused_by_the_access_list(database: RealDatabase) -> Iterator[None]:
+    """Inside the block the server refuses the role from every host, with any password."""
+    ((text,),) = database.run("SELECT pg_read_file(current_setting('hba_file'))")
     rules = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    rule(place, [f"host all {place.username} all reject", *rules])
+    write_access_rules(database, [f"host all {database.username} all reject", *rules])
     try:
-        eventually(lambda: not signs_in(place))
+        eventually(lambda: not can_sign_in(database))
         yield
     finally:
-        rule(place, rules)
+        write_access_rules(database, rules)
 
 
-def test_server_whose_access_list_refuses_the_role_is_named_by_the_connection(headgate: RealHeadgate) -> None:
-    it = bench(headgate)
-    pipeline = headgate.post("/pipelines", it.body({}))
-    with refused_by_the_access_list(it.place):
-        checks = assert_refused(it, pipeline, {"connection"})
+def test_server_whose_access_list_refuses_the_role_fails_the_connection_check(headgate: RealHeadgate) -> None:
+    under_test = prepare_source(headgate)
+    pipeline = headgate.post("/pipelines", under_test.body({}))
+    with refused_by_the_access_list(under_test.database):
+        checks = assert_refused(under_test, pipeline, {"connection"})
         assert checks["connection"]["current_value"] == "ACCESS_NOT_ALLOWED"
-    eventually(lambda: signs_in(it.place))
+    eventually(lambda: can_sign_in(under_test.database))
     headgate.deploy(pipeline)
-    headgate.delete_pipeline(pipeline, it.place)
+    headgate.delete_pipeline(pipeline, under_test.database)
 
 
 @pytest.fixture
@@ -345,33 +349,33 @@ def proxy(headgate: RealHeadgate) -> Iterator[BlockingProxy]:
 
 
 @pytest.mark.parametrize(
-    ("shut", "code"), [("silent", "TIMEOUT"), ("closed", "CONNECTION_REFUSED")], ids=["silent host", "closed port"]
+    ("failure", "code"), [("silent", "TIMEOUT"), ("closed", "CONNECTION_REFUSED")], ids=["silent host", "closed port"]
 )
-def test_host_that_does_not_answer_is_refused_in_time_and_taken_when_it_does(
-    headgate: RealHeadgate, proxy: BlockingProxy, shut: str, code: str
+def test_host_that_does_not_respond_is_refused_in_time_and_accepted_when_it_responds(
+    headgate: RealHeadgate, proxy: BlockingProxy, failure: str, code: str
 ) -> None:
-    it = bench(headgate, port=proxy.port)
-    pipeline = headgate.post("/pipelines", it.body({}))
-    getattr(proxy, shut)()
-    checks = assert_refused(it, pipeline, {"connection"})
+    under_test = prepare_source(headgate, port=proxy.port)
+    pipeline = headgate.post("/pipelines", under_test.body({}))
+    getattr(proxy, failure)()
+    checks = assert_refused(under_test, pipeline, {"connection"})
     assert checks["connection"]["current_value"] == code
-    assert failing(headgate.refused("/pipelines", it.body({}))) == {"connection"}
+    assert failing(headgate.refused("/pipelines", under_test.body({}))) == {"connection"}
     proxy.open()
-    assert_draft_deploys(it, pipeline)
+    assert_draft_deploys(under_test, pipeline)
 
 
 def test_database_that_is_gone_is_refused(headgate: RealHeadgate) -> None:
-    it = bench(headgate)
-    pipeline = headgate.post("/pipelines", it.body({}))
+    under_test = prepare_source(headgate)
+    pipeline = headgate.post("/pipelines", under_test.body({}))
     postgres = headgate.database("elsewhere")
-    postgres.run(f"ALTER DATABASE {it.place.database} RENAME TO {it.place.database}_away")
+    postgres.run(f"ALTER DATABASE {under_test.database.name} RENAME TO {under_test.database.name}_away")
     error = headgate.refused(f"/pipelines/{pipeline['id']}/deploy")
     assert failing(error) == {"connection"}
     assert error["details"]["checks"][0]["current_value"] == "DATABASE_NOT_FOUND"
-    assert_nothing_made(headgate, pipeline, "SOURCE_NOT_READY")
+    assert_nothing_created(headgate, pipeline, "SOURCE_NOT_READY")
 
 
-# --- servers of their own ---
+# servers of one test
 
 
 def url_of(server: RunningPostgreSQL) -> str:
@@ -379,20 +383,20 @@ def url_of(server: RunningPostgreSQL) -> str:
     return f"postgresql://postgres:{server.superuser_password}@127.0.0.1:{server.port}/postgres"
 
 
-def test_server_whose_log_holds_too_little_is_refused(headgate: RealHeadgate) -> None:
+def test_server_whose_wal_level_is_too_low_is_refused(headgate: RealHeadgate) -> None:
     with running_postgresql({"wal_level": "replica"}) as server:
-        it = bench(headgate, server=url_of(server))
-        assert failing(headgate.refused("/pipelines", it.body({}))) == {"wal_level"}
+        under_test = prepare_source(headgate, server=url_of(server))
+        assert failing(headgate.refused("/pipelines", under_test.body({}))) == {"wal_level"}
 
 
 def test_server_without_a_free_slot_or_sender_is_refused_until_there_is_one(headgate: RealHeadgate) -> None:
     with running_postgresql({"max_replication_slots": "2", "max_wal_senders": "1"}) as server:
-        it = bench(headgate, [PUBLISHED], server=url_of(server))
-        pipeline = headgate.post("/pipelines", it.body(EXISTING))
-        it.run(["SELECT pg_create_logical_replication_slot('somebody', 'pgoutput')"])
-        with reader_of(server, it.place.database, "somebody", "made_before"):
-            assert_refused(it, pipeline, {"wal_senders"})
-        it.run(["SELECT pg_create_physical_replication_slot('another')"])
-        assert_refused(it, pipeline, {"replication_slots"})
-        it.run([f"SELECT pg_drop_replication_slot('{name}')" for name in ("another", "somebody")])
-        assert_draft_deploys(it, pipeline)
+        under_test = prepare_source(headgate, [PUBLISHED], server=url_of(server))
+        pipeline = headgate.post("/pipelines", under_test.body(EXISTING))
+        under_test.run(["SELECT pg_create_logical_replication_slot('somebody', 'pgoutput')"])
+        with reader_of(server, under_test.database.name, "somebody", "made_before"):
+            assert_refused(under_test, pipeline, {"wal_senders"})
+        under_test.run(["SELECT pg_create_physical_replication_slot('another')"])
+        assert_refused(under_test, pipeline, {"replication_slots"})
+        under_test.run([f"SELECT pg_drop_replication_slot('{name}')" for name in ("another", "somebody")])
+        assert_draft_deploys(under_test, pipeline)

@@ -1,4 +1,4 @@
-"""The README's commands work as they stand, and its tables say what the code reads."""
+"""The README's commands work unchanged, and its tables list what the code reads."""
 
 import re
 import subprocess
@@ -14,8 +14,7 @@ from tests.support.waiting import eventually
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SERVE, ALWAYS, ROWS = "serve", "", "rows"
-"""What a block is marked with: it starts Headgate; it works on each stack; it waits for rows, which only move on the
-real one."""
+"""Marks of blocks: it starts Headgate; it works on each stack; it waits for rows, which only the real stack moves."""
 SCRIPT_SECONDS = 180
 
 
@@ -39,32 +38,32 @@ def test_every_block_of_commands_is_executed() -> None:
     assert [block.mark for block in BLOCKS].count(SERVE) == 1
 
 
-@pytest.mark.parametrize("asks", ["get /sources", "post /sources '{}'"])
-def test_what_asks_headgate_fails_where_it_gets_no_good_answer(asks: str) -> None:
+@pytest.mark.parametrize("call", ["get /sources", "post /sources '{}'"])
+def test_a_function_that_calls_headgate_fails_without_a_good_response(call: str) -> None:
     functions = re.findall(r"^\w+\(\) \{ .* \}$", README, re.MULTILINE)
     nobody = f"api=http://127.0.0.1:{free_port()} cookies=/dev/null"
-    script = "\n".join([nobody, *functions, f"until {asks}; do echo 'asked again'; break; done"])
+    script = "\n".join([nobody, *functions, f"until {call}; do echo 'asked again'; break; done"])
     with fresh_state() as state:
-        assert "asked again" in follow_along(script, state)
+        assert "asked again" in run_script(script, state)
 
 
 @pytest.mark.thorough
 def test_the_first_pipeline_works_in_the_sandbox() -> None:
-    told = follow("sandbox", (ALWAYS,))
-    assert '"observed_state":"PAUSED"' in told
+    output = run_readme("sandbox", (ALWAYS,))
+    assert '"observed_state":"PAUSED"' in output
 
 
 @pytest.mark.real
 def test_the_first_pipeline_works_on_the_real_stack_and_rows_arrive() -> None:
-    told = follow("real", (ALWAYS, ROWS))
-    assert "990|0.00|1485.00" in told
-    assert '"observed_state":"PAUSED"' in told
+    output = run_readme("real", (ALWAYS, ROWS))
+    assert "990|0.00|1485.00" in output
+    assert '"observed_state":"PAUSED"' in output
 
 
-def follow(stack: str, marks: tuple[str, ...]) -> str:
-    """Does what the README says, in two terminals, and returns what the second one showed.
+def run_readme(stack: str, marks: tuple[str, ...]) -> str:
+    """Runs the README's commands in two terminals, and returns the output of the second one.
 
-    Only what a person might choose differs: the port, the stack, and where the lines of the first terminal are kept.
+    Only what a user may choose differs: the port, the stack, and the file for the output of the first terminal.
     """
     serve = next(block.commands for block in BLOCKS if block.mark == SERVE)
     script = "\n".join(block.commands for block in BLOCKS if block.mark in marks)
@@ -75,15 +74,15 @@ def follow(stack: str, marks: tuple[str, ...]) -> str:
         )
         with started(["bash", "-c", command], state) as run:
             run.wait_for("^HEADGATE_READY$")
-            # `tee` shows a line before it keeps it, and a test is quicker in the other terminal than a person.
+            # `tee` prints a line before it writes it to the file.
             eventually(lambda: "HEADGATE_READY" in lines.read_text(encoding="utf-8"))
-            told = follow_along(script.replace(".headgate/run.env", str(lines)), state)
+            output = run_script(script.replace(".headgate/run.env", str(lines)), state)
             run.press_ctrl_c()
-    return told
+    return output
 
 
-def follow_along(script: str, state: Path) -> str:
-    """Runs the script in a shell that ends at the first failure; returns what it showed."""
+def run_script(script: str, state: Path) -> str:
+    """Runs the script in a shell that ends at the first failure; returns its output."""
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=ROOT,
@@ -100,22 +99,24 @@ def follow_along(script: str, state: Path) -> str:
 
 
 def table(heading: str) -> dict[str, str]:
-    """The variables of the table below that sentence, with their defaults."""
+    """The variables of the table below that sentence, with their default values."""
     below = README.partition(heading)[2].partition("|---|---|---|\n")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| `(HEADGATE_\w+)` \| (?:`([^`]*)`)? ?\|", below, re.MULTILINE)
     assert len(rows) == len(below.strip().splitlines())
     return dict(rows)
 
 
-def test_the_table_of_settings_is_that_of_the_code() -> None:
+def test_the_table_of_settings_matches_the_code() -> None:
     settings = Settings.read({})
-    shown = {f"HEADGATE_{field.name.upper()}": getattr(settings, field.name) for field in fields(Settings)}
-    expected = {name: "" if value is None else str(value) for name, value in shown.items()}
-    told = table("Headgate reads these variables.")
-    assert told == {name: value.lower() if value in ("True", "False") else value for name, value in expected.items()}
+    defaults = {f"HEADGATE_{field.name.upper()}": getattr(settings, field.name) for field in fields(Settings)}
+    expected = {name: "" if value is None else str(value) for name, value in defaults.items()}
+    documented = table("Headgate reads these variables.")
+    assert documented == {
+        name: value.lower() if value in ("True", "False") else value for name, value in expected.items()
+    }
 
 
-def test_the_table_of_the_scripts_variables_names_all_that_they_read() -> None:
+def test_the_table_of_the_scripts_names_every_variable_that_they_read() -> None:
     sources = [*(ROOT / "infra" / "local").rglob("*.py"), ROOT / "infra" / "test"]
     read = {
         name

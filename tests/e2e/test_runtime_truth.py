@@ -1,4 +1,4 @@
-"""What is shown is what runs: a worker that is gone, tasks that fail, secrets out of reach, passwords that change.
+"""The reported states are the real ones: with a killed worker, failed tasks, unreadable secrets, changed passwords.
 
 One pipeline and one delivery for all tests; each test leaves them running.
 """
@@ -19,7 +19,7 @@ from infra.local.process.reaper import Reaper
 from infra.local.stack import connect
 from infra.local.stack.fetch import fetch_all
 from infra.local.stack.folders import Folders
-from tests.support.real_headgate import Json, Place, RealHeadgate
+from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
@@ -33,8 +33,8 @@ class Running:
     """A pipeline over `shop.orders` with a delivery into a table of the same name."""
 
     headgate: RealHeadgate
-    source: Place
-    target: Place
+    source: RealDatabase
+    target: RealDatabase
     registered: Json
     pipeline: Json
     delivery: Json
@@ -47,7 +47,7 @@ class Running:
         return self.last
 
     def until_arrived(self) -> None:
-        """A new row travels from the source to the target."""
+        """Inserts a row and waits until it has arrived in the target."""
         key = self.change()
         eventually(lambda: self.target.run(f"SELECT 1 FROM shop.orders WHERE id = {key}"), seconds=SETTLED)
 
@@ -75,11 +75,11 @@ def running(headgate: RealHeadgate) -> Iterator[Running]:
     delivery = headgate.deliver(
         headgate.destination(target), headgate.delivery_body(pipeline, {pipeline["topics"][0]: "orders"})
     )
-    it = Running(
+    scenario = Running(
         headgate=headgate, source=source, target=target, registered=registered, pipeline=pipeline, delivery=delivery
     )
-    it.until_arrived()
-    yield it
+    scenario.until_arrived()
+    yield scenario
     headgate.delete(f"/deliveries/{delivery['id']}")
     headgate.delete_pipeline(pipeline, source)
 
@@ -99,11 +99,11 @@ def test_failed_task_is_shown_with_a_hint_and_without_its_trace(running: Running
         lambda delivery: delivery["observed_state"] in ("DEGRADED", "FAILED"),
     )
     pipeline = headgate.get(f"/pipelines/{running.pipeline['id']}")
-    # A config rightly names Java classes.
+    # A config contains names of Java classes; that is no leak.
     del pipeline["config"]
     everything = [seen, shown, pipeline, headgate.get("/deliveries"), headgate.get("/audit?limit=100")]
-    told = json.dumps([*everything, headgate.get(f"/destinations/{shown['destination_id']}/status")])
-    assert [part for part in PARTS_OF_A_TRACE if part in told] == []
+    responses = json.dumps([*everything, headgate.get(f"/destinations/{shown['destination_id']}/status")])
+    assert [part for part in PARTS_OF_A_TRACE if part in responses] == []
     running.target.run("GRANT INSERT ON shop.orders TO {role}")
     headgate.post(f"/deliveries/{running.delivery['id']}/restart-task?task=0")
     headgate.until_state(running.delivery_status, "RUNNING", within=SETTLED)
@@ -118,7 +118,7 @@ def test_connector_whose_secrets_cannot_be_read_is_not_shown_as_running(
     try:
         headgate.post(f"/pipelines/{running.pipeline['id']}/restart")
         first = headgate.until_state(running.pipeline_status, "RESTARTING", "FAILED", "DEGRADED", "UNASSIGNED")
-        # It hangs like that for as long as one looks.
+        # It stays in that state: a restart without secrets hangs.
         until = time.monotonic() + 5
         while time.monotonic() < until:
             assert headgate.get(running.pipeline_status)["observed_state"] != "RUNNING"
@@ -133,7 +133,7 @@ def test_connector_whose_secrets_cannot_be_read_is_not_shown_as_running(
 
 @pytest.fixture
 def service_credential_file(real_state: Path) -> Path:
-    """What the worker's secret provider reads before each look-up."""
+    """The file that the worker's secret provider reads before each request."""
     return real_state / "state" / "connect" / "service-credential"
 
 
@@ -163,22 +163,22 @@ def test_changed_source_reaches_its_connector_when_the_pipeline_is_deployed_agai
     headgate.post(f"{path}/deploy")
     headgate.until_state(running.pipeline_status, "RUNNING", within=SETTLED)
     running.until_arrived()
-    held = httpx.get(
+    deployed = httpx.get(
         f"{headgate.stack.addresses.connect}/connectors/{running.pipeline['connector_name']}/config"
     ).json()
-    assert held["database.sslmode"] == "disable"
+    assert deployed["database.sslmode"] == "disable"
     assert headgate.get(running.pipeline_status)["reasons"] == []
 
 
-def test_killed_worker_is_unknown_at_once_and_runs_again_when_it_is_back(running: Running) -> None:
+def test_killed_worker_is_reported_as_unknown_at_once_and_as_running_after_its_restart(running: Running) -> None:
     headgate = running.headgate
     headgate.stack.connect.kill()
-    began = time.monotonic()
+    start = time.monotonic()
     for path in (running.pipeline_status, running.delivery_status):
         seen = headgate.get(path)
         assert seen["observed_state"] == "UNKNOWN"
         assert seen["reasons"]
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - start < 20
     headgate.tick()
     lists = (f"/pipelines/{running.pipeline['id']}", f"/deliveries/{running.delivery['id']}")
     for path in lists:
@@ -196,10 +196,10 @@ def test_killed_worker_is_unknown_at_once_and_runs_again_when_it_is_back(running
         headgate.until_state(path, "RUNNING")
 
 
-def test_worker_that_started_without_secrets_is_brought_back_by_ticks(
+def test_connectors_of_a_worker_that_started_without_secrets_are_restarted_by_ticks(
     running: Running, service_credential_file: Path
 ) -> None:
-    """At three in the morning nobody presses a button."""
+    """Without any action of a user."""
     headgate, right = running.headgate, service_credential_file.read_text()
     statuses = (running.pipeline_status, running.delivery_status)
     headgate.stack.connect.kill()
@@ -211,7 +211,7 @@ def test_worker_that_started_without_secrets_is_brought_back_by_ticks(
             assert "could not read the credentials" in " ".join(seen["reasons"])
     finally:
         service_credential_file.write_text(right)
-    # A tick of the schedule may have tried in vain meanwhile: then the next attempt comes a minute later.
+    # A tick of the schedule may have failed in between: then the next attempt comes a minute later.
     for _ in range(2):
         headgate.tick()
     for path in statuses:
@@ -225,7 +225,7 @@ def test_worker_that_started_without_secrets_is_brought_back_by_ticks(
 
 @pytest.fixture
 def bare_worker(headgate: RealHeadgate, real_state: Path) -> Iterator[str]:
-    """The URL of a second worker, a cluster of its own on the same broker, which has no connector's plug-in."""
+    """The URL of a second worker, a cluster of its own on the same broker, which has no connector plug-ins."""
     programs, folders = fetch_all(), Folders(real_state / "bare")
     port = kept_ports(folders.ports, ["connect"])["connect"]
     plan = connect.plan(
@@ -250,7 +250,7 @@ def bare_worker(headgate: RealHeadgate, real_state: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
 
 
-def test_cluster_without_the_plug_in_is_refused_by_name(running: Running, bare_worker: str) -> None:
+def test_cluster_without_the_plug_in_is_refused_with_the_name_of_the_class(running: Running, bare_worker: str) -> None:
     headgate = running.headgate
     bare = headgate.post(
         "/connect/clusters",

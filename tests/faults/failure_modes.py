@@ -58,14 +58,18 @@ class Fault:
 def only_at(where: Point, failure_mode: FailureMode) -> FailureMode:
     """The failure mode at one point only."""
     return lambda point, call: (
-        failure_mode(point, call) if (point.side, point.turn) == (where.side, where.turn) else call()
+        failure_mode(point, call)
+        if (point.side, point.number_on_side) == (where.side, where.number_on_side)
+        else call()
     )
 
 
 def from_point_on(where: Point, failure_mode: FailureMode) -> FailureMode:
     """The failure mode at one point, and at all later ones of the same side."""
     return lambda point, call: (
-        failure_mode(point, call) if point.side is where.side and point.turn >= where.turn else call()
+        failure_mode(point, call)
+        if point.side is where.side and point.number_on_side >= where.number_on_side
+        else call()
     )
 
 
@@ -110,7 +114,7 @@ def _planted_in_connect(effect: FaultEffect, *, always: bool = False) -> Inject:
     """A fault of the Connect double. `always`: also for each retry of the client, which gives up after three."""
 
     def inject(app: InProcessApp, point: Point, _delayed: DelayedCalls) -> None:
-        app.connect.plant(effect, skip=point.turn, times=3 if always else 1)
+        app.connect.plant(effect, skip=point.number_on_side, times=3 if always else 1)
 
     return inject
 

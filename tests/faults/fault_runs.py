@@ -10,7 +10,7 @@ from tests.faults.failure_modes import DelayedCalls, Fault
 from tests.faults.invariants import violations
 from tests.faults.operation_cases import OperationCase, PreparedOperation
 from tests.support.call_interceptor import Crash, FailureMode, InterceptedCall, Point
-from tests.support.in_process_app import InProcessApp, Kept
+from tests.support.in_process_app import AppSnapshot, InProcessApp
 
 PlannedFaults = Sequence[tuple[Point, Fault]]
 JUMPS = (31, 10, 10, 10, 31, 10, 10, 95, 10, 600, 10, 10)
@@ -25,17 +25,17 @@ class PreparedCase:
     """An operation case that can be run any number of times; `points` are its calls when nothing goes wrong."""
 
     operation: PreparedOperation
-    kept: Kept
+    kept: AppSnapshot
     points: Sequence[Point]
 
     @classmethod
-    def prepare(cls, app: InProcessApp, operation_case: OperationCase, empty: Kept) -> "PreparedCase":
+    def prepare(cls, app: InProcessApp, operation_case: OperationCase, empty: AppSnapshot) -> "PreparedCase":
         """Prepare the case once, and record its points in a run without faults."""
         app.restore(empty)
         operation = operation_case.prepare(app)
         app.tick()
         app.tick()
-        kept = app.keep()
+        kept = app.snapshot()
         app.restore(kept)
         operation.warm_up()
         app.interceptor.watch()

@@ -7,7 +7,7 @@ from chalicelib.domain.database import SslMode
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
-from tests.support.in_process_app import InProcessApp, changed
+from tests.support.in_process_app import InProcessApp, changed_input
 
 Resource = Pipeline | Delivery
 Request = Callable[[], Resource | None]
@@ -119,7 +119,7 @@ def redeploy_pipeline(app: InProcessApp) -> PreparedOperation:
     """Its source has been changed since it was deployed."""
     pipeline = app.deployed_pipeline()
     source = app.services.sources.get(pipeline.source_id)
-    data = changed(source, address=replace(source.address, ssl_mode=SslMode.DISABLE))
+    data = changed_input(source, address=replace(source.address, ssl_mode=SslMode.DISABLE))
     app.services.sources.update(app.context(), source.id, data)
     return with_pipeline(
         app,

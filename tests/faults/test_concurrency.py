@@ -19,7 +19,7 @@ from tests.faults.fault_runs import recover
 from tests.faults.invariants import violations
 from tests.faults.operation_cases import DEPLOY_DELIVERY, REMAP_DELIVERY, OperationCase
 from tests.support.call_interceptor import InterceptedCall, Point, Side
-from tests.support.in_process_app import InProcessApp, changed
+from tests.support.in_process_app import InProcessApp, changed_input
 
 CALLERS = 10
 
@@ -186,7 +186,7 @@ def test_a_stream_cluster_keeps_its_brokers_when_workers_are_registered_at_the_s
 
 def test_of_ten_changes_with_the_same_if_match_one_succeeds(app: InProcessApp) -> None:
     destination = app.destination()
-    inputs = [changed(destination, name=f"{destination.name} {number}") for number in range(CALLERS)]
+    inputs = [changed_input(destination, name=f"{destination.name} {number}") for number in range(CALLERS)]
     answers = at_once(
         [
             lambda one=one: app.services.destinations.update(  # type: ignore[misc]

@@ -9,7 +9,7 @@ from tests.faults.failure_modes import FAULTS, Fault
 from tests.faults.fault_runs import PreparedCase, inject_at_each_point
 from tests.faults.operation_cases import OPERATION_CASES, OperationCase
 from tests.support.call_interceptor import Point, Side
-from tests.support.in_process_app import InProcessApp, Kept
+from tests.support.in_process_app import AppSnapshot, InProcessApp
 
 pytestmark = pytest.mark.thorough
 
@@ -21,7 +21,7 @@ PrepareCase = Callable[[OperationCase], PreparedCase]
 
 
 @pytest.fixture(scope="module")
-def prepare_case(app_of_the_module: tuple[InProcessApp, Kept]) -> PrepareCase:
+def prepare_case(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> PrepareCase:
     """Prepares each case once for the module."""
     app, empty = app_of_the_module
     cases: dict[str, PreparedCase] = {}
@@ -90,7 +90,7 @@ def _random_fault(generator: random.Random, points: Sequence[Point]) -> tuple[Po
 
 
 TICK = [
-    Point(number=turn, turn=turn, side=side, what="in the tick", writes=True)
+    Point(number=turn, number_on_side=turn, side=side, operation="in the tick", writes=True)
     for side in Side
     for turn in range(TURNS_OF_A_TICK)
 ]

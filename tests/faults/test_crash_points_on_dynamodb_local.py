@@ -43,7 +43,7 @@ def test_a_deploy_recovers_from_a_fault_at_any_call(
     local_app: InProcessApp, operation_case: OperationCase, record_property: Callable[[str, object], None]
 ) -> None:
     """Every crash and every fault of the store, at every point."""
-    prepared_case = PreparedCase.prepare(local_app, operation_case, local_app.keep())
+    prepared_case = PreparedCase.prepare(local_app, operation_case, local_app.snapshot())
     results = {fault: inject_at_each_point(local_app, prepared_case, fault) for fault in (*CRASHES, *STORE_FAULTS)}
     record_property("scenarios", sum(count for count, _ in results.values()))
     assert not {str(fault): wrong for fault, (_, wrong) in results.items() if wrong}

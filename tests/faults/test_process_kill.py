@@ -28,7 +28,7 @@ from infra.local.process.processes import Plan, Server
 from infra.local.process.reaper import Reaper
 from infra.local.stack import probes, real_stack
 from infra.local.stack.layout import ROOT
-from tests.support.holding_proxy import HoldingProxy, Seen
+from tests.support.pausing_proxy import PausingProxy, ProxiedRequest
 from tests.support.real_headgate import RealHeadgate
 from tests.support.waiting import eventually
 
@@ -38,7 +38,7 @@ ADMIN = FirstAdmin(email="admin@example.com", password="correct horse battery st
 SETTLED_WITHIN = 120.0
 
 
-def _transaction_with(word: bytes) -> Callable[[Seen], bool]:
+def _transaction_with(word: bytes) -> Callable[[ProxiedRequest], bool]:
     return lambda seen: b"TransactItems" in seen.body and word in seen.body and b".deploy" in seen.body
 
 
@@ -48,7 +48,7 @@ class Step:
 
     name: str
     on_store: bool
-    matches: Callable[[Seen], bool]
+    matches: Callable[[ProxiedRequest], bool]
 
 
 T1 = Step(name="T1", on_store=True, matches=_transaction_with(b"requested"))
@@ -63,17 +63,17 @@ class Killable:
     """A Headgate that reaches its tables and Kafka Connect through proxies."""
 
     headgate: RealHeadgate
-    store: HoldingProxy
-    connect: HoldingProxy
+    store: PausingProxy
+    connect: PausingProxy
 
     def kill_at(self, step: Step, path: str, body: Any = None, *, after: bool) -> None:
         """Send a request, kill the process when it reaches the step, and start it again."""
-        hold = (self.store if step.on_store else self.connect).hold(step.matches, after=after)
+        pause = (self.store if step.on_store else self.connect).pause(step.matches, after=after)
         request = threading.Thread(target=self._ask, args=(path, body))
         request.start()
-        hold.wait()
+        pause.wait()
         self.headgate.process.kill()
-        hold.drop()
+        pause.drop()
         request.join()
         self.headgate.process.start()
 
@@ -119,7 +119,7 @@ def killable() -> Iterator[Killable]:
         stack = cleanup.enter_context(
             real_stack.start(state / "stack", headgate_url=url, service_credential=credential)
         )
-        store, connect = HoldingProxy(stack.addresses.dynamodb), HoldingProxy(stack.addresses.connect)
+        store, connect = PausingProxy(stack.addresses.dynamodb), PausingProxy(stack.addresses.connect)
         cleanup.callback(store.close)
         cleanup.callback(connect.close)
         keys = Keys(master_key=base64.b64encode(os.urandom(32)).decode(), service_credential=credential)

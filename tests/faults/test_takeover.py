@@ -50,7 +50,7 @@ class DelayedWorker:
 
 
 def creates(point: Point) -> bool:
-    return point.what == "POST /connectors"
+    return point.operation == "POST /connectors"
 
 
 def commits_the_result() -> Callable[[Point], bool]:
@@ -107,7 +107,7 @@ def test_a_delayed_delete_of_a_pipeline_that_is_already_deleted_succeeds(app: In
     worker = DelayedWorker(
         app,
         lambda: app.services.pipelines.delete(app.context(), pipeline.id),
-        lambda point: point.what[:6] == "DELETE",
+        lambda point: point.operation[:6] == "DELETE",
     )
     app.tick(after=31)
     assert app.tables.rows("pipelines") == []
@@ -124,8 +124,8 @@ def test_new_mappings_are_settled_despite_many_other_changes_to_the_same_schema(
     deploys = threading.local()
 
     def another_request_is_faster(point: Point, call: InterceptedCall) -> object:
-        written = point.what == "TransactWriteItems" and point.number > 6
-        if written and not getattr(deploys, "busy", False) and point.turn < 40:
+        written = point.operation == "TransactWriteItems" and point.number > 6
+        if written and not getattr(deploys, "busy", False) and point.number_on_side < 40:
             with ThreadPoolExecutor(1) as other:
                 other.submit(
                     lambda: app.services.deliveries.deploy(app.context(), destination.id, next(others))

@@ -38,7 +38,7 @@ def tick_overtaken_by(app: InProcessApp, by: Callable[[], object]) -> None:
 
     def run_after_the_read(point: Point, call: InterceptedCall) -> object:
         answer = call()
-        if (point.side, point.what) == (Side.CONNECT, "GET /connectors"):
+        if (point.side, point.operation) == (Side.CONNECT, "GET /connectors"):
             app.interceptor.unwatch()
             by()
         return answer

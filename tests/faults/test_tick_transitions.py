@@ -141,7 +141,7 @@ def test_an_overtaken_tick_publishes_nothing(app: InProcessApp) -> None:
 
     def run_the_other_tick(point: Point, call: InterceptedCall) -> object:
         answer = call()
-        if (point.side, point.what) == (Side.CONNECT, "GET /connectors"):
+        if (point.side, point.operation) == (Side.CONNECT, "GET /connectors"):
             app.interceptor.unwatch()
             replace(other, consumers=(faster,)).run(app.cluster.id, Deadline.after(25))
         return answer
@@ -189,7 +189,7 @@ def test_a_tick_that_crashes_at_any_call_loses_no_transition(
 ) -> None:
     """This tick, the next one or both publish it."""
     name, consumer = running_connector(app)
-    kept = app.keep()
+    kept = app.snapshot()
     for number in range(50):
         app.restore(kept)
         change(app, name)

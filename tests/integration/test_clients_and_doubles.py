@@ -1,4 +1,4 @@
-"""The clients against the sandbox's doubles: what one says about Connect and Kafka, the other understands."""
+"""The clients of Connect and Kafka against the doubles of the sandbox."""
 
 from collections.abc import Iterator
 
@@ -53,95 +53,97 @@ def connect(doubles: Doubles) -> Iterator[Connect]:
     client.close()
 
 
-def soon() -> Deadline:
+def deadline() -> Deadline:
     return Deadline.after(20)
 
 
-def seen(connect: Connect) -> ObservedState:
-    return observe(connect.find_status(NAME, soon()), now=utc_now()).state
+def observed_state(connect: Connect) -> ObservedState:
+    return observe(connect.find_status(NAME, deadline()), now=utc_now()).state
 
 
-def test_a_connector_lives_from_create_to_delete(connect: Connect) -> None:
-    connect.create_stopped(NAME, CONFIG, soon())
-    eventually(lambda: seen(connect) is ObservedState.STOPPED)
-    found = connect.find_config(NAME, soon())
+def test_a_connector_is_created_read_and_deleted(connect: Connect) -> None:
+    connect.create_stopped(NAME, CONFIG, deadline())
+    eventually(lambda: observed_state(connect) is ObservedState.STOPPED)
+    found = connect.find_config(NAME, deadline())
     assert found is not None
     assert config_hash(found) == config_hash(CONFIG)
     with pytest.raises(AlreadyExists):
-        connect.create_stopped(NAME, CONFIG, soon())
-    assert connect.delete(NAME, soon()) is True
-    eventually(lambda: seen(connect) is ObservedState.NOT_DEPLOYED)
-    assert connect.delete(NAME, soon()) is False
+        connect.create_stopped(NAME, CONFIG, deadline())
+    assert connect.delete(NAME, deadline()) is True
+    eventually(lambda: observed_state(connect) is ObservedState.NOT_DEPLOYED)
+    assert connect.delete(NAME, deadline()) is False
 
 
-def test_a_lost_answer_is_unknown_and_a_read_shows_that_it_was_created(connect: Connect, doubles: Doubles) -> None:
+def test_a_lost_reply_is_an_unknown_outcome_and_a_read_finds_the_connector(connect: Connect, doubles: Doubles) -> None:
     doubles.connect_double.plant(FaultEffect.LOSE_REPLY, "POST", "/connectors$")
     with pytest.raises(OutcomeUnknown):
-        connect.create_stopped(NAME, CONFIG, soon())
-    assert connect.find_config(NAME, soon()) is not None
+        connect.create_stopped(NAME, CONFIG, deadline())
+    assert connect.find_config(NAME, deadline()) is not None
 
 
-def test_a_rebalance_during_create_is_waited_out(connect: Connect, doubles: Doubles) -> None:
+def test_a_create_waits_for_the_end_of_a_rebalance(connect: Connect, doubles: Doubles) -> None:
     doubles.connect_double.plant(FaultEffect.REBALANCE, "POST", "/connectors$")
-    connect.create_stopped(NAME, CONFIG, soon())
+    connect.create_stopped(NAME, CONFIG, deadline())
     assert doubles.connect_double.names() == [NAME]
 
 
 @pytest.mark.parametrize("effect", [FaultEffect.TIMED_OUT_APPLIED, FaultEffect.TIMED_OUT, FaultEffect.GARBAGE])
-def test_what_may_have_been_applied_is_unknown(connect: Connect, doubles: Doubles, effect: FaultEffect) -> None:
+def test_a_create_that_may_be_applied_has_an_unknown_outcome(
+    connect: Connect, doubles: Doubles, effect: FaultEffect
+) -> None:
     doubles.connect_double.plant(effect, "POST", "/connectors$")
     with pytest.raises(OutcomeUnknown):
-        connect.create_stopped(NAME, CONFIG, soon())
+        connect.create_stopped(NAME, CONFIG, deadline())
 
 
-def test_what_is_applied_late_is_unknown_until_it_is_seen(connect: Connect, doubles: Doubles) -> None:
+def test_a_late_create_has_an_unknown_outcome_until_it_is_seen(connect: Connect, doubles: Doubles) -> None:
     doubles.connect_double.plant(FaultEffect.APPLY_LATE, "POST", "/connectors$", delay_seconds=0.3)
     with pytest.raises(OutcomeUnknown):
-        connect.create_stopped(NAME, CONFIG, soon())
-    assert connect.find_config(NAME, soon()) is None
-    eventually(lambda: connect.find_config(NAME, soon()) is not None)
+        connect.create_stopped(NAME, CONFIG, deadline())
+    assert connect.find_config(NAME, deadline()) is None
+    eventually(lambda: connect.find_config(NAME, deadline()) is not None)
 
 
 def test_a_worker_that_is_not_ready_changes_nothing(connect: Connect, doubles: Doubles) -> None:
     doubles.connect_double.plant(FaultEffect.NOT_READY, "POST", "/connectors$")
     with pytest.raises(Unavailable):
-        connect.create_stopped(NAME, CONFIG, soon())
+        connect.create_stopped(NAME, CONFIG, deadline())
     assert doubles.connect_double.names() == []
 
 
 @pytest.mark.parametrize("effect", [FaultEffect.REBALANCE_EXPECTED, FaultEffect.REBALANCE])
 def test_a_read_is_repeated_during_a_rebalance(connect: Connect, doubles: Doubles, effect: FaultEffect) -> None:
     doubles.connect_double.plant(effect, "GET", "/connectors", times=2)
-    assert connect.statuses(soon()) == {}
+    assert connect.statuses(deadline()) == {}
 
 
 def test_a_failed_task_shows_a_hint_in_the_listing(connect: Connect, doubles: Doubles) -> None:
     doubles.connect_double.preload([NAME], config={"connector.class": SINK})
     trace = "x\nCaused by: org.postgresql.util.PSQLException: FATAL: sorry, too many clients already\n"
     doubles.connect_double.show(NAME, "FAILED", task=0, trace=trace)
-    status = connect.statuses(soon())[NAME]
+    status = connect.statuses(deadline())[NAME]
     assert observe(status, now=utc_now()).state is ObservedState.DEGRADED
     assert status.tasks[0].hint is not None
 
 
 def test_root_and_plugins_are_understood(connect: Connect) -> None:
-    assert connect.root(soon()).kafka_cluster_id
-    assert SINK in {plugin.class_name for plugin in connect.plugins(soon())}
+    assert connect.root(deadline()).kafka_cluster_id
+    assert SINK in {plugin.class_name for plugin in connect.plugins(deadline())}
 
 
 def test_a_class_that_is_not_installed_is_missing(connect: Connect) -> None:
     with pytest.raises(Invalid) as raised:
-        connect.validate("x.Unheard", {**CONFIG, "name": NAME}, soon())
+        connect.validate("x.Unheard", {**CONFIG, "name": NAME}, deadline())
     assert raised.value.code == "PLUGIN_MISSING"
 
 
 def test_a_wrong_value_is_reported_for_its_field(connect: Connect) -> None:
-    errors = connect.validate(SINK, {**CONFIG, "name": NAME, "tasks.max": "many"}, soon())
+    errors = connect.validate(SINK, {**CONFIG, "name": NAME, "tasks.max": "many"}, deadline())
     assert [error.field for error in errors] == ["tasks.max"]
 
 
 def test_connect_and_kafka_report_the_same_cluster(connect: Connect, doubles: Doubles) -> None:
     kafka = Kafka(OpenedEndpoint(KafkaAddress(bootstrap_servers=doubles.kafka)), check_host=POLICY)
-    assert kafka.cluster_id(soon()) == connect.root(soon()).kafka_cluster_id
-    assert isinstance(kafka.topics(soon()), frozenset)
+    assert kafka.cluster_id(deadline()) == connect.root(deadline()).kafka_cluster_id
+    assert isinstance(kafka.topics(deadline()), frozenset)
     kafka.close()

@@ -1,4 +1,4 @@
-"""The same request gets the same answer by every way that leads to the app."""
+"""The same request gets the same response from every server and event that the app supports."""
 
 import json
 import os
@@ -25,7 +25,7 @@ from tests.support.edge import (
 from tests.support.waiting import until_listening
 
 ROOT = Path(__file__).resolve().parents[2]
-WAYS = ("test client", "lambda event", "runner", "chalice local")
+ENTRY_POINTS = ("test client", "lambda event", "runner", "chalice local")
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def chalice_local_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         process.wait(10)
 
 
-@pytest.fixture(params=WAYS)
+@pytest.fixture(params=ENTRY_POINTS)
 def send(request: pytest.FixtureRequest) -> Send:
     match request.param:
         case "test client":
@@ -86,7 +86,7 @@ def test_a_resource_is_read_with_its_version(send: Send) -> None:
     assert (seen.status, json.loads(seen.body)["name"], seen.headers["etag"]) == (200, "ä thing", '"3"')
 
 
-def test_a_created_resource_says_where_it_is(send: Send) -> None:
+def test_a_created_resource_has_its_location(send: Send) -> None:
     seen = send("POST", "/api/v1/things", JSON_ADMIN, b'{"name":"n"}')
     assert seen.status == 201
     assert str(seen.headers["location"]).endswith(f"/api/v1/things/{json.loads(seen.body)['id']}")
@@ -97,7 +97,7 @@ def test_a_deleted_resource_leaves_an_empty_204(send: Send) -> None:
     assert (seen.status, seen.body) == (204, "")
 
 
-def test_several_cookies_travel_as_several_headers(send: Send) -> None:
+def test_several_cookies_are_sent_as_several_headers(send: Send) -> None:
     seen = send("POST", f"/api/v1/things/{THING}/tasks/0/restart", ADMIN, b"")
     assert (seen.status, seen.headers["set-cookie"]) == (202, ("a=1; HttpOnly", "b=2"))
 
@@ -122,14 +122,14 @@ def test_head_is_405_without_content(send: Send) -> None:
 
 
 @pytest.mark.parametrize("target", ["/api/v1/things/summary", "/api/v1/things/summary/"])
-def test_a_literal_wins_over_a_variable_and_a_trailing_slash_means_nothing(send: Send, target: str) -> None:
+def test_a_literal_wins_over_a_variable_and_a_trailing_slash_is_ignored(send: Send, target: str) -> None:
     assert send("GET", target, ADMIN, b"").status == 200
 
 
 @pytest.mark.parametrize(
     "name", ["a%2Fb", "a%20b", "a%00b", "%E4", "a%252Eb", "a+b", "a%24%7Bb%7D", "..%2f..%2fetc", "x" * 301]
 )
-def test_a_name_that_is_no_name_of_ours_is_404(send: Send, name: str) -> None:
+def test_an_invalid_name_in_a_path_is_404(send: Send, name: str) -> None:
     assert send("GET", f"/api/v1/names/{name}", ADMIN, b"").status == 404
 
 
@@ -152,7 +152,7 @@ def test_a_name_is_decoded_once(send: Send) -> None:
         (b'{"name":"' + b"x" * 262_144 + b'"}', 413, "PAYLOAD_TOO_LARGE"),
     ],
 )
-def test_a_refused_body_is_refused_alike(send: Send, body: bytes, status: int, expected: str) -> None:
+def test_a_bad_body_gets_the_same_error_everywhere(send: Send, body: bytes, status: int, expected: str) -> None:
     seen = send("POST", "/api/v1/things", JSON_ADMIN, body)
     assert (seen.status, code(seen)) == (status, expected)
 
@@ -175,7 +175,7 @@ def test_a_bad_query_is_422(send: Send, query: str) -> None:
 
 
 @pytest.mark.parametrize("query", ["", "?limit=0", "?a=1&a=2"])
-def test_the_removed_events_answer_410_to_everybody(send: Send, query: str) -> None:
+def test_the_removed_events_are_410_for_every_caller(send: Send, query: str) -> None:
     seen = send("GET", f"/api/v1/events{query}", {}, b"")
     assert (seen.status, code(seen)) == (410, "EVENTS_REMOVED")
 
@@ -202,7 +202,7 @@ def test_no_user_is_401_and_a_wrong_role_is_403(send: Send) -> None:
         ("GET", "/health", {}),
     ],
 )
-def test_every_response_carries_the_correlation_id_and_the_security_headers(
+def test_every_response_has_the_correlation_id_and_the_security_headers(
     send: Send, method: str, path: str, headers: dict[str, str]
 ) -> None:
     seen = send(method, path, {**headers, "x-correlation-id": "sent.by-us_1"}, b"")
@@ -217,13 +217,13 @@ def test_every_response_carries_the_correlation_id_and_the_security_headers(
         assert seen.headers["content-type"] == "application/json; charset=utf-8"
 
 
-def test_an_unforeseen_failure_says_nothing_of_itself(send: Send) -> None:
+def test_an_unexpected_failure_shows_no_details(send: Send) -> None:
     seen = send("POST", "/api/v1/broken", ADMIN, b"")
     assert (seen.status, code(seen)) == (500, "INTERNAL")
     assert "hunter2" not in seen.body
 
 
-def test_a_repeated_request_is_answered_once(send: Send) -> None:
+def test_a_repeated_request_is_executed_once(send: Send) -> None:
     headers = {**JSON_ADMIN, "idempotency-key": "k-1"}
     first = send("POST", "/api/v1/things", headers, b'{"name":"n"}')
     again = send("POST", "/api/v1/things", headers, b'{ "name" : "n" }')

@@ -19,8 +19,8 @@ from tests.support.edge import make_edge
 WAIT = 20
 
 
-class Work:
-    """An app with one schedule and one queue. What reaches its functions is kept; message bodies say what happens."""
+class RecordingApp:
+    """An app with one schedule and one queue. It records events and messages; a message body selects the outcome."""
 
     def __init__(self) -> None:
         self.app: Chalice = make_edge().app
@@ -64,12 +64,12 @@ def create_queue(environment: object) -> None:
 
 
 @pytest.fixture
-def work() -> Work:
-    return Work()
+def work() -> RecordingApp:
+    return RecordingApp()
 
 
 @pytest.fixture
-def runner(work: Work) -> Iterator[Runner]:
+def runner(work: RecordingApp) -> Iterator[Runner]:
     runner = Runner({"HEADGATE_TEST": "on"}, 0, sandbox=True, prepare=create_queue, load=lambda: work.app)
     runner.start()
     yield runner
@@ -81,7 +81,7 @@ def send(body: str, **more: Any) -> None:
     client.send_message(QueueUrl=client.get_queue_url(QueueName="jobs")["QueueUrl"], MessageBody=body, **more)
 
 
-def left() -> int:
+def messages_left() -> int:
     client = boto3.client("sqs")
     url = client.get_queue_url(QueueName="jobs")["QueueUrl"]
     names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
@@ -90,29 +90,29 @@ def left() -> int:
 
 
 def test_it_serves_the_api_on_loopback(runner: Runner) -> None:
-    with urlopen(f"{runner.url}/health", timeout=WAIT) as answer:
-        assert json.loads(answer.read()) == {"status": "ok"}
+    with urlopen(f"{runner.url}/health", timeout=WAIT) as response:
+        assert json.loads(response.read()) == {"status": "ok"}
     assert runner.url.startswith("http://127.0.0.1:")
 
 
-def test_no_schedule_fires_at_start_and_one_fires_when_asked(runner: Runner, work: Work) -> None:
+def test_no_schedule_fires_at_start_and_one_fires_on_request(runner: Runner, work: RecordingApp) -> None:
     assert work.ticks == []
     assert runner.fire("tick") == "ticked"
     [event] = work.ticks
     assert (event.source, event.detail_type) == ("aws.events", "Scheduled Event")
 
 
-def test_a_message_reaches_its_function_once_and_is_deleted(runner: Runner, work: Work) -> None:
+def test_a_message_reaches_its_function_once_and_is_deleted(runner: Runner, work: RecordingApp) -> None:
     send("hello")
     work.wait_for("hello", 1)
     for _ in range(100):
-        if left() == 0:
+        if messages_left() == 0:
             break
         threading.Event().wait(0.05)
-    assert (left(), work.attempts) == (0, [("hello", 1)])
+    assert (messages_left(), work.attempts) == (0, [("hello", 1)])
 
 
-def test_a_message_that_is_reported_failed_comes_again_and_the_rest_does_not(runner: Runner, work: Work) -> None:
+def test_only_a_message_that_is_reported_as_failed_is_received_again(runner: Runner, work: RecordingApp) -> None:
     send("fail")
     send("hello")
     work.wait_for("fail", 2)
@@ -122,12 +122,12 @@ def test_a_message_that_is_reported_failed_comes_again_and_the_rest_does_not(run
     assert [body for body, _ in work.attempts].count("hello") == 1
 
 
-def test_a_function_that_raises_gets_its_batch_again(runner: Runner, work: Work) -> None:
+def test_a_batch_is_received_again_when_its_function_raises(runner: Runner, work: RecordingApp) -> None:
     send("explode")
     work.wait_for("explode", 2)
 
 
-def test_a_delayed_message_is_not_seen_before_its_time(runner: Runner, work: Work) -> None:
+def test_a_delayed_message_is_not_seen_before_its_time(runner: Runner, work: RecordingApp) -> None:
     send("late", DelaySeconds=2)
     send("soon")
     work.wait_for("late", 1)
@@ -150,7 +150,7 @@ def test_concurrent_writes_to_the_sandbox_are_not_lost(runner: Runner) -> None:
     assert client.get_item(TableName="counts", Key={"id": {"S": "one"}})["Item"]["n"]["N"] == "400"
 
 
-def test_the_environment_is_there_before_the_app_and_gone_after_the_end(work: Work) -> None:
+def test_the_environment_is_set_before_the_app_is_loaded_and_restored_after_the_stop(work: RecordingApp) -> None:
     seen: list[str | None] = []
 
     def load() -> Chalice:
@@ -163,7 +163,7 @@ def test_the_environment_is_there_before_the_app_and_gone_after_the_end(work: Wo
     assert (seen, os.environ.get("HEADGATE_TEST")) == (["on"], None)
 
 
-def test_a_stop_leaves_no_thread_behind(work: Work) -> None:
+def test_a_stop_ends_all_threads(work: RecordingApp) -> None:
     before = set(threading.enumerate())
     runner = Runner({}, 0, sandbox=True, prepare=create_queue, load=lambda: work.app)
     runner.start()
@@ -172,7 +172,7 @@ def test_a_stop_leaves_no_thread_behind(work: Work) -> None:
     assert set(threading.enumerate()) - before == set()
 
 
-def test_a_start_that_fails_leaves_nothing_behind(work: Work) -> None:
+def test_a_failed_start_leaves_no_thread_and_no_environment(work: RecordingApp) -> None:
     before = set(threading.enumerate())
     runner = Runner({"HEADGATE_TEST": "on"}, 0, sandbox=True, prepare=lambda _: None, load=lambda: work.app)
     with pytest.raises(Exception, match="does not exist"):
@@ -189,6 +189,6 @@ def test_a_rate_is_a_number_of_seconds(expression: str, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("expression", ["cron(0 12 * * ? *)", "rate(1)", "rate(x minutes)", ""])
-def test_another_expression_is_refused(expression: str) -> None:
+def test_an_unsupported_schedule_expression_is_refused(expression: str) -> None:
     with pytest.raises(ValueError, match="rate"):
         period_of(expression)

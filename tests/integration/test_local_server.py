@@ -34,7 +34,7 @@ def connect(server: ApiServer) -> socket.socket:
 
 
 def exchange(server: ApiServer, raw: str | bytes) -> bytes:
-    """Everything that comes back until the server closes; the client says that it has no more to send."""
+    """Sends the request and closes the sending side. Returns everything that the server sends until it closes."""
     with connect(server) as client:
         client.sendall(raw.encode() if isinstance(raw, str) else raw)
         client.shutdown(socket.SHUT_WR)
@@ -48,32 +48,32 @@ def _all(client: socket.socket) -> bytes:
     return b"".join(parts)
 
 
-def envelope(answer: bytes) -> tuple[int, str]:
-    head, _, body = answer.partition(b"\r\n\r\n")
+def envelope(response: bytes) -> tuple[int, str]:
+    head, _, body = response.partition(b"\r\n\r\n")
     return int(head.split()[1]), json.loads(body)["error"]["code"]
 
 
-def test_requests_on_one_connection_are_answered_one_after_the_other(server: ApiServer) -> None:
+def test_several_requests_can_use_one_connection(server: ApiServer) -> None:
     parts = urlsplit(server.url)
     client = HTTPConnection(parts.hostname or "", parts.port, timeout=20)
     for _ in range(3):
         client.request("POST", "/api/v1/things", body=BODY, headers=JSON_ADMIN)
-        answer = client.getresponse()
-        assert (answer.status, json.loads(answer.read())["name"]) == (201, "n")
+        response = client.getresponse()
+        assert (response.status, json.loads(response.read())["name"]) == (201, "n")
     client.close()
 
 
 def test_pipelined_requests_keep_their_order(server: ApiServer) -> None:
     first = f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Content-Length: {len(BODY)}\r\n\r\n{BODY}"
-    answers = exchange(server, first + f"GET /nope HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
-    assert answers.index(b" 201 ") < answers.index(b" 404 ")
+    responses = exchange(server, first + f"GET /nope HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
+    assert responses.index(b" 201 ") < responses.index(b" 404 ")
 
 
 def test_a_chunked_body_is_read_and_the_connection_stays_in_step(server: ApiServer) -> None:
     chunks = f"5\r\n{BODY[:5]}\r\n{len(BODY) - 5:x};note=1\r\n{BODY[5:]}\r\n0\r\nTrailer: x\r\n\r\n"
     chunked = f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Transfer-Encoding: chunked\r\n\r\n{chunks}"
-    answers = exchange(server, chunked * 2 + f"GET /health HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
-    assert (answers.count(b" 201 Created"), answers.count(b" 200 OK")) == (2, 1)
+    responses = exchange(server, chunked * 2 + f"GET /health HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
+    assert (responses.count(b" 201 Created"), responses.count(b" 200 OK")) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -100,49 +100,49 @@ def test_a_chunked_body_is_read_and_the_connection_stays_in_step(server: ApiServ
         f"POST /api/v1/things HTTP/1.1\r\n{HEAD}From somebody\r\nContent-Length: 2\r\n\r\n{{}}",
     ],
 )
-def test_what_is_no_request_is_refused_in_the_envelope_and_the_connection_ends(server: ApiServer, raw: str) -> None:
-    answer = exchange(server, raw.encode("latin-1"))
-    assert envelope(answer) == (400, "MALFORMED_JSON")
-    assert answer.count(b"HTTP/1.1 ") == 1
+def test_an_invalid_request_is_refused_in_the_envelope_and_the_connection_closes(server: ApiServer, raw: str) -> None:
+    response = exchange(server, raw.encode("latin-1"))
+    assert envelope(response) == (400, "MALFORMED_JSON")
+    assert response.count(b"HTTP/1.1 ") == 1
     for header in (b"X-Correlation-ID: ", b"Cache-Control: no-store", b"Connection: close"):
-        assert header in answer
+        assert header in response
 
 
-def test_a_refusal_carries_the_callers_correlation_id_and_is_logged(
+def test_a_refusal_has_the_correlation_id_of_the_request_and_is_logged(
     server: ApiServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level("INFO"):
-        answer = exchange(server, f"GET / HTTP/1.1\r\n{HEAD}X-Correlation-ID: mine\r\nContent-Length: zz\r\n\r\n")
-    assert b"X-Correlation-ID: mine\r\n" in answer
+        response = exchange(server, f"GET / HTTP/1.1\r\n{HEAD}X-Correlation-ID: mine\r\nContent-Length: zz\r\n\r\n")
+    assert b"X-Correlation-ID: mine\r\n" in response
     assert [getattr(line, "correlation_id", None) for line in caplog.records] == ["mine"]
 
 
 @pytest.mark.parametrize("kind", ["multipart/form-data", "multipart/form-data; boundary=x", "message/rfc822"])
 def test_a_body_of_another_type_is_415_even_where_a_mail_parser_would_object(server: ApiServer, kind: str) -> None:
     head = f"POST /api/v1/things HTTP/1.1\r\nx-test-role: Admin\r\nHost: h\r\nContent-Type: {kind}\r\n"
-    answer = exchange(server, f"{head}Content-Length: 3\r\nConnection: close\r\n\r\n--x")
-    assert envelope(answer) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    response = exchange(server, f"{head}Content-Length: 3\r\nConnection: close\r\n\r\n--x")
+    assert envelope(response) == (415, "UNSUPPORTED_MEDIA_TYPE")
 
 
-def test_a_method_that_nobody_knows_is_404_where_nothing_is(server: ApiServer) -> None:
-    answer = exchange(server, f"BREW /api/v1/nowhere HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
-    assert envelope(answer) == (404, "NOT_FOUND")
+def test_an_unknown_method_of_an_unknown_path_is_404(server: ApiServer) -> None:
+    response = exchange(server, f"BREW /api/v1/nowhere HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
+    assert envelope(response) == (404, "NOT_FOUND")
 
 
-def test_a_method_that_nobody_knows_is_405(server: ApiServer) -> None:
-    answer = exchange(server, f"BREW /api/v1/things HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
-    assert envelope(answer) == (405, "METHOD_NOT_ALLOWED")
+def test_an_unknown_method_is_405(server: ApiServer) -> None:
+    response = exchange(server, f"BREW /api/v1/things HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
+    assert envelope(response) == (405, "METHOD_NOT_ALLOWED")
 
 
-def test_a_body_that_is_announced_too_large_is_refused_unread(server: ApiServer) -> None:
+def test_a_body_whose_declared_length_is_too_large_is_refused_unread(server: ApiServer) -> None:
     with connect(server) as client:
         client.sendall(f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Content-Length: 99999999999\r\n\r\n".encode())
-        answer = client.recv(65536)
-    assert envelope(answer) == (413, "PAYLOAD_TOO_LARGE")
-    assert b"Connection: close" in answer
+        response = client.recv(65536)
+    assert envelope(response) == (413, "PAYLOAD_TOO_LARGE")
+    assert b"Connection: close" in response
 
 
-def test_a_client_that_sends_a_large_body_all_the_same_still_reads_the_refusal(server: ApiServer) -> None:
+def test_a_client_that_sends_a_too_large_body_can_read_the_refusal(server: ApiServer) -> None:
     size = 3 * 1024 * 1024
     raw = f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Content-Length: {size}\r\n\r\n".encode() + b"x" * size
     assert envelope(exchange(server, raw)) == (413, "PAYLOAD_TOO_LARGE")
@@ -153,7 +153,7 @@ def test_a_chunked_body_is_read_no_further_than_the_limit(server: ApiServer) -> 
     assert envelope(exchange(server, raw + b"x" * 400_000)) == (413, "PAYLOAD_TOO_LARGE")
 
 
-def test_a_client_that_asks_first_gets_100_continue_only_when_its_body_will_be_taken(server: ApiServer) -> None:
+def test_100_continue_is_sent_only_when_the_body_will_be_read(server: ApiServer) -> None:
     head = f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Expect: 100-continue\r\nConnection: close\r\n"
     with connect(server) as client:
         client.sendall(f"{head}Content-Length: {len(BODY)}\r\n\r\n".encode())
@@ -166,37 +166,37 @@ def test_a_client_that_asks_first_gets_100_continue_only_when_its_body_will_be_t
 
 
 def test_head_sends_no_content(server: ApiServer) -> None:
-    answer = exchange(server, f"HEAD /api/v1/things HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
-    assert answer.startswith(b"HTTP/1.1 405 ")
-    assert answer.endswith(b"\r\n\r\n")
+    response = exchange(server, f"HEAD /api/v1/things HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
+    assert response.startswith(b"HTTP/1.1 405 ")
+    assert response.endswith(b"\r\n\r\n")
 
 
-def test_the_server_header_tells_no_versions(server: ApiServer) -> None:
-    answer = exchange(server, f"GET /health HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
-    assert b"Server: Headgate\r\n" in answer
-    assert b"Python" not in answer
+def test_the_server_header_has_no_versions(server: ApiServer) -> None:
+    response = exchange(server, f"GET /health HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
+    assert b"Server: Headgate\r\n" in response
+    assert b"Python" not in response
 
 
-def test_a_client_that_drips_its_head_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_connection_that_sends_its_head_too_slowly_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "HEAD_SECONDS", 0.3)
     server = ApiServer(make_edge().app, 0)
     server.start()
     stop = threading.Event()
     try:
         with connect(server) as client:
-            dripping = threading.Thread(target=_drip, args=(client, stop))
-            dripping.start()
+            slow_sender = threading.Thread(target=_send_slowly, args=(client, stop))
+            slow_sender.start()
             try:
-                # However often a byte comes, the whole head has its time and no more.
-                assert _gone(client)
+                # The limit is for the whole head, not for the time between two bytes.
+                assert _is_closed(client)
             finally:
                 stop.set()
-                dripping.join()
+                slow_sender.join()
     finally:
         server.stop()
 
 
-def _drip(client: socket.socket, stop: threading.Event) -> None:
+def _send_slowly(client: socket.socket, stop: threading.Event) -> None:
     try:
         client.sendall(b"GET / HTTP/1.1\r\nA: ")
         while not stop.wait(0.05):
@@ -205,14 +205,14 @@ def _drip(client: socket.socket, stop: threading.Event) -> None:
         pass
 
 
-def _gone(client: socket.socket) -> bool:
+def _is_closed(client: socket.socket) -> bool:
     try:
         return client.recv(1) == b""
     except ConnectionError:
         return True
 
 
-def test_a_client_that_says_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_connection_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "IDLE_SECONDS", 0.2)
     server = ApiServer(make_edge().app, 0)
     server.start()
@@ -223,14 +223,14 @@ def test_a_client_that_says_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) -
         server.stop()
 
 
-def test_more_connections_than_there_is_room_for_are_turned_away_and_room_comes_back() -> None:
+def test_connections_over_the_limit_are_refused_until_others_close() -> None:
     server = ApiServer(make_edge().app, 0)
     server.start()
     try:
         clients = []
         for _ in range(MAX_CONNECTIONS):
             client = connect(server)
-            _ask_once(client)
+            _one_request(client)
             clients.append(client)
         with connect(server) as late:
             assert envelope(_all(late)) == (429, "RATE_LIMITED")
@@ -241,36 +241,36 @@ def test_more_connections_than_there_is_room_for_are_turned_away_and_room_comes_
         server.stop()
 
 
-def _ask_once(client: socket.socket) -> None:
-    """One request and its whole answer: from then on the server knows the connection, and waits for the next."""
+def _one_request(client: socket.socket) -> None:
+    """Sends one request and reads its response: then the server waits for the next one on this connection."""
     client.sendall(f"GET /health HTTP/1.1\r\n{HEAD}\r\n".encode())
-    answer = HTTPResponse(client)
-    answer.begin()
-    assert answer.status == 200
-    answer.read()
+    response = HTTPResponse(client)
+    response.begin()
+    assert response.status == 200
+    response.read()
 
 
 def _until_served(server: ApiServer) -> None:
-    asked = f"GET /health HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n"
-    eventually(lambda: exchange(server, asked), lambda answer: b" 200 OK" in answer, seconds=10)
+    request = f"GET /health HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n"
+    eventually(lambda: exchange(server, request), lambda response: b" 200 OK" in response, seconds=10)
 
 
-def test_a_stop_lets_a_running_request_end_and_waiting_connections_go() -> None:
-    routes, begun, may_end = Router(tag="Slow"), threading.Event(), threading.Event()
+def test_a_stop_completes_a_running_request_and_closes_waiting_connections() -> None:
+    routes, started, may_end = Router(tag="Slow"), threading.Event(), threading.Event()
 
     @routes.get("/slow", needs=Permission.READ)
-    def slow(call: RequestContext) -> list[int]:
+    def slow(context: RequestContext) -> list[int]:
         """Waits until the test lets it end."""
-        begun.set()
+        started.set()
         may_end.wait(20)
         return [1]
 
     server = ApiServer(make_edge(routes).app, 0)
     server.start()
     with connect(server) as busy, connect(server) as waiting:
-        _ask_once(waiting)
+        _one_request(waiting)
         busy.sendall(f"GET /api/v1/slow HTTP/1.1\r\n{HEAD}\r\n".encode())
-        assert begun.wait(20)
+        assert started.wait(20)
         stopping = threading.Thread(target=server.stop)
         stopping.start()
         assert waiting.recv(1) == b""

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from types import TracebackType
 
-CHUNK = 65536
+CHUNK_BYTES = 65536
 
 
 class BlockingProxy:
@@ -70,11 +70,11 @@ class BlockingProxy:
         # Either side may close the connection, or a test block it, at any time.
         with client, self._registered(client), contextlib.suppress(OSError):
             if self._silent:
-                while client.recv(CHUNK):
+                while client.recv(CHUNK_BYTES):
                     pass
                 return
             with socket.create_connection(("127.0.0.1", self._target)) as server, self._registered(server):
-                carry(client, server)
+                forward_both_ways(client, server)
 
     @contextlib.contextmanager
     def _registered(self, connection: socket.socket) -> Iterator[None]:
@@ -89,17 +89,17 @@ class BlockingProxy:
                 self._connections.discard(connection)
 
 
-def carry(one: socket.socket, other: socket.socket) -> None:
-    """Forwards bytes both ways until one end is gone. Closes neither."""
-    back = threading.Thread(target=_pump, args=(other, one), daemon=True)
+def forward_both_ways(one: socket.socket, other: socket.socket) -> None:
+    """Forwards bytes in both directions until one end has closed. Closes neither."""
+    back = threading.Thread(target=_forward, args=(other, one), daemon=True)
     back.start()
-    _pump(one, other)
+    _forward(one, other)
     back.join()
 
 
-def _pump(source: socket.socket, sink: socket.socket) -> None:
+def _forward(source: socket.socket, sink: socket.socket) -> None:
     with contextlib.suppress(OSError):
-        while data := source.recv(CHUNK):
+        while data := source.recv(CHUNK_BYTES):
             sink.sendall(data)
     for end in (source, sink):
         _shut_down(end)

@@ -1,4 +1,4 @@
-"""Every call by which Headgate reaches outside passes this gate: there tests count calls, and let one go wrong."""
+"""Calls to DynamoDB and to Kafka Connect pass a `CallInterceptor`: tests count them, or make one of them fail."""
 
 import threading
 from collections.abc import Callable
@@ -10,11 +10,11 @@ T = TypeVar("T")
 
 
 class Crash(BaseException):
-    """The process ends here. Not an Exception, so that nothing in the product can live on after it."""
+    """The process ends here. Not an Exception, so that no handler of the product catches it."""
 
 
 class Side(Enum):
-    """Who is called."""
+    """The server that is called."""
 
     STORE = "store"
     CONNECT = "connect"
@@ -22,49 +22,50 @@ class Side(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """One call: its place in the order of all calls (from 0), whom it goes to, what it asks, and whether it writes.
+    """One call. `number` counts all calls from 0, `number_on_side` those to the same side.
 
-    `turn` is its place among the calls to the same side.
+    `operation` is DynamoDB's name of the action, or method and path of an HTTP request.
     """
 
     number: int
-    turn: int
+    number_on_side: int
     side: Side
-    what: str
+    operation: str
     writes: bool
 
     def __str__(self) -> str:
-        return f"#{self.number} {self.side.value} {self.what}"
+        return f"#{self.number} {self.side.value} {self.operation}"
 
 
 InterceptedCall = Callable[[], object]
 FailureMode = Callable[[Point, InterceptedCall], object]
-"""What is done in place of a call; it may make the call, before or after it does its harm."""
+"""Runs instead of a call; it may make the call itself, before or after the failure."""
 
 
 @dataclass
 class CallInterceptor:
-    """Watches the calls of one thread. Calls of other threads, and all calls while nobody watches, pass untouched."""
+    """Records the calls of one thread. Calls of other threads, and all calls while nobody watches, pass unchanged."""
 
     _points: list[Point] = field(default_factory=list)
     _thread: int | None = None
-    _trouble: FailureMode | None = None
-    _met: set[int] = field(default_factory=set)
+    _failure_mode: FailureMode | None = None
 
     def watch(self, failure_mode: FailureMode | None = None) -> None:
-        """Begin to count the calls of this thread, and ask `failure_mode` about each."""
-        self._points, self._trouble, self._thread = [], failure_mode, threading.get_ident()
+        """Start to record the calls of this thread, and to run `failure_mode` instead of each."""
+        self._points, self._failure_mode, self._thread = [], failure_mode, threading.get_ident()
 
     def unwatch(self) -> list[Point]:
-        """Let everything pass again; the calls that were seen."""
-        self._thread = self._trouble = None
+        """Stop recording. Returns the recorded calls."""
+        self._thread = self._failure_mode = None
         return self._points
 
-    def passing(self, side: Side, what: str, *, writes: bool, call: Callable[[], T]) -> T:
-        """Make the call, or what trouble makes of it."""
+    def intercept(self, side: Side, operation: str, *, writes: bool, call: Callable[[], T]) -> T:
+        """Make the call, or run the failure mode instead."""
         if threading.get_ident() != self._thread:
             return call()
-        turn = sum(point.side is side for point in self._points)
-        point = Point(number=len(self._points), turn=turn, side=side, what=what, writes=writes)
+        number_on_side = sum(point.side is side for point in self._points)
+        point = Point(
+            number=len(self._points), number_on_side=number_on_side, side=side, operation=operation, writes=writes
+        )
         self._points.append(point)
-        return call() if self._trouble is None else self._trouble(point, call)  # type: ignore[return-value]
+        return call() if self._failure_mode is None else self._failure_mode(point, call)  # type: ignore[return-value]

@@ -16,6 +16,7 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 
 SECRET = "hunter2-in-a-trace"
+WORKER_ID = "10.0.0.1:8083"
 NAME = "headgate-source-00000000000040008000000000000001"
 CONFIG = {"connector.class": "x.Source", "tasks.max": "1", "database.hostname": "db"}
 JETTY_404 = "<html><head><title>Error 404 Not Found</title></head><body>HTTP ERROR 404</body></html>"
@@ -46,7 +47,7 @@ def reset(connection: socket.socket) -> None:
 
 
 def silence(worker: "Worker") -> Callable[[socket.socket], None]:
-    """Sends nothing for as long as the test lasts."""
+    """Sends nothing until the test ends, for 20 s at most."""
     released = worker.released
 
     def wait(_: socket.socket) -> None:
@@ -59,7 +60,7 @@ class Worker:
     """A small HTTP server that answers from a script: `(method, path)` to replies, the last of which repeats."""
 
     def __init__(self) -> None:
-        self.begin()
+        self.reset()
         worker = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -81,8 +82,8 @@ class Worker:
         self._thread.start()
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
-    def begin(self) -> None:
-        """Start again, for the next test."""
+    def reset(self) -> None:
+        """Removes the script and all recorded requests, for the next test."""
         self.script: dict[tuple[str, str], list[Reply]] = {}
         self.seen: list[tuple[str, str]] = []
         self.bodies: list[Any] = []
@@ -132,7 +133,7 @@ class Worker:
         self._thread.join()
 
 
-def at(url: str, username: str | None = None, password: Secret | None = None, **changes: Any) -> Connect:
+def connect_at(url: str, username: str | None = None, password: Secret | None = None, **changes: Any) -> Connect:
     return Connect(
         connect_endpoint(url, username, password),
         **{"check_host": AddressPolicy(allow_loopback=True), "sleep": lambda _: None, **changes},
@@ -145,16 +146,16 @@ def connect_endpoint(
     return OpenedEndpoint.unsaved(ConnectAddress(base_url=url, username=username), {"password": password})
 
 
-def soon(seconds: float = 5) -> Deadline:
+def short_deadline(seconds: float = 5) -> Deadline:
     return Deadline.after(seconds)
 
 
 def status_body(state: str = "RUNNING", *tasks: str, trace: str | None = None, type_: str = "source") -> dict[str, Any]:
-    said = {"trace": trace} if trace else {}
+    trace_field = {"trace": trace} if trace else {}
     return {
         "name": NAME,
-        "connector": {"state": state, "worker_id": "10.0.0.1:8083"},
-        "tasks": [{"id": i, "state": task, "worker_id": "10.0.0.1:8083", **said} for i, task in enumerate(tasks)],
+        "connector": {"state": state, "worker_id": WORKER_ID},
+        "tasks": [{"id": i, "state": task, "worker_id": WORKER_ID, **trace_field} for i, task in enumerate(tasks)],
         "type": type_,
     }
 

@@ -1,4 +1,4 @@
-"""What tests of and with the doubles share: a desk that hands out secrets, and a client's view of Kafka Connect."""
+"""Shared by tests of the doubles and tests with them: a secret endpoint, and Kafka Connect as a client sees it."""
 
 import json
 import threading
@@ -16,10 +16,10 @@ POSTGRES_SOURCE = "io.debezium.connector.postgresql.PostgresConnector"
 JDBC_SINK = "io.debezium.connector.jdbc.JdbcSinkConnector"
 
 
-class SecretDesk:
-    """Headgate's secret endpoint and nothing else: what a Connect worker asks for the values behind its references."""
+class SecretEndpoint:
+    """Headgate's secret endpoint, and nothing else of it: Connect workers read the values of references here."""
 
-    def __init__(self, *, port: int = 0, credential: str = "desk-credential") -> None:
+    def __init__(self, *, port: int = 0, credential: str = "secret_endpoint-credential") -> None:
         self.credential = credential
         self.reads: list[str] = []
         self._secrets: dict[str, dict[str, str]] = {}
@@ -29,26 +29,26 @@ class SecretDesk:
 
     @property
     def url(self) -> str:
-        """The base URL, the same for the desk's whole life."""
+        """The base URL, the same for as long as the endpoint lives."""
         return f"http://127.0.0.1:{self._port}"
 
     def put(self, **fields: str) -> str:
-        """Keep a secret; its uuid is answered."""
+        """Store a secret. Returns its uuid."""
         name = str(uuid.uuid4())
         self._secrets[name] = fields
         return name
 
     def reference(self, field_name: str, value: str) -> str:
-        """Keep a secret of one field, and answer the reference that stands for it in a configuration."""
+        """Store a secret of one field. Returns the reference to it for a connector's configuration."""
         return f"${{headgate:{self.put(**{field_name: value})}:{field_name}}}"
 
     def open(self) -> None:
-        """Listen (again), always on the same port."""
-        desk = self
+        """Listen, on the same port each time."""
+        secret_endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                desk._answer(self)
+                secret_endpoint._answer(self)
 
             def log_message(self, format: str, *args: object) -> None:
                 pass
@@ -96,29 +96,29 @@ class ConnectView:
         return self.http.request(method, self.url + path, json=body)
 
     def create(self, config: Mapping[str, str], *, state: str | None = "STOPPED") -> httpx.Response:
-        """POST /connectors with the name that the configuration bears."""
+        """POST /connectors with the name in the configuration."""
         body = {"name": config["name"], "config": dict(config), **({"initial_state": state} if state else {})}
         return self.call("POST", "/connectors", body)
 
     def validate(self, config: Mapping[str, str]) -> dict[str, list[str]]:
-        """The errors by key that validation answers; its count has to agree."""
+        """The errors that validation returns, by key. Asserts that the reported count is theirs."""
         answer = self.call("PUT", f"/connector-plugins/{config['connector.class']}/config/validate", dict(config))
         assert answer.status_code == 200, answer.text
         report = answer.json()
         found = {one["value"]["name"]: one["value"]["errors"] for one in report["configs"] if one["value"]}
-        errors = {name: words for name, words in found.items() if words}
+        errors = {name: messages for name, messages in found.items() if messages}
         assert report["error_count"] == sum(map(len, errors.values()))
         return errors
 
     def states(self, name: str) -> tuple[str, list[str]]:
-        """The state of the connector, and those of its tasks; ("none", []) where there is no status."""
+        """The state of the connector, and those of its tasks; ("none", []) when there is no status."""
         answer = self.call("GET", f"/connectors/{name}/status")
         if answer.status_code == 404:
             return "none", []
         status = answer.json()
         return status["connector"]["state"], [task["state"] for task in status["tasks"]]
 
-    def reach(self, name: str, connector: str, *tasks: str) -> None:
+    def wait_for_states(self, name: str, connector: str, *tasks: str) -> None:
         """Wait until connector and tasks have these states."""
         eventually(lambda: self.states(name), lambda seen: seen == (connector, list(tasks)))
 

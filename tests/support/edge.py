@@ -383,6 +383,6 @@ def logged() -> Iterator[StringIO]:
         logger.removeHandler(handler)
 
 
-def at(year: int = 2026, **more: int) -> datetime:
+def time_at(year: int = 2026, **more: int) -> datetime:
     """A time for tests."""
     return datetime(year, 1, 1, tzinfo=UTC) + timedelta(**more)

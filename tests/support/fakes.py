@@ -1,6 +1,6 @@
-"""Things on paper: databases and connectors that nothing stands behind, for tests of what is above them.
+"""A fake database client, and a Connect double that needs no database: for tests of services and ticks.
 
-`FakeDatabase` is held to the real PostgreSQL client by `tests/faults/test_paper.py`. `FakeConnect` is the Connect
+`tests/faults/test_fakes.py` compares `FakeDatabase` with the real PostgreSQL client. `FakeConnect` is the Connect
 double without databases and secrets: every connection test passes, and every task starts.
 """
 
@@ -48,14 +48,14 @@ class FakeDatabase:
     tables: Sequence[str] = TABLES
     reachable: bool = True
     bug: Exception | None = None
-    """What looking at it raises that no client should."""
+    """Raised by every read: an exception that a client should never raise."""
 
-    def at(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> "PaperClient":
-        """A client of it. It answers every address in the same way."""
-        return PaperClient(self, endpoint.address)
+    def at(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> "FakeDatabaseClient":
+        """A client of it, the same for every address."""
+        return FakeDatabaseClient(self, endpoint.address)
 
-    def look(self) -> None:
-        """Raise what stands in the way of looking at it."""
+    def raise_if_unreadable(self) -> None:
+        """DatabaseFailure when the database is unreachable; `bug` when there is one."""
         if self.bug:
             raise self.bug
         if not self.reachable:
@@ -78,7 +78,7 @@ class FakeDatabase:
 
 
 @dataclass(frozen=True)
-class PaperClient:
+class FakeDatabaseClient:
     """A `Database`."""
 
     database: FakeDatabase
@@ -90,7 +90,7 @@ class PaperClient:
 
     def server_facts(self, tables: Sequence[TableName], deadline: Deadline) -> ServerFacts:
         """Ready for a capture of those of the tables that exist."""
-        self.database.look()
+        self.database.raise_if_unreadable()
         return ServerFacts(
             version="18.4",
             version_number=180004,
@@ -102,12 +102,12 @@ class PaperClient:
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
         """All tables."""
-        self.database.look()
+        self.database.raise_if_unreadable()
         return TableListing(tables=self.database.raw_tables()[:bound], truncated=bound < len(self.database.tables))
 
     def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> TargetFacts:
         """Schemas that exist, and no table in them yet."""
-        self.database.look()
+        self.database.raise_if_unreadable()
         schemas = sorted({target.schema_name for target in targets})
         return TargetFacts(
             version_number=180004, role=self.address.username, schemas=tuple(SchemaFacts(name=name) for name in schemas)
@@ -115,17 +115,17 @@ class PaperClient:
 
 
 class FakeConnect(ConnectDouble):
-    """The Connect double with nothing behind it. Changes follow their orders within milliseconds."""
+    """The Connect double without databases. Each change takes effect within milliseconds."""
 
     def __init__(self, *, broker: Broker) -> None:
         super().__init__(headgate_url="", service_credential="", broker=broker, delays=NO_DELAYS)
         secrets = _NoSecrets(url="", credential="")
-        self._tasks = _PaperTasks(**{**_parts(self._tasks), "secrets": secrets})
-        self._worker = _PaperWorker(**{**_parts(self._worker), "secrets": secrets, "tasks": self._tasks})
+        self._tasks = _FakeTasks(**{**_field_values(self._tasks), "secrets": secrets})
+        self._worker = _FakeWorker(**{**_field_values(self._worker), "secrets": secrets, "tasks": self._tasks})
         self._routes = Routes(self._worker, self._routes._identity)
 
-    def make(self, connector: Connector) -> None:
-        """Put a connector back as it was. It shows no state before it has started: who waits for it, waits for that."""
+    def restore(self, connector: Connector) -> None:
+        """Put a connector back as it was. It has no state until it has started: `settle` waits for that."""
         connector.part = Part()
         connector.changed()
         with self._lock:
@@ -133,29 +133,29 @@ class FakeConnect(ConnectDouble):
             self._tasks.begin(connector)
 
     def connector(self, name: str) -> Connector:
-        """A connector as the double has it. KeyError: no connector."""
+        """A connector of the double. KeyError: there is none."""
         with self._lock:
             return self._worker.connectors[name]
 
     def settle(self) -> None:
-        """Wait until every order has been followed."""
+        """Wait until every connector has reached its target state."""
         end = time.monotonic() + 10
-        while not all(self._followed(name) for name in self.names()):
+        while not all(self._has_settled(name) for name in self.names()):
             assert time.monotonic() < end, {name: vars(self.connector(name)) for name in self.names()}
             time.sleep(0.0005)
 
-    def _followed(self, name: str) -> bool:
+    def _has_settled(self, name: str) -> bool:
         with self._lock:
             one = self._worker.connectors.get(name)
             if one is None or one.preloaded:
                 return True
             tasks = [task.state for task in one.tasks.values()]
-            wanted = {"STARTED": ["RUNNING"], "STOPPED": []}.get(one.target, ["PAUSED"] * len(tasks))
+            expected = {"STARTED": ["RUNNING"], "STOPPED": []}.get(one.target, ["PAUSED"] * len(tasks))
             failed = "FAILED" in (one.part.state, *tasks) and "RESTARTING" not in (one.part.state, *tasks)
-            return failed or (one.part.state == SHOWN[one.target] and tasks == wanted)
+            return failed or (one.part.state == SHOWN[one.target] and tasks == expected)
 
-    def forget(self) -> None:
-        """No connector, no fault, no call: as new."""
+    def reset(self) -> None:
+        """Remove all connectors, faults and recorded calls."""
         self.faults.clear()
         for name in self.names():
             self.drop(name)
@@ -163,8 +163,8 @@ class FakeConnect(ConnectDouble):
         self.calls.clear()
 
 
-def _parts(made: TaskRunner | Worker) -> dict[str, object]:
-    return {one.name: getattr(made, one.name) for one in fields(made)}
+def _field_values(instance: TaskRunner | Worker) -> dict[str, object]:
+    return {one.name: getattr(instance, one.name) for one in fields(instance)}
 
 
 class _NoSecrets(SecretReader):
@@ -172,11 +172,11 @@ class _NoSecrets(SecretReader):
         return dict(config)
 
 
-class _PaperTasks(TaskRunner):
+class _FakeTasks(TaskRunner):
     def _started(self, connector: Connector, resolved: dict[str, str]) -> Running:
         return Running(trace=connector.planned_failures.pop(0)) if connector.planned_failures else Running()
 
 
-class _PaperWorker(Worker):
+class _FakeWorker(Worker):
     def _errors(self, plugin: Plugin, resolved: Mapping[str, str]) -> dict[str, list[str]]:
         return field_errors(plugin, resolved)

@@ -1,12 +1,12 @@
-"""A whole Headgate in this process, wired as in production, with time and the outside in a test's hands.
+"""A complete Headgate in this process, wired as in production. Tests control its time and the outside systems.
 
-    def test_something(house: House) -> None:
-        pipeline = house.services.pipelines.deploy(house.context(), house.pipeline().id)
-        house.tick()
+    def test_something(app: InProcessApp) -> None:
+        pipeline = app.services.pipelines.deploy(app.context(), app.pipeline().id)
+        app.tick()
 
 Real are: every service, store and client, the DynamoDB protocol (moto; DynamoDB Local where a test builds its own with
-`app_on`), HTTP to the Connect double, Kafka's protocol to the Kafka double. On paper are the databases (see `paper`).
-Time stands still until `house.clock.advance(seconds)`. The fixture `app` starts from empty tables each time.
+`app_on`), HTTP to the Connect double, Kafka's protocol to the Kafka double. Databases are fakes (see `fakes`).
+Time passes only with `app.clock.advance(seconds)`. The fixture `app` starts from empty tables each time.
 """
 
 import base64
@@ -58,7 +58,7 @@ from tests.support.fakes import SCHEMA, FakeConnect, FakeDatabase
 from tests.support.tables import Tables, on_moto
 
 ADMIN = Actor(id="3f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11", email="admin@example.com", role=Role.ADMIN, via="session")
-BEGIN = datetime(2026, 1, 31, 12, tzinfo=UTC)
+START_TIME = datetime(2026, 1, 31, 12, tzinfo=UTC)
 SETTINGS = Settings(
     table_prefix="headgate-",
     queue_prefix="headgate-",
@@ -76,9 +76,9 @@ SETTINGS = Settings(
 
 @dataclass
 class VirtualClock:
-    """Time that passes only when it is told to."""
+    """Time that passes only with `advance`."""
 
-    now: datetime = BEGIN
+    now: datetime = START_TIME
 
     def __call__(self) -> datetime:
         return self.now
@@ -88,57 +88,57 @@ class VirtualClock:
         self.now += timedelta(seconds=seconds)
 
 
-class _KeptConnect(Connect):
+class _CachedConnect(Connect):
     def close(self) -> None:
         """Stay connected."""
 
 
-class _KeptKafka(Kafka):
+class _CachedKafka(Kafka):
     def close(self) -> None:
         """Stay connected."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Connections:
-    """Clients by address, kept from one "process" to the next: making them anew tells nothing and takes time."""
+    """Clients by address, shared by all "processes" of one app: a new client would only take time."""
 
     connect: dict[str, Connect] = field(default_factory=dict)
     kafka: dict[str, Kafka] = field(default_factory=dict)
 
     def close(self) -> None:
-        """End them all."""
+        """Close them all."""
         for one in self.connect.values():
             Connect.close(one)
 
 
-class KeptClients(Clients):
-    """Clients for databases in memory; those for Connect and Kafka are kept."""
+class CachedClients(Clients):
+    """Clients of the fake database; those of Connect and Kafka are cached in `Connections`."""
 
-    def __init__(self, database: FakeDatabase, kept: Connections) -> None:
+    def __init__(self, database: FakeDatabase, connections: Connections) -> None:
         super().__init__(SETTINGS)
         self.databases = {DatabaseProvider.POSTGRESQL: database.at}
-        self._kept = kept
+        self._connections = connections
 
     def kafka(self, endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
         servers = endpoint.address.bootstrap_servers
-        if servers not in self._kept.kafka:
-            self._kept.kafka[servers] = _KeptKafka(endpoint, check_host=self._policy)
-        return self._kept.kafka[servers]
+        if servers not in self._connections.kafka:
+            self._connections.kafka[servers] = _CachedKafka(endpoint, check_host=self._policy)
+        return self._connections.kafka[servers]
 
     def connect(self, endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
         base_url = endpoint.address.base_url
-        if base_url not in self._kept.connect:
-            self._kept.connect[base_url] = _KeptConnect(endpoint, check_host=self._policy, sleep=_blink)
-        return self._kept.connect[base_url]
+        if base_url not in self._connections.connect:
+            self._connections.connect[base_url] = _CachedConnect(endpoint, check_host=self._policy, sleep=_short_sleep)
+        return self._connections.connect[base_url]
 
 
-def _blink(_seconds: float) -> None:
+def _short_sleep(_seconds: float) -> None:
     time.sleep(0.003)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
-    """Everything that a house holds, for `House.restore`."""
+class AppSnapshot:
+    """The whole state of an app, for `InProcessApp.restore`."""
 
     tables: Any
     connectors: tuple[Connector, ...]
@@ -147,7 +147,7 @@ class Kept:
 
 @dataclass(kw_only=True)
 class InProcessApp:
-    """A Headgate and everything around it."""
+    """A Headgate, its tables, and the outside systems that it uses."""
 
     tables: Tables
     interceptor: CallInterceptor
@@ -164,27 +164,27 @@ class InProcessApp:
     # processes and time
 
     def restart(self) -> None:
-        """The process is gone and another one takes its place: whatever was only in memory is lost."""
+        """Replaces the process by a new one: everything that was only in memory is lost."""
         self.services = self._new_process()
 
-    def keep(self) -> Kept:
-        """Everything as it is now."""
+    def snapshot(self) -> AppSnapshot:
+        """The state as it is now."""
         self.connect.settle()
         connectors = tuple(deepcopy(self.connect.connector(name)) for name in self.connect.names())
-        return Kept(tables=self.tables.keep(), connectors=connectors, now=self.clock.now)
+        return AppSnapshot(tables=self.tables.snapshot(), connectors=connectors, now=self.clock.now)
 
-    def restore(self, kept: Kept) -> None:
-        """Put everything back as it was, with a fresh process."""
-        self.connect.forget()
-        self.tables.restore(kept.tables)
-        self.clock.now = kept.now
-        for connector in kept.connectors:
-            self.connect.make(deepcopy(connector))
+    def restore(self, snapshot: AppSnapshot) -> None:
+        """Return to that state, in a new process."""
+        self.connect.reset()
+        self.tables.restore(snapshot.tables)
+        self.clock.now = snapshot.now
+        for connector in snapshot.connectors:
+            self.connect.restore(deepcopy(connector))
         self.connect.settle()
         self.restart()
 
     def tick(self, cluster: ConnectCluster | None = None, *, after: float = 10) -> None:
-        """Let time pass, then one tick of the reconciler on the only Connect cluster, or on this one."""
+        """Let time pass, then one tick of the reconciler on `cluster`, by default the only Connect cluster."""
         self.clock.advance(after)
         self.connect.settle()
         one = cluster or self.cluster
@@ -192,7 +192,7 @@ class InProcessApp:
         self.connect.settle()
 
     def context(self, *, key: str | None = None, if_match: int | None = None, seconds: float = 20) -> RequestContext:
-        """A request of the Admin's. `key` is what an idempotency key becomes: the id of what is created."""
+        """A request of the Admin. `key` is the request key made from an idempotency key: the id of what is created."""
         return RequestContext(
             actor=ADMIN,
             correlation_id="test",
@@ -201,11 +201,11 @@ class InProcessApp:
             if_match=if_match,
         )
 
-    # what people register
+    # registered resources
 
     @property
     def cluster(self) -> ConnectCluster:
-        """The Connect cluster, registered when it is first asked for."""
+        """The Connect cluster, registered on first use."""
         found = self.services.connect_clusters.list(limit=1, after=None).items
         return found[0] if found else self.register_connect(self.connect.url)
 
@@ -214,7 +214,7 @@ class InProcessApp:
         return self.services.connect_clusters.create(self.context(), self.connect_input(url))
 
     def connect_input(self, url: str) -> ConnectClusterInput:
-        """What a person says about Connect workers there."""
+        """The input to register Connect workers at this URL."""
         return ConnectClusterInput(
             name=f"connect {next(self.numbers)}",
             base_url=url,
@@ -226,14 +226,14 @@ class InProcessApp:
 
     @property
     def stream(self) -> StreamCluster:
-        """The stream cluster, registered when it is first asked for."""
+        """The stream cluster, registered on first use."""
         found = self.services.stream_clusters.list(limit=1, after=None).items
         if found:
             return found[0]
         return self.services.stream_clusters.create(self.context(), self.stream_input(self.kafka.address))
 
     def stream_input(self, address: str) -> StreamClusterInput:
-        """What a person says about a stream cluster there."""
+        """The input to register a stream cluster at this address."""
         return StreamClusterInput(
             name="stream",
             bootstrap_servers=address,
@@ -255,9 +255,9 @@ class InProcessApp:
         return self.services.destinations.create(self.context(), _system("destination", next(self.numbers)))
 
     def pipeline(self, source: Source | None = None) -> Pipeline:
-        """A draft that is ready to be deployed; it captures every table of the paper database."""
+        """A draft that is ready to be deployed; it captures every table of the fake database."""
         number = next(self.numbers)
-        given = PipelineInput(
+        pipeline_input = PipelineInput(
             name=f"pipeline {number}",
             source_id=(source or self.source()).id,
             stream_cluster_id=self.stream.id,
@@ -266,17 +266,17 @@ class InProcessApp:
                 topic_prefix=f"p{number}", tables=tuple(TableName(SCHEMA, table) for table in self.database.tables)
             ),
         )
-        return self.services.pipelines.create(self.context(), given)
+        return self.services.pipelines.create(self.context(), pipeline_input)
 
     def deployed_pipeline(self) -> Pipeline:
-        """A pipeline that runs, its topics there."""
+        """A pipeline that runs and whose topics exist."""
         pipeline = self.services.pipelines.deploy(self.context(), self.pipeline().id)
         for topic in pipeline.capture.topics:
             self.kafka.state.create_topic(topic)
         return pipeline
 
     def delivery_input(self, pipeline: Pipeline, *tables: str) -> DeliveryInput:
-        """What a person says about a delivery of the pipeline's first topics to these target tables."""
+        """The input of a delivery of the pipeline's first topics to these target tables."""
         mappings = tuple(
             Mapping(topic=topic, schema_name="target", table_name=table)
             for topic, table in zip(pipeline.capture.topics, tables or ("orders",), strict=False)
@@ -290,49 +290,51 @@ class InProcessApp:
         )
 
     def _new_process(self) -> Services:
-        return Services(SETTINGS, clients=KeptClients(self.database, self.connections), clock=self.clock, sleep=_blink)
+        return Services(
+            SETTINGS, clients=CachedClients(self.database, self.connections), clock=self.clock, sleep=_short_sleep
+        )
 
 
 @contextmanager
 def app_on(tables: Tables, interceptor: CallInterceptor) -> Iterator[InProcessApp]:
-    """A house over these tables."""
+    """An app on these tables."""
     with ExitStack() as ends:
         kafka = KafkaDouble().start()
         ends.callback(kafka.stop)
         connect = FakeConnect(broker=kafka.state)
         connect.start()
         ends.callback(connect.stop)
-        ends.enter_context(_through(interceptor))
+        ends.enter_context(_intercepting_http(interceptor))
         app = InProcessApp(tables=tables, interceptor=interceptor, connect=connect, kafka=kafka)
         ends.callback(app.connections.close)
         yield app
 
 
 @contextmanager
-def _through(interceptor: CallInterceptor) -> Iterator[None]:
-    """Let each HTTP request of a client pass the gate."""
+def _intercepting_http(interceptor: CallInterceptor) -> Iterator[None]:
+    """Each HTTP request of a client passes the interceptor."""
     send = httpx.HTTPTransport.handle_request
 
-    def through_gate(transport: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
-        what = f"{request.method} {request.url.path}"
+    def intercepted(transport: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
+        operation = f"{request.method} {request.url.path}"
         validates = request.url.path.endswith("/validate")
         writes = request.method != "GET" and not validates
-        return interceptor.passing(Side.CONNECT, what, writes=writes, call=lambda: send(transport, request))
+        return interceptor.intercept(Side.CONNECT, operation, writes=writes, call=lambda: send(transport, request))
 
-    with patch.object(httpx.HTTPTransport, "handle_request", through_gate):
+    with patch.object(httpx.HTTPTransport, "handle_request", intercepted):
         yield
 
 
-def changed(system: Source | Destination, **changes: Any) -> SystemInput:
-    """What a person says who changes that of a source or destination, and keeps its secrets."""
-    given = SystemInput(
+def changed_input(system: Source | Destination, **changes: Any) -> SystemInput:
+    """The input to change these fields of a source or destination; its secrets stay."""
+    unchanged = SystemInput(
         name=system.name,
         description=system.description,
         environment=system.environment,
         address=system.address,
         secrets={},
     )
-    return replace(given, **changes)
+    return replace(unchanged, **changes)
 
 
 def _system(noun: str, number: int) -> SystemInput:
@@ -356,20 +358,20 @@ def _address(number: int) -> DatabaseAddress:
 
 
 @pytest.fixture(scope="module")
-def app_of_the_module() -> Iterator[tuple[InProcessApp, Kept]]:
-    """One house for the tests of a module, and how it was when it was new.
+def app_of_the_module() -> Iterator[tuple[InProcessApp, AppSnapshot]]:
+    """One app for the tests of a module, and its state when it was new.
 
-    Not for longer: moto is one for the whole process, and other modules start it themselves.
+    It ends with the module: moto exists once per process, and other modules start it themselves.
     """
     interceptor = CallInterceptor()
     with on_moto(interceptor) as tables, app_on(tables, interceptor) as app:
-        yield app, app.keep()
+        yield app, app.snapshot()
 
 
 @pytest.fixture
-def app(app_of_the_module: tuple[InProcessApp, Kept]) -> InProcessApp:
-    """A house with empty tables and an empty Connect cluster."""
-    made, empty = app_of_the_module
-    made.restore(empty)
-    made.database.reachable, made.database.bug = True, None
-    return made
+def app(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> InProcessApp:
+    """An app with empty tables and an empty Connect cluster."""
+    app, empty = app_of_the_module
+    app.restore(empty)
+    app.database.reachable, app.database.bug = True, None
+    return app

@@ -1,6 +1,6 @@
-"""Looks for secrets where they must not be: as they are, and in every dress that software puts on text.
+"""Searches captured output for secrets: as plain text, and in the encodings that software commonly applies.
 
-found = leaks({"database password": "..."}, [Exhibit("log", "headgate.log", data)])
+found = find_leaks({"database password": "..."}, [CapturedOutput("log", "headgate.log", data)])
 """
 
 import base64
@@ -11,49 +11,49 @@ from functools import cache
 from urllib.parse import quote, quote_plus
 
 WINDOW = 12
-"""A dozen characters in a row of a random secret are no accident."""
+"""Characters. Twelve successive characters of a random secret do not occur by chance."""
 
 
 @dataclass(frozen=True)
-class Exhibit:
-    """A piece of what a system has let out: the channel, where in it, and the bytes."""
+class CapturedOutput:
+    """A piece of output of a system: its channel, its location in that channel, and the bytes."""
 
     channel: str
-    place: str
+    location: str
     data: bytes
 
 
 @dataclass(frozen=True)
 class Leak:
-    """A secret that was found, and where. It does not tell the secret."""
+    """A secret that was found, by its name, and where. It does not contain the secret itself."""
 
     secret: str
     channel: str
-    place: str
-    dress: str
+    location: str
+    encoding: str
 
     def __str__(self) -> str:
-        return f"{self.secret} ({self.dress}) in {self.channel}: {self.place}"
+        return f"{self.secret} ({self.encoding}) in {self.channel}: {self.location}"
 
 
-def leaks(secrets: Mapping[str, str], exhibits: Iterable[Exhibit]) -> list[Leak]:
-    """Every secret in every exhibit, each once."""
+def find_leaks(secrets: Mapping[str, str], outputs: Iterable[CapturedOutput]) -> list[Leak]:
+    """Every secret in every output, each reported once."""
     found: dict[Leak, None] = {}
-    for exhibit in exhibits:
+    for output in outputs:
         for name, secret in secrets.items():
-            dress = next((dress for dress, form in dresses(secret) if form in exhibit.data), None)
-            if dress is not None:
-                found[Leak(name, exhibit.channel, exhibit.place, dress)] = None
+            encoding = next((encoding for encoding, form in encodings(secret) if form in output.data), None)
+            if encoding is not None:
+                found[Leak(name, output.channel, output.location, encoding)] = None
     return list(found)
 
 
 @cache
-def dresses(secret: str) -> tuple[tuple[str, bytes], ...]:
-    """What to look for, the plainest first."""
-    return tuple(_dresses(secret))
+def encodings(secret: str) -> tuple[tuple[str, bytes], ...]:
+    """The forms to search for with their names, plain text first."""
+    return tuple(_encodings(secret))
 
 
-def _dresses(secret: str) -> Iterator[tuple[str, bytes]]:
+def _encodings(secret: str) -> Iterator[tuple[str, bytes]]:
     raw = secret.encode()
     yield "raw", raw
     for offset in range(3):
@@ -74,7 +74,7 @@ def _dresses(secret: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _core(encoded: bytes, offset: int, length: int) -> bytes:
-    """The part of a base64 text that depends on the secret alone, not on what stands before or after it."""
+    """The part of a base64 text that depends on the secret alone, not on the bytes before or after it."""
     first = -(-offset * 8 // 6)
     last = (offset + length) * 8 // 6
     return encoded[first:last]

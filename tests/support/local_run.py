@@ -1,4 +1,4 @@
-"""`infra/run` as a person starts it: a process of its own, with a state of its own, ended by Ctrl-C."""
+"""`infra/run` as a user starts it: in its own process, with its own state, ended by Ctrl-C."""
 
 import os
 import re
@@ -21,7 +21,7 @@ END_SECONDS = 60
 
 @contextmanager
 def fresh_state() -> Iterator[Path]:
-    """An empty folder for a stack's state, open enough for PostgreSQL, which runs as another account than root."""
+    """An empty folder for a stack's state, which PostgreSQL may enter: it runs as another account than root."""
     folder = Path(tempfile.mkdtemp(prefix="headgate-run-"))
     folder.chmod(0o711)
     try:
@@ -64,7 +64,7 @@ class LocalRun:
         return found[1]
 
     def press_ctrl_c(self) -> int:
-        """Interrupts it as a terminal would, which tells every process of the group; returns its exit status."""
+        """Interrupts it as a terminal does: the signal goes to every process of the group. Returns its exit status."""
         os.killpg(self.process.pid, signal.SIGINT)
         return self.process.wait(END_SECONDS)
 

@@ -1,4 +1,4 @@
-"""A Headgate sandbox that is given random secrets, and that records all that comes out of it."""
+"""A Headgate sandbox that gets random secrets, and a recorder of everything that it returns, logs, sends and stores."""
 
 import base64
 import json
@@ -21,20 +21,20 @@ from infra.local.app.first_admin import FirstAdmin, PasswordFile
 from infra.local.process.ports import kept_ports
 from infra.local.stack.kept_secrets import kept_secret
 from infra.local.stack.layout import ROOT
-from tests.support.leaks import Exhibit
+from tests.support.leaks import CapturedOutput
 from tests.support.postgresql import RunningPostgreSQL, running_postgresql
 
 Json = dict[str, Any]
 
 
-def canary(kind: str) -> str:
-    """A secret that nothing else is like, with characters that encodings change."""
+def unique_secret(kind: str) -> str:
+    """A random secret that occurs nowhere else, with characters that encodings change."""
     return f'{kind[:1]}{secrets.token_urlsafe(12)}"/&é {secrets.token_urlsafe(12)}'
 
 
 @dataclass(kw_only=True)
 class OutputRecorder:
-    """A Headgate, the secrets that it was given, and everything that came out of it."""
+    """A Headgate, the secrets that it got, and its recorded output."""
 
     url: str
     process: "subprocess.Popen[str]"
@@ -44,70 +44,73 @@ class OutputRecorder:
     postgresql: RunningPostgreSQL
     credential: str
     secrets: dict[str, str]
-    exhibits: list[Exhibit] = field(default_factory=list)
+    outputs: list[CapturedOutput] = field(default_factory=list)
     ids: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def http(self) -> httpx.Client:
-        """A client that records every answer."""
+        """A client that records every response."""
         return httpx.Client(base_url=self.url, timeout=60, trust_env=False, event_hooks={"response": [self._record]})
 
     def call(self, method: str, path: str, body: Any = None, **more: Any) -> httpx.Response:
-        """One request, signed in as whoever has signed in."""
+        """One request, with the cookie of the last login."""
         headers = {"X-Correlation-ID": "canary", **more.pop("headers", {})}
         content = {"json": body} if body is not None else {}
         where = path if path.startswith(("/internal", "/openapi", "/docs", "/health")) else "/api/v1" + path
         return self.http.request(method, where, headers=headers, **content, **more)
 
-    def made(self, path: str, body: Any, status: int = 201) -> Json:
-        """What a request that must succeed answers."""
-        answer = self.call("POST", path, body)
-        assert answer.status_code == status, answer.text
-        return dict(answer.json())
+    def post_ok(self, path: str, body: Any, status: int = 201) -> Json:
+        """The body of a POST that must have this status."""
+        response = self.call("POST", path, body)
+        assert response.status_code == status, response.text
+        return dict(response.json())
 
-    def order(self, **order: str) -> Any:
-        """Tell the process something."""
+    def run_command(self, name: str, **arguments: str) -> Any:
+        """Run a command in the process; its result."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.write(json.dumps({"command": name, **arguments}) + "\n")
         self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        assert answer, f"the process has ended: {self.log.read_text()[-3000:]}"
-        return json.loads(answer)["done"]
+        response = self.process.stdout.readline()
+        assert response, f"the process has ended: {self.log.read_text()[-3000:]}"
+        return json.loads(response)["result"]
 
-    def everything(self) -> list[Exhibit]:
-        """All that has come out so far, and all that is stored."""
-        held = self.order(do="dump")
+    def everything(self) -> list[CapturedOutput]:
+        """All output so far, and everything that is stored."""
+        stored = self.run_command("dump")
         connect = self.doubles.connect_double
         return [
-            *self.exhibits,
-            Exhibit("log", self.log.name, self.log.read_bytes()),
+            *self.outputs,
+            CapturedOutput("log", self.log.name, self.log.read_bytes()),
             *(
-                Exhibit("table", name, json.dumps(row, ensure_ascii=False).encode())
-                for name, rows in held["tables"].items()
+                CapturedOutput("table", name, json.dumps(row, ensure_ascii=False).encode())
+                for name, rows in stored["tables"].items()
                 for row in rows
             ),
-            *(Exhibit("queue", str(number), body.encode()) for number, body in enumerate(held["messages"])),
-            *(Exhibit("connector", name, json.dumps(connect.config_of(name)).encode()) for name in connect.names()),
+            *(CapturedOutput("queue", str(number), body.encode()) for number, body in enumerate(stored["messages"])),
             *(
-                Exhibit("state folder", file.relative_to(self.state).as_posix(), file.read_bytes())
+                CapturedOutput("connector", name, json.dumps(connect.config_of(name)).encode())
+                for name in connect.names()
+            ),
+            *(
+                CapturedOutput("state folder", file.relative_to(self.state).as_posix(), file.read_bytes())
                 for file in sorted(self.state.rglob("*"))
                 if file.is_file() and file != self.log
             ),
         ]
 
-    def _record(self, answer: httpx.Response) -> None:
-        answer.read()
-        place = f"{answer.request.method} {answer.request.url.path}"
-        head = "\n".join(f"{name}: {value}" for name, value in answer.headers.multi_items())
-        self.exhibits += [
-            Exhibit("response headers", place, head.encode()),
-            Exhibit("response body", place, answer.content),
+    def _record(self, response: httpx.Response) -> None:
+        response.read()
+        location = f"{response.request.method} {response.request.url.path}"
+        head = "\n".join(f"{name}: {value}" for name, value in response.headers.multi_items())
+        self.outputs += [
+            CapturedOutput("response headers", location, head.encode()),
+            CapturedOutput("response body", location, response.content),
         ]
 
 
-def start_cage(state: Path, ends: ExitStack) -> OutputRecorder:
-    """A running one with an Admin signed in; it ends with `ends`. What a local run keeps lies in `state`."""
+def start_recorder(state: Path, ends: ExitStack) -> OutputRecorder:
+    """Starts a Headgate and signs the Admin in; `ends` stops it. Files of the run are in the folder `state`."""
     credential = kept_secret(state / "service-credential")
     master_key = kept_secret(state / "master-key", lambda: base64.b64encode(secrets.token_bytes(32)).decode())
     admin = PasswordFile(state, master_key).first_admin({})
@@ -119,30 +122,30 @@ def start_cage(state: Path, ends: ExitStack) -> OutputRecorder:
     addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres="")
     keys = Keys(master_key=master_key, service_credential=credential)
     process = ends.enter_context(_Process(port, environment(admin, keys, addresses), log))
-    built = OutputRecorder(
+    recorder = OutputRecorder(
         url=url, process=process, log=log, state=state, doubles=started, postgresql=server, credential=credential,
         secrets={
-            "source password": canary("s"),
-            "destination password": canary("d"),
-            "CA certificate": canary("a"),
-            "Connect password": canary("c"),
-            "Kafka password": canary("k"),
-            "wrong password": canary("w"),
+            "source password": unique_secret("s"),
+            "destination password": unique_secret("d"),
+            "CA certificate": unique_secret("a"),
+            "Connect password": unique_secret("c"),
+            "Kafka password": unique_secret("k"),
+            "wrong password": unique_secret("w"),
             "admin password": admin.password,
             "master key": master_key,
             "service credential": credential,
         },
     )  # fmt: skip
-    ends.callback(built.http.close)
-    _sign_in(built, admin)
-    return built
+    ends.callback(recorder.http.close)
+    _sign_in(recorder, admin)
+    return recorder
 
 
 class _Process:
-    """The process with its orders; its log is a file."""
+    """The process. Its standard input takes commands, its log is a file."""
 
     def __init__(self, port: int, variables: dict[str, str], log: Path) -> None:
-        command = [sys.executable, "-m", "tests.support.canary_process", str(port)]
+        command = [sys.executable, "-m", "tests.support.leak_test_process", str(port)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         with log.open("w") as errors:
             self._process = subprocess.Popen(  # type: ignore[call-overload]
@@ -160,6 +163,6 @@ class _Process:
 
 
 def _sign_in(recorder: OutputRecorder, admin: FirstAdmin) -> None:
-    answer = recorder.call("POST", "/auth/login", {"email": admin.email, "password": admin.password})
-    assert answer.status_code == 200, answer.text
+    response = recorder.call("POST", "/auth/login", {"email": admin.email, "password": admin.password})
+    assert response.status_code == 200, response.text
     recorder.secrets["session token"] = next(iter(recorder.http.cookies.jar)).value.partition(".")[2]

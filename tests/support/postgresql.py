@@ -1,4 +1,4 @@
-"""Real PostgreSQL servers for tests, and databases in them that are in good order until a test breaks one thing."""
+"""Real PostgreSQL servers for tests, with databases that are ready for capture until a test breaks one thing."""
 
 import contextlib
 import itertools
@@ -32,8 +32,8 @@ from tests.support.waiting import eventually
 
 HOST = "127.0.0.1"
 ORDERS = TableName("shop", "orders")
-MEMORY, MEMORY_BYTES = Path("/dev/shm"), 2 * 1024**3  # noqa: S108 - the names below it are random
-"""A file system in memory, and how much room there has to be for a whole run's servers."""
+MEMORY, MEMORY_NEEDED_BYTES = Path("/dev/shm"), 2 * 1024**3  # noqa: S108 - the names below it are random
+"""A file system in memory, and the free space that the servers of a whole run need."""
 _numbers = itertools.count(1)
 
 
@@ -49,7 +49,7 @@ def client(endpoint: OpenedEndpoint[DatabaseAddress]) -> PostgreSQL:
 
 @dataclass(frozen=True, kw_only=True)
 class RunningPostgreSQL:
-    """A server that a test may do anything to."""
+    """A server that a test may change in any way."""
 
     port: int
     superuser_password: str = field(repr=False)
@@ -84,13 +84,13 @@ class RunningPostgreSQL:
 
 @contextlib.contextmanager
 def fresh_state() -> Iterator[Path]:
-    """An empty folder for a server's state, open enough for PostgreSQL, which runs as another account than root.
+    """An empty folder for a server's state, which PostgreSQL may enter: it runs as another account than root.
 
-    In memory where there is room: each database is some 300 files, and tests make and drop many.
+    In memory if there is space: each database is some 300 files, and tests make and drop many.
     """
-    roomy = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > MEMORY_BYTES
-    state = Path(tempfile.mkdtemp(prefix="headgate-postgresql-", dir=MEMORY if roomy else None))
-    # PostgreSQL walks to its data.
+    has_space = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > MEMORY_NEEDED_BYTES
+    state = Path(tempfile.mkdtemp(prefix="headgate-postgresql-", dir=MEMORY if has_space else None))
+    # PostgreSQL must be able to reach its data through this folder.
     state.chmod(0o711)
     try:
         yield state
@@ -118,7 +118,7 @@ def running_postgresql(settings: Mapping[str, str] | None = None) -> Iterator[Ru
 
 @dataclass(frozen=True, kw_only=True)
 class Shop:
-    """A database in good order for capture: `role` owns schema `shop` and in it `orders`, and may replicate."""
+    """A database that is ready for capture: `role` owns schema `shop` and in it `orders`, and may replicate."""
 
     server: RunningPostgreSQL
     name: str
@@ -127,7 +127,7 @@ class Shop:
     admin: "psycopg.Connection[tuple[Any, ...]]"
 
     def run(self, *statements: str) -> None:
-        """Runs statements as the superuser; `{role}` and `{database}` stand for this shop's."""
+        """Runs statements as the superuser; `{role}` and `{database}` are replaced by this shop's."""
         for statement in statements:
             self.admin.execute(statement.replace("{role}", self.role).replace("{database}", self.name).encode())
 
@@ -138,7 +138,7 @@ class Shop:
 
     @property
     def secrets(self) -> Mapping[str, Secret]:
-        """What Headgate would sign in with."""
+        """The secrets that Headgate would sign in with."""
         return {"password": Secret(self.password)}
 
     @property
@@ -156,11 +156,11 @@ class Shop:
         return client(self.endpoint).server_facts(tables, Deadline.after(15))
 
     def readiness(self, plan: CapturePlan | None) -> Readiness:
-        """What readiness says, from what the client reads."""
+        """The readiness, judged from what the client reads."""
         return judge_readiness(self.facts(*(plan.tables if plan else ())), plan, utc_now())
 
 
-_GOOD_ORDER = (
+_SETUP = (
     "GRANT CREATE ON DATABASE {database} TO {role}",
     "CREATE SCHEMA shop AUTHORIZATION {role}",
     "CREATE TABLE shop.orders (id bigint PRIMARY KEY, customer text NOT NULL, amount numeric(10, 2))",
@@ -170,7 +170,7 @@ _GOOD_ORDER = (
 
 @contextlib.contextmanager
 def open_shop(server: RunningPostgreSQL) -> Iterator[Shop]:
-    """A database and role of its own, gone afterwards with all slots of the database."""
+    """A new database with its own role. Afterwards both are dropped, with all slots of the database."""
     number = next(_numbers)
     name, role, password = f"shop{number}", f"cdc{number}", secrets.token_urlsafe(12)
     with server.connect() as postgres_connection:
@@ -179,7 +179,7 @@ def open_shop(server: RunningPostgreSQL) -> Iterator[Shop]:
         try:
             with server.connect(name) as admin:
                 shop = Shop(server=server, name=name, role=role, password=password, admin=admin)
-                shop.run(*_GOOD_ORDER)
+                shop.run(*_SETUP)
                 yield shop
         finally:
             postgres_connection.execute(
@@ -193,7 +193,7 @@ def open_shop(server: RunningPostgreSQL) -> Iterator[Shop]:
 
 @contextlib.contextmanager
 def reader_of(server: RunningPostgreSQL, database: str, slot: str, publication: str) -> Iterator[None]:
-    """Somebody else who streams from the slot. Afterwards the slot and the sender are free again."""
+    """Another client that streams from the slot. Afterwards the slot and the sender are free again."""
     with server.connect(database, replication="database") as connection, server.connect() as observer:
         process_id = connection.info.backend_pid
         options = f"(proto_version '1', publication_names '{publication}')"
@@ -204,7 +204,7 @@ def reader_of(server: RunningPostgreSQL, database: str, slot: str, publication: 
             yield
         finally:
             connection.pgconn.finish()
-            # The server notices in its own time, and lets go of the slot before it forgets the process.
+            # The server notices after a while. It releases the slot before it removes the process from its list.
             gone = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s)"
             eventually(lambda: observer.execute(gone, [process_id]).fetchone() == (True,))
 

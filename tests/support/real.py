@@ -1,7 +1,7 @@
-"""The real stack as a fixture, for tests marked `real`: started once for all of them, its state in a folder of its own.
+"""The real stack as a fixture, for tests marked `real`: started once for all of them, its state in a temporary folder.
 
 Headgate's own address is part of Connect's configuration, so a port is reserved for it: `RealStackInUse.headgate_port`.
-What was fetched is shared with other runs through the cache.
+Downloaded programs are shared with other runs through the cache.
 """
 
 import secrets
@@ -34,7 +34,7 @@ class RealStackInUse:
 
 @pytest.fixture(scope="session")
 def real_state() -> Iterator[Path]:
-    """An empty folder for the stack's state, open enough for PostgreSQL, which runs as another account than root."""
+    """An empty folder for the stack's state, which PostgreSQL may enter: it runs as another account than root."""
     folder = Path(tempfile.mkdtemp(prefix="headgate-real-"))
     folder.chmod(0o711)
     yield folder

@@ -1,4 +1,4 @@
-"""Headgate on the real stack, and the steps of its main job as a person would take them through the REST API."""
+"""Headgate on the real stack, and the steps of its main job as a user takes them through the REST API."""
 
 import base64
 import itertools
@@ -36,12 +36,12 @@ _numbers = itertools.count(1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
-    """A database on the stack's PostgreSQL, or another one, and the account that Headgate signs in with."""
+class RealDatabase:
+    """A database on the stack's PostgreSQL or on another server, and the account that Headgate signs in with."""
 
     host: str
     port: int
-    database: str
+    name: str
     username: str
     password: str = field(repr=False)
     superuser: str = field(repr=False)
@@ -49,11 +49,11 @@ class Place:
 
     @property
     def config(self) -> Json:
-        """The `config` of a source or destination. The shortest time limits, so that silence is short too."""
+        """The `config` of a source or destination, with a short time limit for tests of unreachable servers."""
         return {
             "host": self.host,
             "port": self.port,
-            "database_name": self.database,
+            "database_name": self.name,
             "username": self.username,
             "connection_timeout_seconds": 3,
         }
@@ -64,19 +64,22 @@ class Place:
         return {"password": self.password}
 
     def run(self, *statements: str) -> list[tuple[Any, ...]]:
-        """Runs statements as the superuser, each by itself; gives the rows of the last. `{role}` is the account's."""
+        """Runs statements as the superuser, each in its own transaction; `{role}` is replaced by the account's name.
+
+        Returns the rows of the last statement.
+        """
         rows: list[tuple[Any, ...]] = []
-        with psycopg.connect(self.superuser, dbname=self.database, autocommit=True, connect_timeout=10) as connection:
+        with psycopg.connect(self.superuser, dbname=self.name, autocommit=True, connect_timeout=10) as connection:
             for statement in statements:
                 done = connection.execute(statement.replace("{role}", self.username).encode())
                 rows = done.fetchall() if done.description else []
         return rows
 
     def content(self, schema: str, table: str, columns: Sequence[str]) -> list[str] | str:
-        """Every row as text, ordered; the name of the error when the table or one of its columns is not there."""
+        """Every row as text, ordered; the name of the error when the table or one of its columns does not exist."""
         row = SQL(", ").join(SQL("{}::text").format(Identifier(column)) for column in columns)
         query = SQL("SELECT ROW({})::text AS line FROM {} ORDER BY line").format(row, Identifier(schema, table))
-        with psycopg.connect(self.superuser, dbname=self.database, connect_timeout=10) as connection:
+        with psycopg.connect(self.superuser, dbname=self.name, connect_timeout=10) as connection:
             try:
                 return [line for (line,) in connection.execute(query)]
             except psycopg.ProgrammingError as error:
@@ -94,14 +97,12 @@ class RealHeadgate:
     stream_cluster_id: str = ""
     connect_cluster_id: str = ""
 
-    def context(
-        self, method: str, path: str, body: Any = None, *, expect: int | Sequence[int] = (200, 201, 202)
-    ) -> Any:
+    def call(self, method: str, path: str, body: Any = None, *, expect: int | Sequence[int] = (200, 201, 202)) -> Any:
         """One request; the body of the answer, which must have the expected status."""
-        answer = self.client.request(method, path, json=body)
-        wanted = [expect] if isinstance(expect, int) else expect
-        assert answer.status_code in wanted, f"{method} {path}: {answer.status_code} {answer.text[:3000]}"
-        return answer.json() if answer.content else None
+        response = self.client.request(method, path, json=body)
+        expected = [expect] if isinstance(expect, int) else expect
+        assert response.status_code in expected, f"{method} {path}: {response.status_code} {response.text[:3000]}"
+        return response.json() if response.content else None
 
     def get(self, path: str, **more: Any) -> Any:
         """GET."""
@@ -113,21 +114,21 @@ class RealHeadgate:
 
     def refused(self, path: str, body: Any = None, *, status: int = 422) -> Json:
         """The error of a POST that must be refused, within the 25 seconds that the API promises."""
-        began = time.monotonic()
+        start = time.monotonic()
         error = self.post(path, body, expect=status)["error"]
-        assert time.monotonic() - began < 25
+        assert time.monotonic() - start < 25
         return dict(error)
 
-    # --- places -----------------------------------------------------------------------------------------------------
+    # databases
 
-    def database(self, purpose: str, *statements: str, server: str | None = None) -> Place:
-        """A new database with an account that may replicate, create in it, and owns schema `shop`."""
+    def database(self, purpose: str, *statements: str, server: str | None = None) -> RealDatabase:
+        """A new database with an account that may replicate, may create in it, and owns schema `shop`."""
         superuser = server or self.stack.addresses.postgres
         number = next(_numbers)
-        place = Place(
+        database = RealDatabase(
             host="127.0.0.1",
             port=urlsplit(superuser).port or 5432,
-            database=f"{purpose}{number}",
+            name=f"{purpose}{number}",
             username=f"{purpose}_role{number}",
             password=secrets.token_urlsafe(12),
             superuser=superuser,
@@ -135,26 +136,26 @@ class RealHeadgate:
         with psycopg.connect(superuser, autocommit=True, connect_timeout=10) as connection:
             connection.execute(
                 SQL("CREATE ROLE {} LOGIN REPLICATION PASSWORD {}").format(
-                    Identifier(place.username), Literal(place.password)
+                    Identifier(database.username), Literal(database.password)
                 )
             )
-            connection.execute(SQL("CREATE DATABASE {}").format(Identifier(place.database)))
-        place.run(
-            f"GRANT CREATE ON DATABASE {place.database} TO {{role}}",
+            connection.execute(SQL("CREATE DATABASE {}").format(Identifier(database.name)))
+        database.run(
+            f"GRANT CREATE ON DATABASE {database.name} TO {{role}}",
             "CREATE SCHEMA shop AUTHORIZATION {role}",
             *statements,
         )
-        return place
+        return database
 
-    # --- the main job -----------------------------------------------------------------------------------------------
+    # the main job
 
-    def source(self, place: Place, **config: Any) -> Json:
+    def source(self, database: RealDatabase, **config: Any) -> Json:
         """Registers a source."""
         body = {
             "name": f"source {next(_numbers)}",
             "provider": "postgresql",
-            "config": {**place.config, **config},
-            "credentials": place.credentials,
+            "config": {**database.config, **config},
+            "credentials": database.credentials,
         }
         return dict(self.post("/sources", body))
 
@@ -192,13 +193,13 @@ class RealHeadgate:
         """Waits for an observed state."""
         return eventually(lambda: dict(self.get(path)), lambda seen: seen["observed_state"] in states, seconds=within)
 
-    def destination(self, place: Place) -> Json:
+    def destination(self, database: RealDatabase) -> Json:
         """Registers a destination."""
         body = {
             "name": f"destination {next(_numbers)}",
             "provider": "postgresql",
-            "config": place.config,
-            "credentials": place.credentials,
+            "config": database.config,
+            "credentials": database.credentials,
         }
         return dict(self.post("/destinations", body))
 
@@ -214,14 +215,14 @@ class RealHeadgate:
         }
 
     def deliver(self, destination: Json, body: Json) -> Json:
-        """Deploys a delivery once its topics are there, and waits until it runs."""
+        """Deploys a delivery when its topics exist, and waits until it runs."""
         self.until_topics(body)
         delivery = self.post(f"/destinations/{destination['id']}/deploy", body)
         self.until_state(f"/deliveries/{delivery['id']}/status", "RUNNING")
         return dict(delivery)
 
     def until_topics(self, body: Json) -> None:
-        """Waits until the snapshot has made every topic that the delivery maps."""
+        """Waits until the snapshot has created every topic that the delivery maps."""
         for mapping in body["mappings"]:
             self.until_records(mapping["topic"], 1)
 
@@ -242,19 +243,19 @@ class RealHeadgate:
             consumer.close()
 
     def delete(self, path: str) -> None:
-        """Deletes a resource, and waits until it is gone."""
+        """Deletes a resource, and waits until it no longer exists."""
         self.call("DELETE", path, expect=(204, 202))
         eventually(lambda: self.client.get(path).status_code, lambda status: status == 404)
 
-    def delete_pipeline(self, pipeline: Json, place: Place) -> None:
-        """Deletes a pipeline, and then its slot in the source: the server has room for a few only."""
+    def delete_pipeline(self, pipeline: Json, database: RealDatabase) -> None:
+        """Deletes a pipeline, and then its slot in the source: the server allows only a few slots."""
         self.delete(f"/pipelines/{pipeline['id']}")
         slot = pipeline["options"]["slot_name"]
         query = f"FROM pg_replication_slots WHERE slot_name = '{slot}'"
-        eventually(lambda: place.run(f"SELECT 1 {query} AND active"), lambda rows: not rows)
-        place.run(f"SELECT pg_drop_replication_slot(slot_name) {query}")
+        eventually(lambda: database.run(f"SELECT 1 {query} AND active"), lambda rows: not rows)
+        database.run(f"SELECT pg_drop_replication_slot(slot_name) {query}")
 
-    # --- behind the scenes ------------------------------------------------------------------------------------------
+    # other parts of the stack
 
     def tick(self) -> None:
         """Sends the Connect cluster a tick through the queue, as the schedule does once a minute."""
@@ -273,10 +274,10 @@ class RealHeadgate:
         )
 
     def connectors(self) -> dict[str, Json]:
-        """What Connect itself says: name to `{"status": ..., "info": ...}`."""
+        """What Connect itself reports: name to `{"status": ..., "info": ...}`."""
         url = f"{self.stack.addresses.connect}/connectors?expand=status&expand=info"
-        answer = eventually(lambda: httpx.get(url, timeout=20), lambda got: got.status_code == 200)
-        return dict(answer.json())
+        response = eventually(lambda: httpx.get(url, timeout=20), lambda got: got.status_code == 200)
+        return dict(response.json())
 
 
 @pytest.fixture(scope="session")
@@ -290,23 +291,23 @@ def headgate(real_stack_in_use: RealStackInUse, real_state: Path) -> Iterator[Re
         with httpx.Client(base_url=f"{url}/api/v1", headers={"X-Correlation-ID": "e2e"}, timeout=40) as client:
             client.post("/auth/login", json={"email": ADMIN.email, "password": ADMIN.password}).raise_for_status()
             credential = real_stack_in_use.service_credential
-            bare = RealHeadgate(stack=stack, process=process, service_credential=credential, client=client)
-            yield _with_clusters(bare, stack.addresses)
+            without_clusters = RealHeadgate(stack=stack, process=process, service_credential=credential, client=client)
+            yield _with_clusters(without_clusters, stack.addresses)
     finally:
         process.stop()
         reaper.close()
 
 
-def _with_clusters(bare: RealHeadgate, addresses: StackAddresses) -> RealHeadgate:
-    stream = bare.post("/stream/clusters", {"name": "stream", "bootstrap_servers": addresses.kafka})
-    connect = bare.post(
+def _with_clusters(headgate: RealHeadgate, addresses: StackAddresses) -> RealHeadgate:
+    stream = headgate.post("/stream/clusters", {"name": "stream", "bootstrap_servers": addresses.kafka})
+    connect = headgate.post(
         "/connect/clusters", {"name": "connect", "base_url": addresses.connect, "stream_cluster_id": stream["id"]}
     )
     return RealHeadgate(
-        stack=bare.stack,
-        process=bare.process,
-        service_credential=bare.service_credential,
-        client=bare.client,
+        stack=headgate.stack,
+        process=headgate.process,
+        service_credential=headgate.service_credential,
+        client=headgate.client,
         stream_cluster_id=stream["id"],
         connect_cluster_id=connect["id"],
     )

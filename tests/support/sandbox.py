@@ -1,10 +1,10 @@
-"""One Headgate sandbox for all tests of a session (of one xdist worker): HTTP to it, doubles and PostgreSQL around.
+"""One Headgate sandbox for all tests of a session (of one xdist worker), with doubles and a PostgreSQL.
 
     def test_something(sandbox: Sandbox) -> None:
         answer = sandbox.admin.post("/sources", sandbox.source_body())
 
-Everything is on 127.0.0.1, on ports that were free. Tests share it, so whatever they name comes from `sandbox.name()`,
-and whatever they break they mend.
+Everything listens on 127.0.0.1, on free ports. Tests share it: they take names from `sandbox.name()`, and repair what
+they break.
 """
 
 import base64
@@ -40,7 +40,7 @@ ADMIN = FirstAdmin(email="admin@example.com", password="correct horse battery st
 PASSWORD = "another horse battery staple"
 DATABASE, ROLE, ROLE_PASSWORD = "market", "capturer", "planted-capturer-password"
 TARGET, WRITER, WRITER_PASSWORD = "warehouse", "writer", "planted-writer-password"
-_MADE = (
+_DATABASES = (
     f"CREATE ROLE {ROLE} LOGIN REPLICATION PASSWORD '{ROLE_PASSWORD}'",
     f"CREATE ROLE {WRITER} LOGIN PASSWORD '{WRITER_PASSWORD}'",
     f"CREATE DATABASE {DATABASE}",
@@ -62,7 +62,7 @@ _TARGET_SCHEMAS = (f"CREATE SCHEMA mart AUTHORIZATION {WRITER}", f"CREATE SCHEMA
 
 @dataclass(frozen=True, kw_only=True)
 class Api:
-    """A client of the API. Every request carries a correlation id, unless a header of None takes it away."""
+    """A client of the API. Every request has a correlation id, unless the header is set to None."""
 
     http: httpx.Client
 
@@ -70,9 +70,9 @@ class Api:
         """One request; `path` is below /api/v1 unless it starts with two slashes."""
         where = path[1:] if path.startswith("//") else "/api/v1" + path
         headers = {"X-Correlation-ID": secrets.token_hex(8), **more.pop("headers", {})}
-        kept = {name: value for name, value in headers.items() if value is not None}
+        sent = {name: value for name, value in headers.items() if value is not None}
         content = {"json": body} if body is not None else {}
-        return self.http.request(method, where, headers=kept, **content, **more)
+        return self.http.request(method, where, headers=sent, **content, **more)
 
     def get(self, path: str, **more: Any) -> httpx.Response:
         """GET."""
@@ -90,17 +90,17 @@ class Api:
         """DELETE."""
         return self.call("DELETE", path, **more)
 
-    def made(self, path: str, body: Any = None, status: int = 201) -> Json:
-        """What a POST that must succeed answers."""
-        answer = self.post(path, body)
-        assert answer.status_code == status, answer.text
-        return dict(answer.json())
+    def post_ok(self, path: str, body: Any = None, status: int = 201) -> Json:
+        """The body of a POST that must have this status."""
+        response = self.post(path, body)
+        assert response.status_code == status, response.text
+        return dict(response.json())
 
-    def shown(self, path: str) -> Any:
-        """What a GET that must succeed answers."""
-        answer = self.get(path)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
+    def get_ok(self, path: str) -> Any:
+        """The body of a GET that must have status 200."""
+        response = self.get(path)
+        assert response.status_code == 200, response.text
+        return response.json()
 
 
 @dataclass(kw_only=True)
@@ -113,56 +113,56 @@ class Sandbox:
     doubles: doubles.Doubles
     service_credential: str
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-    _orders: threading.Lock = field(default_factory=threading.Lock)
-    _kept: dict[str, Any] = field(default_factory=dict)
+    _command_lock: threading.Lock = field(default_factory=threading.Lock)
+    _cache: dict[str, Any] = field(default_factory=dict)
     _clients: list[httpx.Client] = field(default_factory=list)
 
     def close(self) -> None:
-        """End the clients' connections."""
+        """Close the connections of all clients."""
         for client in self._clients:
             client.close()
 
     # clients
 
-    def anybody(self) -> Api:
+    def unauthenticated(self) -> Api:
         """A client that is not signed in."""
         self._clients.append(httpx.Client(base_url=self.url, timeout=60, trust_env=False))
         return Api(http=self._clients[-1])
 
     def signed_in(self, email: str, password: str = PASSWORD) -> Api:
         """A client with a session of its own."""
-        api = self.anybody()
+        api = self.unauthenticated()
         assert api.post("/auth/login", {"email": email, "password": password}).status_code == 200
         return api
 
     @property
     def admin(self) -> Api:
         """The first Admin."""
-        return self._once("admin", lambda: self.signed_in(ADMIN.email, ADMIN.password))
+        return self.cached("admin", lambda: self.signed_in(ADMIN.email, ADMIN.password))
 
     def with_role(self, role: str) -> Api:
-        """Somebody with the role."""
-        return self._once(role, lambda: self.signed_in(self.make_user(role)[1]))
+        """A client of a user with the role."""
+        return self.cached(role, lambda: self.signed_in(self.make_user(role)[1]))
 
-    # orders to the process
+    # commands to the process
 
     def fire(self, schedule: str) -> Any:
         """Run a schedule now."""
-        return self._order(do="fire", schedule=schedule)
+        return self._run_command("fire", schedule=schedule)
 
     def make_user(self, role: str, status: str = "ACTIVE") -> tuple[str, str]:
         """The id and the address of a new user whose password is PASSWORD."""
         email = f"{self.name('user')}@example.com"
-        return self._order(do="make_user", email=email, role=role, status=status, password=PASSWORD), email
+        return self._run_command("make_user", email=email, role=role, status=status, password=PASSWORD), email
 
     def change_user(self, user_id: str, *, role: str, status: str = "ACTIVE") -> None:
-        """Another role or status."""
-        self._order(do="change_user", id=user_id, role=role, status=status)
+        """Set another role or status."""
+        self._run_command("change_user", id=user_id, role=role, status=status)
 
-    # what people send
+    # request bodies
 
     def name(self, word: str) -> str:
-        """A name that no other test has."""
+        """A name that no other test uses."""
         return f"{word}-{next(self.numbers)}"
 
     def config(self, database: str = DATABASE, username: str = ROLE, **changes: Any) -> Json:
@@ -178,7 +178,7 @@ class Sandbox:
         }
 
     def source_body(self, **changes: Any) -> Json:
-        """A source in good order."""
+        """A source that is ready for capture."""
         return {
             "name": self.name("source"),
             "provider": "postgresql",
@@ -188,7 +188,7 @@ class Sandbox:
         }
 
     def destination_body(self, **changes: Any) -> Json:
-        """A destination in good order."""
+        """A destination that works."""
         return {
             "name": self.name("destination"),
             "provider": "postgresql",
@@ -219,99 +219,99 @@ class Sandbox:
         }
 
     def mapping(self, topic: str, schema_name: str = "mart") -> Json:
-        """The topic into a table that nobody else writes."""
+        """A mapping of the topic to a table that no other delivery writes."""
         return {"topic": topic, "schema_name": schema_name, "table_name": self.name("table").replace("-", "_")}
 
-    # what is registered once
+    # shared resources, registered on first use
 
     @property
     def source(self) -> Json:
         """A discovered source. Do not change it."""
-        return self._once("source", self.new_source)
+        return self.cached("source", self.new_source)
 
     @property
     def stream(self) -> Json:
         """The broker double."""
         body = {"name": "broker", "bootstrap_servers": self.doubles.kafka}
-        return self._once("stream", lambda: self.admin.made("/stream/clusters", body))
+        return self.cached("stream", lambda: self.admin.post_ok("/stream/clusters", body))
 
     @property
     def connect(self) -> Json:
         """The Connect double."""
         body = {"name": "workers", "base_url": self.doubles.connect, "stream_cluster_id": self.stream["id"]}
-        return self._once("connect", lambda: self.admin.made("/connect/clusters", body))
+        return self.cached("connect", lambda: self.admin.post_ok("/connect/clusters", body))
 
-    # what each test registers for itself
+    # new resources for one test
 
     def new_source(self) -> Json:
         """A source whose tables have been discovered."""
-        source = self.admin.made("/sources", self.source_body())
-        job = self.job_done(self.admin.made(f"/sources/{source['id']}/discover", status=202))
+        source = self.admin.post_ok("/sources", self.source_body())
+        job = self.finished_job(self.admin.post_ok(f"/sources/{source['id']}/discover", status=202))
         assert job["status"] == "COMPLETED", job
-        return dict(self.admin.shown(f"/sources/{source['id']}"))
+        return dict(self.admin.get_ok(f"/sources/{source['id']}"))
 
     def new_destination(self, **changes: Any) -> Json:
         """A destination."""
-        return self.admin.made("/destinations", self.destination_body(**changes))
+        return self.admin.post_ok("/destinations", self.destination_body(**changes))
 
     def new_pipeline(self, **changes: Any) -> Json:
         """A draft."""
-        return self.admin.made("/pipelines", self.pipeline_body(**changes))
+        return self.admin.post_ok("/pipelines", self.pipeline_body(**changes))
 
     def running_pipeline(self, **changes: Any) -> Json:
-        """A deployed pipeline; its topics are there."""
+        """A deployed pipeline whose topics exist."""
         draft = self.new_pipeline(**changes)
-        answer = self.admin.made(f"/pipelines/{draft['id']}/deploy", status=200)
-        for topic in answer["topics"]:
+        response = self.admin.post_ok(f"/pipelines/{draft['id']}/deploy", status=200)
+        for topic in response["topics"]:
             with contextlib.suppress(ValueError):
                 self.doubles.kafka_double.state.create_topic(topic)
-        return answer
+        return response
 
     @property
     def destination(self) -> Json:
         """A destination. Do not change it."""
-        return self._once("destination", self.new_destination)
+        return self.cached("destination", self.new_destination)
 
     @property
     def pipeline(self) -> Json:
-        """A running pipeline for deliveries to read from. Do not steer it."""
-        return self._once("pipeline", self.running_pipeline)
+        """A running pipeline for deliveries to read from. Do not pause, restart or delete it."""
+        return self.cached("pipeline", self.running_pipeline)
 
     def new_delivery(self, destination: Json | None = None, **changes: Any) -> Json:
         """A running delivery of the shared pipeline."""
         destination = destination or self.new_destination()
-        return self.admin.made(
+        return self.admin.post_ok(
             f"/destinations/{destination['id']}/deploy", self.delivery_body(self.pipeline, **changes)
         )
 
     # waiting
 
-    def job_done(self, job: Json) -> Json:
-        """The job once it is over."""
+    def finished_job(self, job: Json) -> Json:
+        """The job, when it has finished."""
         return eventually(
-            lambda: self.admin.shown(f"/jobs/{job['id']}"), lambda seen: seen["status"] in ("COMPLETED", "FAILED")
+            lambda: self.admin.get_ok(f"/jobs/{job['id']}"), lambda seen: seen["status"] in ("COMPLETED", "FAILED")
         )
 
-    def audit_of(self, resource_id: str, **more: Any) -> list[Json]:
+    def audit_records(self, resource_id: str, **more: Any) -> list[Json]:
         """A resource's audit records, newest first."""
-        answer = self.admin.get("/audit", params={"resource_id": resource_id, **more})
-        assert answer.status_code == 200, answer.text
-        return list(answer.json())
+        response = self.admin.get("/audit", params={"resource_id": resource_id, **more})
+        assert response.status_code == 200, response.text
+        return list(response.json())
 
-    def _once(self, key: str, make: Callable[[], Any]) -> Any:
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]
+    def cached(self, key: str, make: Callable[[], Any]) -> Any:
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
 
-    def _order(self, **order: str) -> Any:
+    def _run_command(self, name: str, **arguments: str) -> Any:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        with self._orders:
-            self.process.stdin.write(json.dumps(order) + "\n")
+        with self._command_lock:
+            self.process.stdin.write(json.dumps({"command": name, **arguments}) + "\n")
             self.process.stdin.flush()
-            answer = self.process.stdout.readline()
-        assert answer, "the sandbox's process has ended"
-        return json.loads(answer)["done"]
+            response = self.process.stdout.readline()
+        assert response, "the sandbox's process has ended"
+        return json.loads(response)["result"]
 
 
 @contextlib.contextmanager
@@ -340,7 +340,7 @@ def _headgate(port: int, variables: dict[str, str], log: Path) -> Iterator["subp
 
 @contextlib.contextmanager
 def running_sandbox() -> Iterator[Sandbox]:
-    """A sandbox of the caller's own."""
+    """A new sandbox for the caller alone."""
     state = Path(tempfile.mkdtemp(prefix="headgate-sandbox-"))
     port = kept_ports(state / "ports.json", ["headgate"])["headgate"]
     url, credential = f"http://127.0.0.1:{port}", secrets.token_urlsafe(24)
@@ -361,7 +361,7 @@ def running_sandbox() -> Iterator[Sandbox]:
 
 
 def _make_databases(server: RunningPostgreSQL) -> None:
-    for database, statements in (("postgres", _MADE), (DATABASE, _SOURCE_TABLES), (TARGET, _TARGET_SCHEMAS)):
+    for database, statements in (("postgres", _DATABASES), (DATABASE, _SOURCE_TABLES), (TARGET, _TARGET_SCHEMAS)):
         with server.connect(database) as connection:
             for statement in statements:
                 connection.execute(statement.encode())

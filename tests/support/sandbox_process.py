@@ -1,7 +1,7 @@
-"""Headgate on moto in a process of its own, for tests that talk HTTP: python -m tests.support.sandbox_process PORT.
+"""Headgate on moto in its own process, for tests over HTTP: python -m tests.support.sandbox_process PORT.
 
-A process has one environment and one moto, so other tests and this Headgate must not share theirs. Orders come
-as JSON lines on standard input, each is answered by one on standard output; the end of the input ends the process.
+A process has one environment and one moto, so other tests and this Headgate must not share theirs. The
+format of its commands: see `process_commands`.
 """
 
 import sys
@@ -10,14 +10,14 @@ from dataclasses import replace
 from typing import Any
 
 from infra.local.app.runner import Runner
-from tests.support.orders import Orders, serve
+from tests.support.process_commands import Commands, serve
 
 
-def _fire(runner: Runner, order: Mapping[str, str]) -> Any:
-    return runner.fire(order["schedule"])
+def _fire(runner: Runner, command: Mapping[str, str]) -> Any:
+    return runner.fire(command["schedule"])
 
 
-def _make_user(_: Runner, order: Mapping[str, str]) -> str:
+def _make_user(_: Runner, command: Mapping[str, str]) -> str:
     """Through the stores: this version has no API for users."""
     from chalicelib.domain.access import Role
     from chalicelib.domain.names import unique_key
@@ -31,11 +31,11 @@ def _make_user(_: Runner, order: Mapping[str, str]) -> str:
 
     now = utc_now()
     user = User(
-        id=id_from("user", unique_key(order["email"])),
-        email=order["email"],
-        role=Role(order["role"]),
-        status=UserStatus(order["status"]),
-        password_hash=hash_password(Secret(order["password"])),
+        id=id_from("user", unique_key(command["email"])),
+        email=command["email"],
+        role=Role(command["role"]),
+        status=UserStatus(command["status"]),
+        password_hash=hash_password(Secret(command["password"])),
         created_at=now,
         updated_at=now,
     )
@@ -45,20 +45,20 @@ def _make_user(_: Runner, order: Mapping[str, str]) -> str:
     return user.id
 
 
-def _change_user(_: Runner, order: Mapping[str, str]) -> None:
+def _change_user(_: Runner, command: Mapping[str, str]) -> None:
     from chalicelib.domain.access import Role
     from chalicelib.domain.user import UserStatus
     from chalicelib.stores.transaction import Transaction
     from chalicelib.wiring import services
 
     users = services().stores.users
-    user = users.get(order["id"])
+    user = users.get(command["id"])
     transaction = Transaction()
-    users.save(transaction, replace(user, role=Role(order["role"]), status=UserStatus(order["status"])))
+    users.save(transaction, replace(user, role=Role(command["role"]), status=UserStatus(command["status"])))
     transaction.commit()
 
 
-ORDERS: Orders = {
+COMMANDS: Commands = {
     "fire": _fire,
     "make_user": _make_user,
     "change_user": _change_user,
@@ -66,4 +66,4 @@ ORDERS: Orders = {
 
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1]), ORDERS)
+    serve(int(sys.argv[1]), COMMANDS)

@@ -1,11 +1,11 @@
 """The tables of a Headgate under test: in this process with moto, or on a DynamoDB Local; wiped in milliseconds.
 
-    with on_moto(gate) as tables:        # or on_dynamodb_local(gate, "http://127.0.0.1:8000")
-        kept = tables.keep()
+    with on_moto(interceptor) as tables:  # or on_dynamodb_local(interceptor, "http://127.0.0.1:8000")
+        before = tables.snapshot()
         ...
-        tables.restore(kept)
+        tables.restore(before)
 
-Every request of the SDK to DynamoDB passes the gate.
+Every request of the SDK to DynamoDB passes the interceptor.
 """
 
 import threading
@@ -27,7 +27,7 @@ from pynamodb.models import Model
 
 from chalicelib.stores.all_tables import ALL_TABLES
 from tests.support.call_interceptor import CallInterceptor, Side
-from tests.support.quick_moto import row_copies, share_rows
+from tests.support.moto_row_sharing import row_copies, share_rows
 
 REGION = "eu-central-1"
 ENVIRONMENT = {
@@ -42,16 +42,16 @@ Row = Mapping[str, Any]
 
 
 class Tables(Protocol):
-    """All tables, looked at and replaced behind the product's back."""
+    """All tables, read and replaced without the product."""
 
     def rows(self, table: str) -> list[Row]:
         """All rows of a table (its name without prefix), attributes as plain Python values."""
 
-    def keep(self) -> Any:
-        """Everything that is stored now, for `restore`."""
+    def snapshot(self) -> Any:
+        """All rows as they are now, for `restore`."""
 
-    def restore(self, kept: Any) -> None:
-        """Put everything back as it was."""
+    def restore(self, snapshot: Any) -> None:
+        """Replace all rows by those of the snapshot."""
 
 
 @contextmanager
@@ -71,7 +71,7 @@ def on_moto(interceptor: CallInterceptor) -> Iterator[Tables]:
 
 @contextmanager
 def on_dynamodb_local(interceptor: CallInterceptor, url: str) -> Iterator[Tables]:
-    """A DynamoDB Local. Requests are led to it whatever endpoint their client was made for."""
+    """A DynamoDB Local. Requests go to it, whatever endpoint their client was created for."""
     pool = urllib3.PoolManager(maxsize=32, retries=False, timeout=10)
 
     def forward(request: Any) -> tuple[int, dict[str, str], bytes]:
@@ -85,15 +85,15 @@ def on_dynamodb_local(interceptor: CallInterceptor, url: str) -> Iterator[Tables
 
 @contextmanager
 def _stubbed(interceptor: CallInterceptor, answer: Callable[[Any], Any]) -> Iterator[None]:
-    def through_gate(request: Any) -> Any:
+    def intercepted(request: Any) -> Any:
         header = request.headers.get("X-Amz-Target", b"")
         name = (header.decode() if isinstance(header, bytes) else header).rpartition(".")[2]
-        return interceptor.passing(Side.STORE, name, writes=name in WRITES, call=lambda: answer(request))
+        return interceptor.intercept(Side.STORE, name, writes=name in WRITES, call=lambda: answer(request))
 
     with (
         patch.dict("os.environ", ENVIRONMENT),
-        patch.object(botocore_stubber, "process_request", through_gate),
-        # The SDK waits for up to seconds before it repeats a request.
+        patch.object(botocore_stubber, "process_request", intercepted),
+        # The SDK waits up to some seconds before it repeats a request.
         patch.object(botocore.endpoint, "time", SimpleNamespace(sleep=lambda _: None)),
         mock_aws(config={"core": {"mock_credentials": False}}),
     ):
@@ -118,11 +118,11 @@ class _MotoTables:
     def rows(self, table: str) -> list[Row]:
         return [_plain(item.to_json()["Attributes"]) for item in self._tables[f"headgate-{table}"].all_items()]
 
-    def keep(self) -> Any:
+    def snapshot(self) -> Any:
         return {name: row_copies(table.items) for name, table in self._tables.items()}
 
-    def restore(self, kept: Any) -> None:
-        for name, items in kept.items():
+    def restore(self, snapshot: Any) -> None:
+        for name, items in snapshot.items():
             self._tables[name].items = row_copies(items)
 
 
@@ -134,13 +134,13 @@ class _LocalTables:
     def rows(self, table: str) -> list[Row]:
         return [_plain(item) for item in self._items(f"headgate-{table}")]
 
-    def keep(self) -> Any:
+    def snapshot(self) -> Any:
         return {name: self._items(name) for name in self._keys}
 
-    def restore(self, kept: Any) -> None:
+    def restore(self, snapshot: Any) -> None:
         for name, keys in self._keys.items():
             now = {repr([item[key] for key in keys]): item for item in self._items(name)}
-            then = {repr([item[key] for key in keys]): item for item in kept[name]}
+            then = {repr([item[key] for key in keys]): item for item in snapshot[name]}
             for gone in now.keys() - then.keys():
                 self._client.delete_item(TableName=name, Key={key: now[gone][key] for key in keys})
             for key, item in then.items():

@@ -1,4 +1,4 @@
-"""Waiting for what happens elsewhere: in another process, or on another thread."""
+"""Waiting for what another process or thread does."""
 
 import socket
 import subprocess
@@ -22,8 +22,8 @@ def eventually(look: Callable[[], T], is_met: Callable[[T], bool] = bool, *, sec
 
 
 def until_listening(port: int, process: "subprocess.Popen[bytes]") -> None:
-    """Until something listens on that port of 127.0.0.1. AssertionError when the process that should has ended, or
-    takes too long.
+    """Waits until something listens on that port of 127.0.0.1. AssertionError when the process has ended, or takes too
+    long.
     """
     eventually(lambda: process.poll() is not None or _listens(port), seconds=90)
     assert process.poll() is None, f"it ended with {process.poll()}"

@@ -1,12 +1,12 @@
 """The audit trail."""
 
-from typing import Any, Self
+from typing import Any
 
 from pydantic import Field
 
 from chalicelib.api.contract.common import Integer, Output, Timestamp, Uuid
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.domain.audit import AuditRecord, Outcome
+from chalicelib.domain.audit import Outcome
 
 
 class AuditQuery(ListQuery):
@@ -41,21 +41,3 @@ class AuditOutput(Output):
     after: dict[str, Any] | None
     correlation_id: str
     meaningful: bool
-
-    @classmethod
-    def of(cls, record: AuditRecord) -> Self:
-        """The record with its actor as one object."""
-        return cls(
-            id=record.id,
-            at=record.at,
-            actor=ActorOutput(id=record.actor_id, email=record.actor_email, via=record.actor_via),
-            action=record.action,
-            resource_type=record.resource_type,
-            resource_id=record.resource_id,
-            parent_id=record.parent_id,
-            outcome=record.outcome,
-            before=dict(record.before) if record.before is not None else None,
-            after=dict(record.after) if record.after is not None else None,
-            correlation_id=record.correlation_id,
-            meaningful=record.meaningful,
-        )

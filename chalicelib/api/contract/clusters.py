@@ -12,10 +12,10 @@ from chalicelib.services.connect_clusters import ConnectClusterInput
 from chalicelib.services.stream_clusters import StreamClusterInput
 
 
-def _ports_exist(servers: str) -> str:
-    if any(not 0 < int(server.rpartition(":")[2]) < 65536 for server in servers.split(",")):
+def _servers(text: str) -> str:
+    if any(not 0 < int(server.rpartition(":")[2]) < 65536 for server in text.split(",")):
         raise PydanticCustomError("port", "a port is 1 to 65535")
-    return servers
+    return text.replace(" ", "")
 
 
 Servers = Annotated[
@@ -25,13 +25,14 @@ Servers = Annotated[
         max_length=2000,
         pattern=r"^[A-Za-z0-9._\[\]:-]+:[0-9]{1,5}( *, *[A-Za-z0-9._\[\]:-]+:[0-9]{1,5}){0,19}$",
     ),
-    AfterValidator(_ports_exist),
+    AfterValidator(_servers),
 ]
 BaseUrl = Annotated[
     str,
     StringConstraints(
         strip_whitespace=True, max_length=500, pattern=r"^https?://[A-Za-z0-9._\[\]:-]+(/[A-Za-z0-9._~/-]*)?$"
     ),
+    AfterValidator(lambda url: url.rstrip("/")),
 ]
 
 
@@ -65,15 +66,7 @@ class StreamClusterBody(Input):
 
     def to_input(self) -> StreamClusterInput:
         """The input of the service."""
-        return StreamClusterInput(
-            name=self.name,
-            bootstrap_servers=self.bootstrap_servers.replace(" ", ""),
-            security_protocol=self.security_protocol,
-            sasl_mechanism=self.sasl_mechanism,
-            username=self.username,
-            metrics_provider=self.metrics_provider,
-            secrets=secrets_of(self.credentials),
-        )
+        return StreamClusterInput(**self.model_dump(exclude={"credentials"}), secrets=secrets_of(self.credentials))
 
 
 class StreamClusterOutput(RegisteredOutput):
@@ -100,14 +93,7 @@ class ConnectClusterBody(Input):
 
     def to_input(self) -> ConnectClusterInput:
         """The input of the service."""
-        return ConnectClusterInput(
-            name=self.name,
-            base_url=self.base_url.rstrip("/"),
-            stream_cluster_id=self.stream_cluster_id,
-            username=self.username,
-            secret_delivery=self.secret_delivery,
-            secrets=secrets_of(self.credentials),
-        )
+        return ConnectClusterInput(**self.model_dump(exclude={"credentials"}), secrets=secrets_of(self.credentials))
 
 
 class ConnectClusterOutput(RegisteredOutput):

@@ -1,6 +1,7 @@
 """Deliveries to databases."""
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
@@ -75,20 +76,15 @@ class DeliveryBody(MappingsBody):
 
     def to_input(self) -> DeliveryInput:
         """The input of the service."""
-        deletes = self.delete_enabled if self.delete_enabled is not None else self.write_mode is WriteMode.UPSERT
+        options = self.model_dump(include={field.name for field in fields(DeliveryOptions)})
+        if self.delete_enabled is None:
+            options["delete_enabled"] = self.write_mode is WriteMode.UPSERT
         return DeliveryInput(
             pipeline_id=self.pipeline_id,
             name=self.name,
             connect_cluster_id=self.connect_cluster_id,
             mappings=self.to_mappings(),
-            options=DeliveryOptions(
-                write_mode=self.write_mode,
-                delete_enabled=deletes,
-                auto_create=self.auto_create,
-                auto_evolve=self.auto_evolve,
-                batch_size=self.batch_size,
-                tasks_max=self.tasks_max,
-            ),
+            options=DeliveryOptions(**options),
         )
 
 

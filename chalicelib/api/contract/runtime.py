@@ -1,4 +1,4 @@
-"""What is known of a connector: states, tasks, reasons, and its open operation."""
+"""The state of a connector: desired and observed, with its tasks, reasons and open operation."""
 
 from typing import Any, Self
 

@@ -74,13 +74,7 @@ class TablesQuery(ListQuery):
 
     def to_input(self) -> TableFilter:
         """The input of the service."""
-        return TableFilter(
-            search=self.search,
-            schema=self.schema_,
-            cdc_ready=self.cdc_ready,
-            has_primary_key=self.has_primary_key,
-            min_size=self.min_size,
-        )
+        return TableFilter(**self.model_dump(by_alias=True, exclude={"limit", "cursor"}))
 
 
 class ReadinessQuery(Input):

@@ -22,13 +22,8 @@ class SystemBody(DatabaseInput, Labels):
 
     def to_input(self) -> SystemInput:
         """The input of the service."""
-        return SystemInput(
-            name=self.name,
-            description=self.description,
-            environment=self.environment,
-            address=self.address(),
-            secrets=self.secrets(),
-        )
+        labels = self.model_dump(include=set(Labels.model_fields))
+        return SystemInput(**labels, address=self.address(), secrets=self.secrets())
 
 
 class SystemOutput(RegisteredOutput):

@@ -11,27 +11,10 @@ from typing import Any
 from urllib.parse import quote
 
 from chalicelib.clients.addresses import HostCheck
+from chalicelib.clients.connect import outcomes, parse
 from chalicelib.clients.connect.http import Answer, ConnectHttp
-from chalicelib.clients.connect.outcomes import (
-    AlreadyExists,
-    OutcomeUnknown,
-    no_usable_answer,
-    outcome_unknown,
-    read_error,
-    require_success,
-)
-from chalicelib.clients.connect.parse import (
-    ConnectRoot,
-    FieldError,
-    read_config,
-    read_config_hashes,
-    read_field_errors,
-    read_plugins,
-    read_root,
-    read_status,
-    read_statuses,
-    read_topics,
-)
+from chalicelib.clients.connect.outcomes import AlreadyExists, OutcomeUnknown
+from chalicelib.clients.connect.parse import ConnectRoot, FieldError
 from chalicelib.clients.connect.version import creates_stopped
 from chalicelib.clients.guarded_http import MEBIBYTE, READ_SECONDS, NoAnswer
 from chalicelib.domain.classify.classifier import classify, is_general
@@ -71,16 +54,15 @@ class Connect:
         self._sleep = sleep
 
     def close(self) -> None:
-        """Close the kept connections."""
         self._http.close()
 
     def root(self, deadline: Deadline) -> ConnectRoot:
         """Version and Kafka cluster id of the worker that answers."""
-        return read_root(self._get("/", deadline))
+        return parse.read_root(self._get("/", deadline))
 
     def plugins(self, deadline: Deadline) -> tuple[ConnectorPlugin, ...]:
         """The connector plug-ins of the worker that answers."""
-        return read_plugins(self._get("/connector-plugins", deadline))
+        return parse.read_plugins(self._get("/connector-plugins", deadline))
 
     def validate(self, class_name: str, config: Mapping[str, str], deadline: Deadline) -> tuple[FieldError, ...]:
         """The fields that the plug-in refuses; none when the config is valid. `config` must have a `name`.
@@ -94,29 +76,29 @@ class Connect:
         body = {**config, "connector.class": class_name}
         answer = self._query("PUT", path, deadline, body=body, seconds=VALIDATE_SECONDS)
         if answer.status == 200:
-            return read_field_errors(answer.body)
+            return parse.read_field_errors(answer.body)
         if answer.refusal and all(plugin.class_name != class_name for plugin in self.plugins(deadline)):
             raise Invalid("The Connect worker has no such plug-in. Install it on every worker.", code="PLUGIN_MISSING")
         hint = classify(answer.message, ConnectorKind.SINK if "Sink" in class_name else ConnectorKind.SOURCE)
-        raise read_error(answer) if is_general(hint) else Unavailable(hint.message)
+        raise outcomes.read_error(answer) if is_general(hint) else Unavailable(hint.message)
 
     def find_config(self, name: str, deadline: Deadline) -> dict[str, str] | None:
         """The connector's config, with references in place of secrets; None when it does not exist."""
         body = self._find(f"{_connector(name)}/config", deadline)
-        return None if body is None else read_config(body)
+        return None if body is None else parse.read_config(body)
 
     def find_status(self, name: str, deadline: Deadline) -> ConnectorStatus | None:
         """The connector and its tasks; None when it does not exist. A new one has no status yet: UNASSIGNED."""
         body = self._find(f"{_connector(name)}/status", deadline)
         if body is not None:
-            return read_status(name, body)
+            return parse.read_status(name, body)
         if self.find_config(name, deadline) is None:
             return None
         return ConnectorStatus(name=name, state="UNASSIGNED", worker_id=None, tasks=())
 
     def statuses(self, deadline: Deadline) -> dict[str, ConnectorStatus]:
         """All connectors by name, in one request. It is the view of the worker that answers: absence proves nothing."""
-        return read_statuses(self._get("/connectors?expand=status", deadline, max_bytes=EXPANDED_LIST_BYTES))
+        return parse.read_statuses(self._get("/connectors?expand=status", deadline, max_bytes=EXPANDED_LIST_BYTES))
 
     def statuses_and_configs(self, deadline: Deadline) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
         """The same, with the config hashes of the connectors that have names of ours, in one request.
@@ -125,7 +107,7 @@ class Connect:
         """
         path = "/connectors?expand=status&expand=info"
         body = self._get(path, deadline, max_bytes=EXPANDED_LIST_BYTES, tries=1)
-        return read_statuses(body), read_config_hashes(body)
+        return parse.read_statuses(body), parse.read_config_hashes(body)
 
     def topics(self, name: str, deadline: Deadline) -> frozenset[str] | None:
         """The topics that the connector has used; None when it does not exist or topic tracking is off."""
@@ -133,8 +115,8 @@ class Connect:
         if answer.refusal in (403, 404):
             return None
         if answer.status != 200:
-            raise read_error(answer)
-        return read_topics(name, answer.body)
+            raise outcomes.read_error(answer)
+        return parse.read_topics(name, answer.body)
 
     def create_stopped(self, name: str, config: Mapping[str, str], deadline: Deadline) -> None:
         """Create the connector without starting it. Before Connect 3.7 it is created, and stopped at once.
@@ -224,13 +206,13 @@ class Connect:
             try:
                 answer = self._http.send(method, path, deadline=deadline, body=body)
             except NoAnswer as lost:
-                raise outcome_unknown(late=lost.late) from None
+                raise outcomes.outcome_unknown(late=lost.late) from None
             except Unavailable:
                 if attempt == 0:
                     raise  # nothing was sent
                 break
             if answer.refusal != 409:
-                return require_success(answer, keys)
+                return outcomes.require_success(answer, keys)
             try:
                 if was_applied():
                     return None
@@ -240,12 +222,12 @@ class Connect:
                 self._pause(deadline)
             if deadline.passed:
                 break
-        raise outcome_unknown()
+        raise outcomes.outcome_unknown()
 
     def _get(self, path: str, deadline: Deadline, max_bytes: int = MEBIBYTE, tries: int = TRIES) -> object:
         body = self._find(path, deadline, max_bytes, tries)
         if body is None:
-            raise no_usable_answer()
+            raise outcomes.no_usable_answer()
         return body
 
     def _find(self, path: str, deadline: Deadline, max_bytes: int = MEBIBYTE, tries: int = TRIES) -> object | None:
@@ -255,7 +237,7 @@ class Connect:
             return answer.body
         if answer.refusal == 404:
             return None
-        raise read_error(answer)
+        raise outcomes.read_error(answer)
 
     def _query(
         self,
@@ -279,12 +261,12 @@ class Connect:
                 )
             except NoAnswer as lost:
                 if lost.late or last:
-                    raise no_usable_answer(late=lost.late) from None
+                    raise outcomes.no_usable_answer(late=lost.late) from None
             else:
                 if last or answer.refusal not in (409, 500):
                     return answer
             self._pause(deadline)
-        raise no_usable_answer()
+        raise outcomes.no_usable_answer()
 
     def _pause(self, deadline: Deadline) -> None:
         self._sleep(deadline.remaining(random.uniform(*_PAUSE_SECONDS)))  # noqa: S311 - jitter, not a secret

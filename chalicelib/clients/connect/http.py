@@ -26,7 +26,6 @@ class Answer:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the status is 2xx."""
         return 200 <= self.status < 300
 
     @property
@@ -46,17 +45,12 @@ class ConnectHttp:
     """Sends requests to the REST API of one Connect cluster."""
 
     def __init__(
-        self,
-        endpoint: OpenedEndpoint[ConnectAddress],
-        *,
-        check_host: HostCheck,
-        tls: Callable[[], ssl.SSLContext],
+        self, endpoint: OpenedEndpoint[ConnectAddress], *, check_host: HostCheck, tls: Callable[[], ssl.SSLContext]
     ) -> None:
         self._http = GuardedHttp(checked_base_url(endpoint.address.base_url), check_host=check_host, tls=tls)
         self._username, self._password = endpoint.address.username, endpoint.password
 
     def close(self) -> None:
-        """Close the kept connections. The object stays usable."""
         self._http.close()
 
     def send(

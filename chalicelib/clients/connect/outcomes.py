@@ -55,7 +55,6 @@ def read_error(answer: Answer) -> HeadgateError:
 
 
 def outcome_unknown(*, late: bool = False) -> OutcomeUnknown:
-    """The error for a change whose outcome is not known."""
     how = "did not answer in time" if late else "gave no definite answer"
     return OutcomeUnknown(f"Kafka Connect {how}, so whether it acted is unknown. Look again before repeating.")
 

@@ -1,8 +1,8 @@
 """Our sentences for the texts with which Connect and Debezium refuse a config value.
 
 Their texts quote values, so none of them is passed on. Sources: Kafka's ConfigDef and Connect 4.3, Debezium 3.6
-(`Field`, the configurations of the PostgreSQL and JDBC connectors). Texts about a database, which Debezium attaches to
-`database.hostname`, are left to the classifier.
+(`Field`, the configurations of the PostgreSQL and JDBC connectors). The classifier reads texts about a database, which
+Debezium attaches to `database.hostname`.
 """
 
 from chalicelib.domain.classify.classifier import classify, is_general

@@ -37,77 +37,65 @@ class FailureCode(StrEnum):
     READ_FAILED = "READ_FAILED"
 
 
-_MESSAGES: Mapping[FailureCode, tuple[Step, bool, str]] = {
-    FailureCode.URL_NOT_ALLOWED: (Step.CONNECT, False, "This installation may not contact that address."),
-    FailureCode.HOST_NOT_FOUND: (
-        Step.CONNECT,
-        True,
-        "The host name cannot be resolved. Check its spelling and the DNS.",
-    ),
-    FailureCode.HOST_UNREACHABLE: (
-        Step.CONNECT,
-        True,
-        "No route leads to the host. Check the address and the network.",
-    ),
+_MESSAGES: Mapping[FailureCode, str] = {
+    FailureCode.URL_NOT_ALLOWED: "This installation may not contact that address.",
+    FailureCode.HOST_NOT_FOUND: "The host name cannot be resolved. Check its spelling and the DNS.",
+    FailureCode.HOST_UNREACHABLE: "No route leads to the host. Check the address and the network.",
     FailureCode.CONNECTION_REFUSED: (
-        Step.CONNECT,
-        True,
-        "The host refuses connections on this port. Check the port and that the server runs.",
+        "The host refuses connections on this port. Check the port and that the server runs."
     ),
-    FailureCode.CONNECTION_LOST: (Step.CONNECT, True, "The server ended the connection before it was of use."),
-    FailureCode.CONNECTION_REJECTED: (
-        Step.AUTHENTICATE,
-        True,
-        "The server answered and refused the connection. Its own log says why.",
-    ),
-    FailureCode.TIMEOUT: (
-        Step.CONNECT,
-        True,
-        "The server did not answer in time. Check the address, firewalls and its load.",
-    ),
+    FailureCode.CONNECTION_LOST: "The server ended the connection before it was of use.",
+    FailureCode.TIMEOUT: "The server did not answer in time. Check the address, firewalls and its load.",
     FailureCode.TLS_FAILED: (
-        Step.CONNECT,
-        False,
-        "No encrypted connection as asked for. Check ssl_mode, the server's certificate and the CA.",
+        "No encrypted connection as asked for. Check ssl_mode, the server's certificate and the CA."
     ),
-    FailureCode.NOT_A_DATABASE: (
-        Step.CONNECT,
-        False,
-        "Something answers there, and it is not a database of this kind. Check the port.",
-    ),
-    FailureCode.AUTHENTICATION_FAILED: (Step.AUTHENTICATE, False, "The server refused the user name or the password."),
-    FailureCode.ACCESS_NOT_ALLOWED: (
-        Step.AUTHENTICATE,
-        False,
-        "The server does not allow this user to connect from this address.",
-    ),
-    FailureCode.DATABASE_NOT_FOUND: (Step.DATABASE, False, "The server has no database of that name."),
-    FailureCode.PERMISSION_DENIED: (Step.DATABASE, False, "The role lacks a privilege that is needed to look."),
-    FailureCode.TOO_MANY_CONNECTIONS: (
-        Step.DATABASE,
-        True,
-        "The server, the database or the role has no connection left.",
-    ),
+    FailureCode.NOT_A_DATABASE: "Something answers there, and it is not a database of this kind. Check the port.",
     FailureCode.NOT_ACCEPTING_CONNECTIONS: (
-        Step.CONNECT,
-        True,
-        "The server is starting, stopping or recovering and takes no connections now.",
+        "The server is starting, stopping or recovering and takes no connections now."
     ),
-    FailureCode.RESULT_TOO_LARGE: (Step.READ, False, "The server answered with more than is ever read at once."),
-    FailureCode.READ_FAILED: (Step.READ, True, "The server could not be read."),
+    FailureCode.CONNECTION_REJECTED: "The server answered and refused the connection. Its own log says why.",
+    FailureCode.AUTHENTICATION_FAILED: "The server refused the user name or the password.",
+    FailureCode.ACCESS_NOT_ALLOWED: "The server does not allow this user to connect from this address.",
+    FailureCode.DATABASE_NOT_FOUND: "The server has no database of that name.",
+    FailureCode.PERMISSION_DENIED: "The role lacks a privilege that is needed to look.",
+    FailureCode.TOO_MANY_CONNECTIONS: "The server, the database or the role has no connection left.",
+    FailureCode.RESULT_TOO_LARGE: "The server answered with more than is ever read at once.",
+    FailureCode.READ_FAILED: "The server could not be read.",
 }
-"""Each code's usual step, whether trying again may help, and its sentence."""
+_STEPS: Mapping[FailureCode, Step] = {
+    FailureCode.CONNECTION_REJECTED: Step.AUTHENTICATE,
+    FailureCode.AUTHENTICATION_FAILED: Step.AUTHENTICATE,
+    FailureCode.ACCESS_NOT_ALLOWED: Step.AUTHENTICATE,
+    FailureCode.DATABASE_NOT_FOUND: Step.DATABASE,
+    FailureCode.PERMISSION_DENIED: Step.DATABASE,
+    FailureCode.TOO_MANY_CONNECTIONS: Step.DATABASE,
+    FailureCode.RESULT_TOO_LARGE: Step.READ,
+    FailureCode.READ_FAILED: Step.READ,
+}
+"""The usual step of each code; `Step.CONNECT` for all others."""
+_FINAL = frozenset(
+    {
+        FailureCode.URL_NOT_ALLOWED,
+        FailureCode.TLS_FAILED,
+        FailureCode.NOT_A_DATABASE,
+        FailureCode.AUTHENTICATION_FAILED,
+        FailureCode.ACCESS_NOT_ALLOWED,
+        FailureCode.DATABASE_NOT_FOUND,
+        FailureCode.PERMISSION_DENIED,
+        FailureCode.RESULT_TOO_LARGE,
+    }
+)
+"""Codes for which trying again does not help."""
 
 
 class DatabaseFailure(Unavailable):
     """A database could not be read. `step` is where it happened.
 
-    `message` takes the place of the code's sentence where one database kind can say more.
+    `message` replaces the code's sentence where one kind of database can say more.
     """
 
     def __init__(self, code: FailureCode, step: Step | None = None, message: str | None = None) -> None:
-        usual_step, retryable, usual_message = _MESSAGES[code]
-        super().__init__(message or usual_message, code=code)
+        super().__init__(message or _MESSAGES[code], code=code)
         self.failure_code = code
-        self.step = step or usual_step
-        self.retryable = retryable
+        self.step = step or _STEPS.get(code, Step.CONNECT)
+        self.retryable = code not in _FINAL

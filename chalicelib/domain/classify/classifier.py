@@ -87,7 +87,7 @@ def _by_sqlstate(text: str, role: ConnectorKind) -> Hint | None:
 
 
 def _by_phrase(text: str, role: ConnectorKind) -> Hint | None:
-    for diagnosis, phrases in RULES:
+    for diagnosis, *phrases in RULES:
         if role in diagnosis and any(_contains(text, phrase) for phrase in phrases):
             return diagnosis[role]
     return None

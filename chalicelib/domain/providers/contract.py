@@ -26,38 +26,30 @@ class CaptureProvider(Protocol):
     @property
     def allowed_properties(self) -> AllowedProperties:
         """The connector keys that a pipeline's `properties` may set."""
-        ...
 
     def source_tables(self, found: Sequence[Any], source_id: str, now: datetime) -> Sequence[SourceTable]:
         """The tables that discovery has read, with what would go wrong in a capture: columns, topic collisions, all."""
-        ...
 
     def judge_readiness(self, facts: Any, pipeline: Pipeline | None, now: datetime, *, deployed: bool) -> Readiness:
         """Whether a capture will work: for a pipeline's own choices, or in general.
 
         `facts` were read for the pipeline's tables. `deployed`: its connector exists and may be running now.
         """
-        ...
 
     def unreachable_readiness(self, error: HeadgateError, now: datetime) -> Readiness:
         """The verdict on a source that could not be read; `error` says why, in our own words."""
-        ...
 
     def build_config(self, pipeline: Pipeline, source: Source, stream_cluster: StreamCluster) -> BuiltConfig:
         """The config of the source connector. A function of its arguments alone."""
-        ...
 
     def effective_options(self, pipeline: Pipeline) -> CaptureOptions:
         """The pipeline's options, with what is derived where nothing was chosen."""
-        ...
 
     def unique_claims(self, pipeline: Pipeline, source: Source) -> Sequence[str]:
         """Keys of what only one pipeline may use on the server, each `<what>/<where>/<name>`."""
-        ...
 
     def deletion_details(self, pipeline: Pipeline) -> Mapping[str, str]:
         """What stays in the source when the pipeline goes, by field, for its audit record."""
-        ...
 
 
 class TargetProvider(Protocol):
@@ -66,18 +58,14 @@ class TargetProvider(Protocol):
     @property
     def name_rules(self) -> Sequence[NameRule]:
         """What names of schemas and tables must not be, in the order in which it is said."""
-        ...
 
     def unsupported_columns(self, table: SourceTable) -> Sequence[str]:
         """The columns at which every delivery of the table to such a target stops."""
-        ...
 
     def judge_target(
         self, mappings: Sequence[tuple[TopicMapping, SourceTable]], options: DeliveryOptions, facts: Any
     ) -> DeliveryVerdict:
         """Whether the targets can take what the topics bring. `facts` were read for the targets of all mappings."""
-        ...
 
     def build_config(self, delivery: Delivery, destination: Destination) -> BuiltConfig:
         """The config of the sink connector. A function of its arguments alone. Raises Invalid."""
-        ...

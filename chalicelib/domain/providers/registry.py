@@ -12,10 +12,8 @@ _TARGET: Mapping[DatabaseProvider, TargetProvider] = {DatabaseProvider.POSTGRESQ
 
 
 def capture_provider(provider: DatabaseProvider) -> CaptureProvider:
-    """How such a database is captured from."""
     return _CAPTURE[provider]
 
 
 def target_provider(provider: DatabaseProvider) -> TargetProvider:
-    """How such a database is delivered to."""
     return _TARGET[provider]

@@ -44,7 +44,6 @@ class Plan:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is to be done."""
         return not (self.create or self.resume or self.pause or self.restart or self.stop or self.delete)
 
 

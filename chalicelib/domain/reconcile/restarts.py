@@ -137,7 +137,6 @@ def choose(before: Mapping[str, Restarts], after: Mapping[str, Restarts], now: d
 
 
 def with_attempt(restarts: Restarts, now: datetime) -> Restarts:
-    """The same after one more attempt."""
     return replace(restarts, count=restarts.count + 1, tried_at=now)
 
 

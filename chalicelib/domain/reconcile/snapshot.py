@@ -67,21 +67,12 @@ class ClusterSnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterView:
-    """A cluster as the last tick left it. `unreadable` says why Connect could not be read, when it could not.
+    """A cluster after the last tick. `unreadable` says why Connect could not be read, when it could not.
 
     `compared_at` is when configs were last compared. `write_id` is the write that stored this: a tick counts only if
-    that is still the last one.
-
-    `transitions` are those that were stored and not published yet, the oldest first. A transition says that a
-    connector has another state than in the snapshot before, or that its failures are of other kinds: which connector
-    of which resource, the state before and after, the reasons and kinds of hints, and when it was seen. The first
-    observation of a connector is a transition from nothing (`before` is None), its disappearance one to NOT_DEPLOYED.
-    Two are about the cluster itself: Connect cannot be read any more, and it can be read again. What stays the same
-    is none, whatever else is written about it (its worker, the next restart, drift).
-
-    They are stored by the write that makes a tick count, and removed after they were published: a crash between
-    repeats them and loses none. A snapshot that was only partly written counts as empty, so all of it is reported
-    from nothing again. There are at most `MAX_TRANSITIONS`.
+    that is still the last one. `transitions` are not published yet, the oldest first: the write that makes a tick count
+    stores them, and they are removed after they were published, so a crash between repeats them and loses none. A
+    snapshot that was only partly written counts as empty: then all of it is reported again, as first observations.
     """
 
     epoch: int = 0

@@ -9,9 +9,8 @@ from chalicelib.domain.names import ConnectorKind, parse_connector_name
 from chalicelib.domain.observation import Observation, ObservedState
 
 MAX_TRANSITIONS = 10_000
-"""Transitions that may wait to be published; those of the cluster itself have room for as many again.
-
-Connectors that find no room keep their old observation: they are seen to change when there is room.
+"""Transitions of connectors that may wait to be published, and as many of the cluster itself. Beyond that a connector
+keeps its old observation, so that a later tick sees it change.
 """
 
 _MAX_REASONS = 3
@@ -29,9 +28,11 @@ class ConnectState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transition:
-    """A change of one connector, or of the cluster when `connector` is None. See `ClusterView`.
+    """A connector has another state, or its failures are of other kinds. No other change is a transition.
 
-    `kinds` are the event types of its hints, `reasons` at most three sentences of ours. Neither contains foreign text.
+    `before` is None for the first observation, `after` NOT_DEPLOYED when the connector is absent. Without `connector`
+    it is about the cluster: Connect cannot be read any more, or can be read again. `kinds` are the event types of the
+    hints, `reasons` at most three sentences of ours; neither contains foreign text.
     """
 
     connector: str | None
@@ -52,11 +53,10 @@ def cluster_transition(before: str | None, after: str | None, now: datetime) -> 
     """One when Connect has become unreadable or readable again; both arguments say why it cannot be read, if so."""
     if (before is None) == (after is None):
         return ()
-    states = (ConnectState.READABLE, ConnectState.UNREADABLE)
-    if before is not None:
-        states = (ConnectState.UNREADABLE, ConnectState.READABLE)
-    reasons = () if after is None else (after,)
-    return (Transition(connector=None, before=states[0], after=states[1], reasons=reasons, at=now),)
+    if after is None:
+        return (Transition(connector=None, before=ConnectState.UNREADABLE, after=ConnectState.READABLE, at=now),)
+    reasons, state = (after,), ConnectState.UNREADABLE
+    return (Transition(connector=None, before=ConnectState.READABLE, after=state, reasons=reasons, at=now),)
 
 
 def connector_transitions(

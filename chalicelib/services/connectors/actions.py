@@ -31,7 +31,7 @@ class ConnectorAction:
 
 
 def deploy(action: ConnectorAction) -> None:
-    """Create the connector STOPPED, or adopt the one that an earlier attempt of ours has left."""
+    """Create the connector STOPPED, or adopt the one that an earlier attempt of ours has created."""
     config = action.config()
     if adopt(action, config):
         return
@@ -69,21 +69,6 @@ def update(action: ConnectorAction) -> None:
         action.connect.put_config(action.name, config, action.deadline)
 
 
-def pause(action: ConnectorAction) -> None:
-    """Pause the connector."""
-    _control(action, action.connect.pause)
-
-
-def resume(action: ConnectorAction) -> None:
-    """Resume the connector."""
-    _control(action, action.connect.resume)
-
-
-def restart(action: ConnectorAction) -> None:
-    """Restart the connector with all of its tasks."""
-    _control(action, action.connect.restart)
-
-
 def restart_task(action: ConnectorAction) -> None:
     """Restart one task."""
     require_task(action)
@@ -102,7 +87,7 @@ def require_task(action: ConnectorAction) -> None:
 
 
 def delete(action: ConnectorAction) -> None:
-    """Delete the connector if it exists and is ours. Another connector of the same name is left alone."""
+    """Delete the connector if it exists and is ours. Another connector of the same name is not touched."""
     if action.may_exist:
         remove_ours(action)
 
@@ -159,9 +144,9 @@ def _missing() -> Conflict:
 
 ACTIONS: Mapping[OperationKind, Callable[[ConnectorAction], None]] = {
     OperationKind.DEPLOY: deploy,
-    OperationKind.PAUSE: pause,
-    OperationKind.RESUME: resume,
-    OperationKind.RESTART: restart,
+    OperationKind.PAUSE: lambda action: _control(action, action.connect.pause),
+    OperationKind.RESUME: lambda action: _control(action, action.connect.resume),
+    OperationKind.RESTART: lambda action: _control(action, action.connect.restart),
     OperationKind.RESTART_TASK: restart_task,
     OperationKind.UPDATE_CONFIG: update,
     OperationKind.UPDATE_MAPPINGS: update,

@@ -1,4 +1,4 @@
-"""Deliveries, as the operations on connectors see them."""
+"""Deliveries as owners of sink connectors. What was written stays in the target."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,45 +13,46 @@ from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.providers.registry import target_provider
 from chalicelib.kit.adapters import adapter
 from chalicelib.services.connectors.delivery_checks import DatabaseDeliveryChecks
-from chalicelib.services.connectors.dependencies import DeliveryDependencies, DependencyLoader
-from chalicelib.services.connectors.owner import require_found
+from chalicelib.services.connectors.dependencies import DeliveryDependencies
+from chalicelib.services.connectors.owner import ConnectorOwner, require_found
 from chalicelib.services.connectors.target_claims import TargetClaims
 from chalicelib.stores.claims import Claims
-from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
+from chalicelib.stores.documents import find_together
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryConnector:
-    """A delivery's sink connector: its config, and what its operations write about the delivery."""
+class DeliveryConnector(ConnectorOwner[Delivery]):
+    """A delivery's sink connector: its config, its checks, and what its operations write besides the row."""
 
     store: Deliveries
-    dependencies: DependencyLoader
     destinations: Destinations
     pipelines: Pipelines
-    connects: ConnectClusters
     claims: Claims
     target_claims: TargetClaims
     checks: DatabaseDeliveryChecks
 
     def load_dependencies(self, resource: Delivery) -> DeliveryDependencies:
-        """Its destination, pipeline and workers."""
-        return self.dependencies.of_delivery(resource)
+        found = find_together(
+            (self.destinations, resource.destination_id),
+            (self.pipelines, resource.pipeline_id),
+            (self.connects, resource.connect_cluster_id),
+            (self.observations, resource.connect_cluster_id),
+        )
+        return DeliveryDependencies(*found)
 
     def check(self, context: RequestContext, resource: Delivery, deps: DeliveryDependencies) -> None:
-        """Everything that the preview judges, raised as errors."""
         self.checks.require(context, resource, deps, self.config(resource, deps))
 
     def config(self, resource: Delivery, deps: DeliveryDependencies) -> BuiltConfig:
-        """The sink connector's config, with references."""
         destination = require_found(deps.destination)
         return target_provider(destination.address.provider).build_config(resource, destination)
 
     def load(self, operation: Operation) -> Delivery | None:
-        """The delivery as it is stored, or as the deploy that is making it has drafted it."""
+        """The delivery as stored, or as the open deploy has drafted it."""
         stored = self.store.find(operation.resource_id)
         if stored is None and operation.kind is OperationKind.DEPLOY and not operation.step.settled:
             drafted: Delivery = adapter(Delivery).validate_python(operation.parameters["delivery"])
@@ -59,7 +60,6 @@ class DeliveryConnector:
         return stored
 
     def with_pending_change(self, operation: Operation, resource: Delivery) -> Delivery:
-        """The delivery with the operation's new mappings."""
         if operation.kind is not OperationKind.UPDATE_MAPPINGS:
             return resource
         mappings = adapter(tuple[TopicMapping, ...]).validate_python(operation.parameters["mappings"])
@@ -68,10 +68,7 @@ class DeliveryConnector:
     def on_requested(
         self, transaction: Transaction, operation: Operation, resource: Delivery, deps: DeliveryDependencies
     ) -> None:
-        """Take what an operation needs before Connect is asked: target tables; for a deploy also id, name, references.
-
-        Raises Conflict TARGET_TABLE_CONFLICT.
-        """
+        """Claim target tables; for a deploy also id, name and references. Raises Conflict TARGET_TABLE_CONFLICT."""
         destination = require_found(deps.destination)
         if operation.kind is OperationKind.UPDATE_MAPPINGS:
             both = (*resource.mappings, *self.with_pending_change(operation, resource).mappings)
@@ -86,7 +83,6 @@ class DeliveryConnector:
             self.connects.refer(transaction, resource.connect_cluster_id, +1)
 
     def on_deployed(self, transaction: Transaction, resource: Delivery, operation: Operation) -> Delivery:
-        """The delivery has a row from now on."""
         self.store.put_new(transaction, resource)
         self.claims.release(transaction, _draft_key(resource.id), operation.id)
         return resource
@@ -94,14 +90,13 @@ class DeliveryConnector:
     def on_changed(
         self, transaction: Transaction, before: Delivery, after: Delivery, deps: DeliveryDependencies
     ) -> None:
-        """Tables that are no longer written become free."""
+        """Release the tables that are no longer written."""
         if before.mappings != after.mappings:
             self.target_claims.claim(transaction, before, require_found(deps.destination), after.mappings)
 
     def on_failed(
         self, transaction: Transaction, operation: Operation, resource: Delivery, deps: DeliveryDependencies
     ) -> None:
-        """Give back what `on_requested` took."""
         if operation.kind is OperationKind.DEPLOY:
             self.claims.release(transaction, _draft_key(resource.id), operation.id)
             self._release_all(transaction, resource, deps)
@@ -110,16 +105,13 @@ class DeliveryConnector:
             self.target_claims.claim(transaction, refused, destination, resource.mappings)
 
     def on_deleted(self, transaction: Transaction, resource: Delivery, deps: DeliveryDependencies) -> None:
-        """Remove the row; what was written stays in the target."""
         self.store.remove(transaction, resource)
         self._release_all(transaction, resource, deps)
 
     def parent_id(self, resource: Delivery) -> str | None:
-        """Its destination."""
         return resource.destination_id
 
     def deletion_details(self, resource: Delivery) -> Mapping[str, Any]:
-        """The tables that keep what was written."""
         return {"kept": {"tables": [str(mapping.target) for mapping in resource.mappings]}}
 
     def deploying_operation(self, delivery_id: str) -> str | None:

@@ -1,8 +1,8 @@
 """Operations on connectors that survive a crash at any point.
 
 T1  one transaction: the operation's row, the resource's `open_operation`, audit "requested"
-E1  the effect on Kafka Connect (see `effects`); a created connector is STOPPED, so no row moves yet
-T2  one transaction: what the effect means for the resource, the operation settled, audit "success"
+E1  the change in Kafka Connect (`actions.py`); a created connector is STOPPED, so that it copies no row yet
+T2  one transaction: the resource after the change, the operation settled, audit "success"
 E2  resume, after a deploy
 
 A definite failure of E1 or T2 is undone and settled as failed. When the outcome is unknown the operation stays open,
@@ -10,83 +10,34 @@ and the next holder of its lease rolls it forward from what it observes (`servic
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from typing import Any, Generic
+from dataclasses import dataclass, replace
+from typing import Any
 
 from chalicelib.clients.connect.client import OutcomeUnknown
-from chalicelib.domain.access import Actor, RequestContext
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.audit import Outcome
 from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.health import Failure
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState, observe, unreadable
-from chalicelib.domain.operation import Operation, OperationKind, OperationStep
+from chalicelib.domain.operation import OperationKind, OperationStep
 from chalicelib.errors import Conflict, HeadgateError, StoreUnavailable, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
-from chalicelib.kit.ids import new_id
 from chalicelib.services.audit import AuditTrail, view
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.actions import ACTIONS, REQUIRED_BEFORE, ConnectorAction, remove_ours
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
+from chalicelib.services.connectors.operation_run import LEASE, NO_PARAMETERS, OperationRun, new_run
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
 from chalicelib.stores.leases import take_lease
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
 from chalicelib.stores.transaction import Transaction
 
-LEASE = timedelta(seconds=30)
-"""Longer than a request may last, so that no other worker takes over an operation that is still being carried out."""
-
 _SETTLE_SECONDS = 6.0
 _COMPENSATION_SECONDS = 5.0
 _SETTLE_ATTEMPTS = 4
 
-DESIRED_AFTER: Mapping[OperationKind, DesiredState] = {
-    OperationKind.DEPLOY: DesiredState.RUNNING,
-    OperationKind.PAUSE: DesiredState.PAUSED,
-    OperationKind.RESUME: DesiredState.RUNNING,
-}
-"""The desired state that an operation sets; the others leave it as it is."""
-
 _WRITES_CONFIG = (OperationKind.DEPLOY, OperationKind.UPDATE_CONFIG, OperationKind.UPDATE_MAPPINGS)
-
-
-NO_PARAMETERS: Mapping[str, Any] = {}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperationRequest(Generic[R]):
-    """An operation to begin. `draft` says that the resource has no row yet."""
-
-    context: RequestContext
-    owner: ConnectorOwner[R]
-    resource: R
-    deps: ConnectorDependencies
-    kind: OperationKind
-    parameters: Mapping[str, Any] = field(default_factory=lambda: NO_PARAMETERS)
-    draft: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperationRun(Generic[R]):
-    """An operation that is being carried out. `first_attempt` says that nothing of it has reached Connect yet."""
-
-    context: RequestContext
-    owner: ConnectorOwner[R]
-    operation: Operation
-    resource: R
-    deps: ConnectorDependencies
-    first_attempt: bool
-
-    @property
-    def intended(self) -> R:
-        """The resource as it will be, as far as its config depends on it."""
-        return self.owner.with_pending_change(self.operation, self.resource)
-
-    @property
-    def desired_after(self) -> DesiredState:
-        """The desired state once it has succeeded."""
-        return DESIRED_AFTER.get(self.operation.kind, self.resource.desired_state)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,26 +51,28 @@ class Lifecycle:
     clock: Clock
     sleep: Callable[[float], None]
 
-    def execute(self, request: OperationRequest[R]) -> R | None:
-        """Begin an operation and carry it out. The result is the resource as it is then; None when it was deleted.
+    def execute(
+        self,
+        context: RequestContext,
+        owner: ConnectorOwner[R],
+        resource: R,
+        deps: ConnectorDependencies,
+        kind: OperationKind,
+        *,
+        parameters: Mapping[str, Any] = NO_PARAMETERS,
+        draft: bool = False,
+    ) -> R | None:
+        """Begin an operation and carry it out; `draft`: the resource has no row yet.
 
-        `open_operation` in the result means that the outcome is unknown and will be settled later.
-        Raises Conflict OPERATION_IN_PROGRESS when another operation holds the resource.
+        The result is the resource after the operation, None when it was deleted. With `open_operation` the outcome is
+        unknown and will be settled later. Raises Conflict OPERATION_IN_PROGRESS while another operation is open.
         """
-        if request.resource.open_operation:
+        if resource.open_operation:
             raise _busy()
-        operation = self._operation(request)
-        run = OperationRun(
-            context=request.context,
-            owner=request.owner,
-            operation=operation,
-            resource=request.resource,
-            deps=request.deps,
-            first_attempt=True,
-        )
-        if require := REQUIRED_BEFORE.get(request.kind):
+        run = new_run(context, owner, resource, deps, kind, parameters, now=self.clock())
+        if require := REQUIRED_BEFORE.get(kind):
             require(self._action(run))
-        return self.carry_out(replace(run, resource=self._begin(request, operation)))
+        return self.carry_out(replace(run, resource=self._begin(run, draft=draft)))
 
     def carry_out(self, run: OperationRun[R]) -> R | None:
         """E1, T2, E2.
@@ -135,60 +88,38 @@ class Lifecycle:
             return run.resource
         return self._start_after_deploy(run, settled, action) if settled else None
 
-    def _operation(self, request: OperationRequest[R]) -> Operation:
-        now, resource, context = self.clock(), request.resource, request.context
-        return Operation(
-            id=new_id(),
-            kind=request.kind,
-            resource_type=request.owner.store.noun,
-            resource_id=resource.id,
-            connect_cluster_id=resource.connect_cluster_id,
-            connector_name=resource.connector_name,
-            config_hash=resource.config_hash,
-            actor_id=context.actor.id,
-            actor_email=context.actor.email,
-            actor_via=context.actor.via,
-            correlation_id=context.correlation_id,
-            step=OperationStep.REQUESTED,
-            lease_until=now + LEASE,
-            parameters=request.parameters,
-            created_at=now,
-        )
-
-    def _begin(self, request: OperationRequest[R], operation: Operation) -> R:
-        """T1; the resource, held by the operation."""
-        owner, kind = request.owner, request.kind
-        held = replace(request.resource, open_operation=operation.opened)
-        transaction = Transaction()
+    def _begin(self, run: OperationRun[R], *, draft: bool) -> R:
+        """T1; returns the resource with its open operation."""
+        owner, operation, transaction = run.owner, run.operation, Transaction()
+        resource = replace(run.resource, open_operation=operation.opened)
         self.operations.put_new(transaction, operation)
-        if not request.draft:
-            held = owner.store.save(transaction, held)
-        owner.on_requested(transaction, operation, held, request.deps)
-        self.observations.bump(transaction, held.connect_cluster_id)
-        self._audit(transaction, request.context, owner, operation, held, Outcome.REQUESTED)
+        if not draft:
+            resource = owner.store.save(transaction, resource)
+        owner.on_requested(transaction, operation, resource, run.deps)
+        self.observations.bump(transaction, resource.connect_cluster_id)
+        self._audit(transaction, run, Outcome.REQUESTED)
         try:
             transaction.commit()
         except WriteConflict as conflict:
-            if conflict.label == f"{owner.store.noun}.changed":
-                raise self._conflict_reason(owner, held, kind) from conflict
-            raise
-        return held
+            noun = owner.store.noun
+            if conflict.label != f"{noun}.changed":
+                raise
+            if operation.kind is OperationKind.DELETE and owner.store.references(resource.id):
+                message = f"This {noun} has deliveries. Delete them first."
+                raise Conflict(message, code="RESOURCE_IN_USE") from conflict
+            raise _busy() from conflict
+        return resource
 
     def _action(self, run: OperationRun[R]) -> ConnectorAction:
-        cluster, intended = require_found(run.deps.connect_cluster), run.intended
-
-        def config() -> Mapping[str, str]:
-            return self.clients.for_connect(cluster, run.owner.config(intended, run.deps))
-
-        operation = run.operation
+        cluster, intended, operation = require_found(run.deps.connect_cluster), run.intended, run.operation
+        deletes_draft = operation.kind is OperationKind.DELETE and run.resource.desired_state is DesiredState.DRAFT
         return ConnectorAction(
             connect=self.clients.connect(cluster),
             name=operation.connector_name,
-            config=config,
+            config=lambda: self.clients.for_connect(cluster, run.owner.config(intended, run.deps)),
             check=lambda _: run.owner.check(run.context, intended, run.deps),
             task=operation.parameters.get("task"),
-            may_exist=run.resource.desired_state is not DesiredState.DRAFT
-            or operation.kind is not OperationKind.DELETE,
+            may_exist=not deletes_draft,
             deadline=run.context.deadline,
         )
 
@@ -207,15 +138,12 @@ class Lifecycle:
 
     def _observe_before_settling(self, run: OperationRun[R], action: ConnectorAction) -> Observation | None:
         """The observation that T2 stores; None after a deletion."""
-        match run.operation.kind:
-            case OperationKind.DELETE:
-                return None
-            case OperationKind.DEPLOY:
-                return Observation(
-                    state=ObservedState.STOPPED, observed_at=self.clock(), reasons=("It was just created.",)
-                )
-            case _:
-                return self._look(action, run.desired_after)
+        if run.operation.kind is OperationKind.DELETE:
+            return None
+        if run.operation.kind is OperationKind.DEPLOY:
+            reasons = ("It was just created.",)
+            return Observation(state=ObservedState.STOPPED, observed_at=self.clock(), reasons=reasons)
+        return self._look(action, run.desired_after)
 
     def _settle(self, run: OperationRun[R], seen: Observation | None) -> R | None:
         """T2. A resource that was written meanwhile is read again."""
@@ -238,23 +166,22 @@ class Lifecycle:
         done = replace(run.operation, step=OperationStep.SUCCEEDED, finished_at=self.clock())
         self.operations.save(transaction, done)
         self.observations.bump(transaction, run.resource.connect_cluster_id)
-        self._audit(transaction, run.context, run.owner, run.operation, run.resource, Outcome.SUCCESS, after=result)
+        self._audit(transaction, run, Outcome.SUCCESS, after=result)
         transaction.commit()
         return result
 
     def _write_result(self, transaction: Transaction, run: OperationRun[R], seen: Observation | None) -> R | None:
-        owner, resource, kind = run.owner, run.resource, run.operation.kind
+        owner, resource, kind, new_hash = run.owner, run.resource, run.operation.kind, run.resource.config_hash
         if kind is OperationKind.DELETE:
             owner.on_deleted(transaction, resource, run.deps)
             return None
-        writes_config = kind in _WRITES_CONFIG
+        if kind in _WRITES_CONFIG:
+            new_hash = config_hash(owner.config(run.intended, run.deps).config)
         after = replace(
             run.intended,
             desired_state=run.desired_after,
             observation=seen,
-            config_hash=config_hash(owner.config(run.intended, run.deps).config)
-            if writes_config
-            else resource.config_hash,
+            config_hash=new_hash,
             open_operation=None,
             last_error=None,
             version=resource.version + 1,
@@ -301,7 +228,6 @@ class Lifecycle:
                 return
 
     def _commit_failure(self, run: OperationRun[R], error: HeadgateError) -> None:
-        """The reason is stored on the resource and in the audit trail."""
         now, owner, resource = self.clock(), run.owner, run.resource
         ended: dict[str, Any] = {"error_code": error.code, "error_message": error.message, "finished_at": now}
         transaction = Transaction()
@@ -311,11 +237,11 @@ class Lifecycle:
             owner.store.save(transaction, replace(stored, open_operation=None, last_error=failure))
         owner.on_failed(transaction, run.operation, resource, run.deps)
         self.observations.bump(transaction, resource.connect_cluster_id)
-        self._audit(transaction, run.context, owner, run.operation, resource, Outcome.FAILED, error=error)
+        self._audit(transaction, run, Outcome.FAILED, error=error)
         transaction.commit()
 
     def _start_after_deploy(self, run: OperationRun[R], settled: R, action: ConnectorAction) -> R:
-        """E2, and a short observation. What goes wrong here is finished by a tick."""
+        """E2, and a short observation. After an error a tick resumes the connector."""
         if run.operation.kind is not OperationKind.DEPLOY or settled.desired_state is not DesiredState.RUNNING:
             return settled
         try:
@@ -323,13 +249,11 @@ class Lifecycle:
             seen = self._look(action, settled.desired_state)
         except HeadgateError as error:
             seen = unreadable(error.message, self.clock())
-        transaction = Transaction()
+        observed = replace(settled, observation=seen)
         try:
-            noted = run.owner.store.save(transaction, replace(settled, observation=seen))
-            transaction.commit()
+            return run.owner.store.save_alone(observed)
         except (WriteConflict, StoreUnavailable):
-            return replace(settled, observation=seen)
-        return noted
+            return observed
 
     def _look(self, action: ConnectorAction, desired: DesiredState) -> Observation:
         """Ask until the connector is as desired or has failed, for a few seconds at most."""
@@ -340,23 +264,22 @@ class Lifecycle:
                 seen = observe(action.connect.find_status(action.name, action.deadline), now=self.clock())
             except HeadgateError as error:
                 return unreadable(error.message, self.clock())
-            if seen.state in (expected, ObservedState.FAILED) or _has_failed_task(seen) or until.passed:
+            # A failed task does not recover; every other reason for DEGRADED may pass within seconds.
+            failed_task = seen.connector is not None and any(task.state == "FAILED" for task in seen.connector.tasks)
+            if seen.state in (expected, ObservedState.FAILED) or failed_task or until.passed:
                 return seen
             self.sleep(0.25)
 
     def _audit(
         self,
         transaction: Transaction,
-        context: RequestContext,
-        owner: ConnectorOwner[R],
-        operation: Operation,
-        resource: R,
+        run: OperationRun[R],
         outcome: Outcome,
         *,
         after: R | None = None,
         error: HeadgateError | None = None,
     ) -> None:
-        actor = Actor(id=operation.actor_id, email=operation.actor_email, role=None, via=operation.actor_via)
+        owner, operation, resource = run.owner, run.operation, run.resource
         details: Mapping[str, Any] | None = view(after) if after else None
         if error:
             details = {"error": {"code": error.code, "message": error.message}}
@@ -364,7 +287,7 @@ class Lifecycle:
             details = owner.deletion_details(resource)
         self.audit.record(
             transaction,
-            replace(context, actor=actor, correlation_id=operation.correlation_id),
+            replace(run.context, actor=operation.actor, correlation_id=operation.correlation_id),
             f"{owner.store.noun}.{operation.kind}",
             resource.id,
             outcome=outcome,
@@ -372,12 +295,6 @@ class Lifecycle:
             after=details,
             parent_id=owner.parent_id(resource),
         )
-
-    def _conflict_reason(self, owner: ConnectorOwner[R], resource: R, kind: OperationKind) -> HeadgateError:
-        if kind is OperationKind.DELETE and owner.store.references(resource.id):
-            noun = owner.store.noun
-            return Conflict(f"This {noun} has deliveries. Delete them first.", code="RESOURCE_IN_USE")
-        return _busy()
 
 
 def _busy() -> Conflict:
@@ -388,8 +305,3 @@ def _busy() -> Conflict:
 
 def _still_open() -> OutcomeUnknown:
     return OutcomeUnknown("The outcome is not known yet. Headgate looks again and settles it.")
-
-
-def _has_failed_task(seen: Observation) -> bool:
-    """A failed task stays failed; every other reason for DEGRADED may pass within seconds."""
-    return seen.connector is not None and any(task.state == "FAILED" for task in seen.connector.tasks)

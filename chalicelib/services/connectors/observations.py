@@ -32,17 +32,14 @@ class ObservationReader:
     clients: ClientFactory
     clock: Clock
 
-    def latest(self, resources: Sequence[R], known: Views = NO_VIEWS) -> tuple[R, ...]:
-        """The resources with the newest observation that is stored: one read for any number of them.
-
-        No read for drafts, and for clusters whose views the caller has read (`known`).
-        """
-        unread = {one.connect_cluster_id for one in resources if not _is_draft(one)} - known.keys()
-        views = {**known, **self.observations.read(unread)}
+    def latest(self, resources: Sequence[R], loaded: Views = NO_VIEWS) -> tuple[R, ...]:
+        """The resources with their newest stored observations: one read, without drafts and the views in `loaded`."""
+        unread = {one.connect_cluster_id for one in resources if not _is_draft(one)} - loaded.keys()
+        views = {**loaded, **self.observations.read(unread)}
         return tuple(self._with_observation(one, views.get(one.connect_cluster_id)) for one in resources)
 
     def now(self, context: RequestContext, resource: R, cluster: ConnectCluster) -> R:
-        """The resource with what Connect says about its connector now; UNKNOWN when Connect cannot be read."""
+        """The resource with its connector's state in Connect now; UNKNOWN when Connect cannot be read."""
         if _is_draft(resource):
             return replace(resource, observation=_not_deployed(self.clock()))
         try:
@@ -64,7 +61,6 @@ def _is_draft(resource: Pipeline | Delivery) -> bool:
 
 
 def _seen_by_tick(view: ClusterView | None, connector: str) -> Observation | None:
-    """What the last tick says about one connector."""
     if view is None or view.observed_at is None:
         return None
     if view.unreadable:

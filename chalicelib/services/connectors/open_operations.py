@@ -9,12 +9,12 @@ from chalicelib.domain.operation import MOST_DEFECTS, Operation, OperationStep
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.log import failure, get_logger
-from chalicelib.services.connectors.lifecycle import LEASE, Lifecycle, OperationRun
+from chalicelib.services.connectors.lifecycle import Lifecycle
+from chalicelib.services.connectors.operation_run import LEASE, OperationRun
 from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.services.connectors.plan_executor import isolated, within
 from chalicelib.stores.leases import take_lease
 from chalicelib.stores.operations import Operations
-from chalicelib.stores.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,14 +45,13 @@ class OpenOperations:
                 self._count_defect(leased, deadline)
 
     def _finish(self, leased: Operation, deadline: Deadline) -> None:
-        run = self._run(leased, deadline)
-        if run is None:
-            self._close(leased)
-        else:
+        if run := self._run(leased, deadline):
             self.lifecycle.carry_out(run)
+        else:
+            self.operations.save_alone(replace(leased, step=OperationStep.FAILED, finished_at=self.clock()))
 
     def _run(self, operation: Operation, deadline: Deadline) -> OperationRun[Any] | None:
-        """What is left to do; None when the resource does not exist any more."""
+        """The run that continues the operation; None when the resource does not exist any more."""
         owner = self.owners[operation.resource_type]
         resource = owner.load(operation)
         if resource is None:
@@ -79,11 +78,4 @@ class OpenOperations:
             error = HeadgateError("A defect of Headgate stopped this. Its log holds the details.")
             self.lifecycle.settle_failed(run, error)
             return
-        transaction = Transaction()
-        self.operations.save(transaction, counted)
-        transaction.commit()
-
-    def _close(self, operation: Operation) -> None:
-        transaction = Transaction()
-        self.operations.save(transaction, replace(operation, step=OperationStep.FAILED, finished_at=self.clock()))
-        transaction.commit()
+        self.operations.save_alone(counted)

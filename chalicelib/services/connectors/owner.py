@@ -1,8 +1,9 @@
 """What the operations on connectors need of a resource that owns one: a pipeline or a delivery."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig, config_hash
@@ -12,74 +13,73 @@ from chalicelib.domain.operation import Operation
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
+from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.documents import Documents
+from chalicelib.stores.observations import Observations
 from chalicelib.stores.transaction import Transaction
 
 R = TypeVar("R", Pipeline, Delivery)
 T = TypeVar("T")
 
 
-class ConnectorOwner(Protocol[R]):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorOwner(Generic[R]):
     """One kind of resource that owns a connector. `deps` is always what its own `load_dependencies` returned."""
 
-    @property
-    def store(self) -> Documents[R]:
-        """Where the resources are stored."""
-        ...
+    store: Documents[R]
+    connects: ConnectClusters
+    observations: Observations
 
+    @abstractmethod
     def load_dependencies(self, resource: R) -> ConnectorDependencies:
         """What the resource refers to, as stored now."""
-        ...
 
+    @abstractmethod
     def check(self, context: RequestContext, resource: R, deps: Any) -> None:
         """Everything that must hold before the connector is created or gets another config. Raises what does not."""
-        ...
 
+    @abstractmethod
     def config(self, resource: R, deps: Any) -> BuiltConfig:
         """The connector's config with references, and the credentials that it refers to."""
-        ...
 
     def load(self, operation: Operation) -> R | None:
         """The resource of an operation, as stored, or as the operation drafted it."""
-        ...
+        return self.store.find(operation.resource_id)
 
     def with_pending_change(self, operation: Operation, resource: R) -> R:
         """The resource as it will be when the operation has succeeded, as far as its config depends on it."""
-        ...
+        return resource
 
     def on_requested(self, transaction: Transaction, operation: Operation, resource: R, deps: Any) -> None:
         """T1: take what the operation needs besides the resource's own row."""
-        ...
 
     def on_deployed(self, transaction: Transaction, resource: R, operation: Operation) -> R:
         """T2 of a deploy: write the resource."""
-        ...
+        return self.store.save(transaction, resource)
 
     def on_changed(self, transaction: Transaction, before: R, after: R, deps: Any) -> None:
         """T2 of every other change: write what it means besides the resource's own row."""
-        ...
 
     def on_failed(self, transaction: Transaction, operation: Operation, resource: R, deps: Any) -> None:
         """T2 of a failure: give back what `on_requested` took."""
-        ...
 
+    @abstractmethod
     def on_deleted(self, transaction: Transaction, resource: R, deps: Any) -> None:
         """T2 of a deletion: remove the row, its name, its claims and its references."""
-        ...
 
     def parent_id(self, resource: R) -> str | None:
         """The resource whose audit trail it belongs to as well."""
-        ...
+        return None
 
+    @abstractmethod
     def deletion_details(self, resource: R) -> Mapping[str, Any]:
-        """What the audit record of its deletion names besides the resource: everything that stays behind."""
-        ...
+        """What the audit record of its deletion names besides the resource: everything that is not deleted."""
 
 
 def outdated(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies) -> bool:
     """Whether the connector would get another config today than it got, because what it is made of has changed.
 
-    A draft has none yet, and what an open operation sets is not known before it is settled.
+    Not for a draft, which has no config yet, nor during an operation, which may write one.
     """
     if resource.desired_state is DesiredState.DRAFT or resource.open_operation:
         return False
@@ -110,7 +110,7 @@ def require_deployed(resource: Pipeline | Delivery) -> None:
 
 
 def require_found(referred: T | None) -> T:
-    """What a resource refers to cannot go before it does; but both may go during a request. Raises NotFound."""
+    """A reference, which may be missing when it and the resource are deleted during a request. Raises NotFound."""
     if referred is None:
         raise NotFound("This was deleted meanwhile.")
     return referred

@@ -1,7 +1,7 @@
-"""What a tick does about a plan: a bounded number of steps, each isolated, each after reading again.
+"""Carries out the plan of a tick: a bounded number of isolated steps.
 
-A plan is made of what was read at little cost and may be out of date. So nothing is done on the plan alone: the
-cluster's registration and the resource are read again, consistently, and the connector has to carry our marker.
+A plan is made from reads that may be out of date. So before each step the cluster's registration and the resource are
+read again, consistently, and the connector has to carry our owner marker.
 """
 
 import random
@@ -32,7 +32,7 @@ from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.transaction import Transaction
 
 STEPS_PER_TICK = 10
-"""Steps beside restarts, which have a bound of their own (`RESTARTED_PER_TICK`)."""
+"""Steps other than restarts, which have a bound of their own (`RESTARTED_PER_TICK`)."""
 
 STEP_SECONDS = 20.0
 
@@ -52,7 +52,7 @@ class PlanExecutor:
     def carry_out(
         self, cluster: ConnectCluster, plan: Plan, desired: Mapping[str, DesiredConnector], deadline: Deadline
     ) -> None:
-        """Do what the plan says. Nothing at all when the cluster's registration is no longer what it was made with."""
+        """Do what the plan says; nothing when the cluster's registration has changed since it was made."""
         if plan.idle:
             return
         current = self.connects.find(cluster.id)
@@ -76,7 +76,7 @@ class PlanExecutor:
                 step()
 
     def _create(self, cluster: ConnectCluster, owned: "OwnedConnectors", desired: DesiredConnector) -> None:
-        """Create a connector again that is desired and was missing twice, if reading it alone confirms that it is."""
+        """Create a desired connector again that was missing twice, if it is still missing when it is read alone."""
         owner = self.owners[desired.resource_type]
         resource = self._without_operation(desired)
         if resource is None:
@@ -92,7 +92,7 @@ class PlanExecutor:
         self._audit(context, owner, "recreate", resource)
 
     def _store_config_hash(self, owner: ConnectorOwner[Any], resource: Any, new_hash: str) -> Any:
-        """Store which config Connect is about to be sent, where it is not the one that it was sent before."""
+        """Store the hash of the config that is going to be sent to Connect, if it is another one than before."""
         if resource.config_hash == new_hash:
             return resource
         transaction = Transaction()
@@ -102,7 +102,7 @@ class PlanExecutor:
         return saved
 
     def _pause_or_resume(self, owned: "OwnedConnectors", act: Act, name: str, desired: DesiredConnector) -> None:
-        """Pause or resume a connector, if that is still what people desire."""
+        """Pause or resume a connector, if that is still desired."""
         resource = self._without_operation(desired)
         if resource is not None and resource.desired_state is desired.desired_state:
             owned.do(act, name)
@@ -116,10 +116,10 @@ class PlanExecutor:
             self._audit(owned.context(), self.owners[desired.resource_type], "restart_failed", resource)
 
     def _quarantine(self, owned: "OwnedConnectors", act: Act, name: str) -> None:
-        """Stop or delete an orphan, if it is one of this installation's and its resource, read again, agrees.
+        """Stop or delete an orphan, if this installation has created it and its resource needs no connector.
 
-        A connector that the audit trail does not know belongs to another installation on the same workers; one
-        that is desired may be seen here as well because its workers are registered twice.
+        Without an audit record it belongs to another installation on the same workers. A desired connector may be an
+        orphan of this cluster when its workers are registered twice.
         """
         parsed = parse_connector_name(name)
         if parsed is None:
@@ -152,7 +152,7 @@ class PlanExecutor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnedConnectors:
-    """Touches connectors that carry our marker, and no others."""
+    """Changes connectors that carry our owner marker, and no others."""
 
     connect: Connect
     deadline: Deadline
@@ -166,13 +166,13 @@ class OwnedConnectors:
         return True
 
     def context(self) -> RequestContext:
-        """The context of something that Headgate does without being asked."""
+        """The context of an action without a request."""
         return RequestContext(actor=SYSTEM, correlation_id=new_id(), deadline=within(self.deadline))
 
 
 @contextmanager
 def isolated() -> Iterator[None]:
-    """An error in here stops nothing else of the tick; the next tick sees its cause again."""
+    """Stops errors, so that the rest of the tick goes on; the next tick sees their cause again."""
     try:
         yield
     except HeadgateError:
@@ -187,7 +187,7 @@ def within(deadline: Deadline) -> Deadline:
 
 
 def shuffled(items: Iterable[T]) -> list[T]:
-    """In random order: where only some are handled, those that always fail must not keep out the others."""
-    drawn = list(items)
-    random.shuffle(drawn)
-    return drawn
+    """In random order: when only some are handled, those that always fail must not exclude the others."""
+    result = list(items)
+    random.shuffle(result)
+    return result

@@ -28,7 +28,6 @@ from chalicelib.services.connectors.plan_executor import PlanExecutor, isolated,
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
-from chalicelib.stores.transaction import Transaction
 
 _MAX_CLUSTERS = 500
 
@@ -40,17 +39,9 @@ def log_transitions(cluster_id: str, transitions: Sequence[Transition]) -> None:
     """One line for each."""
     for one in transitions:
         resource_type, resource_id = one.resource or ("connect_cluster", cluster_id)
-        details = {
-            "connect_cluster_id": cluster_id,
-            "resource_type": resource_type,
-            "resource_id": resource_id,
-            "connector": one.connector,
-            "before": one.before,
-            "after": one.after,
-            "kinds": one.kinds,
-            "reasons": one.reasons,
-            "at": rfc3339(one.at),
-        }
+        details = {"connect_cluster_id": cluster_id, "resource_type": resource_type, "resource_id": resource_id}
+        details |= {name: getattr(one, name) for name in ("connector", "before", "after", "kinds", "reasons")}
+        details["at"] = rfc3339(one.at)
         get_logger().info("observed state changed", extra=details)
 
 
@@ -77,14 +68,14 @@ class Tick:
         return len(clusters) * per_minute
 
     def run(self, cluster_id: str, deadline: Deadline) -> None:
-        """One tick of one cluster. Does nothing when the cluster is gone, or when another tick was faster."""
+        """One tick of one cluster. Does nothing when the cluster was deleted, or when another tick was faster."""
         cluster, view = self.observations.cluster_and_view(cluster_id, self.connects)
         if cluster is None:
             return
         result = digest(view, self.look(cluster, view, deadline), now=self.clock())
         stored = self.observations.write(cluster_id, result.view, changed=result.changed)
         if stored is None:
-            return  # Another tick acts, and what this one has read is not true any more.
+            return  # Another tick acts, and what this one has read is out of date.
         self.publish(cluster_id, stored)
         self.carry_out(cluster, result, deadline)
 
@@ -126,8 +117,8 @@ class Tick:
     def _ask(self, cluster: ConnectCluster, connect: Connect, view: ClusterView, deadline: Deadline) -> ConnectSnapshot:
         """Statuses, and now and then the hashes of configs, when no change of what is desired is being carried out.
 
-        Where secrets are inline in configs, those are not asked for: what Headgate sent is only known by its
-        references, and no hash of a secret may be kept.
+        Configs with inline secrets are not read: Headgate hashes the config with references, and stores no hash of a
+        secret.
         """
         now, hashes = self.clock(), None
         may_compare = view.settled and cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER
@@ -147,10 +138,10 @@ class Tick:
     def _complete_registration(self, cluster: ConnectCluster, connect: Connect, deadline: Deadline) -> None:
         """Store what could not be read when the cluster was registered. Where that fails, a later tick does it."""
         with suppress(HeadgateError, WriteConflict):
-            root, transaction = connect.root(deadline), Transaction()
-            known = replace(cluster, connect_version=root.version, kafka_cluster_id=root.kafka_cluster_id)
-            self.connects.save(transaction, known)
-            transaction.commit()
+            root = connect.root(deadline)
+            self.connects.save_alone(
+                replace(cluster, connect_version=root.version, kafka_cluster_id=root.kafka_cluster_id)
+            )
 
     def _desired(self, cluster_id: str) -> dict[str, DesiredConnector]:
         return {
@@ -171,8 +162,8 @@ def _ours(
 ) -> dict[str, ConnectorStatus]:
     """The connectors with names of ours: those desired, then the others in random order.
 
-    Only a bounded number of the others is handled in a tick, and those of another installation never go away: in a
-    fixed order they could keep out the rest for ever.
+    A tick handles a bounded number of the others. In a fixed order, connectors of another installation, which are never
+    removed, could use up that number in every tick.
     """
     others = shuffled(name for name in statuses if name not in desired and parse_connector_name(name))
     return {name: statuses[name] for name in (*(name for name in statuses if name in desired), *others)}

@@ -1,6 +1,4 @@
-"""What a Connect cluster says of a connector before it exists: is the plug-in there, is the config accepted, and are
-its workers on the Kafka that is meant.
-"""
+"""Checks by a Connect cluster before a connector exists: its plug-in, its config, and the Kafka of the workers."""
 
 from collections.abc import Mapping
 from contextlib import closing
@@ -19,13 +17,12 @@ _BROKERS_SECONDS = 4.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
-    """Connect's verdict on a config, in our words."""
+    """The errors that Connect found in a config, in our words."""
 
     errors: tuple[Mapping[str, Any], ...]
 
     @property
     def error_count(self) -> int:
-        """How many fields are wrong."""
         return len(self.errors)
 
 
@@ -38,8 +35,8 @@ class ConnectorValidation:
     def require_same_kafka(self, context: RequestContext, stream: StreamCluster, cluster: ConnectCluster) -> None:
         """Raise Invalid when the workers run on another Kafka than the stream cluster.
 
-        Registering compares them too, but whoever did not answer then is known later, or is asked here. Brokers that
-        only Connect can reach prove nothing.
+        Registering compares them too, but a cluster that did not answer then has to be asked here. Brokers that only
+        Connect can reach are accepted.
         """
         workers = cluster.kafka_cluster_id or self.clients.connect(cluster).root(context.deadline).kafka_cluster_id
         brokers = stream.kafka_cluster_id or self._brokers(context, stream)
@@ -56,13 +53,13 @@ class ConnectorValidation:
             )
 
     def validate(self, context: RequestContext, cluster: ConnectCluster, name: str, built: BuiltConfig) -> Validation:
-        """What Connect has against the config of a connector of that name."""
+        """Let Connect validate the config for a connector of that name."""
         sent = {**self.clients.for_connect(cluster, built), "name": name}
         errors = self.clients.connect(cluster).validate(built.connector_class, sent, context.deadline)
         return Validation(errors=tuple({"field": error.field, "messages": list(error.messages)} for error in errors))
 
     def require_valid(self, context: RequestContext, cluster: ConnectCluster, name: str, built: BuiltConfig) -> None:
-        """Raise CONNECTOR_CONFIG_INVALID when Connect has anything against the config."""
+        """Raise CONNECTOR_CONFIG_INVALID when Connect finds an error in the config."""
         verdict = self.validate(context, cluster, name, built)
         if verdict.error_count:
             raise Invalid(

@@ -7,46 +7,46 @@ from tests.support.waiting import eventually
 
 def test_a_connector_created_stopped_becomes_stopped_and_contacts_nothing(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
-    answer = connect.create(config)
-    assert answer.status_code == 201
-    assert answer.headers["Location"].endswith(f"/connectors/{config['name']}")
-    assert answer.json() == {"name": config["name"], "config": config, "tasks": [], "type": "source"}
-    connect.reach(config["name"], "STOPPED")
+    response = connect.create(config)
+    assert response.status_code == 201
+    assert response.headers["Location"].endswith(f"/connectors/{config['name']}")
+    assert response.json() == {"name": config["name"], "config": config, "tasks": [], "type": "source"}
+    connect.wait_for_states(config["name"], "STOPPED")
     assert shop.slots() == {}
 
 
 def test_right_after_creation_there_may_be_no_status_yet(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config)
-    answer = connect.call("GET", f"/connectors/{config['name']}/status")
-    if answer.status_code != 200:
-        word = f"No status found for connector {config['name']}"
-        assert answer.json() == {"error_code": 404, "message": word}
-    connect.reach(config["name"], "STOPPED")
+    response = connect.call("GET", f"/connectors/{config['name']}/status")
+    if response.status_code != 200:
+        message = f"No status found for connector {config['name']}"
+        assert response.json() == {"error_code": 404, "message": message}
+    connect.wait_for_states(config["name"], "STOPPED")
 
 
 def test_a_connector_created_without_initial_state_runs(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     assert connect.create(config, state=None).status_code == 201
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
 
 
 def test_a_connector_created_paused_has_no_task(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config, state="PAUSED")
-    connect.reach(config["name"], "PAUSED")
+    connect.wait_for_states(config["name"], "PAUSED")
 
 
 def test_a_second_creation_is_a_conflict_even_with_another_configuration(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config)
-    answer = connect.create({**config, "tasks.max": "2"})
-    assert answer.status_code == 409
-    assert answer.json()["message"] == f"Connector {config['name']} already exists"
+    response = connect.create({**config, "tasks.max": "2"})
+    assert response.status_code == 409
+    assert response.json()["message"] == f"Connector {config['name']} already exists"
     assert connect.call("GET", f"/connectors/{config['name']}/config").json() == config
 
 
-def test_unknown_keys_are_kept_and_references_are_shown_as_they_were_given(shop: Shop, connect: ConnectView) -> None:
+def test_unknown_keys_are_stored_and_references_are_returned_unchanged(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config)
     shown = connect.call("GET", f"/connectors/{config['name']}").json()["config"]
@@ -55,10 +55,10 @@ def test_unknown_keys_are_kept_and_references_are_shown_as_they_were_given(shop:
     assert shown["database.password"].startswith("${headgate:")
 
 
-def test_a_deleted_connector_is_gone_and_its_status_soon_after(shop: Shop, connect: ConnectView) -> None:
+def test_a_deleted_connector_is_not_found_and_its_status_soon_disappears(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config)
-    connect.reach(config["name"], "STOPPED")
+    connect.wait_for_states(config["name"], "STOPPED")
     assert connect.call("DELETE", f"/connectors/{config['name']}").status_code == 204
     assert connect.call("GET", f"/connectors/{config['name']}").status_code == 404
     again = connect.call("DELETE", f"/connectors/{config['name']}")
@@ -69,7 +69,7 @@ def test_a_deleted_connector_is_gone_and_its_status_soon_after(shop: Shop, conne
 def test_a_deleted_source_frees_its_slot_and_leaves_it(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config, state=None)
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
     eventually(shop.slots, lambda slots: slots == {config["slot.name"]: True})
     connect.remove(config["name"])
     eventually(shop.slots, lambda slots: slots == {config["slot.name"]: False})
@@ -77,23 +77,23 @@ def test_a_deleted_source_frees_its_slot_and_leaves_it(shop: Shop, connect: Conn
 
 def test_a_configuration_under_another_name_is_refused(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
-    answer = connect.call("POST", "/connectors", {"name": "other", "config": config})
-    assert answer.status_code == 400
-    assert "doesn't match connector name in the URL (other)" in answer.json()["message"]
+    response = connect.call("POST", "/connectors", {"name": "other", "config": config})
+    assert response.status_code == 400
+    assert "doesn't match connector name in the URL (other)" in response.json()["message"]
 
 
 def test_a_class_that_no_plugin_offers_is_refused(connect: ConnectView) -> None:
-    answer = connect.call("POST", "/connectors", {"name": "x", "config": {"connector.class": "org.example.Nothing"}})
-    assert answer.status_code == 400
-    assert "Failed to find any class that implements Connector" in answer.json()["message"]
+    response = connect.call("POST", "/connectors", {"name": "x", "config": {"connector.class": "org.example.Nothing"}})
+    assert response.status_code == 400
+    assert "Failed to find any class that implements Connector" in response.json()["message"]
 
 
-def test_a_body_that_is_no_json_is_answered_with_500(connect: ConnectView) -> None:
-    answer = connect.http.post(f"{connect.url}/connectors", content="{", headers={"Content-Type": "application/json"})
-    assert answer.status_code == 500
-    assert answer.json()["error_code"] == 500
+def test_a_body_that_is_no_json_is_500(connect: ConnectView) -> None:
+    response = connect.http.post(f"{connect.url}/connectors", content="{", headers={"Content-Type": "application/json"})
+    assert response.status_code == 500
+    assert response.json()["error_code"] == 500
 
 
-def test_a_body_of_another_kind_is_answered_with_415(connect: ConnectView) -> None:
-    answer = connect.http.post(f"{connect.url}/connectors", content="a=b", headers={"Content-Type": "text/plain"})
-    assert answer.status_code == 415
+def test_a_body_of_another_content_type_is_415(connect: ConnectView) -> None:
+    response = connect.http.post(f"{connect.url}/connectors", content="a=b", headers={"Content-Type": "text/plain"})
+    assert response.status_code == 415

@@ -12,25 +12,25 @@ def running(shop: Shop, connect: ConnectView) -> dict[str, str]:
     """A source whose task runs."""
     config = shop.source()
     connect.create(config, state=None)
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
     return config
 
 
 def test_a_stopped_connector_runs_once_it_is_resumed(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config)
-    connect.reach(config["name"], "STOPPED")
+    connect.wait_for_states(config["name"], "STOPPED")
     assert connect.call("PUT", f"/connectors/{config['name']}/resume").status_code == 202
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
     eventually(shop.slots, lambda slots: slots == {config["slot.name"]: True})
 
 
 def test_pausing_and_resuming_reach_the_task_too(running: dict[str, str], connect: ConnectView) -> None:
     name = running["name"]
     assert connect.call("PUT", f"/connectors/{name}/pause").status_code == 202
-    connect.reach(name, "PAUSED", "PAUSED")
+    connect.wait_for_states(name, "PAUSED", "PAUSED")
     connect.call("PUT", f"/connectors/{name}/resume")
-    connect.reach(name, "RUNNING", "RUNNING")
+    connect.wait_for_states(name, "RUNNING", "RUNNING")
 
 
 def test_a_stopped_connector_has_no_task_and_frees_its_slot(
@@ -38,7 +38,7 @@ def test_a_stopped_connector_has_no_task_and_frees_its_slot(
 ) -> None:
     name = running["name"]
     assert connect.call("PUT", f"/connectors/{name}/stop").status_code == 204
-    connect.reach(name, "STOPPED")
+    connect.wait_for_states(name, "STOPPED")
     eventually(shop.slots, lambda slots: slots == {running["slot.name"]: False})
     assert connect.call("GET", f"/connectors/{name}/tasks").json() == []
 
@@ -48,42 +48,42 @@ def test_pausing_a_stopped_connector_makes_it_paused_without_tasks_and_resuming_
 ) -> None:
     config = shop.source()
     connect.create(config)
-    connect.reach(config["name"], "STOPPED")
+    connect.wait_for_states(config["name"], "STOPPED")
     assert connect.call("PUT", f"/connectors/{config['name']}/pause").status_code == 202
-    connect.reach(config["name"], "PAUSED")
+    connect.wait_for_states(config["name"], "PAUSED")
     connect.call("PUT", f"/connectors/{config['name']}/resume")
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
 
 
 def test_the_same_change_twice_is_the_same_as_once(running: dict[str, str], connect: ConnectView) -> None:
     path = f"/connectors/{running['name']}"
     assert [connect.call("PUT", f"{path}/resume").status_code for _ in range(2)] == [202, 202]
     assert [connect.call("PUT", f"{path}/stop").status_code for _ in range(2)] == [204, 204]
-    connect.reach(running["name"], "STOPPED")
+    connect.wait_for_states(running["name"], "STOPPED")
 
 
-@pytest.mark.parametrize("order", ["pause", "resume", "stop"])
-def test_a_change_of_an_unknown_connector_is_404(connect: ConnectView, order: str) -> None:
-    answer = connect.call("PUT", f"/connectors/nobody/{order}")
-    assert (answer.status_code, answer.json()["message"]) == (404, "Unknown connector nobody")
+@pytest.mark.parametrize("action", ["pause", "resume", "stop"])
+def test_a_change_of_an_unknown_connector_is_404(connect: ConnectView, action: str) -> None:
+    response = connect.call("PUT", f"/connectors/nobody/{action}")
+    assert (response.status_code, response.json()["message"]) == (404, "Unknown connector nobody")
 
 
 def test_putting_a_configuration_creates_a_connector_that_runs(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     bare = {key: value for key, value in config.items() if key != "name"}
-    answer = connect.call("PUT", f"/connectors/{config['name']}/config", bare)
-    assert answer.status_code == 201
-    assert answer.json()["config"] == config
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    response = connect.call("PUT", f"/connectors/{config['name']}/config", bare)
+    assert response.status_code == 201
+    assert response.json()["config"] == config
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
 
 
 def test_putting_a_configuration_keeps_a_stopped_connector_stopped(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config)
-    connect.reach(config["name"], "STOPPED")
+    connect.wait_for_states(config["name"], "STOPPED")
     changed = {**config, "headgate.owner": "another"}
-    answer = connect.call("PUT", f"/connectors/{config['name']}/config", changed)
-    assert (answer.status_code, answer.json()["config"]) == (200, changed)
+    response = connect.call("PUT", f"/connectors/{config['name']}/config", changed)
+    assert (response.status_code, response.json()["config"]) == (200, changed)
     eventually(lambda: connect.states(config["name"]), lambda seen: seen == ("STOPPED", []))
     assert connect.call("GET", f"/connectors/{config['name']}/config").json() == changed
 
@@ -93,7 +93,7 @@ def test_a_running_connector_still_runs_after_a_put(
     running: dict[str, str], connect: ConnectView, changes: dict[str, str]
 ) -> None:
     assert connect.call("PUT", f"/connectors/{running['name']}/config", {**running, **changes}).status_code == 200
-    connect.reach(running["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(running["name"], "RUNNING", "RUNNING")
 
 
 def test_a_configuration_that_is_refused_changes_nothing(
@@ -104,15 +104,16 @@ def test_a_configuration_that_is_refused_changes_nothing(
     assert connect.call("GET", f"/connectors/{running['name']}/config").json() == running
 
 
-def test_a_worker_that_was_killed_comes_back_with_old_statuses(
+def test_a_worker_that_was_killed_restarts_with_old_statuses(
     running: dict[str, str], shop: Shop, connect: ConnectView
 ) -> None:
-    shop.world.kill_worker()
-    shop.world.start_worker()
+    shop.servers.kill_worker()
+    shop.servers.start_worker()
     path = f"/connectors/{running['name']}/status"
     first = eventually(
-        lambda: connect.call("GET", path), lambda answer: answer.headers["Content-Type"].startswith("application/json")
+        lambda: connect.call("GET", path),
+        lambda response: response.headers["Content-Type"].startswith("application/json"),
     )
     assert first.json()["connector"]["state"] == "RUNNING"
     eventually(shop.slots, lambda slots: slots == {running["slot.name"]: True})
-    connect.reach(running["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(running["name"], "RUNNING", "RUNNING")

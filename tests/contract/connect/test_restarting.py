@@ -1,4 +1,4 @@
-"""Restarts, and secrets that cannot be read meanwhile."""
+"""Restarts, also while secrets cannot be read."""
 
 import time
 from collections.abc import Iterator
@@ -7,14 +7,14 @@ import pytest
 
 from chalicelib.domain.classify.classifier import classify, is_general
 from chalicelib.domain.names import ConnectorKind
-from tests.contract.conftest import Shop, World
+from tests.contract.conftest import Servers, Shop
 from tests.support.doubles import ConnectView
 from tests.support.waiting import eventually
 
-LONGER_THAN_ANYBODY_ASKS = 4.0
-"""Seconds in which the worker's secret provider has given up."""
-LONGER_THAN_A_TASK_TAKES_TO_START = 2.0
-"""Seconds. Until then what was paused is still shown as paused, whatever follows."""
+SECRET_PROVIDER_GIVES_UP_SECONDS = 4.0
+"""After this time the worker's secret provider no longer tries to read a secret."""
+TASK_START_SECONDS = 2.0
+"""A task has started after this time. Until then Connect still reports the state before the restart."""
 
 
 @pytest.fixture
@@ -22,51 +22,51 @@ def running(shop: Shop, connect: ConnectView) -> dict[str, str]:
     """A source whose task runs."""
     config = shop.source()
     connect.create(config, state=None)
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
     return config
 
 
 @pytest.fixture
-def closed_desk(world: World, running: dict[str, str]) -> Iterator[None]:
-    """Nobody hands out secrets, from after the source has started."""
-    world.desk.close()
+def closed_secret_endpoint(servers: Servers, running: dict[str, str]) -> Iterator[None]:
+    """The secret endpoint refuses connections, once the source has started."""
+    servers.secret_endpoint.close()
     yield
-    world.desk.close()
-    world.desk.open()
+    servers.secret_endpoint.close()
+    servers.secret_endpoint.open()
 
 
 def test_a_restart_of_the_connector_alone_is_204(running: dict[str, str], connect: ConnectView) -> None:
     assert connect.call("POST", f"/connectors/{running['name']}/restart").status_code == 204
-    connect.reach(running["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(running["name"], "RUNNING", "RUNNING")
 
 
-def test_a_restart_with_tasks_answers_its_plan(running: dict[str, str], connect: ConnectView) -> None:
-    answer = connect.call("POST", f"/connectors/{running['name']}/restart?includeTasks=true")
-    assert answer.status_code == 202
-    assert answer.json()["connector"]["state"] == "RESTARTING"
-    assert [task["state"] for task in answer.json()["tasks"]] == ["RESTARTING"]
-    connect.reach(running["name"], "RUNNING", "RUNNING")
+def test_a_restart_with_tasks_returns_its_plan(running: dict[str, str], connect: ConnectView) -> None:
+    response = connect.call("POST", f"/connectors/{running['name']}/restart?includeTasks=true")
+    assert response.status_code == 202
+    assert response.json()["connector"]["state"] == "RESTARTING"
+    assert [task["state"] for task in response.json()["tasks"]] == ["RESTARTING"]
+    connect.wait_for_states(running["name"], "RUNNING", "RUNNING")
 
 
-def test_a_restart_of_what_failed_leaves_the_rest_alone(running: dict[str, str], connect: ConnectView) -> None:
-    answer = connect.call("POST", f"/connectors/{running['name']}/restart?includeTasks=true&onlyFailed=true")
-    assert answer.status_code == 202
-    assert answer.json()["connector"]["state"] == "RUNNING"
-    assert [task["state"] for task in answer.json()["tasks"]] == ["RUNNING"]
+def test_a_restart_of_what_failed_does_not_restart_the_rest(running: dict[str, str], connect: ConnectView) -> None:
+    response = connect.call("POST", f"/connectors/{running['name']}/restart?includeTasks=true&onlyFailed=true")
+    assert response.status_code == 202
+    assert response.json()["connector"]["state"] == "RUNNING"
+    assert [task["state"] for task in response.json()["tasks"]] == ["RUNNING"]
 
 
 def test_a_stopped_connector_stays_stopped_when_it_is_restarted(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config)
-    connect.reach(config["name"], "STOPPED")
+    connect.wait_for_states(config["name"], "STOPPED")
     assert connect.call("POST", f"/connectors/{config['name']}/restart").status_code == 204
     assert connect.call("POST", f"/connectors/{config['name']}/restart?includeTasks=true").status_code == 202
-    connect.reach(config["name"], "STOPPED")
+    connect.wait_for_states(config["name"], "STOPPED")
 
 
 def test_a_task_can_be_restarted_alone(running: dict[str, str], connect: ConnectView) -> None:
     assert connect.call("POST", f"/connectors/{running['name']}/tasks/0/restart").status_code == 204
-    connect.reach(running["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(running["name"], "RUNNING", "RUNNING")
 
 
 @pytest.mark.parametrize("path", ["restart?includeTasks=true", "tasks/0/restart"])
@@ -75,26 +75,26 @@ def test_what_is_paused_is_paused_again_when_it_is_restarted(
 ) -> None:
     name = running["name"]
     connect.call("PUT", f"/connectors/{name}/pause")
-    connect.reach(name, "PAUSED", "PAUSED")
+    connect.wait_for_states(name, "PAUSED", "PAUSED")
     assert connect.call("POST", f"/connectors/{name}/{path}").status_code in (202, 204)
-    time.sleep(LONGER_THAN_A_TASK_TAKES_TO_START)
-    connect.reach(name, "PAUSED", "PAUSED")
+    time.sleep(TASK_START_SECONDS)
+    connect.wait_for_states(name, "PAUSED", "PAUSED")
     connect.call("PUT", f"/connectors/{name}/resume")
-    connect.reach(name, "RUNNING", "RUNNING")
+    connect.wait_for_states(name, "RUNNING", "RUNNING")
 
 
 def test_an_unknown_task_is_404(running: dict[str, str], connect: ConnectView) -> None:
-    answer = connect.call("POST", f"/connectors/{running['name']}/tasks/7/restart")
-    assert (answer.status_code, answer.json()["message"]) == (404, f"Unknown task: {running['name']}-7")
+    response = connect.call("POST", f"/connectors/{running['name']}/tasks/7/restart")
+    assert (response.status_code, response.json()["message"]) == (404, f"Unknown task: {running['name']}-7")
 
 
 @pytest.mark.parametrize("path", ["restart", "restart?includeTasks=true", "tasks/0/restart"])
 def test_an_unknown_connector_is_404(connect: ConnectView, path: str) -> None:
-    answer = connect.call("POST", f"/connectors/nobody/{path}")
-    assert (answer.status_code, answer.json()["message"]) == (404, "Unknown connector: nobody")
+    response = connect.call("POST", f"/connectors/nobody/{path}")
+    assert (response.status_code, response.json()["message"]) == (404, "Unknown connector: nobody")
 
 
-@pytest.mark.usefixtures("closed_desk")
+@pytest.mark.usefixtures("closed_secret_endpoint")
 def test_without_secrets_nothing_can_be_created_or_validated(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     assert connect.create(config).status_code == 500
@@ -103,94 +103,96 @@ def test_without_secrets_nothing_can_be_created_or_validated(shop: Shop, connect
     assert connect.call("GET", f"/connectors/{config['name']}").status_code == 404
 
 
-@pytest.mark.usefixtures("closed_desk")
+@pytest.mark.usefixtures("closed_secret_endpoint")
 def test_without_secrets_a_restart_of_the_connector_leaves_it_unassigned(
     running: dict[str, str], connect: ConnectView
 ) -> None:
     assert connect.call("POST", f"/connectors/{running['name']}/restart").status_code == 500
-    connect.reach(running["name"], "UNASSIGNED", "RUNNING")
+    connect.wait_for_states(running["name"], "UNASSIGNED", "RUNNING")
 
 
-@pytest.mark.usefixtures("closed_desk")
+@pytest.mark.usefixtures("closed_secret_endpoint")
 def test_without_secrets_a_restart_with_tasks_hangs_until_another_one(
-    running: dict[str, str], world: World, connect: ConnectView
+    running: dict[str, str], servers: Servers, connect: ConnectView
 ) -> None:
     path = f"/connectors/{running['name']}/restart?includeTasks=true"
     assert connect.call("POST", path).status_code == 202
-    connect.reach(running["name"], "RESTARTING", "RESTARTING")
+    connect.wait_for_states(running["name"], "RESTARTING", "RESTARTING")
     assert connect.trace(running["name"]) == ""
-    world.desk.open()
+    servers.secret_endpoint.open()
     assert connect.states(running["name"]) == ("RESTARTING", ["RESTARTING"])
     connect.call("POST", path)
-    connect.reach(running["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(running["name"], "RUNNING", "RUNNING")
 
 
-def test_without_secrets_a_resumed_connector_runs_without_task(shop: Shop, world: World, connect: ConnectView) -> None:
+def test_without_secrets_a_resumed_connector_runs_without_task(
+    shop: Shop, servers: Servers, connect: ConnectView
+) -> None:
     config = shop.source()
     connect.create(config)
-    connect.reach(config["name"], "STOPPED")
-    world.desk.close()
+    connect.wait_for_states(config["name"], "STOPPED")
+    servers.secret_endpoint.close()
     try:
         assert connect.call("PUT", f"/connectors/{config['name']}/resume").status_code == 202
-        connect.reach(config["name"], "RUNNING")
+        connect.wait_for_states(config["name"], "RUNNING")
     finally:
-        world.desk.open()
+        servers.secret_endpoint.open()
     eventually(lambda: connect.states(config["name"]), lambda seen: seen == ("RUNNING", ["RUNNING"]))
 
 
 def test_a_restart_of_what_failed_repairs_a_restart_that_hangs(
-    running: dict[str, str], world: World, connect: ConnectView
+    running: dict[str, str], servers: Servers, connect: ConnectView
 ) -> None:
     path = f"/connectors/{running['name']}/restart?includeTasks=true"
-    world.desk.close()
+    servers.secret_endpoint.close()
     try:
         connect.call("POST", path)
-        connect.reach(running["name"], "RESTARTING", "RESTARTING")
-        time.sleep(LONGER_THAN_ANYBODY_ASKS)
+        connect.wait_for_states(running["name"], "RESTARTING", "RESTARTING")
+        time.sleep(SECRET_PROVIDER_GIVES_UP_SECONDS)
     finally:
-        world.desk.open()
-    # With the secrets within reach again, it still stays as it is.
+        servers.secret_endpoint.open()
+    # It stays in this state although the secrets can be read again.
     time.sleep(0.5)
     assert connect.states(running["name"]) == ("RESTARTING", ["RESTARTING"])
-    answer = connect.call("POST", f"{path}&onlyFailed=true")
-    assert (answer.status_code, answer.json()["connector"]["state"]) == (202, "RESTARTING")
-    connect.reach(running["name"], "RUNNING", "RUNNING")
+    response = connect.call("POST", f"{path}&onlyFailed=true")
+    assert (response.status_code, response.json()["connector"]["state"]) == (202, "RESTARTING")
+    connect.wait_for_states(running["name"], "RUNNING", "RUNNING")
 
 
 def test_what_a_worker_cannot_start_without_secrets_stays_failed_until_it_is_restarted(
-    running: dict[str, str], world: World, connect: ConnectView
+    running: dict[str, str], servers: Servers, connect: ConnectView
 ) -> None:
     name = running["name"]
-    world.kill_worker()
-    world.desk.close()
+    servers.kill_worker()
+    servers.secret_endpoint.close()
     try:
-        world.start_worker()
+        servers.start_worker()
         eventually(lambda: _state_of(connect, name), lambda state: state == "FAILED")
-        connect.reach(name, "FAILED", "FAILED")
+        connect.wait_for_states(name, "FAILED", "FAILED")
     finally:
-        world.desk.open()
+        servers.secret_endpoint.open()
     assert classify(connect.trace(name), ConnectorKind.SOURCE).event_type == "CDC_CONNECTOR_FAILED"
     assert not is_general(classify(connect.trace(name), ConnectorKind.SOURCE))
     # Long enough for a worker to have tried again, if it ever did.
     time.sleep(1)
     assert connect.states(name) == ("FAILED", ["FAILED"])
     connect.call("POST", f"/connectors/{name}/restart?includeTasks=true&onlyFailed=true")
-    connect.reach(name, "RUNNING", "RUNNING")
+    connect.wait_for_states(name, "RUNNING", "RUNNING")
 
 
 def _state_of(connect: ConnectView, name: str) -> str:
     """The connector's state; "none" while the worker is not ready."""
-    answer = connect.call("GET", f"/connectors/{name}/status")
-    is_json = answer.headers["Content-Type"].startswith("application/json")
-    return str(answer.json()["connector"]["state"]) if is_json and answer.status_code == 200 else "none"
+    response = connect.call("GET", f"/connectors/{name}/status")
+    is_json = response.headers["Content-Type"].startswith("application/json")
+    return str(response.json()["connector"]["state"]) if is_json and response.status_code == 200 else "none"
 
 
 def test_a_failed_task_is_restarted_alone_once_its_cause_is_repaired(shop: Shop, connect: ConnectView) -> None:
     config = shop.source(publication__autocreate__mode="disabled")
     connect.create(config, state=None)
-    connect.reach(config["name"], "RUNNING", "FAILED")
+    connect.wait_for_states(config["name"], "RUNNING", "FAILED")
     shop.admin.execute(f'CREATE PUBLICATION "{config["publication.name"]}" FOR TABLE orders')
-    answer = connect.call("POST", f"/connectors/{config['name']}/restart?includeTasks=true&onlyFailed=true")
-    assert answer.json()["connector"]["state"] == "RUNNING"
-    assert [task["state"] for task in answer.json()["tasks"]] == ["RESTARTING"]
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    response = connect.call("POST", f"/connectors/{config['name']}/restart?includeTasks=true&onlyFailed=true")
+    assert response.json()["connector"]["state"] == "RUNNING"
+    assert [task["state"] for task in response.json()["tasks"]] == ["RESTARTING"]
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")

@@ -1,4 +1,4 @@
-"""What validation does not see and a started task does."""
+"""Faults that validation does not find and a started task reports."""
 
 from psycopg import sql
 
@@ -10,7 +10,7 @@ from tests.support.waiting import eventually
 def _failed(connect: ConnectView, config: dict[str, str]) -> str:
     assert connect.validate(config) == {}
     assert connect.create(config, state="RUNNING").status_code == 201
-    connect.reach(config["name"], "RUNNING", "FAILED")
+    connect.wait_for_states(config["name"], "RUNNING", "FAILED")
     return connect.trace(config["name"])
 
 
@@ -42,12 +42,12 @@ def test_a_publication_that_the_role_may_not_create_fails(shop: Shop, connect: C
 
 
 def test_an_unlogged_table_fails(shop: Shop, connect: ConnectView) -> None:
-    shop.admin.execute("CREATE UNLOGGED TABLE fleeting (id int PRIMARY KEY)")
-    trace = _failed(connect, shop.source(table__include__list=r"public\.fleeting"))
+    shop.admin.execute("CREATE UNLOGGED TABLE unlogged (id int PRIMARY KEY)")
+    trace = _failed(connect, shop.source(table__include__list=r"public\.unlogged"))
     assert "This operation is not supported for unlogged tables." in trace
 
 
-def test_no_table_at_all_fails_where_a_publication_is_to_be_made(shop: Shop, connect: ConnectView) -> None:
+def test_no_table_at_all_fails_where_a_publication_has_to_be_created(shop: Shop, connect: ConnectView) -> None:
     trace = _failed(connect, shop.source(table__include__list=r"public\.missing"))
     assert "No table filters found for filtered publication" in trace
 
@@ -56,21 +56,21 @@ def test_no_table_at_all_runs_where_the_publication_exists(shop: Shop, connect: 
     config = shop.source(table__include__list=r"public\.missing", publication__autocreate__mode="disabled")
     _publish(shop, config["publication.name"])
     connect.create(config, state="RUNNING")
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
 
 
-def test_a_slot_that_another_connector_uses_goes_unnoticed(shop: Shop, connect: ConnectView) -> None:
+def test_a_slot_that_another_connector_uses_is_not_reported(shop: Shop, connect: ConnectView) -> None:
     first = shop.source()
     connect.create(first, state="RUNNING")
-    connect.reach(first["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(first["name"], "RUNNING", "RUNNING")
     eventually(shop.slots, lambda slots: slots == {first["slot.name"]: True})
     second = shop.source(slot__name=first["slot.name"])
     connect.create(second, state="RUNNING")
-    connect.reach(second["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(second["name"], "RUNNING", "RUNNING")
 
 
 def test_a_sink_that_cannot_connect_fails_without_naming_the_reason(shop: Shop, connect: ConnectView) -> None:
-    config = shop.sink(connection__password=shop.world.desk.reference("password", "wrong"))
+    config = shop.sink(connection__password=shop.servers.secret_endpoint.reference("password", "wrong"))
     trace = _failed(connect, config)
     assert "Unable to create requested service [org.hibernate.engine.jdbc.env.spi.JdbcEnvironment]" in trace
 
@@ -80,5 +80,5 @@ def test_a_failed_task_runs_after_a_restart_once_its_cause_is_gone(shop: Shop, c
     _failed(connect, config)
     _publish(shop, config["publication.name"])
     connect.call("POST", f"/connectors/{config['name']}/restart?includeTasks=true&onlyFailed=true")
-    connect.reach(config["name"], "RUNNING", "RUNNING")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
     assert connect.trace(config["name"]) == ""

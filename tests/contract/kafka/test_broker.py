@@ -1,4 +1,4 @@
-"""What librdkafka's clients see of a broker."""
+"""The broker's behaviour for clients of librdkafka."""
 
 import secrets
 from collections.abc import Callable, Iterator
@@ -15,16 +15,17 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec
 
-from tests.contract.conftest import World
+from tests.contract.conftest import Servers
 from tests.support.waiting import eventually
 
 LIMIT = 10
+"""Seconds."""
 
 
 @pytest.fixture(scope="module")
-def admin(world: World) -> AdminClient:
+def admin(servers: Servers) -> AdminClient:
     """An admin client."""
-    return AdminClient({"bootstrap.servers": world.kafka, "log_level": 0})
+    return AdminClient({"bootstrap.servers": servers.kafka, "log_level": 0})
 
 
 @pytest.fixture
@@ -48,12 +49,12 @@ def group(admin: AdminClient, topic: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def consumer(world: World) -> Iterator[Consumer]:
-    """A consumer that commits by hand."""
-    settings = {"bootstrap.servers": world.kafka, "group.id": f"reader-{secrets.token_hex(4)}", "log_level": 0}
-    made = Consumer({**settings, "enable.auto.commit": False, "auto.offset.reset": "earliest"})
-    yield made
-    made.close()
+def consumer(servers: Servers) -> Iterator[Consumer]:
+    """A consumer without automatic commits."""
+    settings = {"bootstrap.servers": servers.kafka, "group.id": f"reader-{secrets.token_hex(4)}", "log_level": 0}
+    consumer = Consumer({**settings, "enable.auto.commit": False, "auto.offset.reset": "earliest"})
+    yield consumer
+    consumer.close()
 
 
 def _code(attempt: Callable[[], Any]) -> str:
@@ -62,17 +63,17 @@ def _code(attempt: Callable[[], Any]) -> str:
     return str(caught.value.args[0].name())
 
 
-def _write(world: World, topic: str, count: int) -> None:
-    producer = Producer({"bootstrap.servers": world.kafka, "log_level": 0, "linger.ms": 0})
+def _write(servers: Servers, topic: str, count: int) -> None:
+    producer = Producer({"bootstrap.servers": servers.kafka, "log_level": 0, "linger.ms": 0})
     for number in range(count):
         producer.produce(topic, f"value {number}".encode(), key=b"key", partition=0, headers={"why": "contract"})
     assert producer.flush(LIMIT) == 0
 
 
-def test_the_cluster_has_the_id_that_connect_reports(admin: AdminClient, world: World) -> None:
+def test_the_cluster_has_the_id_that_connect_reports(admin: AdminClient, servers: Servers) -> None:
     cluster = admin.describe_cluster(request_timeout=LIMIT).result(LIMIT)
-    assert cluster.cluster_id == world.connect.call("GET", "/").json()["kafka_cluster_id"]
-    assert [f"{node.host}:{node.port}" for node in cluster.nodes] == [world.kafka]
+    assert cluster.cluster_id == servers.connect.call("GET", "/").json()["kafka_cluster_id"]
+    assert [f"{node.host}:{node.port}" for node in cluster.nodes] == [servers.kafka]
 
 
 def test_a_created_topic_is_listed_with_its_partitions(admin: AdminClient, topic: str) -> None:
@@ -93,7 +94,7 @@ def test_an_existing_topic_is_not_created_again(admin: AdminClient, topic: str) 
         ("x" * 250, 1, "TOPIC_EXCEPTION"),
     ],
 )
-def test_a_topic_that_cannot_be_is_refused(admin: AdminClient, name: str, replicas: int, code: str) -> None:
+def test_an_invalid_topic_is_refused(admin: AdminClient, name: str, replicas: int, code: str) -> None:
     assert _code(lambda: admin.create_topics([NewTopic(name, 1, replicas)])[name].result(LIMIT)) == code
 
 
@@ -128,8 +129,8 @@ def test_configs_of_an_unknown_topic_are_refused(admin: AdminClient) -> None:
     assert _code(lambda: described.result(LIMIT)) == "UNKNOWN_TOPIC_OR_PART"
 
 
-def test_records_written_are_read_with_keys_and_headers(world: World, topic: str, consumer: Consumer) -> None:
-    _write(world, topic, 5)
+def test_records_written_are_read_with_keys_and_headers(servers: Servers, topic: str, consumer: Consumer) -> None:
+    _write(servers, topic, 5)
     consumer.assign([TopicPartition(topic, 0, 2)])
     found = [eventually(lambda: consumer.poll(0.2), lambda message: message is not None) for _ in range(3)]
     assert [message.value() for message in found if message] == [b"value 2", b"value 3", b"value 4"]
@@ -138,9 +139,9 @@ def test_records_written_are_read_with_keys_and_headers(world: World, topic: str
 
 
 def test_offsets_show_where_a_partition_begins_and_ends(
-    world: World, admin: AdminClient, topic: str, consumer: Consumer
+    servers: Servers, admin: AdminClient, topic: str, consumer: Consumer
 ) -> None:
-    _write(world, topic, 5)
+    _write(servers, topic, 5)
     partition = TopicPartition(topic, 0)
     (latest,) = admin.list_offsets({partition: OffsetSpec.latest()}).values()
     (earliest,) = admin.list_offsets({partition: OffsetSpec.earliest()}).values()

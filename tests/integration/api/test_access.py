@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.answers import NO_ID, is_moment, is_uuid, refused
+from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid
 from tests.support.sandbox import ADMIN, PASSWORD, Api, Sandbox
 
 PERMISSIONS = {
@@ -13,15 +13,15 @@ PERMISSIONS = {
 
 
 def test_a_login_returns_the_user_and_sets_the_cookie(sandbox: Sandbox) -> None:
-    api = sandbox.anybody()
-    answer = api.post("/auth/login", {"email": ADMIN.email, "password": ADMIN.password})
-    assert answer.status_code == 200
-    assert set(answer.json()) == {"user", "expires_at"}
-    user = answer.json()["user"]
+    api = sandbox.unauthenticated()
+    response = api.post("/auth/login", {"email": ADMIN.email, "password": ADMIN.password})
+    assert response.status_code == 200
+    assert set(response.json()) == {"user", "expires_at"}
+    user = response.json()["user"]
     assert is_uuid(user.pop("id"))
     assert user == {"email": ADMIN.email, "role": "Admin", "status": "ACTIVE"}
-    assert is_moment(answer.json()["expires_at"])
-    cookie = answer.headers["Set-Cookie"]
+    assert is_timestamp(response.json()["expires_at"])
+    cookie = response.headers["Set-Cookie"]
     assert cookie.startswith("headgate_session=")
     for word in ("HttpOnly", "SameSite=Lax", "Path=/"):
         assert word in cookie
@@ -30,17 +30,19 @@ def test_a_login_returns_the_user_and_sets_the_cookie(sandbox: Sandbox) -> None:
 
 def test_behind_tls_the_cookie_is_secure_and_bound_to_the_host(sandbox: Sandbox) -> None:
     behind = {"X-Forwarded-Proto": "https", "Host": "headgate.example.com"}
-    answer = sandbox.anybody().post("/auth/login", {"email": ADMIN.email, "password": ADMIN.password}, headers=behind)
-    cookie = answer.headers["Set-Cookie"]
+    response = sandbox.unauthenticated().post(
+        "/auth/login", {"email": ADMIN.email, "password": ADMIN.password}, headers=behind
+    )
+    cookie = response.headers["Set-Cookie"]
     assert cookie.startswith("__Host-headgate_session=")
     assert "; Secure" in cookie
     named = {"Cookie": cookie.partition(";")[0], "Host": "headgate.example.com"}
-    assert sandbox.anybody().get("/session", headers=named).status_code == 200
+    assert sandbox.unauthenticated().get("/session", headers=named).status_code == 200
 
 
 def test_an_address_is_the_same_in_any_case(sandbox: Sandbox) -> None:
     body = {"email": f" {ADMIN.email.upper()} ", "password": ADMIN.password}
-    assert sandbox.anybody().post("/auth/login", body).status_code == 200
+    assert sandbox.unauthenticated().post("/auth/login", body).status_code == 200
 
 
 def test_every_failed_login_has_one_text(sandbox: Sandbox) -> None:
@@ -49,24 +51,26 @@ def test_every_failed_login_has_one_text(sandbox: Sandbox) -> None:
     attempts = [
         (ADMIN.email, "wrong password"), ("nobody@example.com", PASSWORD), (disabled, PASSWORD), (invited, PASSWORD),
     ]  # fmt: skip
-    answers = [sandbox.anybody().post("/auth/login", {"email": who, "password": word}) for who, word in attempts]
-    for answer in answers:
-        refused(answer, 401, "INVALID_CREDENTIALS")
-        assert "Set-Cookie" not in answer.headers
-    assert len({answer.text for answer in answers}) == 1
+    responses = [
+        sandbox.unauthenticated().post("/auth/login", {"email": who, "password": word}) for who, word in attempts
+    ]
+    for response in responses:
+        assert_error(response, 401, "INVALID_CREDENTIALS")
+        assert "Set-Cookie" not in response.headers
+    assert len({response.text for response in responses}) == 1
 
 
 @pytest.mark.parametrize(
     "body", [{}, {"email": ADMIN.email}, {"email": 1, "password": 2}, {"email": ADMIN.email, "password": ""}]
 )
 def test_a_login_without_address_or_password_is_422(sandbox: Sandbox, body: dict[str, object]) -> None:
-    refused(sandbox.anybody().post("/auth/login", body), 422, "VALIDATION_FAILED")
+    assert_error(sandbox.unauthenticated().post("/auth/login", body), 422, "VALIDATION_FAILED")
 
 
 def test_a_failed_login_is_audited_as_denied(sandbox: Sandbox) -> None:
     user_id, email = sandbox.make_user("Viewer")
-    sandbox.anybody().post("/auth/login", {"email": email, "password": "wrong password"})
-    [record] = sandbox.audit_of(user_id)
+    sandbox.unauthenticated().post("/auth/login", {"email": email, "password": "wrong password"})
+    [record] = sandbox.audit_records(user_id)
     assert (record["action"], record["outcome"], record["actor"]["id"]) == ("session.login", "denied", None)
 
 
@@ -74,7 +78,7 @@ def test_a_failed_login_is_audited_as_denied(sandbox: Sandbox) -> None:
 def test_the_session_shows_the_user_and_the_permissions(sandbox: Sandbox, role: str) -> None:
     api = sandbox.with_role(role)
     for path in ("/session", "/auth/session"):
-        seen = api.shown(path)
+        seen = api.get_ok(path)
         assert set(seen) == {"user", "permissions", "expires_at", "via"}
         assert set(seen["user"]) == {"id", "email", "role", "status"}
         assert (seen["user"]["role"], seen["permissions"], seen["via"]) == (role, PERMISSIONS[role], "session")
@@ -90,7 +94,7 @@ def status_with(api: Api, cookie: str) -> int:
 
 @pytest.mark.parametrize("other", ['{"a": 1}', "a b=c", "=", "ä=ö", 'quoted="a;b"', "expires", "a=1; path"])
 def test_cookies_of_other_applications_do_not_sign_out(sandbox: Sandbox, other: str) -> None:
-    api = sandbox.anybody()
+    api = sandbox.unauthenticated()
     mine = f"headgate_session={_session(api)}"
     for cookie in (f"{other}; {mine}", f"{mine}; {other}", f"{other};{mine};{other}"):
         assert status_with(api, cookie) == 200, cookie
@@ -99,68 +103,68 @@ def test_cookies_of_other_applications_do_not_sign_out(sandbox: Sandbox, other: 
 @pytest.mark.parametrize("space", ["\u2000", "\xa0", "\x85", "\x1c"])
 def test_a_cookie_name_that_resembles_the_host_prefix_is_not_accepted(sandbox: Sandbox, space: str) -> None:
     """A browser lets other hosts of the domain set a cookie whose name does not begin with `__Host-`."""
-    api = sandbox.anybody()
+    api = sandbox.unauthenticated()
     assert status_with(api, f"{space}{SECURE}=theirs; {SECURE}={_session(api)}") == 200
 
 
 def test_of_a_cookie_sent_twice_the_first_counts(sandbox: Sandbox) -> None:
-    api = sandbox.anybody()
+    api = sandbox.unauthenticated()
     mine = _session(api)
     assert status_with(api, f"{SECURE}={mine}; {SECURE}=x") == 200
     assert status_with(api, f"{SECURE}=x; {SECURE}={mine}") == 401
 
 
 def test_an_empty_host_cookie_does_not_fall_back_to_the_plain_one(sandbox: Sandbox) -> None:
-    api = sandbox.anybody()
+    api = sandbox.unauthenticated()
     assert status_with(api, f"{SECURE}=; headgate_session={_session(api)}") == 401
 
 
 def _session(api: Api) -> str:
     """The value of a new session's cookie, which the client itself forgets."""
-    answer = api.post("/auth/login", {"email": ADMIN.email, "password": ADMIN.password})
+    response = api.post("/auth/login", {"email": ADMIN.email, "password": ADMIN.password})
     api.http.cookies.clear()
-    return answer.headers["Set-Cookie"].partition(";")[0].partition("=")[2]
+    return response.headers["Set-Cookie"].partition(";")[0].partition("=")[2]
 
 
 @pytest.mark.parametrize(
     "cookie", [None, "headgate_session=", "headgate_session=x.y", "headgate_session=x", "other=1", ";;=;"]
 )
 def test_without_a_session_the_response_is_401(sandbox: Sandbox, cookie: str | None) -> None:
-    for path in ("/session", "/auth/session", "/sources", f"/sources/{NO_ID}", "/audit"):
-        refused(sandbox.anybody().get(path, headers={"Cookie": cookie}), 401, "UNAUTHENTICATED")
-    refused(sandbox.anybody().post("/sources", {}), 401, "UNAUTHENTICATED")
+    for path in ("/session", "/auth/session", "/sources", f"/sources/{UNKNOWN_ID}", "/audit"):
+        assert_error(sandbox.unauthenticated().get(path, headers={"Cookie": cookie}), 401, "UNAUTHENTICATED")
+    assert_error(sandbox.unauthenticated().post("/sources", {}), 401, "UNAUTHENTICATED")
 
 
 @pytest.mark.parametrize("value", ["Bearer nonsense", "Bearer hg_nonsense", "Basic eDp5"])
 def test_another_authorization_header_is_not_a_session(sandbox: Sandbox, value: str) -> None:
-    refused(sandbox.anybody().get("/sources", headers={"Authorization": value}), 401, "UNAUTHENTICATED")
+    assert_error(sandbox.unauthenticated().get("/sources", headers={"Authorization": value}), 401, "UNAUTHENTICATED")
 
 
 def test_the_service_credential_is_not_a_session(sandbox: Sandbox) -> None:
     value = {"Authorization": f"Bearer {sandbox.service_credential}"}
-    refused(sandbox.anybody().get("/sources", headers=value), 401, "UNAUTHENTICATED")
+    assert_error(sandbox.unauthenticated().get("/sources", headers=value), 401, "UNAUTHENTICATED")
 
 
 def test_a_logout_ends_the_session_on_the_server(sandbox: Sandbox) -> None:
     api = sandbox.signed_in(ADMIN.email, ADMIN.password)
     cookie = f"headgate_session={api.http.cookies['headgate_session']}"
-    answer = api.post("/auth/logout")
-    assert (answer.status_code, answer.content) == (204, b"")
-    assert "Max-Age=0" in answer.headers["Set-Cookie"]
+    response = api.post("/auth/logout")
+    assert (response.status_code, response.content) == (204, b"")
+    assert "Max-Age=0" in response.headers["Set-Cookie"]
     assert "headgate_session" not in api.http.cookies
-    refused(sandbox.anybody().get("/session", headers={"Cookie": cookie}), 401, "UNAUTHENTICATED")
-    refused(api.post("/auth/logout"), 401, "UNAUTHENTICATED")
+    assert_error(sandbox.unauthenticated().get("/session", headers={"Cookie": cookie}), 401, "UNAUTHENTICATED")
+    assert_error(api.post("/auth/logout"), 401, "UNAUTHENTICATED")
     assert sandbox.admin.get("/session").status_code == 200
 
 
 def test_another_role_and_a_disabled_user_count_from_the_next_request_on(sandbox: Sandbox) -> None:
     user_id, email = sandbox.make_user("Viewer")
     api = sandbox.signed_in(email)
-    refused(api.post("/sources", sandbox.source_body()), 403, "FORBIDDEN")
+    assert_error(api.post("/sources", sandbox.source_body()), 403, "FORBIDDEN")
     sandbox.change_user(user_id, role="Ops")
     assert api.post("/sources", sandbox.source_body()).status_code == 201
     sandbox.change_user(user_id, role="Ops", status="DISABLED")
-    refused(api.get("/sources"), 401, "UNAUTHENTICATED")
+    assert_error(api.get("/sources"), 401, "UNAUTHENTICATED")
 
 
 # the CSRF rule
@@ -168,9 +172,9 @@ def test_another_role_and_a_disabled_user_count_from_the_next_request_on(sandbox
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
 def test_a_change_by_cookie_needs_a_correlation_id(sandbox: Sandbox, method: str) -> None:
-    path = "/sources" if method == "POST" else f"/sources/{NO_ID}"
-    answer = sandbox.admin.call(method, path, sandbox.source_body(), headers={"X-Correlation-ID": None})
-    refused(answer, 403, "CSRF_REJECTED")
+    path = "/sources" if method == "POST" else f"/sources/{UNKNOWN_ID}"
+    response = sandbox.admin.call(method, path, sandbox.source_body(), headers={"X-Correlation-ID": None})
+    assert_error(response, 403, "CSRF_REJECTED")
 
 
 @pytest.mark.parametrize(
@@ -193,8 +197,8 @@ def test_a_change_by_cookie_needs_a_correlation_id(sandbox: Sandbox, method: str
 def test_a_change_from_another_site_is_refused(sandbox: Sandbox, sent: dict[str, str]) -> None:
     host = sandbox.url.removeprefix("http://")
     headers = {name: sandbox.url if value == "SELF" else value.replace("SELF", host) for name, value in sent.items()}
-    refused(sandbox.admin.post("/sources", sandbox.source_body(), headers=headers), 403, "CSRF_REJECTED")
-    refused(sandbox.admin.post("/auth/logout", headers=headers), 403, "CSRF_REJECTED")
+    assert_error(sandbox.admin.post("/sources", sandbox.source_body(), headers=headers), 403, "CSRF_REJECTED")
+    assert_error(sandbox.admin.post("/auth/logout", headers=headers), 403, "CSRF_REJECTED")
     assert sandbox.admin.get("/sources", headers={**headers, "X-Correlation-ID": None}).status_code == 200
 
 
@@ -218,35 +222,40 @@ def test_the_scheme_counts_when_a_proxy_reports_it(
 # roles
 
 WRITE = [
-    ("POST", "/sources"), ("PUT", f"/sources/{NO_ID}"), ("POST", f"/sources/{NO_ID}/test"), ("POST", "/destinations"),
-    ("PUT", f"/destinations/{NO_ID}"), ("POST", "/destinations/test-connection"), ("POST",
-    f"/destinations/{NO_ID}/test"),
-    ("POST", f"/destinations/{NO_ID}/preview"), ("POST", "/pipelines"), ("POST", "/pipelines/preview"),
-    ("PUT", f"/deliveries/{NO_ID}/mappings"), ("PUT", f"/destinations/{NO_ID}/deliveries/{NO_ID}/mappings"),
+    ("POST", "/sources"), ("PUT", f"/sources/{UNKNOWN_ID}"), ("POST", f"/sources/{UNKNOWN_ID}/test"),
+    ("POST", "/destinations"), ("PUT", f"/destinations/{UNKNOWN_ID}"), ("POST", "/destinations/test-connection"),
+    ("POST", f"/destinations/{UNKNOWN_ID}/test"), ("POST", f"/destinations/{UNKNOWN_ID}/preview"),
+    ("POST", "/pipelines"), ("POST", "/pipelines/preview"), ("PUT", f"/deliveries/{UNKNOWN_ID}/mappings"),
+    ("PUT", f"/destinations/{UNKNOWN_ID}/deliveries/{UNKNOWN_ID}/mappings"),
 ]  # fmt: skip
 OPERATE = [
-    ("POST", f"/sources/{NO_ID}/discover"), ("POST", f"/sources/{NO_ID}/health"), ("POST",
-    f"/destinations/{NO_ID}/deploy"),
-    *(("POST", f"/{kind}/{NO_ID}/{verb}") for kind in ("pipelines", "deliveries",
-    "destinations") for verb in ("pause", "resume", "restart")),
-    ("POST", f"/pipelines/{NO_ID}/deploy"), ("POST", f"/pipelines/{NO_ID}/restart-task?task=0"),
-    ("POST", f"/deliveries/{NO_ID}/restart-task?task=0"), ("POST",
-    f"/destinations/{NO_ID}/deliveries/{NO_ID}/tasks/0/restart"),
+    ("POST", f"/sources/{UNKNOWN_ID}/discover"), ("POST", f"/sources/{UNKNOWN_ID}/health"),
+    ("POST", f"/destinations/{UNKNOWN_ID}/deploy"),
+    *(
+        ("POST", f"/{kind}/{UNKNOWN_ID}/{action}")
+        for kind in ("pipelines", "deliveries", "destinations")
+        for action in ("pause", "resume", "restart")
+    ),
+    ("POST", f"/pipelines/{UNKNOWN_ID}/deploy"), ("POST", f"/pipelines/{UNKNOWN_ID}/restart-task?task=0"),
+    ("POST", f"/deliveries/{UNKNOWN_ID}/restart-task?task=0"),
+    ("POST", f"/destinations/{UNKNOWN_ID}/deliveries/{UNKNOWN_ID}/tasks/0/restart"),
 ]  # fmt: skip
 ADMINISTER = [
-    *(("DELETE", f"/{kind}/{NO_ID}") for kind in ("sources", "destinations", "pipelines", "deliveries",
-    "stream/clusters", "connect/clusters")),
-    ("DELETE", f"/destinations/{NO_ID}/deliveries/{NO_ID}"), ("POST", "/stream/clusters"), ("POST",
-    "/connect/clusters"),
-    ("PUT", f"/stream/clusters/{NO_ID}"), ("PUT", f"/connect/clusters/{NO_ID}"), ("GET", "/audit"),
+    *(
+        ("DELETE", f"/{kind}/{UNKNOWN_ID}")
+        for kind in ("sources", "destinations", "pipelines", "deliveries", "stream/clusters", "connect/clusters")
+    ),
+    ("DELETE", f"/destinations/{UNKNOWN_ID}/deliveries/{UNKNOWN_ID}"),
+    ("POST", "/stream/clusters"), ("POST", "/connect/clusters"),
+    ("PUT", f"/stream/clusters/{UNKNOWN_ID}"), ("PUT", f"/connect/clusters/{UNKNOWN_ID}"), ("GET", "/audit"),
 ]  # fmt: skip
 
 
 def _forbidden(api: Api, method: str, path: str) -> bool:
-    answer = api.call(method, path)
-    if answer.status_code == 403:
-        refused(answer, 403, "FORBIDDEN")
-    return answer.status_code == 403
+    response = api.call(method, path)
+    if response.status_code == 403:
+        assert_error(response, 403, "FORBIDDEN")
+    return response.status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -273,13 +282,13 @@ def test_a_viewer_may_read_everything_else(sandbox: Sandbox) -> None:
 
 def test_permission_is_checked_before_the_request_is_read(sandbox: Sandbox) -> None:
     api = sandbox.with_role("Viewer")
-    refused(api.call("POST", "/sources", content=b"{", headers={"Content-Type": "text/plain"}), 403, "FORBIDDEN")
+    assert_error(api.call("POST", "/sources", content=b"{", headers={"Content-Type": "text/plain"}), 403, "FORBIDDEN")
 
 
 def test_a_denial_is_audited(sandbox: Sandbox) -> None:
     user_id, email = sandbox.make_user("Viewer")
     named = {"X-Correlation-ID": sandbox.name("denial")}
-    sandbox.signed_in(email).delete(f"/sources/{NO_ID}", headers=named)
-    records = sandbox.admin.shown("/audit")
+    sandbox.signed_in(email).delete(f"/sources/{UNKNOWN_ID}", headers=named)
+    records = sandbox.admin.get_ok("/audit")
     [record] = [one for one in records if one["correlation_id"] == named["X-Correlation-ID"]]
     assert (record["outcome"], record["actor"]) == ("denied", {"id": user_id, "email": email, "via": "session"})

@@ -3,7 +3,7 @@
 import pytest
 
 from infra.local.doubles.connect_faults import FaultEffect
-from tests.support.answers import NO_ID, invalid, is_moment, is_uuid, refused
+from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid, validation_error
 from tests.support.sandbox import ADMIN, Json, Sandbox
 
 FIELDS = {
@@ -18,11 +18,11 @@ def _facts(records: list[Json]) -> list[tuple[str, str]]:
 
 
 def test_a_record_says_who_did_what_to_which_thing(sandbox: Sandbox) -> None:
-    source = sandbox.admin.made("/sources", sandbox.source_body())
-    [record] = sandbox.audit_of(source["id"])
+    source = sandbox.admin.post_ok("/sources", sandbox.source_body())
+    [record] = sandbox.audit_records(source["id"])
     assert set(record) == FIELDS
     assert is_uuid(record["id"])
-    assert is_moment(record["at"])
+    assert is_timestamp(record["at"])
     assert set(record["actor"]) == {"id", "email", "via"}
     assert (record["actor"]["email"], record["actor"]["via"]) == (ADMIN.email, "session")
     assert (record["action"], record["resource_type"], record["outcome"]) == ("source.create", "source", "success")
@@ -31,16 +31,16 @@ def test_a_record_says_who_did_what_to_which_thing(sandbox: Sandbox) -> None:
 
 def test_before_and_after_use_the_field_names_of_the_api(sandbox: Sandbox) -> None:
     body = sandbox.source_body()
-    source = sandbox.admin.made("/sources", body)
+    source = sandbox.admin.post_ok("/sources", body)
     assert sandbox.admin.put(f"/sources/{source['id']}", {**body, "environment": "new"}).status_code == 200
-    record = sandbox.audit_of(source["id"])[0]
+    record = sandbox.audit_records(source["id"])[0]
     before, after = record["before"], record["after"]
     assert (before["environment"], after["environment"]) == (None, "new")
     assert (before["version"], after["version"]) == (1, 2)
     assert (after["provider"], after["config"]) == (source["provider"], source["config"])
     assert after["credentials"] == {"configured": True}
     assert after["created_at"] == source["created_at"]
-    assert is_moment(after["updated_at"])
+    assert is_timestamp(after["updated_at"])
     assert not {"revision", "claims", "config_hash", "address"} & set(after)
 
 
@@ -51,11 +51,11 @@ def test_every_change_of_a_registered_resource_writes_one_record(sandbox: Sandbo
         ("/destinations", sandbox.destination_body(), "destination"),
         ("/stream/clusters", stream, "stream_cluster"),
     ):
-        made = sandbox.admin.made(path, body)
-        assert sandbox.admin.put(f"{path}/{made['id']}", body).status_code == 200
-        assert sandbox.admin.delete(f"{path}/{made['id']}").status_code == 204
+        created = sandbox.admin.post_ok(path, body)
+        assert sandbox.admin.put(f"{path}/{created['id']}", body).status_code == 200
+        assert sandbox.admin.delete(f"{path}/{created['id']}").status_code == 204
         expected = [(f"{noun}.{verb}", "success") for verb in ("create", "update", "delete")]
-        assert _facts(sandbox.audit_of(made["id"])) == expected
+        assert _facts(sandbox.audit_records(created["id"])) == expected
 
 
 def test_an_operation_leaves_requested_and_success_under_one_correlation_id(sandbox: Sandbox) -> None:
@@ -64,7 +64,7 @@ def test_an_operation_leaves_requested_and_success_under_one_correlation_id(sand
     for verb in ("deploy", "pause", "resume", "restart", "restart-task?task=0"):
         assert sandbox.admin.post(f"/pipelines/{draft['id']}/{verb}", headers=named).status_code == 200
     assert sandbox.admin.delete(f"/pipelines/{draft['id']}", headers=named).status_code == 204
-    records = sandbox.audit_of(draft["id"])
+    records = sandbox.audit_records(draft["id"])
     verbs = ("deploy", "pause", "resume", "restart", "restart_task", "delete")
     operations = [(f"pipeline.{verb}", outcome) for verb in verbs for outcome in ("requested", "success")]
     assert _facts(records) == [("pipeline.create", "success"), *operations]
@@ -75,10 +75,10 @@ def test_an_operation_that_fails_leaves_requested_and_failed(sandbox: Sandbox) -
     draft = sandbox.new_pipeline()
     fault = sandbox.doubles.connect_double.plant(FaultEffect.NOT_READY, times=100)
     try:
-        refused(sandbox.admin.post(f"/pipelines/{draft['id']}/deploy"), 503, "CONNECT_UNAVAILABLE")
+        assert_error(sandbox.admin.post(f"/pipelines/{draft['id']}/deploy"), 503, "CONNECT_UNAVAILABLE")
     finally:
         fault.release()
-    records = sandbox.audit_of(draft["id"])
+    records = sandbox.audit_records(draft["id"])
     assert _facts(records)[1:] == [("pipeline.deploy", "requested"), ("pipeline.deploy", "failed")]
     assert records[0]["after"]["error"]["code"] == "CONNECT_UNAVAILABLE"
 
@@ -87,8 +87,8 @@ def test_a_destinations_trail_can_include_its_deliveries(sandbox: Sandbox) -> No
     delivery = sandbox.new_delivery()
     destination = delivery["destination_id"]
     assert sandbox.admin.delete(f"/deliveries/{delivery['id']}").status_code == 204
-    alone = _facts(sandbox.audit_of(destination, meaningful="true"))
-    related = sandbox.audit_of(destination, include_related="true", meaningful="true")
+    alone = _facts(sandbox.audit_records(destination, meaningful="true"))
+    related = sandbox.audit_records(destination, include_related="true", meaningful="true")
     assert alone == [("destination.create", "success")]
     assert _facts(related) == [
         *alone,
@@ -99,36 +99,39 @@ def test_a_destinations_trail_can_include_its_deliveries(sandbox: Sandbox) -> No
 
 def test_related_records_are_paged_in_one_order(sandbox: Sandbox) -> None:
     delivery = sandbox.new_delivery()
-    whole = sandbox.audit_of(delivery["destination_id"], include_related="true")
+    whole = sandbox.audit_records(delivery["destination_id"], include_related="true")
     seen: list[Json] = []
     cursor: dict[str, str] = {}
     while True:
         query = {"resource_id": delivery["destination_id"], "include_related": "true", "limit": "1", **cursor}
-        answer = sandbox.admin.get("/audit", params=query)
-        seen += answer.json()
-        if "X-Next-Cursor" not in answer.headers:
+        response = sandbox.admin.get("/audit", params=query)
+        seen += response.json()
+        if "X-Next-Cursor" not in response.headers:
             break
-        cursor = {"cursor": answer.headers["X-Next-Cursor"]}
+        cursor = {"cursor": response.headers["X-Next-Cursor"]}
     assert seen == whole
 
 
 def test_meaningful_leaves_out_routine_observations_and_jobs(sandbox: Sandbox) -> None:
     source = sandbox.new_source()
-    sandbox.admin.made(f"/sources/{source['id']}/test", status=200)
-    everything = {record["action"]: record["meaningful"] for record in sandbox.audit_of(source["id"])}
+    sandbox.admin.post_ok(f"/sources/{source['id']}/test", status=200)
+    everything = {record["action"]: record["meaningful"] for record in sandbox.audit_records(source["id"])}
     assert everything == {"source.create": True, "source.discover": False, "source.test": False}
-    for records in (sandbox.audit_of(source["id"], meaningful="true"), sandbox.admin.shown("/audit?meaningful=true")):
+    for records in (
+        sandbox.audit_records(source["id"], meaningful="true"),
+        sandbox.admin.get_ok("/audit?meaningful=true"),
+    ):
         assert records
         assert all(record["meaningful"] for record in records)
-    assert len(sandbox.audit_of(source["id"], meaningful="false")) == 4
+    assert len(sandbox.audit_records(source["id"], meaningful="false")) == 4
 
 
 def test_a_job_writes_requested_and_its_outcome_under_one_correlation_id(sandbox: Sandbox) -> None:
     source = sandbox.new_source()
-    gone = sandbox.admin.made("/sources", sandbox.source_body(config=sandbox.config(database_name="nowhere")))
-    sandbox.job_done(sandbox.admin.made(f"/sources/{gone['id']}/discover", status=202))
+    gone = sandbox.admin.post_ok("/sources", sandbox.source_body(config=sandbox.config(database_name="nowhere")))
+    sandbox.finished_job(sandbox.admin.post_ok(f"/sources/{gone['id']}/discover", status=202))
     for one, outcome in ((source, "success"), (gone, "failed")):
-        settled, requested = [r for r in sandbox.audit_of(one["id"]) if r["action"] == "source.discover"]
+        settled, requested = [r for r in sandbox.audit_records(one["id"]) if r["action"] == "source.discover"]
         assert (requested["outcome"], settled["outcome"]) == ("requested", outcome)
         assert requested["correlation_id"] == settled["correlation_id"]
         assert requested["actor"] == settled["actor"]
@@ -139,11 +142,11 @@ def test_a_job_writes_requested_and_its_outcome_under_one_correlation_id(sandbox
 def test_the_list_is_newest_first_and_has_100_records_by_default(sandbox: Sandbox) -> None:
     viewer = sandbox.with_role("Viewer")
     for _ in range(101):
-        refused(viewer.delete(f"/sources/{NO_ID}"), 403, "FORBIDDEN")
-    records = sandbox.admin.shown("/audit")
+        assert_error(viewer.delete(f"/sources/{UNKNOWN_ID}"), 403, "FORBIDDEN")
+    records = sandbox.admin.get_ok("/audit")
     assert len(records) == 100
     assert [record["at"] for record in records] == sorted((record["at"] for record in records), reverse=True)
-    assert len(sandbox.admin.shown("/audit?limit=101")) == 101
+    assert len(sandbox.admin.get_ok("/audit?limit=101")) == 101
 
 
 @pytest.mark.parametrize(
@@ -151,8 +154,8 @@ def test_the_list_is_newest_first_and_has_100_records_by_default(sandbox: Sandbo
     [("resource_id", "x"), ("include_related", "maybe"), ("meaningful", "maybe"), ("limit", "501"), ("limit", "0")],
 )
 def test_a_bad_filter_is_refused(sandbox: Sandbox, name: str, value: str) -> None:
-    invalid(sandbox.admin.get("/audit", params={name: value}), "query", name)
+    validation_error(sandbox.admin.get("/audit", params={name: value}), "query", name)
 
 
 def test_an_unknown_resource_has_no_records(sandbox: Sandbox) -> None:
-    assert sandbox.audit_of(NO_ID) == []
+    assert sandbox.audit_records(UNKNOWN_ID) == []

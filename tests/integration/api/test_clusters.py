@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from infra.local.doubles.kafka import KafkaDouble
-from tests.support.answers import NO_ID, invalid, is_moment, is_uuid, refused
+from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid, validation_error
 from tests.support.sandbox import Json, Sandbox
 
 STREAM = {
@@ -29,37 +29,41 @@ def _connect(sandbox: Sandbox, **changes: object) -> Json:
 
 
 def test_a_stream_cluster_is_checked_once_when_it_is_registered(sandbox: Sandbox) -> None:
-    made = sandbox.admin.made("/stream/clusters", _stream(sandbox))
-    assert set(made) == STREAM
-    assert is_uuid(made["id"])
-    assert (made["status"], made["last_error"], made["kafka_cluster_id"]) == ("HEALTHY", None, "sandbox")
-    assert (made["security_protocol"], made["metrics_provider"]) == ("PLAINTEXT", "none")
-    assert is_moment(made["last_checked_at"])
-    assert sandbox.admin.shown(f"/stream/clusters/{made['id']}") == made
+    created = sandbox.admin.post_ok("/stream/clusters", _stream(sandbox))
+    assert set(created) == STREAM
+    assert is_uuid(created["id"])
+    assert (created["status"], created["last_error"], created["kafka_cluster_id"]) == ("HEALTHY", None, "sandbox")
+    assert (created["security_protocol"], created["metrics_provider"]) == ("PLAINTEXT", "none")
+    assert is_timestamp(created["last_checked_at"])
+    assert sandbox.admin.get_ok(f"/stream/clusters/{created['id']}") == created
 
 
 def test_a_connect_cluster_is_checked_once_when_it_is_registered(sandbox: Sandbox) -> None:
-    made = sandbox.admin.made("/connect/clusters", _connect(sandbox, base_url=sandbox.doubles.connect + "/"))
-    assert set(made) == CONNECT
-    assert (made["status"], made["connect_version"], made["kafka_cluster_id"]) == ("HEALTHY", "4.3.1", "sandbox")
-    assert (made["base_url"], made["secret_delivery"]) == (sandbox.doubles.connect, "config-provider")
-    assert sandbox.admin.shown(f"/connect/clusters/{made['id']}") == made
+    created = sandbox.admin.post_ok("/connect/clusters", _connect(sandbox, base_url=sandbox.doubles.connect + "/"))
+    assert set(created) == CONNECT
+    assert (created["status"], created["connect_version"], created["kafka_cluster_id"]) == (
+        "HEALTHY",
+        "4.3.1",
+        "sandbox",
+    )
+    assert (created["base_url"], created["secret_delivery"]) == (sandbox.doubles.connect, "config-provider")
+    assert sandbox.admin.get_ok(f"/connect/clusters/{created['id']}") == created
 
 
 def test_an_unreachable_cluster_is_registered_as_unhealthy(sandbox: Sandbox) -> None:
-    stream = sandbox.admin.made("/stream/clusters", _stream(sandbox, bootstrap_servers="127.0.0.1:1"))
-    connect = sandbox.admin.made("/connect/clusters", _connect(sandbox, base_url="http://127.0.0.1:1"))
-    for made, code in ((stream, "STREAM_UNAVAILABLE"), (connect, "CONNECT_UNAVAILABLE")):
-        assert (made["status"], made["kafka_cluster_id"]) == ("UNHEALTHY", None)
-        assert set(made["last_error"]) == {"code", "message", "at"}
-        assert made["last_error"]["code"] == code
+    stream = sandbox.admin.post_ok("/stream/clusters", _stream(sandbox, bootstrap_servers="127.0.0.1:1"))
+    connect = sandbox.admin.post_ok("/connect/clusters", _connect(sandbox, base_url="http://127.0.0.1:1"))
+    for created, code in ((stream, "STREAM_UNAVAILABLE"), (connect, "CONNECT_UNAVAILABLE")):
+        assert (created["status"], created["kafka_cluster_id"]) == ("UNHEALTHY", None)
+        assert set(created["last_error"]) == {"code", "message", "at"}
+        assert created["last_error"]["code"] == code
     plugins = sandbox.admin.get(f"/connect/clusters/{connect['id']}/plugins")
-    refused(plugins, 503, "CONNECT_UNAVAILABLE")
+    assert_error(plugins, 503, "CONNECT_UNAVAILABLE")
 
 
 def test_a_change_checks_again_and_drops_what_was_known_of_the_old_address(sandbox: Sandbox) -> None:
     body = _connect(sandbox)
-    path = f"/connect/clusters/{sandbox.admin.made('/connect/clusters', body)['id']}"
+    path = f"/connect/clusters/{sandbox.admin.post_ok('/connect/clusters', body)['id']}"
     away = sandbox.admin.put(path, {**body, "base_url": "http://127.0.0.1:1"}).json()
     assert (away["status"], away["kafka_cluster_id"], away["connect_version"]) == ("UNHEALTHY", None, None)
     assert away["version"] == 2
@@ -77,62 +81,64 @@ def another() -> Iterator[KafkaDouble]:
 
 @pytest.mark.parametrize("servers", ["h:0", "h:65536", "a:9092,h:99999"])
 def test_brokers_have_ports_that_exist(sandbox: Sandbox, servers: str) -> None:
-    invalid(
+    validation_error(
         sandbox.admin.post("/stream/clusters", _stream(sandbox, bootstrap_servers=servers)), "body", "bootstrap_servers"
     )
 
 
 def test_connect_workers_of_another_kafka_are_refused(sandbox: Sandbox, another: KafkaDouble) -> None:
-    stream = sandbox.admin.made("/stream/clusters", _stream(sandbox, bootstrap_servers=another.address))
-    answer = sandbox.admin.post("/connect/clusters", _connect(sandbox, stream_cluster_id=stream["id"]))
-    assert invalid(answer, "body", "stream_cluster_id") == "kafka_cluster_mismatch"
+    stream = sandbox.admin.post_ok("/stream/clusters", _stream(sandbox, bootstrap_servers=another.address))
+    response = sandbox.admin.post("/connect/clusters", _connect(sandbox, stream_cluster_id=stream["id"]))
+    assert validation_error(response, "body", "stream_cluster_id") == "kafka_cluster_mismatch"
 
 
 def test_workers_of_another_kafka_that_was_unreachable_at_registration_are_refused_at_the_pipeline(
     sandbox: Sandbox, another: KafkaDouble
 ) -> None:
     body = _stream(sandbox, bootstrap_servers="does-not-exist.invalid:9092")
-    stream = sandbox.admin.made("/stream/clusters", body)
-    workers = sandbox.admin.made("/connect/clusters", _connect(sandbox, stream_cluster_id=stream["id"]))
+    stream = sandbox.admin.post_ok("/stream/clusters", body)
+    workers = sandbox.admin.post_ok("/connect/clusters", _connect(sandbox, stream_cluster_id=stream["id"]))
     back = sandbox.admin.put(f"/stream/clusters/{stream['id']}", {**body, "bootstrap_servers": another.address}).json()
     assert (stream["kafka_cluster_id"], back["kafka_cluster_id"]) == (None, "another")
     pipeline = sandbox.pipeline_body(stream_cluster_id=stream["id"], connect_cluster_id=workers["id"])
     for path in ("/pipelines/preview", "/pipelines"):
-        answer = sandbox.admin.post(path, pipeline)
-        assert invalid(answer, "body", "stream_cluster_id") == "kafka_cluster_mismatch"
+        response = sandbox.admin.post(path, pipeline)
+        assert validation_error(response, "body", "stream_cluster_id") == "kafka_cluster_mismatch"
 
 
 def test_an_unused_stream_cluster_may_be_pointed_to_another_kafka(sandbox: Sandbox, another: KafkaDouble) -> None:
     body = _stream(sandbox)
-    path = f"/stream/clusters/{sandbox.admin.made('/stream/clusters', body)['id']}"
+    path = f"/stream/clusters/{sandbox.admin.post_ok('/stream/clusters', body)['id']}"
     moved = sandbox.admin.put(path, {**body, "bootstrap_servers": another.address}).json()
     assert (moved["status"], moved["kafka_cluster_id"], moved["version"]) == ("HEALTHY", "another", 2)
 
 
 def test_a_stream_cluster_in_use_stays_with_its_kafka(sandbox: Sandbox, another: KafkaDouble) -> None:
     body = _stream(sandbox)
-    stream = sandbox.admin.made("/stream/clusters", body)
-    sandbox.admin.made("/connect/clusters", _connect(sandbox, stream_cluster_id=stream["id"]))
+    stream = sandbox.admin.post_ok("/stream/clusters", body)
+    sandbox.admin.post_ok("/connect/clusters", _connect(sandbox, stream_cluster_id=stream["id"]))
     path, moved = f"/stream/clusters/{stream['id']}", {**body, "bootstrap_servers": another.address}
-    refused(sandbox.admin.put(path, moved), 409, "RESOURCE_IN_USE")
-    assert sandbox.admin.shown(path) == stream
+    assert_error(sandbox.admin.put(path, moved), 409, "RESOURCE_IN_USE")
+    assert sandbox.admin.get_ok(path) == stream
     another.refuse()
     away = sandbox.admin.put(path, moved).json()
     assert (away["status"], away["kafka_cluster_id"], away["version"]) == ("UNHEALTHY", "sandbox", 2)
     another.accept()
-    refused(sandbox.admin.put(path, moved), 409, "RESOURCE_IN_USE")
+    assert_error(sandbox.admin.put(path, moved), 409, "RESOURCE_IN_USE")
     same = sandbox.admin.put(path, {**body, "bootstrap_servers": f"{sandbox.doubles.kafka},127.0.0.1:1"}).json()
     assert (same["status"], same["kafka_cluster_id"], same["version"]) == ("HEALTHY", "sandbox", 3)
 
 
 def test_an_unknown_stream_cluster_is_refused(sandbox: Sandbox) -> None:
-    refused(
-        sandbox.admin.post("/connect/clusters", _connect(sandbox, stream_cluster_id=NO_ID)), 422, "REFERENCE_NOT_FOUND"
+    assert_error(
+        sandbox.admin.post("/connect/clusters", _connect(sandbox, stream_cluster_id=UNKNOWN_ID)),
+        422,
+        "REFERENCE_NOT_FOUND",
     )
 
 
 def test_plain_secrets_in_configs_are_refused_unless_the_installation_allows_them(sandbox: Sandbox) -> None:
-    invalid(
+    validation_error(
         sandbox.admin.post("/connect/clusters", _connect(sandbox, secret_delivery="inline")), "body", "secret_delivery"
     )
 
@@ -145,7 +151,7 @@ def test_plain_secrets_in_configs_are_refused_unless_the_installation_allows_the
     ],
 )  # fmt: skip
 def test_a_bad_stream_cluster_is_refused(sandbox: Sandbox, field: str, value: str) -> None:
-    invalid(sandbox.admin.post("/stream/clusters", _stream(sandbox, **{field: value})), "body", field)
+    validation_error(sandbox.admin.post("/stream/clusters", _stream(sandbox, **{field: value})), "body", field)
 
 
 SASL = {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "PLAIN", "username": "u"}
@@ -163,15 +169,18 @@ SASL = {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "PLAIN", "usern
 )
 def test_protocol_and_mechanism_have_to_fit(sandbox: Sandbox, change: Json, field: str, complaint: str) -> None:
     body = _stream(sandbox, bootstrap_servers="127.0.0.1:1", **SASL)
-    made = sandbox.admin.made("/stream/clusters", body)
-    assert {name: made[name] for name in SASL} == SASL
-    assert invalid(sandbox.admin.post("/stream/clusters", {**body, **change}), "body", field) == complaint
-    assert invalid(sandbox.admin.put(f"/stream/clusters/{made['id']}", {**body, **change}), "body", field) == complaint
+    created = sandbox.admin.post_ok("/stream/clusters", body)
+    assert {name: created[name] for name in SASL} == SASL
+    assert validation_error(sandbox.admin.post("/stream/clusters", {**body, **change}), "body", field) == complaint
+    assert (
+        validation_error(sandbox.admin.put(f"/stream/clusters/{created['id']}", {**body, **change}), "body", field)
+        == complaint
+    )
 
 
 def test_all_missing_sasl_fields_are_named_at_once(sandbox: Sandbox) -> None:
-    answer = sandbox.admin.post("/stream/clusters", _stream(sandbox, security_protocol="SASL_SSL"))
-    assert [invalid(answer, "body", name) for name in ("sasl_mechanism", "username")] == ["missing"] * 2
+    response = sandbox.admin.post("/stream/clusters", _stream(sandbox, security_protocol="SASL_SSL"))
+    assert [validation_error(response, "body", name) for name in ("sasl_mechanism", "username")] == ["missing"] * 2
 
 
 @pytest.mark.parametrize(
@@ -182,46 +191,46 @@ def test_all_missing_sasl_fields_are_named_at_once(sandbox: Sandbox) -> None:
     ],
 )  # fmt: skip
 def test_a_bad_connect_cluster_is_refused(sandbox: Sandbox, field: str, value: str) -> None:
-    invalid(sandbox.admin.post("/connect/clusters", _connect(sandbox, **{field: value})), "body", field)
+    validation_error(sandbox.admin.post("/connect/clusters", _connect(sandbox, **{field: value})), "body", field)
 
 
 @pytest.mark.parametrize("url", ["http://169.254.169.254", "http://0.0.0.0:8083"])
 def test_a_forbidden_address_is_refused(sandbox: Sandbox, url: str) -> None:
-    refused(sandbox.admin.post("/connect/clusters", _connect(sandbox, base_url=url)), 422, "URL_NOT_ALLOWED")
+    assert_error(sandbox.admin.post("/connect/clusters", _connect(sandbox, base_url=url)), 422, "URL_NOT_ALLOWED")
 
 
 def test_names_of_clusters_are_unique(sandbox: Sandbox) -> None:
-    refused(
+    assert_error(
         sandbox.admin.post("/stream/clusters", _stream(sandbox, name=sandbox.stream["name"].upper())),
         409,
         "NAME_CONFLICT",
     )
-    refused(
+    assert_error(
         sandbox.admin.post("/connect/clusters", _connect(sandbox, name=sandbox.connect["name"])), 409, "NAME_CONFLICT"
     )
 
 
 def test_credentials_of_clusters_are_masked_and_kept(sandbox: Sandbox) -> None:
     body = _connect(sandbox, username="u", credentials={"password": "planted-connect"})
-    made = sandbox.admin.made("/connect/clusters", body)
-    assert made["credentials"] == {"configured": True, "mask": "********"}
-    after = sandbox.admin.put(f"/connect/clusters/{made['id']}", {**body, "credentials": {}})
-    assert after.json()["credentials"] == made["credentials"]
+    created = sandbox.admin.post_ok("/connect/clusters", body)
+    assert created["credentials"] == {"configured": True, "mask": "********"}
+    after = sandbox.admin.put(f"/connect/clusters/{created['id']}", {**body, "credentials": {}})
+    assert after.json()["credentials"] == created["credentials"]
     assert "planted" not in after.text
 
 
 def test_clusters_in_use_are_not_deleted(sandbox: Sandbox) -> None:
-    stream = sandbox.admin.made("/stream/clusters", _stream(sandbox))
-    connect = sandbox.admin.made("/connect/clusters", _connect(sandbox, stream_cluster_id=stream["id"]))
+    stream = sandbox.admin.post_ok("/stream/clusters", _stream(sandbox))
+    connect = sandbox.admin.post_ok("/connect/clusters", _connect(sandbox, stream_cluster_id=stream["id"]))
     pipeline = sandbox.new_pipeline(stream_cluster_id=stream["id"], connect_cluster_id=connect["id"])
-    refused(sandbox.admin.delete(f"/stream/clusters/{stream['id']}"), 409, "RESOURCE_IN_USE")
-    refused(sandbox.admin.delete(f"/connect/clusters/{connect['id']}"), 409, "RESOURCE_IN_USE")
+    assert_error(sandbox.admin.delete(f"/stream/clusters/{stream['id']}"), 409, "RESOURCE_IN_USE")
+    assert_error(sandbox.admin.delete(f"/connect/clusters/{connect['id']}"), 409, "RESOURCE_IN_USE")
     assert sandbox.admin.delete(f"/pipelines/{pipeline['id']}").status_code == 204
     assert sandbox.admin.delete(f"/connect/clusters/{connect['id']}").status_code == 204
     assert sandbox.admin.delete(f"/stream/clusters/{stream['id']}").status_code == 204
 
 
 def test_plug_ins_have_class_type_and_version(sandbox: Sandbox) -> None:
-    plugins = sandbox.admin.shown(f"/connect/clusters/{sandbox.connect['id']}/plugins")
+    plugins = sandbox.admin.get_ok(f"/connect/clusters/{sandbox.connect['id']}/plugins")
     assert all(set(plugin) == {"class", "type", "version"} for plugin in plugins)
     assert {plugin["type"] for plugin in plugins} == {"source", "sink"}

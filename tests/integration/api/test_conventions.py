@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from infra.local.doubles.connect_faults import FaultEffect
-from tests.support.answers import invalid, refused
+from tests.support.api_assertions import assert_error, validation_error
 from tests.support.sandbox import Sandbox
 from tests.support.waiting import eventually
 
@@ -14,24 +14,24 @@ JSON = {"Content-Type": "application/json"}
 
 
 def test_a_create_answers_201_with_the_resource_its_location_and_its_version(sandbox: Sandbox) -> None:
-    answer = sandbox.admin.post("/sources", sandbox.source_body())
-    assert answer.status_code == 201
-    assert answer.headers["Location"] == f"/api/v1/sources/{answer.json()['id']}"
-    assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
-    assert sandbox.admin.get(f"/sources/{answer.json()['id']}").json() == answer.json()
+    response = sandbox.admin.post("/sources", sandbox.source_body())
+    assert response.status_code == 201
+    assert response.headers["Location"] == f"/api/v1/sources/{response.json()['id']}"
+    assert response.headers["Content-Type"] == "application/json; charset=utf-8"
+    assert sandbox.admin.get(f"/sources/{response.json()['id']}").json() == response.json()
 
 
 def test_a_delete_answers_204_without_a_body(sandbox: Sandbox) -> None:
-    source = sandbox.admin.made("/sources", sandbox.source_body())
-    answer = sandbox.admin.delete(f"/sources/{source['id']}")
-    assert (answer.status_code, answer.content) == (204, b"")
-    refused(sandbox.admin.get(f"/sources/{source['id']}"), 404, "NOT_FOUND")
-    refused(sandbox.admin.delete(f"/sources/{source['id']}"), 404, "NOT_FOUND")
+    source = sandbox.admin.post_ok("/sources", sandbox.source_body())
+    response = sandbox.admin.delete(f"/sources/{source['id']}")
+    assert (response.status_code, response.content) == (204, b"")
+    assert_error(sandbox.admin.get(f"/sources/{source['id']}"), 404, "NOT_FOUND")
+    assert_error(sandbox.admin.delete(f"/sources/{source['id']}"), 404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize("path", ["/sources", "/destinations", "//nothing", "//health", "//docs", "/events"])
 def test_every_response_has_the_security_headers(sandbox: Sandbox, path: str) -> None:
-    headers = sandbox.anybody().get(path).headers
+    headers = sandbox.unauthenticated().get(path).headers
     assert headers["Cache-Control"] == "no-store"
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "no-referrer"
@@ -50,9 +50,9 @@ def test_a_wellformed_correlation_id_is_echoed(sandbox: Sandbox, value: str) -> 
 
 @pytest.mark.parametrize("value", ["x" * 129, "a b", "ä".encode("latin-1"), "a/b", ""], ids=range(5))
 def test_a_malformed_correlation_id_is_replaced(sandbox: Sandbox, value: str) -> None:
-    made = sandbox.admin.get("/sources", headers={"X-Correlation-ID": value}).headers["X-Correlation-ID"]
-    assert made
-    assert made != value
+    created = sandbox.admin.get("/sources", headers={"X-Correlation-ID": value}).headers["X-Correlation-ID"]
+    assert created
+    assert created != value
 
 
 def test_jobs_and_audit_records_have_the_correlation_id(sandbox: Sandbox) -> None:
@@ -60,7 +60,7 @@ def test_jobs_and_audit_records_have_the_correlation_id(sandbox: Sandbox) -> Non
     source = sandbox.admin.post("/sources", sandbox.source_body(), headers=named).json()
     job = sandbox.admin.post(f"/sources/{source['id']}/health", headers=named).json()
     assert job["correlation_id"] == named["X-Correlation-ID"]
-    assert {record["correlation_id"] for record in sandbox.audit_of(source["id"])} == {named["X-Correlation-ID"]}
+    assert {record["correlation_id"] for record in sandbox.audit_records(source["id"])} == {named["X-Correlation-ID"]}
 
 
 # lists
@@ -81,44 +81,44 @@ def _inner_lists(sandbox: Sandbox) -> tuple[str, ...]:
 def test_every_list_is_an_array_that_takes_a_limit(sandbox: Sandbox) -> None:
     for path in (*LISTS, *_inner_lists(sandbox)):
         for limit in (1, 500) if path == "/sources" else (1,):
-            answer = sandbox.admin.get(path, params={"limit": limit})
-            assert answer.status_code == 200, (path, answer.text)
-            assert isinstance(answer.json(), list)
-            assert len(answer.json()) <= limit
+            response = sandbox.admin.get(path, params={"limit": limit})
+            assert response.status_code == 200, (path, response.text)
+            assert isinstance(response.json(), list)
+            assert len(response.json()) <= limit
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "501", "abc", "", "1.5"])
 def test_a_bad_limit_is_refused(sandbox: Sandbox, limit: str) -> None:
     for path in ("/sources", "/audit", f"/sources/{sandbox.source['id']}/tables"):
-        invalid(sandbox.admin.get(path, params={"limit": limit}), "query", "limit")
+        validation_error(sandbox.admin.get(path, params={"limit": limit}), "query", "limit")
 
 
 def test_every_list_refuses_a_bad_limit_and_a_bad_cursor(sandbox: Sandbox) -> None:
     for path in (*LISTS, *_inner_lists(sandbox)):
-        answer = sandbox.admin.get(path, params={"limit": "501", "cursor": ""})
-        assert {one["location"][1] for one in refused(answer, 422, "VALIDATION_FAILED")} == {"limit", "cursor"}
-        invalid(sandbox.admin.get(path, params={"cursor": "AAAA"}), "query", "cursor")
+        response = sandbox.admin.get(path, params={"limit": "501", "cursor": ""})
+        assert {one["location"][1] for one in assert_error(response, 422, "VALIDATION_FAILED")} == {"limit", "cursor"}
+        validation_error(sandbox.admin.get(path, params={"cursor": "AAAA"}), "query", "cursor")
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "ä", "e30"])
 def test_a_bad_cursor_is_refused(sandbox: Sandbox, cursor: str) -> None:
     for path in ("/sources", "/audit"):
-        invalid(sandbox.admin.get(path, params={"cursor": cursor}), "query", "cursor")
+        validation_error(sandbox.admin.get(path, params={"cursor": cursor}), "query", "cursor")
 
 
 def test_cursors_lead_through_the_whole_list_newest_first(sandbox: Sandbox) -> None:
-    made = [sandbox.admin.made("/destinations", sandbox.destination_body())["id"] for _ in range(5)]
+    created = [sandbox.admin.post_ok("/destinations", sandbox.destination_body())["id"] for _ in range(5)]
     seen: list[str] = []
     cursor: dict[str, str] = {}
     while True:
-        answer = sandbox.admin.get("/destinations", params={"limit": "2", **cursor})
-        seen += [one["id"] for one in answer.json()]
-        if "X-Next-Cursor" not in answer.headers:
+        response = sandbox.admin.get("/destinations", params={"limit": "2", **cursor})
+        seen += [one["id"] for one in response.json()]
+        if "X-Next-Cursor" not in response.headers:
             break
-        cursor = {"cursor": answer.headers["X-Next-Cursor"]}
-    assert seen[:5] == made[::-1]
+        cursor = {"cursor": response.headers["X-Next-Cursor"]}
+    assert seen[:5] == created[::-1]
     assert len(set(seen)) == len(seen)
-    assert seen == [one["id"] for one in sandbox.admin.shown("/destinations")]
+    assert seen == [one["id"] for one in sandbox.admin.get_ok("/destinations")]
 
 
 def test_a_cursor_belongs_to_its_list_and_its_filters(sandbox: Sandbox) -> None:
@@ -129,22 +129,22 @@ def test_a_cursor_belongs_to_its_list_and_its_filters(sandbox: Sandbox) -> None:
     assert [first.json()[0]["table_name"], *(one["table_name"] for one in rest)] == [
         "customers", "lines", "orders", "paths",
     ]  # fmt: skip
-    invalid(sandbox.admin.get(path, params={"cursor": cursor}), "query", "cursor")
-    invalid(sandbox.admin.get("/sources", params={"cursor": cursor}), "query", "cursor")
+    validation_error(sandbox.admin.get(path, params={"cursor": cursor}), "query", "cursor")
+    validation_error(sandbox.admin.get("/sources", params={"cursor": cursor}), "query", "cursor")
     changed = cursor[:-1] + ("A" if cursor[-1] != "A" else "B")
-    invalid(sandbox.admin.get(path, params={"schema": "shop", "cursor": changed}), "query", "cursor")
+    validation_error(sandbox.admin.get(path, params={"schema": "shop", "cursor": changed}), "query", "cursor")
 
 
 def test_the_plug_ins_are_paged_too(sandbox: Sandbox) -> None:
     path = f"/connect/clusters/{sandbox.connect['id']}/plugins"
     first = sandbox.admin.get(path, params={"limit": "1"})
     rest = sandbox.admin.get(path, params={"cursor": first.headers["X-Next-Cursor"]})
-    assert first.json() + rest.json() == sandbox.admin.shown(path)
+    assert first.json() + rest.json() == sandbox.admin.get_ok(path)
     assert "X-Next-Cursor" not in rest.headers
 
 
 def test_an_unknown_query_parameter_is_refused(sandbox: Sandbox) -> None:
-    invalid(sandbox.admin.get("/sources", params={"page": "1"}), "query", "page")
+    validation_error(sandbox.admin.get("/sources", params={"page": "1"}), "query", "page")
 
 
 # If-Match
@@ -152,21 +152,21 @@ def test_an_unknown_query_parameter_is_refused(sandbox: Sandbox) -> None:
 
 def test_a_stale_version_is_412_and_nothing_happens(sandbox: Sandbox) -> None:
     body = sandbox.source_body()
-    source = sandbox.admin.made("/sources", body)
+    source = sandbox.admin.post_ok("/sources", body)
     path = f"/sources/{source['id']}"
     fresh = sandbox.admin.put(path, {**body, "environment": "test"}, headers={"If-Match": '"1"'})
     assert (fresh.status_code, fresh.json()["version"], fresh.headers["ETag"]) == (200, 2, '"2"')
-    refused(sandbox.admin.put(path, body, headers={"If-Match": '"1"'}), 412, "VERSION_MISMATCH")
-    refused(sandbox.admin.delete(path, headers={"If-Match": '"1"'}), 412, "VERSION_MISMATCH")
-    assert sandbox.admin.shown(path) == fresh.json()
+    assert_error(sandbox.admin.put(path, body, headers={"If-Match": '"1"'}), 412, "VERSION_MISMATCH")
+    assert_error(sandbox.admin.delete(path, headers={"If-Match": '"1"'}), 412, "VERSION_MISMATCH")
+    assert sandbox.admin.get_ok(path) == fresh.json()
     assert sandbox.admin.delete(path, headers={"If-Match": '"2"'}).status_code == 204
 
 
 @pytest.mark.parametrize("value", ["1", '"x"', '"1", "2"', "", 'W/"1"'])
 def test_a_malformed_version_is_refused(sandbox: Sandbox, value: str) -> None:
-    source = sandbox.admin.made("/sources", sandbox.source_body())
-    answer = sandbox.admin.delete(f"/sources/{source['id']}", headers={"If-Match": value})
-    invalid(answer, "header", "If-Match")
+    source = sandbox.admin.post_ok("/sources", sandbox.source_body())
+    response = sandbox.admin.delete(f"/sources/{source['id']}", headers={"If-Match": value})
+    validation_error(response, "header", "If-Match")
 
 
 def test_if_match_works_on_everything_that_has_a_version(sandbox: Sandbox) -> None:
@@ -181,9 +181,9 @@ def test_if_match_works_on_everything_that_has_a_version(sandbox: Sandbox) -> No
         f"/destinations/{delivery['destination_id']}/deliveries/{delivery['id']}",
     )
     for path in paths:
-        refused(sandbox.admin.delete(path, headers=stale), 412, "VERSION_MISMATCH")
+        assert_error(sandbox.admin.delete(path, headers=stale), 412, "VERSION_MISMATCH")
     mappings = {"mappings": delivery["mappings"]}
-    refused(
+    assert_error(
         sandbox.admin.put(f"/deliveries/{delivery['id']}/mappings", mappings, headers=stale), 412, "VERSION_MISMATCH"
     )
 
@@ -195,8 +195,8 @@ def test_if_match_works_on_everything_that_has_a_version(sandbox: Sandbox) -> No
 def test_a_malformed_key_is_refused_on_any_post(sandbox: Sandbox, key: str) -> None:
     source = sandbox.source["id"]
     for path, body in (("/sources", sandbox.source_body()), (f"/sources/{source}/discover", None)):
-        answer = sandbox.admin.post(path, body, headers={"Idempotency-Key": key})
-        invalid(answer, "header", "Idempotency-Key")
+        response = sandbox.admin.post(path, body, headers={"Idempotency-Key": key})
+        validation_error(response, "header", "Idempotency-Key")
 
 
 def test_a_repeated_request_gets_the_first_response_and_creates_nothing(sandbox: Sandbox) -> None:
@@ -211,7 +211,7 @@ def test_a_repeated_request_gets_the_first_response_and_creates_nothing(sandbox:
         assert (first.status_code, again.status_code) == (201, 201), first.text
         assert first.content == again.content
         assert first.headers["Location"] == again.headers["Location"]
-        assert [record["action"] for record in sandbox.audit_of(first.json()["id"])] == [
+        assert [record["action"] for record in sandbox.audit_records(first.json()["id"])] == [
             {"/sources": "source", "/destinations": "destination", "/pipelines": "pipeline"}.get(path, "stream_cluster")
             + ".create"
         ]
@@ -223,13 +223,13 @@ def test_a_repeated_deploy_creates_one_delivery(sandbox: Sandbox) -> None:
     path = f"/destinations/{destination['id']}/deploy"
     first, again = (sandbox.admin.post(path, body, headers=key) for _ in range(2))
     assert (first.status_code, first.content) == (201, again.content)
-    assert len(sandbox.admin.shown(f"/destinations/{destination['id']}/mappings")) == 1
+    assert len(sandbox.admin.get_ok(f"/destinations/{destination['id']}/mappings")) == 1
 
 
 def test_a_refusal_is_repeated_too(sandbox: Sandbox) -> None:
     key, body = {"Idempotency-Key": sandbox.name("key")}, sandbox.source_body(name=sandbox.source["name"])
     first, again = (sandbox.admin.post("/sources", body, headers=key) for _ in range(2))
-    refused(first, 409, "NAME_CONFLICT")
+    assert_error(first, 409, "NAME_CONFLICT")
     assert again.content == first.content
 
 
@@ -237,7 +237,7 @@ def test_another_body_under_the_same_key_is_refused(sandbox: Sandbox) -> None:
     key, body = {"Idempotency-Key": sandbox.name("key")}, sandbox.source_body()
     assert sandbox.admin.post("/sources", body, headers=key).status_code == 201
     changed = {**body, "environment": "other"}
-    refused(sandbox.admin.post("/sources", changed, headers=key), 409, "IDEMPOTENCY_KEY_REUSED")
+    assert_error(sandbox.admin.post("/sources", changed, headers=key), 409, "IDEMPOTENCY_KEY_REUSED")
 
 
 def test_a_key_belongs_to_its_user_and_its_path(sandbox: Sandbox) -> None:
@@ -251,23 +251,23 @@ def test_a_key_belongs_to_its_user_and_its_path(sandbox: Sandbox) -> None:
 def test_a_repeated_request_is_refused_with_a_delay_while_the_first_runs(sandbox: Sandbox) -> None:
     pipeline = sandbox.running_pipeline()
     fault = sandbox.doubles.connect_double.plant(FaultEffect.HANG, "PUT", f"{pipeline['connector_name']}/pause")
-    key, answers = {"Idempotency-Key": sandbox.name("key")}, []
+    key, responses = {"Idempotency-Key": sandbox.name("key")}, []
     client = sandbox.signed_in("admin@example.com", "correct horse battery staple")
 
     def pause() -> None:
-        answers.append(client.post(f"/pipelines/{pipeline['id']}/pause", headers=key))
+        responses.append(client.post(f"/pipelines/{pipeline['id']}/pause", headers=key))
 
     running = threading.Thread(target=pause)
     running.start()
     try:
         eventually(lambda: fault.met, lambda met: met > 0)
         again = sandbox.admin.post(f"/pipelines/{pipeline['id']}/pause", headers=key)
-        refused(again, 409, "REQUEST_IN_PROGRESS")
+        assert_error(again, 409, "REQUEST_IN_PROGRESS")
         assert int(again.headers["Retry-After"]) >= 1
     finally:
         fault.release()
         running.join(30)
-    assert answers[0].status_code in (200, 202, 503, 504), answers[0].text
+    assert responses[0].status_code in (200, 202, 503, 504), responses[0].text
 
 
 # bodies
@@ -282,8 +282,8 @@ def test_a_repeated_request_is_refused_with_a_delay_while_the_first_runs(sandbox
 )  # fmt: skip
 def test_what_is_not_strict_json_is_400(sandbox: Sandbox, text: str) -> None:
     for path in ("/auth/login", "/sources"):
-        answer = sandbox.admin.call("POST", path, content=text.encode(), headers=JSON)
-        refused(answer, 400, "MALFORMED_JSON")
+        response = sandbox.admin.call("POST", path, content=text.encode(), headers=JSON)
+        assert_error(response, 400, "MALFORMED_JSON")
 
 
 def test_a_body_over_256_kib_is_413_and_one_just_below_is_read(sandbox: Sandbox) -> None:
@@ -292,62 +292,62 @@ def test_a_body_over_256_kib_is_413_and_one_just_below_is_read(sandbox: Sandbox)
         padded = json.dumps({**body, "nonsense": ""})
         text = json.dumps({**body, "nonsense": "x" * (size - len(padded))})
         assert len(text) == size
-        answer = sandbox.admin.call("POST", "/sources", content=text.encode(), headers=JSON)
-        refused(answer, status, "PAYLOAD_TOO_LARGE" if status == 413 else "VALIDATION_FAILED")
+        response = sandbox.admin.call("POST", "/sources", content=text.encode(), headers=JSON)
+        assert_error(response, status, "PAYLOAD_TOO_LARGE" if status == 413 else "VALIDATION_FAILED")
 
 
 @pytest.mark.parametrize(
     "kind", [None, "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin-1"]
 )
 def test_a_body_that_is_not_declared_as_json_is_415(sandbox: Sandbox, kind: str | None) -> None:
-    answer = sandbox.admin.call("POST", "/sources", content=b"{}", headers={"Content-Type": kind})
-    refused(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
+    response = sandbox.admin.call("POST", "/sources", content=b"{}", headers={"Content-Type": kind})
+    assert_error(response, 415, "UNSUPPORTED_MEDIA_TYPE")
 
 
 def test_unknown_fields_are_named_at_every_depth_and_their_values_never_repeated(sandbox: Sandbox) -> None:
     body = sandbox.source_body(colour="planted-value")
     body["config"]["shape"] = "planted-value"
-    answer = sandbox.admin.post("/sources", body)
-    locations = [one["location"] for one in refused(answer, 422, "VALIDATION_FAILED")]
+    response = sandbox.admin.post("/sources", body)
+    locations = [one["location"] for one in assert_error(response, 422, "VALIDATION_FAILED")]
     assert sorted(locations) == [["body", "colour"], ["body", "config", "shape"]]
-    assert "planted" not in answer.text
+    assert "planted" not in response.text
 
 
 @pytest.mark.parametrize("port", [65536, 10**19, 10**200, -(10**30)])
 def test_a_number_out_of_range_is_named_however_long_it_is(sandbox: Sandbox, port: int) -> None:
-    answer = sandbox.admin.post("/sources", sandbox.source_body(config=sandbox.config(port=port)))
-    invalid(answer, "body", "config", "port")
+    response = sandbox.admin.post("/sources", sandbox.source_body(config=sandbox.config(port=port)))
+    validation_error(response, "body", "config", "port")
 
 
 @pytest.mark.parametrize(
     "name", ["می\u200cخواهم", "家族👨\u200d👩\u200d👧", "顧客\u3000マスタ", "a\u00a0b", "Größe №5", "a  b"]
 )
 def test_a_name_may_be_written_in_any_script(sandbox: Sandbox, name: str) -> None:
-    made = sandbox.admin.made("/sources", sandbox.source_body(name=f"{name} {sandbox.name('n')}"))
-    assert made["name"].startswith(name)
+    created = sandbox.admin.post_ok("/sources", sandbox.source_body(name=f"{name} {sandbox.name('n')}"))
+    assert created["name"].startswith(name)
 
 
 @pytest.mark.parametrize("name", ["a\nb", "a\tb", "a\x7fb", "a\u202eb", "a\u2066b", "a\u2028b", "\ufdd0", "   "])
 def test_a_name_that_cannot_be_read_is_refused(sandbox: Sandbox, name: str) -> None:
-    invalid(sandbox.admin.post("/sources", sandbox.source_body(name=name)), "body", "name")
+    validation_error(sandbox.admin.post("/sources", sandbox.source_body(name=name)), "body", "name")
 
 
 def test_a_description_may_have_lines(sandbox: Sandbox) -> None:
     lines = "Orders.\nOwned by the shop."
-    assert sandbox.admin.made("/sources", sandbox.source_body(description=lines))["description"] == lines
-    invalid(sandbox.admin.post("/sources", sandbox.source_body(description="a\x00b")), "body", "description")
+    assert sandbox.admin.post_ok("/sources", sandbox.source_body(description=lines))["description"] == lines
+    validation_error(sandbox.admin.post("/sources", sandbox.source_body(description="a\x00b")), "body", "description")
 
 
 def test_what_is_optional_may_be_null(sandbox: Sandbox) -> None:
     body = sandbox.source_body(options=None, description=None)
-    made = sandbox.admin.made("/sources", body)
-    kept = sandbox.admin.put(f"/sources/{made['id']}", {**body, "credentials": None}).json()
-    assert kept["credentials"] == made["credentials"]
+    created = sandbox.admin.post_ok("/sources", body)
+    kept = sandbox.admin.put(f"/sources/{created['id']}", {**body, "credentials": None}).json()
+    assert kept["credentials"] == created["credentials"]
 
 
 @pytest.mark.parametrize("value", [True, False, 5432.5, "5_432", "0x10", " 5432", "", [], {}])
 def test_a_number_is_a_number(sandbox: Sandbox, value: object) -> None:
-    invalid(
+    validation_error(
         sandbox.admin.post("/sources", sandbox.source_body(config=sandbox.config(port=value))), "body", "config", "port"
     )
 
@@ -355,16 +355,16 @@ def test_a_number_is_a_number(sandbox: Sandbox, value: object) -> None:
 @pytest.mark.parametrize("value", ["yes", "true", 1, 0, None, "on"])
 def test_a_boolean_is_a_boolean(sandbox: Sandbox, value: object) -> None:
     body = sandbox.delivery_body(sandbox.pipeline, auto_create=value)
-    answer = sandbox.admin.post(f"/destinations/{sandbox.destination['id']}/preview", body)
-    invalid(answer, "body", "auto_create")
+    response = sandbox.admin.post(f"/destinations/{sandbox.destination['id']}/preview", body)
+    validation_error(response, "body", "auto_create")
 
 
 @pytest.mark.parametrize("limit", ["1_0", "1.0", "+5", " 5", "5 ", "0x5", "٣", "true", "1e1"])
 def test_a_limit_is_written_in_digits(sandbox: Sandbox, limit: str) -> None:
-    invalid(sandbox.admin.get("/sources", params={"limit": limit}), "query", "limit")
+    validation_error(sandbox.admin.get("/sources", params={"limit": limit}), "query", "limit")
 
 
 def test_a_wrong_value_is_named_by_location_and_kind_and_never_repeated(sandbox: Sandbox) -> None:
-    answer = sandbox.admin.post("/sources", sandbox.source_body(config=sandbox.config(port="planted-value")))
-    assert invalid(answer, "body", "config", "port") == "int_parsing"
-    assert "planted" not in answer.text
+    response = sandbox.admin.post("/sources", sandbox.source_body(config=sandbox.config(port="planted-value")))
+    assert validation_error(response, "body", "config", "port") == "int_parsing"
+    assert "planted" not in response.text

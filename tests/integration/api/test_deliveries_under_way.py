@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from infra.local.doubles.connect_faults import FaultEffect
-from tests.support.answers import refused
+from tests.support.api_assertions import assert_error
 from tests.support.sandbox import Json, Sandbox
 
 
@@ -20,43 +20,43 @@ def an_open_deploy(sandbox: Sandbox) -> Iterator[Json]:
         double.plant(FaultEffect.NOT_READY, "GET", "/connectors/headgate-sink-[0-9a-f]+/config", times=100, skip=1),
     ]
     try:
-        answer = sandbox.admin.post(path, body)
-        assert (answer.status_code, answer.json()["open_operation"]["kind"]) == (202, "deploy")
-        assert answer.headers["Location"] == f"/api/v1/deliveries/{answer.json()['id']}"
-        yield answer.json()
+        response = sandbox.admin.post(path, body)
+        assert (response.status_code, response.json()["open_operation"]["kind"]) == (202, "deploy")
+        assert response.headers["Location"] == f"/api/v1/deliveries/{response.json()['id']}"
+        yield response.json()
     finally:
         for fault in faults:
             fault.release()
 
 
 def test_a_delivery_is_shown_while_its_deploy_is_open(sandbox: Sandbox) -> None:
-    with an_open_deploy(sandbox) as made:
-        path = f"/deliveries/{made['id']}"
-        shown = sandbox.admin.shown(path)
-        assert (shown["desired_state"], shown["open_operation"]) == ("DRAFT", made["open_operation"])
-        assert (shown["mappings"], shown["connector_name"]) == (made["mappings"], made["connector_name"])
-        status = sandbox.admin.shown(f"{path}/status")
-        assert (status["delivery_id"], status["desired_state"]) == (made["id"], "DRAFT")
+    with an_open_deploy(sandbox) as created:
+        path = f"/deliveries/{created['id']}"
+        shown = sandbox.admin.get_ok(path)
+        assert (shown["desired_state"], shown["open_operation"]) == ("DRAFT", created["open_operation"])
+        assert (shown["mappings"], shown["connector_name"]) == (created["mappings"], created["connector_name"])
+        status = sandbox.admin.get_ok(f"{path}/status")
+        assert (status["delivery_id"], status["desired_state"]) == (created["id"], "DRAFT")
         assert status["observed_state"] != "RUNNING"
 
 
 def test_a_delivery_is_not_touched_while_its_deploy_is_open(sandbox: Sandbox) -> None:
-    with an_open_deploy(sandbox) as made:
-        own = f"/deliveries/{made['id']}"
-        through = f"/destinations/{made['destination_id']}/deliveries/{made['id']}"
-        mappings = {"mappings": made["mappings"]}
+    with an_open_deploy(sandbox) as created:
+        own = f"/deliveries/{created['id']}"
+        through = f"/destinations/{created['destination_id']}/deliveries/{created['id']}"
+        mappings = {"mappings": created["mappings"]}
         for path in (f"{own}/pause", f"{own}/resume", f"{own}/restart", f"{own}/restart-task?task=0"):
-            refused(sandbox.admin.post(path), 409, "OPERATION_IN_PROGRESS")
+            assert_error(sandbox.admin.post(path), 409, "OPERATION_IN_PROGRESS")
         for path in (own, through):
-            refused(sandbox.admin.delete(path), 409, "OPERATION_IN_PROGRESS")
-            refused(sandbox.admin.put(f"{path}/mappings", mappings), 409, "OPERATION_IN_PROGRESS")
+            assert_error(sandbox.admin.delete(path), 409, "OPERATION_IN_PROGRESS")
+            assert_error(sandbox.admin.put(f"{path}/mappings", mappings), 409, "OPERATION_IN_PROGRESS")
 
 
 def test_a_delivery_that_is_not_being_deployed_is_not_found(sandbox: Sandbox) -> None:
-    with an_open_deploy(sandbox) as made:
+    with an_open_deploy(sandbox) as created:
         other = sandbox.new_destination()["id"]
-        refused(sandbox.admin.delete(f"/destinations/{other}/deliveries/{made['id']}"), 404, "NOT_FOUND")
-        refused(sandbox.admin.get(f"/deliveries/{made['open_operation']['id']}"), 404, "NOT_FOUND")
+        assert_error(sandbox.admin.delete(f"/destinations/{other}/deliveries/{created['id']}"), 404, "NOT_FOUND")
+        assert_error(sandbox.admin.get(f"/deliveries/{created['open_operation']['id']}"), 404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize("verb", ["pause", "restart"])
@@ -90,16 +90,16 @@ def test_a_delivery_moves_to_another_schema_and_claims_only_its_tables_there(san
     assert "lake" in config["collection.name.format"]
     sandbox.new_delivery(mappings=delivery["mappings"])
     body = sandbox.delivery_body(sandbox.pipeline, mappings=there)
-    answer = sandbox.admin.post(f"/destinations/{sandbox.new_destination()['id']}/deploy", body)
-    refused(answer, 409, "TARGET_TABLE_CONFLICT")
+    response = sandbox.admin.post(f"/destinations/{sandbox.new_destination()['id']}/deploy", body)
+    assert_error(response, 409, "TARGET_TABLE_CONFLICT")
 
 
 def test_a_move_to_another_schema_that_fails_leaves_everything_where_it_was(sandbox: Sandbox) -> None:
     delivery, topic = sandbox.new_delivery(), sandbox.pipeline["topics"][0]
     there = [sandbox.mapping(topic, "no_such_schema")]
-    answer = sandbox.admin.put(f"/deliveries/{delivery['id']}/mappings", {"mappings": there})
-    refused(answer, 422, "TARGET_NOT_READY")
-    assert sandbox.admin.shown(f"/deliveries/{delivery['id']}")["mappings"] == delivery["mappings"]
+    response = sandbox.admin.put(f"/deliveries/{delivery['id']}/mappings", {"mappings": there})
+    assert_error(response, 422, "TARGET_NOT_READY")
+    assert sandbox.admin.get_ok(f"/deliveries/{delivery['id']}")["mappings"] == delivery["mappings"]
     body = sandbox.delivery_body(sandbox.pipeline, mappings=delivery["mappings"])
-    answer = sandbox.admin.post(f"/destinations/{sandbox.new_destination()['id']}/deploy", body)
-    refused(answer, 409, "TARGET_TABLE_CONFLICT")
+    response = sandbox.admin.post(f"/destinations/{sandbox.new_destination()['id']}/deploy", body)
+    assert_error(response, 409, "TARGET_TABLE_CONFLICT")

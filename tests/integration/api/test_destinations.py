@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.answers import is_moment, is_uuid, refused
+from tests.support.api_assertions import assert_error, is_timestamp, is_uuid
 from tests.support.sandbox import Json, Sandbox
 
 FIELDS = {
@@ -13,26 +13,31 @@ FIELDS = {
 
 
 def test_a_new_destination_has_no_delivery_and_no_health(sandbox: Sandbox) -> None:
-    made = sandbox.admin.made("/destinations", sandbox.destination_body(config=sandbox.config(port=1)))
-    assert set(made) == FIELDS
-    assert is_uuid(made["id"])
-    assert (made["status"], made["deliveries"], made["version"], made["last_test"]) == ("UNKNOWN", 0, 1, None)
-    status = sandbox.admin.shown(f"/destinations/{made['id']}/status")
+    created = sandbox.admin.post_ok("/destinations", sandbox.destination_body(config=sandbox.config(port=1)))
+    assert set(created) == FIELDS
+    assert is_uuid(created["id"])
+    assert (created["status"], created["deliveries"], created["version"], created["last_test"]) == (
+        "UNKNOWN",
+        0,
+        1,
+        None,
+    )
+    status = sandbox.admin.get_ok(f"/destinations/{created['id']}/status")
     assert status == {
-        "destination_id": made["id"], "desired_state": "DRAFT", "observed_state": "NOT_DEPLOYED", "deliveries": [],
+        "destination_id": created["id"], "desired_state": "DRAFT", "observed_state": "NOT_DEPLOYED", "deliveries": [],
     }  # fmt: skip
 
 
 def test_a_destination_takes_no_options(sandbox: Sandbox) -> None:
-    refused(sandbox.admin.post("/destinations", sandbox.destination_body(options={})), 422, "VALIDATION_FAILED")
+    assert_error(sandbox.admin.post("/destinations", sandbox.destination_body(options={})), 422, "VALIDATION_FAILED")
 
 
 def test_a_test_is_stored_with_the_destination(sandbox: Sandbox) -> None:
-    made = sandbox.new_destination()
-    assert sandbox.admin.made(f"/destinations/{made['id']}/test", status=200)["success"] is True
-    after = sandbox.admin.shown(f"/destinations/{made['id']}")
+    created = sandbox.new_destination()
+    assert sandbox.admin.post_ok(f"/destinations/{created['id']}/test", status=200)["success"] is True
+    after = sandbox.admin.get_ok(f"/destinations/{created['id']}")
     assert (after["status"], after["last_test"]["success"], after["version"]) == ("HEALTHY", True, 1)
-    assert is_moment(after["last_tested_at"])
+    assert is_timestamp(after["last_tested_at"])
 
 
 def _test_body(sandbox: Sandbox, **changes: object) -> Json:
@@ -42,25 +47,27 @@ def _test_body(sandbox: Sandbox, **changes: object) -> Json:
 
 def test_an_unsaved_test_stores_nothing(sandbox: Sandbox) -> None:
     def records() -> list[str]:
-        return [one["id"] for one in sandbox.admin.shown("/audit?limit=500") if one["action"].startswith("destination")]
+        return [
+            one["id"] for one in sandbox.admin.get_ok("/audit?limit=500") if one["action"].startswith("destination")
+        ]
 
-    before = records(), sandbox.admin.shown("/destinations")
-    tested = sandbox.admin.made("/destinations/test-connection", _test_body(sandbox), status=200)
+    before = records(), sandbox.admin.get_ok("/destinations")
+    tested = sandbox.admin.post_ok("/destinations/test-connection", _test_body(sandbox), status=200)
     assert set(tested) == {"success", "checks", "server_version", "latency_ms"}
     assert tested["success"] is True
-    assert (records(), sandbox.admin.shown("/destinations")) == before
+    assert (records(), sandbox.admin.get_ok("/destinations")) == before
 
 
 @pytest.mark.parametrize("change", [{"port": 1}, {"database_name": "nowhere"}, {"username": "nobody"}])
 def test_an_unsaved_test_that_fails_is_200(sandbox: Sandbox, change: Json) -> None:
-    tested = sandbox.admin.made("/destinations/test-connection", _test_body(sandbox, **change), status=200)
+    tested = sandbox.admin.post_ok("/destinations/test-connection", _test_body(sandbox, **change), status=200)
     assert (tested["success"], tested["server_version"]) == (False, None)
     assert "planted" not in str(tested)
 
 
 @pytest.mark.parametrize("host", ["169.254.169.254", "224.0.0.1", "fe80::1"])
 def test_a_forbidden_address_is_reported_as_such(sandbox: Sandbox, host: str) -> None:
-    tested = sandbox.admin.made("/destinations/test-connection", _test_body(sandbox, host=host), status=200)
+    tested = sandbox.admin.post_ok("/destinations/test-connection", _test_body(sandbox, host=host), status=200)
     [failed] = [check for check in tested["checks"] if check["status"] == "failed"]
     assert failed["code"] == "URL_NOT_ALLOWED"
 
@@ -69,11 +76,11 @@ def test_the_address_of_a_destination_with_deliveries_is_locked(sandbox: Sandbox
     destination = sandbox.new_destination()
     delivery = sandbox.new_delivery(destination)
     path = f"/destinations/{destination['id']}"
-    assert sandbox.admin.shown(path)["deliveries"] == 1
-    refused(sandbox.admin.delete(path), 409, "RESOURCE_IN_USE")
+    assert sandbox.admin.get_ok(path)["deliveries"] == 1
+    assert_error(sandbox.admin.delete(path), 409, "RESOURCE_IN_USE")
     moved = sandbox.destination_body(name=destination["name"], config=sandbox.config("postgres", "writer"))
-    refused(sandbox.admin.put(path, moved), 409, "RESOURCE_IN_USE")
+    assert_error(sandbox.admin.put(path, moved), 409, "RESOURCE_IN_USE")
     assert sandbox.admin.put(path, sandbox.destination_body(description="same place")).status_code == 200
     assert sandbox.admin.delete(f"/deliveries/{delivery['id']}").status_code == 204
-    assert sandbox.admin.shown(path)["deliveries"] == 0
+    assert sandbox.admin.get_ok(path)["deliveries"] == 0
     assert sandbox.admin.delete(path).status_code == 204

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tests.support.answers import is_moment, is_uuid
+from tests.support.api_assertions import is_timestamp, is_uuid
 from tests.support.sandbox import ROLE_PASSWORD, Sandbox
 
 FIELDS = {
@@ -16,75 +16,75 @@ FIELDS = {
 
 @pytest.mark.parametrize(("verb", "kind"), [("discover", "DISCOVERY"), ("health", "HEALTH")])
 def test_a_request_is_accepted_with_a_pending_job_that_completes(sandbox: Sandbox, verb: str, kind: str) -> None:
-    source = sandbox.admin.made("/sources", sandbox.source_body())
-    job = sandbox.admin.made(f"/sources/{source['id']}/{verb}", status=202)
+    source = sandbox.admin.post_ok("/sources", sandbox.source_body())
+    job = sandbox.admin.post_ok(f"/sources/{source['id']}/{verb}", status=202)
     assert set(job) == FIELDS
     assert is_uuid(job["id"])
     assert (job["kind"], job["status"], job["attempts"]) == (kind, "PENDING", 0)
     assert (job["resource_type"], job["resource_id"]) == ("source", source["id"])
     assert [job[name] for name in ("result", "error", "started_at", "finished_at")] == [None] * 4
-    done = sandbox.job_done(job)
+    done = sandbox.finished_job(job)
     assert (done["status"], done["error"], done["attempts"]) == ("COMPLETED", None, 1)
-    assert is_moment(done["started_at"])
-    assert is_moment(done["finished_at"])
+    assert is_timestamp(done["started_at"])
+    assert is_timestamp(done["finished_at"])
 
 
 def test_discovery_fills_in_the_source(sandbox: Sandbox) -> None:
-    source = sandbox.admin.made("/sources", sandbox.source_body())
-    done = sandbox.job_done(sandbox.admin.made(f"/sources/{source['id']}/discover", status=202))
+    source = sandbox.admin.post_ok("/sources", sandbox.source_body())
+    done = sandbox.finished_job(sandbox.admin.post_ok(f"/sources/{source['id']}/discover", status=202))
     assert (done["result"]["tables"], done["result"]["cdc_ready_tables"], done["result"]["truncated"]) == (4, 3, False)
-    after = sandbox.admin.shown(f"/sources/{source['id']}")
+    after = sandbox.admin.get_ok(f"/sources/{source['id']}")
     assert (after["tables"], after["cdc_ready_tables"], after["version"]) == (4, 3, 1)
-    assert is_moment(after["last_discovery_at"])
+    assert is_timestamp(after["last_discovery_at"])
 
 
 def test_health_is_healthy_and_stored(sandbox: Sandbox) -> None:
-    source = sandbox.admin.made("/sources", sandbox.source_body())
-    done = sandbox.job_done(sandbox.admin.made(f"/sources/{source['id']}/health", status=202))
+    source = sandbox.admin.post_ok("/sources", sandbox.source_body())
+    done = sandbox.finished_job(sandbox.admin.post_ok(f"/sources/{source['id']}/health", status=202))
     assert done["result"]["status"] == "HEALTHY"
-    after = sandbox.admin.shown(f"/sources/{source['id']}")
+    after = sandbox.admin.get_ok(f"/sources/{source['id']}")
     assert after["status"] == "HEALTHY"
-    assert is_moment(after["last_health_check_at"])
+    assert is_timestamp(after["last_health_check_at"])
 
 
 def test_a_database_that_is_down_is_a_completed_job_with_a_bad_result(sandbox: Sandbox) -> None:
-    source = sandbox.admin.made("/sources", sandbox.source_body(config=sandbox.config(port=1)))
-    done = sandbox.job_done(sandbox.admin.made(f"/sources/{source['id']}/health", status=202))
+    source = sandbox.admin.post_ok("/sources", sandbox.source_body(config=sandbox.config(port=1)))
+    done = sandbox.finished_job(sandbox.admin.post_ok(f"/sources/{source['id']}/health", status=202))
     assert (done["status"], done["error"], done["result"]["status"]) == ("COMPLETED", None, "UNHEALTHY")
     assert {check["status"] for check in done["result"]["checks"]} == {"failed", "skipped"}
-    assert sandbox.admin.shown(f"/sources/{source['id']}")["status"] == "UNHEALTHY"
+    assert sandbox.admin.get_ok(f"/sources/{source['id']}")["status"] == "UNHEALTHY"
 
 
 def test_a_discovery_updates_the_health_of_the_source(sandbox: Sandbox) -> None:
-    source = sandbox.admin.made("/sources", sandbox.source_body(credentials={"password": "wrong"}))
+    source = sandbox.admin.post_ok("/sources", sandbox.source_body(credentials={"password": "wrong"}))
     seen = []
     for credentials in ({}, {"password": ROLE_PASSWORD}):
         body = sandbox.source_body(name=source["name"], credentials=credentials)
         sandbox.admin.put(f"/sources/{source['id']}", body)
-        sandbox.job_done(sandbox.admin.made(f"/sources/{source['id']}/discover", status=202))
-        seen.append(sandbox.admin.shown(f"/sources/{source['id']}"))
+        sandbox.finished_job(sandbox.admin.post_ok(f"/sources/{source['id']}/discover", status=202))
+        seen.append(sandbox.admin.get_ok(f"/sources/{source['id']}"))
     refused, read = seen
     assert (refused["status"], refused["last_error"]["code"]) == ("UNHEALTHY", "AUTHENTICATION_FAILED")
     assert (read["status"], read["last_error"], read["last_test"]) == ("HEALTHY", None, None)
-    assert is_moment(read["last_health_check_at"])
+    assert is_timestamp(read["last_health_check_at"])
 
 
 @pytest.mark.parametrize("change", [{"port": 1}, {"username": "nobody"}, {"database_name": "nowhere"}])
 def test_a_discovery_that_cannot_read_fails_with_its_reason(sandbox: Sandbox, change: dict[str, object]) -> None:
-    source = sandbox.admin.made("/sources", sandbox.source_body(config=sandbox.config(**change)))
-    done = sandbox.job_done(sandbox.admin.made(f"/sources/{source['id']}/discover", status=202))
+    source = sandbox.admin.post_ok("/sources", sandbox.source_body(config=sandbox.config(**change)))
+    done = sandbox.finished_job(sandbox.admin.post_ok(f"/sources/{source['id']}/discover", status=202))
     assert (done["status"], done["result"]) == ("FAILED", None)
     assert set(done["error"]) == {"code", "message"}
     assert done["error"]["code"] == "SOURCE_UNAVAILABLE"
-    assert sandbox.admin.shown(f"/sources/{source['id']}")["tables"] is None
+    assert sandbox.admin.get_ok(f"/sources/{source['id']}")["tables"] is None
 
 
 def test_a_second_discovery_is_the_first_while_that_is_open(sandbox: Sandbox) -> None:
-    source = sandbox.admin.made("/sources", sandbox.source_body())
-    answers = []
+    source = sandbox.admin.post_ok("/sources", sandbox.source_body())
+    responses = []
 
     def discover() -> None:
-        answers.append(sandbox.admin.made(f"/sources/{source['id']}/discover", status=202))
+        responses.append(sandbox.admin.post_ok(f"/sources/{source['id']}/discover", status=202))
 
     with sandbox.postgresql.connect("market") as connection, connection.transaction():
         # Discovery reads this table: it cannot finish while the table is locked.
@@ -94,11 +94,11 @@ def test_a_second_discovery_is_the_first_while_that_is_open(sandbox: Sandbox) ->
             thread.start()
         for thread in threads:
             thread.join(30)
-        health = sandbox.admin.made(f"/sources/{source['id']}/health", status=202)
-    assert len(answers) == 3
-    assert len({job["id"] for job in answers}) == 1
-    assert health["id"] != answers[0]["id"]
-    assert sandbox.job_done(answers[0])["status"] in ("COMPLETED", "FAILED")
-    again = sandbox.admin.made(f"/sources/{source['id']}/discover", status=202)
-    assert again["id"] != answers[0]["id"]
-    sandbox.job_done(again)
+        health = sandbox.admin.post_ok(f"/sources/{source['id']}/health", status=202)
+    assert len(responses) == 3
+    assert len({job["id"] for job in responses}) == 1
+    assert health["id"] != responses[0]["id"]
+    assert sandbox.finished_job(responses[0])["status"] in ("COMPLETED", "FAILED")
+    again = sandbox.admin.post_ok(f"/sources/{source['id']}/discover", status=202)
+    assert again["id"] != responses[0]["id"]
+    sandbox.finished_job(again)

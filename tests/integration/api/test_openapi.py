@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from chalicelib.api.errors import CODES
-from tests.support.answers import NO_ID
+from tests.support.api_assertions import UNKNOWN_ID
 from tests.support.sandbox import Json, Sandbox
 
 ROUTES = """
@@ -33,7 +33,7 @@ GET /auth/session
 
 @pytest.fixture(scope="module")
 def described(sandbox: Sandbox) -> Json:
-    return dict(sandbox.anybody().shown("//openapi.json"))
+    return dict(sandbox.unauthenticated().get_ok("//openapi.json"))
 
 
 def _operations(described: Json) -> list[tuple[str, str, Json]]:
@@ -56,7 +56,7 @@ def test_the_document_is_valid(described: Json) -> None:
         assert in_path == set(re.findall(r"{(\w+)}", path))
         assert all(p["required"] for p in one["parameters"] if p.get("in") == "path")
         assert one["responses"]
-        assert all("description" in _resolved(described, answer) for answer in one["responses"].values())
+        assert all("description" in _resolved(described, response) for response in one["responses"].values())
         for requirement in one["security"]:
             assert set(requirement) <= set(described["components"]["securitySchemes"])
 
@@ -75,8 +75,8 @@ def test_every_code_of_the_contract_is_documented_under_its_status(described: Js
     for status, codes in CODES.items():
         if status == 405:
             continue  # never the answer to an operation that is described
-        answer = described["components"]["responses"][f"Problem{status}"]
-        schema = answer["content"]["application/json"]["schema"]
+        response = described["components"]["responses"][f"Problem{status}"]
+        schema = response["content"]["application/json"]["schema"]
         assert schema["properties"]["error"]["properties"]["code"]["enum"] == list(codes)
 
 
@@ -99,22 +99,22 @@ def test_responses_are_as_documented(sandbox: Sandbox, described: Json) -> None:
             "schema"
         ]
         jsonschema.validate(
-            sandbox.admin.shown(path.format(**values)), {**schema, "components": described["components"]}
+            sandbox.admin.get_ok(path.format(**values)), {**schema, "components": described["components"]}
         )
 
 
 def test_refusals_are_as_documented(sandbox: Sandbox, described: Json) -> None:
     cases = [
-        ("get", "/sources/{uuid}", sandbox.admin.get(f"/sources/{NO_ID}")),
+        ("get", "/sources/{uuid}", sandbox.admin.get(f"/sources/{UNKNOWN_ID}")),
         ("post", "/sources", sandbox.admin.post("/sources", {})),
-        ("post", "/sources", sandbox.anybody().post("/sources", {})),
+        ("post", "/sources", sandbox.unauthenticated().post("/sources", {})),
         ("post", "/sources", sandbox.with_role("Viewer").post("/sources", {})),
-        ("get", "/events", sandbox.anybody().get("/events")),
+        ("get", "/events", sandbox.unauthenticated().get("/events")),
     ]
-    for method, path, answer in cases:
-        documented = described["paths"]["/api/v1" + path][method]["responses"][str(answer.status_code)]
+    for method, path, response in cases:
+        documented = described["paths"]["/api/v1" + path][method]["responses"][str(response.status_code)]
         schema = _resolved(described, documented)["content"]["application/json"]["schema"]
-        jsonschema.validate(answer.json(), {**schema, "components": described["components"]})
+        jsonschema.validate(response.json(), {**schema, "components": described["components"]})
 
 
 def _resolved(described: Json, part: Json) -> Any:

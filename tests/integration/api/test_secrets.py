@@ -5,26 +5,26 @@ from typing import Any
 
 import pytest
 
-from tests.support.answers import NO_ID, refused
+from tests.support.api_assertions import UNKNOWN_ID, assert_error
 from tests.support.sandbox import ROLE_PASSWORD, WRITER_PASSWORD, Json, Sandbox
 
 MASKED = {"configured": True, "mask": "********"}
 
 
 def _reference(sandbox: Sandbox, body: Json) -> str:
-    config = sandbox.admin.made("/pipelines/preview", body, status=200)["config"]
+    config = sandbox.admin.post_ok("/pipelines/preview", body, status=200)["config"]
     return re.fullmatch(r"\$\{headgate:([0-9a-f-]{36}):password\}", config["database.password"])[1]  # type: ignore[index]
 
 
 def _read(sandbox: Sandbox, name: str, credential: str | None = None) -> Any:
     value = f"Bearer {credential or sandbox.service_credential}"
-    return sandbox.anybody().get(f"//internal/secrets/{name}", headers={"Authorization": value})
+    return sandbox.unauthenticated().get(f"//internal/secrets/{name}", headers={"Authorization": value})
 
 
 def test_the_service_credential_reads_the_values_behind_a_reference(sandbox: Sandbox) -> None:
-    answer = _read(sandbox, _reference(sandbox, sandbox.pipeline_body()))
-    assert (answer.status_code, answer.json()) == (200, {"data": {"password": ROLE_PASSWORD}})
-    assert answer.headers["Cache-Control"] == "no-store"
+    response = _read(sandbox, _reference(sandbox, sandbox.pipeline_body()))
+    assert (response.status_code, response.json()) == (200, {"data": {"password": ROLE_PASSWORD}})
+    assert response.headers["Cache-Control"] == "no-store"
 
 
 def test_each_read_is_audited_without_the_value(sandbox: Sandbox) -> None:
@@ -39,43 +39,43 @@ def test_each_read_is_audited_without_the_value(sandbox: Sandbox) -> None:
 
 
 def _reads(sandbox: Sandbox, source_id: str) -> list[Json]:
-    return [record for record in sandbox.audit_of(source_id) if record["action"] == "secret.read"]
+    return [record for record in sandbox.audit_records(source_id) if record["action"] == "secret.read"]
 
 
 @pytest.mark.parametrize("value", [None, "", "Bearer", "Bearer wrong", "Basic x", "Bearer hg_nonsense"])
 def test_every_other_caller_gets_403(sandbox: Sandbox, value: str | None) -> None:
-    for api in (sandbox.anybody(), sandbox.admin):
-        for name in (NO_ID, "x"):
-            answer = api.get(f"//internal/secrets/{name}", headers={"Authorization": value})
-            refused(answer, 403, "FORBIDDEN")
+    for api in (sandbox.unauthenticated(), sandbox.admin):
+        for name in (UNKNOWN_ID, "x"):
+            response = api.get(f"//internal/secrets/{name}", headers={"Authorization": value})
+            assert_error(response, 403, "FORBIDDEN")
 
 
-@pytest.mark.parametrize("name", [NO_ID, "x", NO_ID + "0"])
+@pytest.mark.parametrize("name", [UNKNOWN_ID, "x", UNKNOWN_ID + "0"])
 def test_an_unknown_reference_is_404(sandbox: Sandbox, name: str) -> None:
-    refused(_read(sandbox, name), 404, "NOT_FOUND")
+    assert_error(_read(sandbox, name), 404, "NOT_FOUND")
 
 
 def test_it_is_not_below_the_api_and_not_in_its_description(sandbox: Sandbox) -> None:
     value = {"Authorization": f"Bearer {sandbox.service_credential}"}
-    for path in (f"/internal/secrets/{NO_ID}", "/internal", "/internal/secrets"):
-        for api in (sandbox.anybody(), sandbox.admin):
-            refused(api.get(path, headers=value), 404, "NOT_FOUND")
-    assert "internal" not in str(list(sandbox.anybody().shown("//openapi.json")["paths"]))
+    for path in (f"/internal/secrets/{UNKNOWN_ID}", "/internal", "/internal/secrets"):
+        for api in (sandbox.unauthenticated(), sandbox.admin):
+            assert_error(api.get(path, headers=value), 404, "NOT_FOUND")
+    assert "internal" not in str(list(sandbox.unauthenticated().get_ok("//openapi.json")["paths"]))
 
 
 def test_credentials_are_shown_as_configured_and_mask_only(sandbox: Sandbox) -> None:
     for path, body in (("/sources", sandbox.source_body()), ("/destinations", sandbox.destination_body())):
-        made = sandbox.admin.made(path, body)
-        assert made["credentials"] == MASKED
-        assert sandbox.admin.shown(f"{path}/{made['id']}")["credentials"] == MASKED
-    bare = sandbox.admin.made("/sources", sandbox.source_body(credentials={}))
+        created = sandbox.admin.post_ok(path, body)
+        assert created["credentials"] == MASKED
+        assert sandbox.admin.get_ok(f"{path}/{created['id']}")["credentials"] == MASKED
+    bare = sandbox.admin.post_ok("/sources", sandbox.source_body(credentials={}))
     assert bare["credentials"]["configured"] is False
 
 
 @pytest.mark.parametrize("blank", [{}, {"password": None}, {"password": ""}, {"password": "  "}])
 def test_a_blank_secret_keeps_the_stored_one(sandbox: Sandbox, blank: Json) -> None:
     body = sandbox.source_body()
-    path = f"/sources/{sandbox.admin.made('/sources', body)['id']}"
+    path = f"/sources/{sandbox.admin.post_ok('/sources', body)['id']}"
     changed = sandbox.admin.put(path, {**body, "credentials": blank})
     assert (changed.status_code, changed.json()["credentials"]) == (200, MASKED)
     assert sandbox.admin.post(f"{path}/test").json()["success"] is True
@@ -83,7 +83,7 @@ def test_a_blank_secret_keeps_the_stored_one(sandbox: Sandbox, blank: Json) -> N
 
 def test_credentials_that_are_left_out_keep_the_stored_ones(sandbox: Sandbox) -> None:
     body = sandbox.destination_body()
-    path = f"/destinations/{sandbox.admin.made('/destinations', body)['id']}"
+    path = f"/destinations/{sandbox.admin.post_ok('/destinations', body)['id']}"
     del body["credentials"]
     assert sandbox.admin.put(path, body).json()["credentials"] == MASKED
     assert sandbox.admin.post(f"{path}/test").json()["success"] is True
@@ -102,7 +102,7 @@ def test_the_secrets_of_a_source_are_deleted_with_it(sandbox: Sandbox) -> None:
     source = sandbox.new_source()
     name = _reference(sandbox, sandbox.pipeline_body(source_id=source["id"]))
     assert sandbox.admin.delete(f"/sources/{source['id']}").status_code == 204
-    refused(_read(sandbox, name), 404, "NOT_FOUND")
+    assert_error(_read(sandbox, name), 404, "NOT_FOUND")
 
 
 def test_no_response_shows_a_secret_and_connect_gets_references_only(sandbox: Sandbox) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.answers import NO_ID, invalid, is_moment, is_uuid, refused
+from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid, validation_error
 from tests.support.sandbox import Json, Sandbox
 
 FIELDS = {
@@ -23,11 +23,11 @@ CHECK_FIELDS = {
 
 
 def test_a_new_source_has_no_health(sandbox: Sandbox) -> None:
-    source = sandbox.admin.made("/sources", sandbox.source_body(config=sandbox.config(port=1)))
+    source = sandbox.admin.post_ok("/sources", sandbox.source_body(config=sandbox.config(port=1)))
     assert set(source) == FIELDS
     assert is_uuid(source["id"])
-    assert is_moment(source["created_at"])
-    assert is_moment(source["updated_at"])
+    assert is_timestamp(source["created_at"])
+    assert is_timestamp(source["updated_at"])
     assert (source["status"], source["version"], source["options"]) == ("UNKNOWN", 1, {})
     unknown = ("last_error", "last_tested_at", "last_test", "last_health_check_at", "last_discovery_at", "tables")
     assert [source[name] for name in unknown] == [None] * 6
@@ -35,7 +35,7 @@ def test_a_new_source_has_no_health(sandbox: Sandbox) -> None:
 
 def test_what_is_left_out_has_its_default(sandbox: Sandbox) -> None:
     config = {"host": "db.example.com", "database_name": "shop", "username": "cdc"}
-    source = sandbox.admin.made("/sources", {"name": sandbox.name("s"), "provider": "postgresql", "config": config})
+    source = sandbox.admin.post_ok("/sources", {"name": sandbox.name("s"), "provider": "postgresql", "config": config})
     assert source["config"] == {**config, "port": 5432, "ssl_mode": "prefer", "connection_timeout_seconds": 10}
     assert (source["description"], source["environment"]) == (None, None)
 
@@ -51,51 +51,53 @@ def test_what_is_left_out_has_its_default(sandbox: Sandbox) -> None:
 )  # fmt: skip
 def test_a_bad_config_is_refused(sandbox: Sandbox, change: Json, location: str) -> None:
     for path, body in (("/sources", sandbox.source_body()), ("/destinations", sandbox.destination_body())):
-        invalid(sandbox.admin.post(path, {**body, "config": {**body["config"], **change}}), "body", "config", location)
+        validation_error(
+            sandbox.admin.post(path, {**body, "config": {**body["config"], **change}}), "body", "config", location
+        )
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 201, 5, None, "a\nb"])
 def test_a_bad_name_is_refused(sandbox: Sandbox, name: Any) -> None:
-    invalid(sandbox.admin.post("/sources", sandbox.source_body(name=name)), "body", "name")
+    validation_error(sandbox.admin.post("/sources", sandbox.source_body(name=name)), "body", "name")
 
 
 @pytest.mark.parametrize("provider", ["mysql", "s3", "minio", "oracle", ""])
 def test_a_provider_that_this_version_lacks_is_refused(sandbox: Sandbox, provider: str) -> None:
-    invalid(sandbox.admin.post("/sources", sandbox.source_body(provider=provider)), "body", "provider")
+    validation_error(sandbox.admin.post("/sources", sandbox.source_body(provider=provider)), "body", "provider")
 
 
 def test_a_connection_cannot_be_referred_to_in_this_version(sandbox: Sandbox) -> None:
     cases = (
-        ("/sources", sandbox.source_body(connection_id=NO_ID)),
-        ("/destinations", sandbox.destination_body(connection_id=NO_ID)),
-        ("/destinations/test-connection", {"connection_id": NO_ID}),
+        ("/sources", sandbox.source_body(connection_id=UNKNOWN_ID)),
+        ("/destinations", sandbox.destination_body(connection_id=UNKNOWN_ID)),
+        ("/destinations/test-connection", {"connection_id": UNKNOWN_ID}),
     )
     for path, body in cases:
-        assert invalid(sandbox.admin.post(path, body), "body", "connection_id") == "not_available"
+        assert validation_error(sandbox.admin.post(path, body), "body", "connection_id") == "not_available"
 
 
 def test_names_are_unique_per_kind_whatever_their_case(sandbox: Sandbox) -> None:
     name = sandbox.name("Straße")
-    sandbox.admin.made("/sources", sandbox.source_body(name=name))
+    sandbox.admin.post_ok("/sources", sandbox.source_body(name=name))
     for same in (name, name.upper(), f"  {name.lower()} "):
-        refused(sandbox.admin.post("/sources", sandbox.source_body(name=same)), 409, "NAME_CONFLICT")
-    sandbox.admin.made("/destinations", sandbox.destination_body(name=name))
-    other = sandbox.admin.made("/sources", sandbox.source_body())
-    refused(sandbox.admin.put(f"/sources/{other['id']}", sandbox.source_body(name=name)), 409, "NAME_CONFLICT")
+        assert_error(sandbox.admin.post("/sources", sandbox.source_body(name=same)), 409, "NAME_CONFLICT")
+    sandbox.admin.post_ok("/destinations", sandbox.destination_body(name=name))
+    other = sandbox.admin.post_ok("/sources", sandbox.source_body())
+    assert_error(sandbox.admin.put(f"/sources/{other['id']}", sandbox.source_body(name=name)), 409, "NAME_CONFLICT")
 
 
 def test_a_name_is_free_again_after_a_change_and_after_a_deletion(sandbox: Sandbox) -> None:
     body = sandbox.source_body()
-    first = sandbox.admin.made("/sources", body)
+    first = sandbox.admin.post_ok("/sources", body)
     assert sandbox.admin.put(f"/sources/{first['id']}", sandbox.source_body()).status_code == 200
-    second = sandbox.admin.made("/sources", body)
+    second = sandbox.admin.post_ok("/sources", body)
     assert sandbox.admin.delete(f"/sources/{second['id']}").status_code == 204
-    sandbox.admin.made("/sources", body)
+    sandbox.admin.post_ok("/sources", body)
 
 
 def test_a_put_replaces_everything_but_secrets(sandbox: Sandbox) -> None:
     body = sandbox.source_body(description="old", environment="old")
-    source = sandbox.admin.made("/sources", body)
+    source = sandbox.admin.post_ok("/sources", body)
     renamed = {"name": sandbox.name("new"), "provider": "postgresql", "config": body["config"]}
     after = sandbox.admin.put(f"/sources/{source['id']}", renamed).json()
     assert (after["name"], after["description"], after["environment"]) == (renamed["name"], None, None)
@@ -110,14 +112,14 @@ def test_a_new_address_of_a_source_removes_its_tables(sandbox: Sandbox, change: 
     after = sandbox.admin.put(f"/sources/{source['id']}", body).json()
     assert (after["tables"], after["cdc_ready_tables"], after["last_discovery_at"]) == (None, None, None)
     assert (after["status"], after["last_test"]) == ("UNKNOWN", None)
-    assert sandbox.admin.shown(f"/sources/{source['id']}/tables") == []
+    assert sandbox.admin.get_ok(f"/sources/{source['id']}/tables") == []
 
 
 def test_another_user_or_description_keeps_the_tables(sandbox: Sandbox) -> None:
     source = sandbox.new_source()
     body = sandbox.source_body(name=source["name"], config=sandbox.config(ssl_mode="disable"), description="new")
     assert sandbox.admin.put(f"/sources/{source['id']}", body).json()["tables"] == 4
-    assert len(sandbox.admin.shown(f"/sources/{source['id']}/tables")) == 4
+    assert len(sandbox.admin.get_ok(f"/sources/{source['id']}/tables")) == 4
 
 
 @pytest.mark.parametrize(
@@ -125,7 +127,7 @@ def test_another_user_or_description_keeps_the_tables(sandbox: Sandbox) -> None:
 )
 def test_another_account_has_no_health_yet(sandbox: Sandbox, change: Json) -> None:
     source = sandbox.new_source()
-    assert sandbox.admin.made(f"/sources/{source['id']}/test", status=200)["success"]
+    assert sandbox.admin.post_ok(f"/sources/{source['id']}/test", status=200)["success"]
     body = sandbox.source_body(name=source["name"], credentials=change.get("credentials", {}))
     body["config"] |= change.get("config", {})
     after = sandbox.admin.put(f"/sources/{source['id']}", body).json()
@@ -136,7 +138,7 @@ def test_another_account_has_no_health_yet(sandbox: Sandbox, change: Json) -> No
 def test_a_source_in_use_is_not_deleted(sandbox: Sandbox) -> None:
     source = sandbox.new_source()
     pipeline = sandbox.new_pipeline(source_id=source["id"])
-    refused(sandbox.admin.delete(f"/sources/{source['id']}"), 409, "RESOURCE_IN_USE")
+    assert_error(sandbox.admin.delete(f"/sources/{source['id']}"), 409, "RESOURCE_IN_USE")
     assert sandbox.admin.delete(f"/pipelines/{pipeline['id']}").status_code == 204
     assert sandbox.admin.delete(f"/sources/{source['id']}").status_code == 204
 
@@ -145,45 +147,45 @@ def test_a_source_in_use_is_not_deleted(sandbox: Sandbox) -> None:
 
 
 def test_a_test_is_stored_with_the_source(sandbox: Sandbox) -> None:
-    source = sandbox.admin.made("/sources", sandbox.source_body())
-    tested = sandbox.admin.made(f"/sources/{source['id']}/test", status=200)
+    source = sandbox.admin.post_ok("/sources", sandbox.source_body())
+    tested = sandbox.admin.post_ok(f"/sources/{source['id']}/test", status=200)
     assert set(tested) == {"success", "checks", "server_version", "latency_ms"}
     assert (tested["success"], tested["server_version"][:2]) == (True, "18")
     assert isinstance(tested["latency_ms"], int)
-    after = sandbox.admin.shown(f"/sources/{source['id']}")
+    after = sandbox.admin.get_ok(f"/sources/{source['id']}")
     assert (after["status"], after["last_error"], after["version"]) == ("HEALTHY", None, 1)
     assert after["last_test"] == {"success": True, "checks": tested["checks"]}
-    assert is_moment(after["last_tested_at"])
+    assert is_timestamp(after["last_tested_at"])
 
 
 @pytest.mark.parametrize(
     "change", [{"port": 1}, {"database_name": "nowhere"}, {"username": "nobody"}, {"host": "does-not-exist.invalid"}]
 )
 def test_a_failed_test_is_200_and_says_what_failed(sandbox: Sandbox, change: Json) -> None:
-    source = sandbox.admin.made("/sources", sandbox.source_body(config=sandbox.config(**change)))
-    tested = sandbox.admin.made(f"/sources/{source['id']}/test", status=200)
+    source = sandbox.admin.post_ok("/sources", sandbox.source_body(config=sandbox.config(**change)))
+    tested = sandbox.admin.post_ok(f"/sources/{source['id']}/test", status=200)
     assert tested["success"] is False
     for check in tested["checks"]:
         assert set(check) == {"name", "status", "code", "message"}
         assert check["status"] in ("success", "failed", "skipped")
         assert (check["code"] is None) == (check["status"] != "failed")
-    after = sandbox.admin.shown(f"/sources/{source['id']}")
+    after = sandbox.admin.get_ok(f"/sources/{source['id']}")
     assert after["status"] == "UNHEALTHY"
     assert set(after["last_error"]) == {"code", "message", "at"}
-    assert is_moment(after["last_error"]["at"])
+    assert is_timestamp(after["last_error"]["at"])
 
 
 # tables
 
 
 def _tables(sandbox: Sandbox, **filters: str) -> list[str]:
-    answer = sandbox.admin.get(f"/sources/{sandbox.source['id']}/tables", params=filters)
-    assert answer.status_code == 200, answer.text
-    return [table["table_name"] for table in answer.json()]
+    response = sandbox.admin.get(f"/sources/{sandbox.source['id']}/tables", params=filters)
+    assert response.status_code == 200, response.text
+    return [table["table_name"] for table in response.json()]
 
 
 def test_a_table_shows_columns_key_size_and_issues(sandbox: Sandbox) -> None:
-    tables = {one["table_name"]: one for one in sandbox.admin.shown(f"/sources/{sandbox.source['id']}/tables")}
+    tables = {one["table_name"]: one for one in sandbox.admin.get_ok(f"/sources/{sandbox.source['id']}/tables")}
     orders, lines = tables["orders"], tables["lines"]
     assert set(orders) == TABLE_FIELDS
     assert (orders["schema_name"], orders["primary_key_columns"], orders["cdc_ready"]) == ("shop", ["id"], True)
@@ -219,25 +221,25 @@ def test_tables_are_filtered(sandbox: Sandbox, filters: dict[str, str], left: li
     [("cdc_ready", "maybe"), ("has_primary_key", ""), ("min_size", "-1"), ("min_size", "big"), ("search", "x" * 201)],
 )
 def test_a_bad_filter_is_refused(sandbox: Sandbox, name: str, value: str) -> None:
-    invalid(sandbox.admin.get(f"/sources/{sandbox.source['id']}/tables", params={name: value}), "query", name)
+    validation_error(sandbox.admin.get(f"/sources/{sandbox.source['id']}/tables", params={name: value}), "query", name)
 
 
 # readiness
 
 
 def test_readiness_names_every_check(sandbox: Sandbox) -> None:
-    seen = sandbox.admin.shown(f"/sources/{sandbox.source['id']}/cdc-readiness")
+    seen = sandbox.admin.get_ok(f"/sources/{sandbox.source['id']}/cdc-readiness")
     assert set(seen) == {"status", "checked_at", "checks"}
     assert seen["status"] in ("READY", "WARNING")
-    assert is_moment(seen["checked_at"])
+    assert is_timestamp(seen["checked_at"])
     for check in seen["checks"]:
         assert set(check) == CHECK_FIELDS
         assert check["status"] in ("pass", "warn", "unknown")
 
 
 def test_an_unreachable_source_is_not_ready_and_the_rest_is_unknown(sandbox: Sandbox) -> None:
-    source = sandbox.admin.made("/sources", sandbox.source_body(config=sandbox.config(port=1)))
-    seen = sandbox.admin.shown(f"/sources/{source['id']}/cdc-readiness")
+    source = sandbox.admin.post_ok("/sources", sandbox.source_body(config=sandbox.config(port=1)))
+    seen = sandbox.admin.get_ok(f"/sources/{source['id']}/cdc-readiness")
     assert seen["status"] == "NOT_READY"
     first, *rest = (check["status"] for check in seen["checks"])
     assert (first, set(rest)) == ("fail", {"unknown"})
@@ -248,11 +250,11 @@ def test_readiness_can_be_asked_for_a_pipeline(sandbox: Sandbox) -> None:
     path = f"/sources/{pipeline['source_id']}/cdc-readiness"
     assert sandbox.admin.get(path, params={"pipeline_id": pipeline["id"]}).json()["status"] in ("READY", "WARNING")
     assert sandbox.admin.delete(f"/pipelines/{pipeline['id']}").status_code == 204
-    refused(sandbox.admin.get(path, params={"pipeline_id": pipeline["id"]}), 422, "REFERENCE_NOT_FOUND")
-    invalid(sandbox.admin.get(path, params={"pipeline_id": "x"}), "query", "pipeline_id")
+    assert_error(sandbox.admin.get(path, params={"pipeline_id": pipeline["id"]}), 422, "REFERENCE_NOT_FOUND")
+    validation_error(sandbox.admin.get(path, params={"pipeline_id": "x"}), "query", "pipeline_id")
 
 
 def test_a_pipeline_of_another_source_is_refused(sandbox: Sandbox) -> None:
-    other = sandbox.admin.made("/sources", sandbox.source_body())
+    other = sandbox.admin.post_ok("/sources", sandbox.source_body())
     path = f"/sources/{other['id']}/cdc-readiness"
-    refused(sandbox.admin.get(path, params={"pipeline_id": sandbox.pipeline["id"]}), 422, "REFERENCE_NOT_FOUND")
+    assert_error(sandbox.admin.get(path, params={"pipeline_id": sandbox.pipeline["id"]}), 422, "REFERENCE_NOT_FOUND")

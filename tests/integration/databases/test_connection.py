@@ -236,7 +236,7 @@ def test_server_that_never_stops_answering_is_cut_off(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "code"),
+    ("response", "code"),
     [
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "NOT_A_DATABASE"),
         (b"", "CONNECTION_LOST"),
@@ -245,10 +245,10 @@ def test_server_that_never_stops_answering_is_cut_off(shop: Shop) -> None:
          "AUTHENTICATION_FAILED"),
     ],
 )  # fmt: skip
-def test_unexpected_answers_have_their_codes_and_are_never_relayed(shop: Shop, answer: bytes, code: str) -> None:
+def test_unexpected_answers_have_their_codes_and_are_never_relayed(shop: Shop, response: bytes, code: str) -> None:
     def answer_and_close(connection: socket.socket) -> None:
         connection.recv(1000)
-        connection.sendall(answer)
+        connection.sendall(response)
         connection.close()
 
     with listener(answer_and_close) as (port, _):

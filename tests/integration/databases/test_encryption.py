@@ -21,7 +21,7 @@ from chalicelib.domain.database import SslMode, TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
-from tests.support.blocking_proxy import carry
+from tests.support.blocking_proxy import forward_both_ways
 from tests.support.postgresql import HOST, RunningPostgreSQL
 
 NAME = "database.example"
@@ -36,7 +36,7 @@ class Certificate:
 
 
 def make_certificate() -> Certificate:
-    """A fresh one, good for an hour."""
+    """A new certificate, valid for one hour."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
     now = dt.datetime.now(dt.UTC)
@@ -67,7 +67,7 @@ class Encrypted:
 
 
 def serve_one(plain: socket.socket, context: ssl.SSLContext, port: int) -> None:
-    """Answers libpq's request for TLS (eight bytes), and carries what is inside to the real server."""
+    """Answers libpq's request for TLS (eight bytes), and forwards the decrypted bytes to the real server."""
     with contextlib.suppress(OSError), plain, socket.create_connection((HOST, port)) as server:
         first = plain.recv(8, socket.MSG_PEEK)
         client: socket.socket = plain
@@ -76,12 +76,12 @@ def serve_one(plain: socket.socket, context: ssl.SSLContext, port: int) -> None:
             plain.sendall(b"S")
             client = context.wrap_socket(plain, server_side=True)
         with client:
-            carry(client, server)
+            forward_both_ways(client, server)
 
 
 @pytest.fixture(scope="module")
 def encrypted(postgresql: RunningPostgreSQL, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Encrypted]:
-    """The server behind a certificate that only we know. (The PostgreSQL of the tests is built without TLS.)"""
+    """The server behind a self-signed certificate. (The PostgreSQL of the tests is built without TLS.)"""
     made, file = make_certificate(), tmp_path_factory.mktemp("tls") / "both.pem"
     file.write_text(made.certificate + made.key)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

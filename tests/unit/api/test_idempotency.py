@@ -22,14 +22,14 @@ from chalicelib.errors import (
     WriteConflict,
 )
 from chalicelib.kit.pages import Signer
-from tests.support.edge import JSON_ADMIN, THING, MemoryRows, at, make_edge, through_lambda_event
+from tests.support.edge import JSON_ADMIN, THING, MemoryRows, make_edge, through_lambda_event, time_at
 
 THINGS = "/api/v1/things"
 
 
 class _Clock:
     def __init__(self) -> None:
-        self.now = at()
+        self.now = time_at()
 
     def __call__(self) -> datetime:
         return self.now
@@ -46,7 +46,7 @@ class _Requests:
     def send(
         self, *, user: str | None = "u1", path: str = "/p", key: str = "k", body: bytes = b"{}", **query: str
     ) -> str:
-        idempotent = IdempotentRequests(rows=self.rows, signer=Signer(key=b"k" * 32), clock=self.clock)
+        idempotent = IdempotentRequests(store=self.rows, signer=Signer(key=b"k" * 32), clock=self.clock)
         actor = Actor(id=user, email=None, role=Role.ADMIN, via="session" if user else "anonymous")
         context = RequestContext(actor=actor, correlation_id="c")
         request = HttpRequest(
@@ -125,14 +125,14 @@ def test_after_the_lease_of_a_crashed_request_the_next_one_runs_under_the_same_r
 
 def test_a_request_whose_lease_ended_does_not_overwrite_the_next_one() -> None:
     rows = MemoryRows()
-    first = rows.claim("k", "h", at())
-    second = rows.claim("k", "h", at() + LEASE)
+    first = rows.claim("k", "h", time_at())
+    second = rows.claim("k", "h", time_at() + LEASE)
     assert isinstance(first, Claim)
     assert isinstance(second, Claim)
     rows.finish(first, KeptAnswer(status=500, headers=(), body="late"))
     rows.release(first)
     rows.finish(second, KeptAnswer(status=201, headers=(), body="right"))
-    assert rows.claim("k", "h", at() + LEASE) == KeptAnswer(status=201, headers=(), body="right")
+    assert rows.claim("k", "h", time_at() + LEASE) == KeptAnswer(status=201, headers=(), body="right")
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_nothing_of_the_body_can_be_guessed_from_the_row() -> None:
     other.send(body=b'{"password":"1234"}')
     [(body_hash, *_)] = requests.rows.rows.values()
     assert "1234" not in body_hash
-    assert body_hash != IdempotentRequests(rows=other.rows, signer=Signer(key=b"other"), clock=at)._digest(
+    assert body_hash != IdempotentRequests(store=other.rows, signer=Signer(key=b"other"), clock=time_at)._digest(
         HttpRequest(method="POST", route="/p", path="/p"), b'{"password":"1234"}'
     )
 

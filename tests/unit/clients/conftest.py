@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from chalicelib.clients.connect.client import Connect
-from tests.support.connect_worker import Worker, at
+from tests.support.connect_worker import Worker, connect_at
 
 
 @pytest.fixture(scope="module")
@@ -15,13 +15,13 @@ def running_worker() -> Iterator[Worker]:
 
 @pytest.fixture
 def worker(running_worker: Worker) -> Iterator[Worker]:
-    running_worker.begin()
+    running_worker.reset()
     yield running_worker
     running_worker.released.set()
 
 
 @pytest.fixture
 def connect(worker: Worker) -> Iterator[Connect]:
-    client = at(worker.url)
+    client = connect_at(worker.url)
     yield client
     client.close()

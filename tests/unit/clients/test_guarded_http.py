@@ -9,7 +9,7 @@ from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.guarded_http import GuardedHttp, NoAnswer, NotConnected
 from chalicelib.errors import Invalid, Unavailable
 from infra.local.process.ports import free_port
-from tests.support.connect_worker import Reply, Worker, reset, silence, soon
+from tests.support.connect_worker import Reply, Worker, reset, short_deadline, silence
 
 LOOPBACK = AddressPolicy(allow_loopback=True)
 NAME = "hooks.example"
@@ -31,13 +31,15 @@ def by_name(worker: Worker, *answers: list[str]) -> GuardedHttp:
 
 def test_status_headers_and_bytes_come_back(http: GuardedHttp, worker: Worker) -> None:
     worker.on("GET", "/x", Reply(429, b"\xff later", "text/plain", headers={"Retry-After": "7"}))
-    answer = http.send("GET", "/x", deadline=soon())
+    answer = http.send("GET", "/x", deadline=short_deadline())
     assert (answer.status, answer.headers["retry-after"], answer.content) == (429, "7", b"\xff later")
 
 
 def test_json_and_headers_are_sent(http: GuardedHttp, worker: Worker) -> None:
     worker.on("POST", "/x", Reply(204))
-    http.send("POST", "/x", deadline=soon(), json={"a": [1]}, headers={"X-Event": "e", "accept-encoding": "gzip"})
+    http.send(
+        "POST", "/x", deadline=short_deadline(), json={"a": [1]}, headers={"X-Event": "e", "accept-encoding": "gzip"}
+    )
     sent = worker.headers[-1]
     assert worker.bodies[-1] == {"a": [1]}
     assert (sent["content-type"], sent["x-event"]) == ("application/json", "e")
@@ -46,7 +48,7 @@ def test_json_and_headers_are_sent(http: GuardedHttp, worker: Worker) -> None:
 
 def test_bytes_are_sent_as_they_are(http: GuardedHttp, worker: Worker) -> None:
     worker.on("POST", "/x", Reply(204))
-    http.send("POST", "/x", deadline=soon(), content=b'{"b":2}', headers={"Content-Type": "application/json"})
+    http.send("POST", "/x", deadline=short_deadline(), content=b'{"b":2}', headers={"Content-Type": "application/json"})
     assert worker.bodies[-1] == {"b": 2}
     assert worker.headers[-1]["content-length"] == "7"
 
@@ -54,21 +56,21 @@ def test_bytes_are_sent_as_they_are(http: GuardedHttp, worker: Worker) -> None:
 def test_the_path_may_stand_in_the_url_alone(worker: Worker) -> None:
     worker.on("POST", "/hook?a=b", Reply(200, b"ok"))
     client = GuardedHttp(worker.url + "/hook?a=b", check_host=LOOPBACK)
-    assert client.send("POST", deadline=soon(), json={}).content == b"ok"
+    assert client.send("POST", deadline=short_deadline(), json={}).content == b"ok"
     client.close()
 
 
 def test_a_refused_address_is_never_connected_to(worker: Worker) -> None:
     client = GuardedHttp(worker.url, check_host=AddressPolicy())
     with pytest.raises(Invalid) as refused:
-        client.send("GET", "/", deadline=soon())
+        client.send("GET", "/", deadline=short_deadline())
     assert refused.value.code == "URL_NOT_ALLOWED"
     assert (worker.seen, worker.connections) == ([], set())
 
 
 def test_the_checked_address_is_the_one_connected_to(worker: Worker) -> None:
     client = by_name(worker, ["127.0.0.1"])
-    assert client.send("GET", "/", deadline=soon()).status == 200
+    assert client.send("GET", "/", deadline=short_deadline()).status == 200
     assert worker.headers[-1]["host"].startswith(NAME)
     client.close()
 
@@ -76,68 +78,68 @@ def test_the_checked_address_is_the_one_connected_to(worker: Worker) -> None:
 def test_a_name_that_is_bound_to_another_address_is_checked_again(worker: Worker) -> None:
     worker.on("GET", "/", Reply(200, b"", headers={"Connection": "close"}))
     client = by_name(worker, ["127.0.0.1"], ["169.254.169.254"])
-    client.send("GET", "/", deadline=soon())
+    client.send("GET", "/", deadline=short_deadline())
     with pytest.raises(Invalid):
-        client.send("GET", "/", deadline=soon())
+        client.send("GET", "/", deadline=short_deadline())
     assert len(worker.seen) == 1
     client.close()
 
 
 def test_the_name_is_not_resolved_again_between_check_and_connection(worker: Worker) -> None:
     client = by_name(worker, ["127.0.0.1"], ["169.254.169.254"])
-    assert client.send("GET", "/", deadline=soon()).status == 200
+    assert client.send("GET", "/", deadline=short_deadline()).status == 200
     client.close()
 
 
 def test_an_allowed_address_next_to_a_refused_one_is_not_connected_to(worker: Worker) -> None:
     client = by_name(worker, ["127.0.0.1", "169.254.169.254"])
     with pytest.raises(Invalid):
-        client.send("GET", "/", deadline=soon())
+        client.send("GET", "/", deadline=short_deadline())
     assert worker.seen == []
 
 
 def test_the_next_address_is_tried_when_one_does_not_answer(worker: Worker) -> None:
     client = by_name(worker, ["127.0.0.2", "127.0.0.1"])
-    assert client.send("GET", "/", deadline=soon()).status == 200
+    assert client.send("GET", "/", deadline=short_deadline()).status == 200
     client.close()
 
 
 def test_a_name_that_does_not_resolve_is_not_contacted(worker: Worker) -> None:
     with pytest.raises(Unavailable):
-        by_name(worker, []).send("GET", "/", deadline=soon())
+        by_name(worker, []).send("GET", "/", deadline=short_deadline())
     assert worker.seen == []
 
 
 def test_a_closed_port_means_that_nothing_was_sent() -> None:
     client = GuardedHttp(f"http://127.0.0.1:{free_port()}", check_host=LOOPBACK)
     with pytest.raises(NotConnected):
-        client.send("POST", "/", deadline=soon(), json={})
+        client.send("POST", "/", deadline=short_deadline(), json={})
 
 
 def test_nothing_is_sent_to_a_server_without_tls(worker: Worker) -> None:
     client = GuardedHttp(worker.url.replace("http://", "https://"), check_host=LOOPBACK)
     with pytest.raises(NotConnected):
-        client.send("POST", "/", deadline=soon(), json={})
+        client.send("POST", "/", deadline=short_deadline(), json={})
     assert worker.seen == []
 
 
 def test_without_time_nothing_is_sent(http: GuardedHttp, worker: Worker) -> None:
     with pytest.raises(Unavailable):
-        http.send("GET", "/", deadline=soon(0))
+        http.send("GET", "/", deadline=short_deadline(0))
     assert worker.seen == []
 
 
 def test_a_redirect_is_not_followed(http: GuardedHttp, worker: Worker) -> None:
     worker.on("GET", "/", Reply(307, b"", headers={"Location": "/elsewhere"}))
-    answer = http.send("GET", "/", deadline=soon())
+    answer = http.send("GET", "/", deadline=short_deadline())
     assert (answer.status, answer.headers["location"]) == (307, "/elsewhere")
     assert worker.seen == [("GET", "/")]
 
 
 def test_a_cookie_is_not_sent_back(http: GuardedHttp, worker: Worker) -> None:
     worker.on("GET", "/", Reply(200, b"", headers={"Set-Cookie": "a=b; Path=/"}))
-    http.send("GET", "/", deadline=soon())
-    http.send("GET", "/", deadline=soon())
+    http.send("GET", "/", deadline=short_deadline())
+    http.send("GET", "/", deadline=short_deadline())
     assert "cookie" not in worker.headers[-1]
 
 
@@ -146,7 +148,7 @@ def test_a_proxy_of_the_environment_is_not_used(
 ) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
-    assert http.send("GET", "/", deadline=soon()).status == 200
+    assert http.send("GET", "/", deadline=short_deadline()).status == 200
 
 
 @pytest.mark.parametrize("length", ["declared", "chunked"])
@@ -158,32 +160,32 @@ def test_an_answer_that_is_too_large_is_dropped(http: GuardedHttp, worker: Worke
 
     worker.on("GET", "/", Reply(after=ignoring_disconnects(flood)) if length == "chunked" else Reply(200, b"x" * 5000))
     with pytest.raises(NoAnswer) as lost:
-        http.send("GET", "/", deadline=soon(), max_bytes=4999)
+        http.send("GET", "/", deadline=short_deadline(), max_bytes=4999)
     assert not lost.value.late
 
 
 def test_an_answer_of_exactly_the_limit_is_read(http: GuardedHttp, worker: Worker) -> None:
     worker.on("GET", "/", Reply(200, b"x" * 5000))
-    assert http.send("GET", "/", deadline=soon(), max_bytes=5000).content == b"x" * 5000
+    assert http.send("GET", "/", deadline=short_deadline(), max_bytes=5000).content == b"x" * 5000
 
 
 def test_a_compressed_answer_is_not_unpacked(http: GuardedHttp, worker: Worker) -> None:
     worker.on("GET", "/", Reply(200, b"\x1f\x8b", headers={"Content-Encoding": "gzip"}))
-    answer = http.send("GET", "/", deadline=soon())
+    answer = http.send("GET", "/", deadline=short_deadline())
     assert (answer.status, answer.content) == (200, None)
 
 
 def test_a_truncated_answer_is_no_answer(http: GuardedHttp, worker: Worker) -> None:
     worker.on("GET", "/", Reply(200, b"short", headers={"Content-Length": "50", "Connection": "close"}))
     with pytest.raises(NoAnswer) as lost:
-        http.send("GET", "/", deadline=soon())
+        http.send("GET", "/", deadline=short_deadline())
     assert not lost.value.late
 
 
 def test_a_connection_that_breaks_after_the_request_is_no_answer(http: GuardedHttp, worker: Worker) -> None:
     worker.on("POST", "/", Reply(after=reset))
     with pytest.raises(NoAnswer) as lost:
-        http.send("POST", "/", deadline=soon(), json={})
+        http.send("POST", "/", deadline=short_deadline(), json={})
     assert not lost.value.late
     assert worker.count("POST", "/") == 1
 
@@ -203,7 +205,7 @@ def test_a_server_that_sends_slowly_is_not_waited_for(http: GuardedHttp, worker:
 
     worker.on("GET", "/", Reply(after=ignoring_disconnects(drip)))
     with pytest.raises(NoAnswer) as lost:
-        http.send("GET", "/", deadline=soon(0.3))
+        http.send("GET", "/", deadline=short_deadline(0.3))
     assert lost.value.late
     assert not to_the_end.is_set()
 
@@ -211,16 +213,16 @@ def test_a_server_that_sends_slowly_is_not_waited_for(http: GuardedHttp, worker:
 def test_a_server_that_does_not_answer_is_not_waited_for(http: GuardedHttp, worker: Worker) -> None:
     worker.on("GET", "/", Reply(after=silence(worker)))
     with pytest.raises(NoAnswer) as lost:
-        http.send("GET", "/", deadline=soon(), seconds=0.2)
+        http.send("GET", "/", deadline=short_deadline(), seconds=0.2)
     assert lost.value.late
 
 
 def test_connections_are_kept_and_a_closed_client_can_be_used_again(http: GuardedHttp, worker: Worker) -> None:
     for _ in range(3):
-        http.send("GET", "/", deadline=soon())
+        http.send("GET", "/", deadline=short_deadline())
     assert len(worker.connections) == 1
     http.close()
-    assert http.send("GET", "/", deadline=soon()).status == 200
+    assert http.send("GET", "/", deadline=short_deadline()).status == 200
 
 
 def ignoring_disconnects(behave: Callable[[socket.socket], None]) -> Callable[[socket.socket], None]:

@@ -14,10 +14,10 @@ from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.source import Source
 from chalicelib.kit.masking import Secret
 from chalicelib.services.registered import RegisteredInput
-from tests.support.in_process_app import InProcessApp, changed
+from tests.support.in_process_app import InProcessApp, changed_input
 
 R = TypeVar("R", bound=RegisteredInput)
-FIRST_AND_SECOND = ("first", "first", "second", "second", "second")
+EXPECTED_PASSWORDS = ("first", "first", "second", "second", "second")
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def source(app: InProcessApp) -> Source:
     """A source with two secrets."""
     source = app.source()
     secrets = {"password": Secret("stored password"), "ca_certificate": Secret("stored certificate")}
-    return app.services.sources.update(app.context(), source.id, changed(source, secrets=secrets))
+    return app.services.sources.update(app.context(), source.id, changed_input(source, secrets=secrets))
 
 
 def test_a_registered_endpoint_opens_with_its_stored_secrets(app: InProcessApp, source: Source) -> None:
@@ -37,7 +37,7 @@ def test_a_registered_endpoint_opens_with_its_stored_secrets(app: InProcessApp, 
     }
 
 
-def test_a_secret_of_the_request_takes_the_place_of_the_stored_one(app: InProcessApp, source: Source) -> None:
+def test_a_secret_of_the_request_replaces_the_stored_one(app: InProcessApp, source: Source) -> None:
     unsaved = {"password": Secret("new password"), "ca_certificate": None}
     opened = app.services.clients.open(source.endpoint, unsaved)
     assert {name: value.reveal() for name, value in opened.secrets.items()} == {
@@ -61,8 +61,10 @@ def test_an_endpoint_without_secrets_opens_without_a_read(app: InProcessApp) -> 
     assert app.interceptor.unwatch() == []
 
 
-def sent(app: InProcessApp, cluster: ConnectCluster, source: Source, destination: Destination) -> dict[str, str]:
-    """A config with references to the secrets of two resources, as it is sent to Connect."""
+def config_to_send(
+    app: InProcessApp, cluster: ConnectCluster, source: Source, destination: Destination
+) -> dict[str, str]:
+    """A config that refers to the secrets of two resources, as it is sent to Connect."""
     config = {
         "a": source.credentials.reference("password"),
         "b": destination.credentials.reference("password"),
@@ -74,7 +76,7 @@ def sent(app: InProcessApp, cluster: ConnectCluster, source: Source, destination
 @pytest.mark.parametrize("delivery", SecretDelivery)
 def test_a_config_may_refer_to_several_credentials(app: InProcessApp, source: Source, delivery: SecretDelivery) -> None:
     destination, cluster = app.destination(), app.cluster
-    config = sent(app, replace(cluster, secret_delivery=delivery), source, destination)
+    config = config_to_send(app, replace(cluster, secret_delivery=delivery), source, destination)
     if delivery is SecretDelivery.INLINE:
         assert config == {"a": "stored password", "b": "destination password", "c": "plain"}
     else:
@@ -94,7 +96,7 @@ def test_workers_are_checked_with_the_password_that_will_be_stored(app: InProces
     first = service.create(app.context(), with_password(request, "first"))
     for password in (None, "second", None, ""):
         service.update(app.context(), first.id, with_password(request, password))
-    assert [endpoint.password for endpoint in opened] == [Secret(one) for one in FIRST_AND_SECOND]
+    assert [endpoint.password for endpoint in opened] == [Secret(one) for one in EXPECTED_PASSWORDS]
 
 
 def test_brokers_are_checked_with_the_password_that_will_be_stored(app: InProcessApp) -> None:
@@ -109,7 +111,7 @@ def test_brokers_are_checked_with_the_password_that_will_be_stored(app: InProces
     first = service.create(app.context(), with_password(request, "first"))
     for password in (None, "second", None, ""):
         service.update(app.context(), first.id, with_password(request, password))
-    assert [endpoint.password for endpoint in opened] == [Secret(one) for one in FIRST_AND_SECOND]
+    assert [endpoint.password for endpoint in opened] == [Secret(one) for one in EXPECTED_PASSWORDS]
 
 
 def with_password(request: R, password: str | None) -> R:

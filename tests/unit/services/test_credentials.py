@@ -1,4 +1,4 @@
-"""Sealing, rotating and opening secrets, and handing them to Connect."""
+"""Sealing, rotating and opening secrets, also for Connect."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from chalicelib.errors import NotFound, StoreUnavailable
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.transaction import Transaction
-from tests.support.in_process_app import InProcessApp, changed
+from tests.support.in_process_app import InProcessApp, changed_input
 
 
 def opened(app: InProcessApp, source: Source) -> str:
@@ -19,7 +19,7 @@ def opened(app: InProcessApp, source: Source) -> str:
 
 
 def rotated(app: InProcessApp, source: Source, password: str) -> Source:
-    data = changed(source, secrets={"password": Secret(password)})
+    data = changed_input(source, secrets={"password": Secret(password)})
     return app.services.sources.update(app.context(), source.id, data)
 
 
@@ -29,16 +29,16 @@ def test_a_process_reads_the_sealed_secrets_of_one_version_once(app: InProcessAp
     app.interceptor.watch()
     texts = [opened(app, source), opened(app, source)]
     assert texts == ["source password"] * 2
-    assert [point.what for point in app.interceptor.unwatch()] == ["BatchGetItem"]
+    assert [point.operation for point in app.interceptor.unwatch()] == ["BatchGetItem"]
 
 
-def test_a_rotated_secret_is_opened_as_it_is_now(app: InProcessApp) -> None:
+def test_a_rotated_secret_is_opened_with_its_new_value(app: InProcessApp) -> None:
     source = app.source()
     assert opened(app, source) == "source password"
     assert opened(app, rotated(app, source, "another password")) == "another password"
 
 
-def test_an_older_version_of_a_source_opens_the_stored_secret(app: InProcessApp) -> None:
+def test_credentials_of_an_old_version_open_the_stored_secret(app: InProcessApp) -> None:
     source = app.source()
     rotated(app, source, "another password")
     app.restart()

@@ -13,7 +13,7 @@ from chalicelib.domain.readiness import ReadinessStatus
 from chalicelib.domain.table import TableName
 from chalicelib.errors import Unavailable
 from chalicelib.services.database_checks import DatabaseChecks, health_after
-from tests.support.in_process_app import BEGIN, InProcessApp, changed
+from tests.support.in_process_app import START_TIME, InProcessApp, changed_input
 
 TARGETS = [TableName("target", "orders")]
 
@@ -50,7 +50,7 @@ def test_a_test_of_an_endpoint_stores_nothing(app: InProcessApp) -> None:
 
 def test_the_test_of_a_registration_that_was_changed_meanwhile_is_returned_and_not_stored(app: InProcessApp) -> None:
     source, services = app.source(), app.services
-    changes = [lambda: services.sources.update(app.context(), source.id, changed(source, description="new"))]
+    changes = [lambda: services.sources.update(app.context(), source.id, changed_input(source, description="new"))]
 
     def make(endpoint: OpenedEndpoint[DatabaseAddress]) -> Database:
         while changes:
@@ -83,7 +83,7 @@ def test_an_unreachable_target_is_an_error_of_the_destination(app: InProcessApp)
 def test_the_first_failed_check_decides_the_health() -> None:
     passed = TestCheck(name="resolve", status=CheckStatus.SUCCESS, code=None, message="")
     failed = TestCheck(name="connect", status=CheckStatus.FAILED, code="CONNECTION_REFUSED", message="Refused.")
-    assert health_after(result(passed), now=BEGIN).status is HealthStatus.HEALTHY
-    health = health_after(result(passed, failed, replace(failed, code="LATER")), now=BEGIN)
-    assert (health.status, health.checked_at) == (HealthStatus.UNHEALTHY, BEGIN)
+    assert health_after(result(passed), now=START_TIME).status is HealthStatus.HEALTHY
+    health = health_after(result(passed, failed, replace(failed, code="LATER")), now=START_TIME)
+    assert (health.status, health.checked_at) == (HealthStatus.UNHEALTHY, START_TIME)
     assert "CONNECTION_REFUSED" in str(health)

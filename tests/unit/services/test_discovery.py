@@ -14,7 +14,7 @@ from chalicelib.errors import NotFound, Unavailable
 from chalicelib.kit.ids import new_id
 from chalicelib.services.discovery import Discovery
 from tests.support.fakes import TABLES
-from tests.support.in_process_app import InProcessApp, changed
+from tests.support.in_process_app import InProcessApp, changed_input
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def discovery_after(app: InProcessApp, change: Callable[[], object]) -> Discover
 
 
 def update(app: InProcessApp, source: Source, **changes: object) -> Source:
-    return app.services.sources.update(app.context(), source.id, changed(source, **changes))
+    return app.services.sources.update(app.context(), source.id, changed_input(source, **changes))
 
 
 def test_a_discovery_stores_tables_counts_and_health(app: InProcessApp, source: Source) -> None:

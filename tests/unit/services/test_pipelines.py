@@ -9,10 +9,10 @@ from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.readiness import ReadinessStatus
 from chalicelib.errors import Invalid, NotFound, VersionMismatch
 from chalicelib.kit.ids import new_id
-from chalicelib.services.pipelines import OUTDATED, PipelineInput
+from chalicelib.services.pipelines import PipelineInput, PipelineService
 from infra.local.doubles.kafka import KafkaDouble
 from tests.faults.inspection import connector_writes
-from tests.support.in_process_app import InProcessApp, changed
+from tests.support.in_process_app import InProcessApp, changed_input
 
 
 @pytest.fixture
@@ -88,11 +88,11 @@ def test_deploying_a_paused_pipeline_gives_it_a_changed_config_and_leaves_it_pau
     pipeline = app.deployed_pipeline()
     paused = app.services.pipelines.pause(app.context(), pipeline.id)
     source = app.services.sources.get(pipeline.source_id)
-    data = changed(source, address=replace(source.address, ssl_mode=SslMode.DISABLE))
+    data = changed_input(source, address=replace(source.address, ssl_mode=SslMode.DISABLE))
     app.services.sources.update(app.context(), source.id, data)
     outdated = app.services.pipelines.detail(pipeline.id).pipeline.observation
     assert outdated
-    assert OUTDATED in outdated.reasons
+    assert PipelineService.OUTDATED in outdated.reasons
     app.connect.calls.clear()
     updated = app.services.pipelines.deploy(app.context(), pipeline.id)
     assert connector_writes(app) == [("PUT", f"/connectors/{pipeline.connector_name}/config")]

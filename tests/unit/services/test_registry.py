@@ -10,15 +10,15 @@ from chalicelib.kit.ids import new_id
 from chalicelib.services.registry import Links
 from chalicelib.stores.transaction import Transaction
 from tests.support.call_interceptor import InterceptedCall, Point
-from tests.support.in_process_app import InProcessApp, changed
+from tests.support.in_process_app import InProcessApp, changed_input
 
 
 def renamed(app: InProcessApp, source: Source, name: str, *, if_match: int | None = None) -> Source:
-    return app.services.sources.update(app.context(if_match=if_match), source.id, changed(source, name=name))
+    return app.services.sources.update(app.context(if_match=if_match), source.id, changed_input(source, name=name))
 
 
 def created(app: InProcessApp, like: Source, *, name: str, key: str | None = None) -> Source:
-    return app.services.sources.create(app.context(key=key), changed(like, name=name))
+    return app.services.sources.create(app.context(key=key), changed_input(like, name=name))
 
 
 def test_a_name_belongs_to_one_of_a_kind_however_it_is_spelled(app: InProcessApp) -> None:
@@ -28,7 +28,7 @@ def test_a_name_belongs_to_one_of_a_kind_however_it_is_spelled(app: InProcessApp
             created(app, source, name=spelling)
         assert refused.value.code == "NAME_CONFLICT"
     destination = app.destination()
-    app.services.destinations.update(app.context(), destination.id, changed(destination, name="Orders DB"))
+    app.services.destinations.update(app.context(), destination.id, changed_input(destination, name="Orders DB"))
 
 
 def test_a_name_is_free_after_a_change_and_after_a_deletion(app: InProcessApp) -> None:
@@ -56,7 +56,7 @@ def test_a_repeated_request_gets_what_the_first_one_created(app: InProcessApp) -
 @pytest.mark.parametrize("act", ["update", "delete"])
 def test_another_version_than_the_stored_one_is_refused(app: InProcessApp, act: str) -> None:
     source, context = renamed(app, app.source(), "changed"), app.context(if_match=1)
-    data = {"update": (changed(source),), "delete": ()}
+    data = {"update": (changed_input(source),), "delete": ()}
     with pytest.raises(VersionMismatch):
         getattr(app.services.sources, act)(context, source.id, *data[act])
     assert app.services.sources.get(source.id) == source

@@ -7,7 +7,7 @@ import pytest
 from chalicelib.domain.table import SourceTable
 from chalicelib.services.sources import TableFilter
 from chalicelib.stores.transaction import Transaction
-from tests.support.in_process_app import BEGIN, InProcessApp
+from tests.support.in_process_app import START_TIME, InProcessApp
 
 
 def test_a_deleted_source_leaves_no_tables_behind(app: InProcessApp) -> None:
@@ -27,7 +27,7 @@ def test_a_source_deleted_after_an_interrupted_discovery_leaves_no_tables_behind
 
 TABLE = SourceTable(
     id="table", source_id="source", schema_name="shop", table_name="Orders", primary_key_columns=("id",), columns=(),
-    estimated_rows=None, estimated_size_bytes=100, replica_identity=None, issues=(), discovered_at=BEGIN,
+    estimated_rows=None, estimated_size_bytes=100, replica_identity=None, issues=(), discovered_at=START_TIME,
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from chalicelib.domain.source import Source
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
-from tests.support.in_process_app import InProcessApp, changed
+from tests.support.in_process_app import InProcessApp, changed_input
 
 
 @pytest.fixture
@@ -26,7 +26,9 @@ def source(app: InProcessApp) -> Source:
 def edited(app: InProcessApp, source: Source, **changes: Any) -> Source:
     secrets = changes.pop("secrets", {})
     address = replace(source.address, **changes)
-    return app.services.sources.update(app.context(), source.id, changed(source, address=address, secrets=secrets))
+    return app.services.sources.update(
+        app.context(), source.id, changed_input(source, address=address, secrets=secrets)
+    )
 
 
 def known(source: Source) -> tuple[bool, bool]:
@@ -93,7 +95,7 @@ def test_a_change_counts_the_version_and_keeps_the_time_of_creation(app: InProce
 
 def moved(app: InProcessApp, destination: Destination) -> Destination:
     address = replace(destination.address, host="elsewhere.example.com")
-    return app.services.destinations.update(app.context(), destination.id, changed(destination, address=address))
+    return app.services.destinations.update(app.context(), destination.id, changed_input(destination, address=address))
 
 
 def test_a_destination_that_is_written_to_keeps_its_address(app: InProcessApp) -> None:
@@ -104,7 +106,7 @@ def test_a_destination_that_is_written_to_keeps_its_address(app: InProcessApp) -
         moved(app, destination)
     assert refused.value.code == "RESOURCE_IN_USE"
     same = replace(destination.address, username="other")
-    app.services.destinations.update(app.context(), destination.id, changed(destination, address=same))
+    app.services.destinations.update(app.context(), destination.id, changed_input(destination, address=same))
     app.services.deliveries.delete(app.context(), delivery.id)
     assert moved(app, destination).address.host == "elsewhere.example.com"
 

@@ -12,7 +12,7 @@ from tests.support.tables import Tables, on_moto
 
 
 @dataclass(frozen=True, kw_only=True)
-class StoreFixture:
+class Storage:
     """The tables and the interceptor of their requests."""
 
     tables: Tables
@@ -20,21 +20,21 @@ class StoreFixture:
 
 
 @pytest.fixture(scope="module")
-def _store_fixture() -> Iterator[tuple[StoreFixture, Any]]:
+def _module_storage() -> Iterator[tuple[Storage, Any]]:
     interceptor = CallInterceptor()
     with on_moto(interceptor) as tables:
-        before, empty = tables.keep(), tables.keep()
+        before, empty = tables.snapshot(), tables.snapshot()
         for rows in empty.values():
             rows.clear()
-        yield StoreFixture(tables=tables, interceptor=interceptor), empty
+        yield Storage(tables=tables, interceptor=interceptor), empty
         # Tests of other folders may use the same tables for the whole session.
         tables.restore(before)
 
 
 @pytest.fixture
-def store_fixture(_store_fixture: tuple[StoreFixture, Any]) -> StoreFixture:
+def storage(_module_storage: tuple[Storage, Any]) -> Storage:
     """Empty tables."""
-    made, empty = _store_fixture
+    made, empty = _module_storage
     made.tables.restore(empty)
     return made
 
@@ -42,6 +42,6 @@ def store_fixture(_store_fixture: tuple[StoreFixture, Any]) -> StoreFixture:
 def lose_first_reply(point: Point, send: InterceptedCall) -> object:
     """Send the request. The first answer does not arrive."""
     answer = send()
-    if point.turn == 0:
+    if point.number_on_side == 0:
         raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
     return answer

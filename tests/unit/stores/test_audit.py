@@ -7,13 +7,13 @@ import pytest
 from chalicelib.domain.audit import AuditRecord, Outcome
 from chalicelib.stores.audit import Audit
 from chalicelib.stores.transaction import Transaction
-from tests.unit.stores.conftest import StoreFixture
+from tests.unit.stores.conftest import Storage
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def audit(store_fixture: StoreFixture) -> Audit:
+def audit(storage: Storage) -> Audit:
     """Twelve records, one per second: of a destination, one of its deliveries and another resource, in turn.
 
     Every other one is meaningful.

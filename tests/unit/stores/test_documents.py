@@ -12,7 +12,7 @@ from chalicelib.errors import NotFound, StoreUnavailable, WriteConflict
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.users import Users
 from tests.support.call_interceptor import InterceptedCall, Point
-from tests.unit.stores.conftest import StoreFixture
+from tests.unit.stores.conftest import Storage
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -36,7 +36,7 @@ def save(users: Users, entity: User) -> User:
     return saved
 
 
-def test_only_stored_documents_are_found(store_fixture: StoreFixture) -> None:
+def test_only_what_was_stored_is_found(storage: Storage) -> None:
     users = Users()
     put(users, user(1))
     assert users.get("user-1") == user(1)
@@ -45,7 +45,7 @@ def test_only_stored_documents_are_found(store_fixture: StoreFixture) -> None:
         users.get("user-2")
 
 
-def test_nothing_is_put_twice(store_fixture: StoreFixture) -> None:
+def test_an_entity_is_not_created_twice(storage: Storage) -> None:
     users = Users()
     put(users, user(1))
     with pytest.raises(WriteConflict) as refused:
@@ -53,7 +53,7 @@ def test_nothing_is_put_twice(store_fixture: StoreFixture) -> None:
     assert refused.value.label == "user.exists"
 
 
-def test_a_write_that_is_based_on_an_older_revision_is_refused(store_fixture: StoreFixture) -> None:
+def test_a_write_that_is_based_on_an_older_revision_is_refused(storage: Storage) -> None:
     users = Users()
     put(users, user(1))
     saved = save(users, replace(user(1), role=Role.ADMIN))
@@ -64,7 +64,7 @@ def test_a_write_that_is_based_on_an_older_revision_is_refused(store_fixture: St
     assert users.get("user-1").role is Role.ADMIN
 
 
-def test_of_several_writes_all_happen_or_none(store_fixture: StoreFixture) -> None:
+def test_either_all_writes_of_a_transaction_happen_or_none(storage: Storage) -> None:
     users = Users()
     put(users, user(1))
     with pytest.raises(WriteConflict):
@@ -72,7 +72,7 @@ def test_of_several_writes_all_happen_or_none(store_fixture: StoreFixture) -> No
     assert users.find("user-2") is None
 
 
-def test_a_referenced_document_is_not_removed_and_references_need_a_document(store_fixture: StoreFixture) -> None:
+def test_an_entity_with_references_is_not_removed_and_a_reference_needs_an_entity(storage: Storage) -> None:
     users = Users()
     put(users, user(1))
 
@@ -99,7 +99,7 @@ def test_a_referenced_document_is_not_removed_and_references_need_a_document(sto
     assert users.find("user-1") is None
 
 
-def test_a_reference_to_a_revision_is_refused_when_the_document_has_changed(store_fixture: StoreFixture) -> None:
+def test_a_reference_to_a_revision_is_refused_when_the_entity_has_changed(storage: Storage) -> None:
     users = Users()
     put(users, user(1))
     read = users.get("user-1")
@@ -111,8 +111,8 @@ def test_a_reference_to_a_revision_is_refused_when_the_document_has_changed(stor
     assert (refused.value.label, users.references("user-1")) == ("user.missing", 0)
 
 
-def test_a_change_that_requires_an_unused_document_is_refused_when_it_is_referenced(
-    store_fixture: StoreFixture,
+def test_a_change_that_needs_an_unused_entity_is_refused_when_it_has_a_reference(
+    storage: Storage,
 ) -> None:
     users = Users()
     put(users, user(1))
@@ -125,7 +125,7 @@ def test_a_change_that_requires_an_unused_document_is_refused_when_it_is_referen
     assert (refused.value.label, users.get("user-1").role) == ("user.changed", Role.OPS)
 
 
-def test_a_list_is_newest_first_in_complete_pages(store_fixture: StoreFixture) -> None:
+def test_a_list_is_newest_first_and_its_pages_are_complete(storage: Storage) -> None:
     users = Users()
     put(users, *(user(number) for number in range(7)))
     seen, after = [], None
@@ -144,49 +144,49 @@ def _lose_reply(_point: Point, call: InterceptedCall) -> object:
     raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
 
-def test_a_commit_whose_reply_is_lost_is_recognised_as_successful(store_fixture: StoreFixture) -> None:
+def test_a_commit_whose_reply_is_lost_is_recognised_as_successful(storage: Storage) -> None:
     users = Users()
-    store_fixture.interceptor.watch(lambda point, call: _lose_reply(point, call) if point.number == 0 else call())
+    storage.interceptor.watch(lambda point, call: _lose_reply(point, call) if point.number == 0 else call())
     put(users, user(1))
-    assert len(store_fixture.interceptor.unwatch()) > 1
-    store_fixture.interceptor.watch(lambda point, call: _lose_reply(point, call) if point.number == 0 else call())
+    assert len(storage.interceptor.unwatch()) > 1
+    storage.interceptor.watch(lambda point, call: _lose_reply(point, call) if point.number == 0 else call())
     saved = save(users, replace(user(1), role=Role.ADMIN))
-    store_fixture.interceptor.unwatch()
+    storage.interceptor.unwatch()
     assert users.get("user-1") == saved
 
 
-def test_a_commit_that_lost_to_another_one_is_a_conflict(store_fixture: StoreFixture) -> None:
+def test_a_commit_after_another_one_is_not_taken_for_successful(storage: Storage) -> None:
     users = Users()
     put(users, user(1))
 
-    def save_other_first(point: Point, call: InterceptedCall) -> object:
+    def write_before(point: Point, call: InterceptedCall) -> object:
         if point.number == 0:
-            store_fixture.interceptor.unwatch()
+            storage.interceptor.unwatch()
             save(users, replace(user(1), role=Role.VIEWER))
         return call()
 
-    store_fixture.interceptor.watch(save_other_first)
+    storage.interceptor.watch(write_before)
     with pytest.raises(WriteConflict):
         save(users, replace(user(1), role=Role.ADMIN))
     assert users.get("user-1").role is Role.VIEWER
 
 
-def _never_answer(_point: Point, _call: InterceptedCall) -> object:
+def _no_reply(_point: Point, _call: InterceptedCall) -> object:
     raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
 
-def test_a_commit_that_is_never_answered_raises_store_unavailable(store_fixture: StoreFixture) -> None:
-    store_fixture.interceptor.watch(_never_answer)
+def test_a_commit_without_a_reply_is_reported_as_unavailable(storage: Storage) -> None:
+    storage.interceptor.watch(_no_reply)
     with pytest.raises(StoreUnavailable):
         put(Users(), user(1))
-    store_fixture.interceptor.unwatch()
+    storage.interceptor.unwatch()
 
 
-def test_a_read_that_is_never_answered_raises_store_unavailable(store_fixture: StoreFixture) -> None:
+def test_a_read_without_a_reply_is_reported_as_unavailable(storage: Storage) -> None:
     users = Users()
-    store_fixture.interceptor.watch(_never_answer)
+    storage.interceptor.watch(_no_reply)
     for read in (lambda: users.find("user-1"), lambda: users.list(limit=1), lambda: users.references("user-1")):
         with pytest.raises(StoreUnavailable):
             read()
     assert users.answers() is False
-    store_fixture.interceptor.unwatch()
+    storage.interceptor.unwatch()

@@ -10,14 +10,14 @@ from chalicelib.errors import WriteConflict
 from chalicelib.stores.jobs import OPEN, Jobs
 from chalicelib.stores.leases import take_lease
 from chalicelib.stores.transaction import Transaction
-from tests.unit.stores.conftest import StoreFixture, lose_first_reply
+from tests.unit.stores.conftest import Storage, lose_first_reply
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 UNTIL = NOW + timedelta(seconds=60)
 
 
 @pytest.fixture
-def job(store_fixture: StoreFixture) -> Job:
+def job(storage: Storage) -> Job:
     transaction = Transaction()
     stored = Job(
         id="job", kind=JobKind.HEALTH, resource_type="source", resource_id="source", correlation_id="c", created_at=NOW
@@ -48,10 +48,10 @@ def test_a_lease_is_renewed_until_another_worker_has_it(job: Job) -> None:
         take_lease(Jobs(), renewed, UNTIL + timedelta(seconds=180))
 
 
-def test_a_lease_whose_reply_was_lost_is_ours(job: Job, store_fixture: StoreFixture) -> None:
-    store_fixture.interceptor.watch(lose_first_reply)
+def test_a_lease_whose_reply_was_lost_is_ours(job: Job, storage: Storage) -> None:
+    storage.interceptor.watch(lose_first_reply)
     leased = take_lease(Jobs(), job, UNTIL)
-    assert len(store_fixture.interceptor.unwatch()) == 2
+    assert len(storage.interceptor.unwatch()) == 2
     assert Jobs().get(job.id) == leased
 
 

@@ -1,4 +1,4 @@
-"""Snapshots of Connect clusters on moto: any size, written in parts, used only when complete."""
+"""Snapshots of Connect clusters: of any size, written in parts, used only when complete."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -32,19 +32,19 @@ def interceptor() -> CallInterceptor:
 
 @pytest.fixture(scope="module")
 def all_tables(interceptor: CallInterceptor) -> Iterator[Tables]:
-    with on_moto(interceptor) as made:
-        yield made
+    with on_moto(interceptor) as tables:
+        yield tables
 
 
 @pytest.fixture
 def tables(all_tables: Tables) -> Iterator[Tables]:
-    empty = all_tables.keep()
+    empty = all_tables.snapshot()
     yield all_tables
     all_tables.restore(empty)
 
 
 def view(connectors: int, **changes: ObservedState) -> ClusterView:
-    """A view in which all connectors run, except for these changes."""
+    """A view in which every connector runs, except those in `changes`."""
     names = [f"c{number}" for number in range(connectors)]
     desired = {
         name: DesiredConnector(
@@ -61,17 +61,19 @@ def view(connectors: int, **changes: ObservedState) -> ClusterView:
     return ClusterView(observed_at=NOW, snapshot=snapshot)
 
 
-def after_reading(observations: Observations, seen: ClusterView) -> ClusterView:
-    """The view of a tick that has read what is stored now."""
+def after_a_read(observations: Observations, seen: ClusterView) -> ClusterView:
+    """This view, as a tick writes it that has read the stored one before."""
     return replace(seen, write_id=observations.read(["k"]).get("k", ClusterView()).write_id)
 
 
-def written(interceptor: CallInterceptor, observations: Observations, seen: ClusterView, *, changed: bool) -> list[str]:
-    """The calls to the store that one write needs."""
-    later = after_reading(observations, seen)
+def calls_of_write(
+    interceptor: CallInterceptor, observations: Observations, seen: ClusterView, *, changed: bool
+) -> list[str]:
+    """The calls to DynamoDB that a write makes."""
+    later = after_a_read(observations, seen)
     interceptor.watch()
     assert observations.write("k", later, changed=changed)
-    return [point.what for point in interceptor.unwatch()]
+    return [point.operation for point in interceptor.unwatch()]
 
 
 def registered() -> tuple[ConnectClusters, str]:
@@ -110,8 +112,8 @@ def test_one_changed_connector_writes_one_part(tables: Tables, interceptor: Call
     observations = Observations()
     observations.write("k", view(5_000), changed=True)
     for row in ObservationRow.query("k", ObservationRow.part.startswith("body/")):
-        row.update([ObservationRow.epoch.set(7)])  # a part that is written again loses it
-    calls = written(interceptor, observations, view(5_000, c7=ObservedState.FAILED), changed=True)
+        row.update([ObservationRow.epoch.set(7)])  # a part that is written again loses this
+    calls = calls_of_write(interceptor, observations, view(5_000, c7=ObservedState.FAILED), changed=True)
     assert calls == ["TransactWriteItems"]
     parts = ObservationRow.query("k", ObservationRow.part.startswith("body/"))
     assert [row.epoch for row in parts].count(0) == 1
@@ -122,32 +124,32 @@ def test_an_unchanged_observation_writes_no_part(tables: Tables, interceptor: Ca
     observations = Observations()
     observations.write("k", view(5_000), changed=True)
     later = view(5_000)
-    moved = {
+    observed_later = {
         name: replace(seen, observed_at=NOW + timedelta(hours=1)) for name, seen in later.snapshot.observed.items()
     }
-    later = replace(later, snapshot=replace(later.snapshot, observed=moved))
-    assert written(interceptor, observations, later, changed=True) == ["UpdateItem"]
+    later = replace(later, snapshot=replace(later.snapshot, observed=observed_later))
+    assert calls_of_write(interceptor, observations, later, changed=True) == ["UpdateItem"]
 
 
-def test_a_body_that_the_process_has_read_is_not_read_again(tables: Tables, interceptor: CallInterceptor) -> None:
+def test_a_body_that_the_process_has_is_not_read_again(tables: Tables, interceptor: CallInterceptor) -> None:
     observations = Observations()
     observations.write("k", view(5_000), changed=True)
     interceptor.watch()
     observations.read(["k"])
-    assert [point.what for point in interceptor.unwatch()] == ["BatchGetItem"]
+    assert [point.operation for point in interceptor.unwatch()] == ["BatchGetItem"]
 
 
-def test_an_incomplete_body_is_not_used_and_is_written_again(tables: Tables) -> None:
+def test_a_body_that_was_partly_written_is_not_used_and_then_written_again(tables: Tables) -> None:
     Observations().write("k", view(5_000), changed=True)
     ObservationRow("k", "body/3").delete()
     fresh = Observations()
     assert fresh.read(["k"])["k"].snapshot == ClusterSnapshot()
-    assert fresh.write("k", after_reading(fresh, view(5_000)), changed=True)
+    assert fresh.write("k", after_a_read(fresh, view(5_000)), changed=True)
     assert len(Observations().read(["k"])["k"].snapshot.desired) == 5_000
 
 
 @pytest.mark.parametrize("changed", [True, False])
-def test_of_two_concurrent_ticks_only_the_first_is_stored(tables: Tables, changed: bool) -> None:
+def test_of_two_ticks_at_the_same_time_only_the_first_write_succeeds(tables: Tables, changed: bool) -> None:
     first, second = Observations(), Observations()
     first.write("k", view(2), changed=True)
     views = [replace(one.read(["k"])["k"], observed_at=NOW) for one in (first, second)]
@@ -159,7 +161,7 @@ def test_of_two_concurrent_ticks_only_the_first_is_stored(tables: Tables, change
     assert states == {"c0": ObservedState.FAILED, "c1": ObservedState.RUNNING}
 
 
-def test_an_unreadable_cluster_is_stored_over_an_earlier_view(tables: Tables) -> None:
+def test_an_unreadable_cluster_is_stored_even_after_another_write(tables: Tables) -> None:
     observations = Observations()
     observations.write("k", view(2), changed=True)
     assert observations.write("k", ClusterView(observed_at=NOW, unreadable="Out of reach."), changed=False)
@@ -172,20 +174,20 @@ def test_a_tick_begins_with_one_call(tables: Tables, interceptor: CallIntercepto
     observations.write("k", view(5_000), changed=True)
     interceptor.watch()
     cluster, seen = observations.cluster_and_view("k", clusters)
-    assert [point.what for point in interceptor.unwatch()] == ["BatchGetItem"]
+    assert [point.operation for point in interceptor.unwatch()] == ["BatchGetItem"]
     assert cluster
     assert cluster.base_url == address
     assert seen == observations.read(["k"])["k"]
 
 
-def test_a_body_that_the_process_has_not_read_is_read_with_its_head(
+def test_a_head_whose_body_the_process_does_not_have_is_read_again_with_it(
     tables: Tables, interceptor: CallInterceptor
 ) -> None:
     clusters, _ = registered()
     Observations().write("k", view(3), changed=True)
     interceptor.watch()
     _, seen = Observations().cluster_and_view("k", clusters)
-    assert [point.what for point in interceptor.unwatch()] == ["BatchGetItem"] * 3
+    assert [point.operation for point in interceptor.unwatch()] == ["BatchGetItem"] * 3
     assert len(seen.snapshot.desired) == 3
 
 
@@ -222,88 +224,86 @@ def transition(name: str = "c0", *, at: datetime = NOW) -> Transition:
     )  # fmt: skip
 
 
-def read_view(observations: Observations) -> ClusterView:
-    """The view that a tick reads first."""
+def view_for_tick(observations: Observations) -> ClusterView:
+    """The view that a tick starts with."""
     return observations.cluster_and_view("k", ConnectClusters())[1]
 
 
-def stored(observations: Observations, *transitions: Transition, connectors: int = 2) -> ClusterView:
-    """Store a change with these transitions, as a tick does before it publishes them."""
-    seen = replace(after_reading(observations, view(connectors)), transitions=transitions)
+def write_change(observations: Observations, *transitions: Transition, connectors: int = 2) -> ClusterView:
+    """Writes a change with these transitions, as a tick that crashes before it publishes them."""
+    seen = replace(after_a_read(observations, view(connectors)), transitions=transitions)
     result = observations.write("k", seen, changed=True)
     assert result
     return result
 
 
-def test_transitions_are_stored_until_they_are_removed(tables: Tables) -> None:
-    first = stored(Observations(), transition(), transition("c1"))
+def test_transitions_stay_stored_until_they_are_removed(tables: Tables) -> None:
+    first = write_change(Observations(), transition(), transition("c1"))
     assert first.transitions == (transition(), transition("c1"))
-    again = read_view(Observations())
+    again = view_for_tick(Observations())
     assert again.transitions == first.transitions
     assert len(again.snapshot.desired) == 2
     Observations().remove_transitions("k", first)
-    assert read_view(Observations()).transitions == ()
+    assert view_for_tick(Observations()).transitions == ()
 
 
 def test_a_change_and_its_transition_are_one_write_and_the_removal_is_another(
     tables: Tables, interceptor: CallInterceptor
 ) -> None:
     observations = Observations()
-    stored(observations, connectors=5_000)
+    write_change(observations, connectors=5_000)
     failed = view(5_000, c7=ObservedState.FAILED)
-    later = replace(after_reading(observations, failed), transitions=(transition("c7"),))
+    later = replace(after_a_read(observations, failed), transitions=(transition("c7"),))
     interceptor.watch()
     result = observations.write("k", later, changed=True)
     assert result
     observations.remove_transitions("k", result)
-    assert [point.what for point in interceptor.unwatch()] == ["TransactWriteItems", "UpdateItem"]
+    assert [point.operation for point in interceptor.unwatch()] == ["TransactWriteItems", "UpdateItem"]
 
 
 def test_transitions_may_be_stored_without_another_body(tables: Tables) -> None:
-    """Connect has become unreadable: the body stays."""
+    """Connect has become unreadable: the stored body stays."""
     observations = Observations()
-    stored(observations)
-    seen = replace(read_view(observations), unreadable="Out of reach.", transitions=(transition(),))
+    write_change(observations)
+    seen = replace(view_for_tick(observations), unreadable="Out of reach.", transitions=(transition(),))
     assert observations.write("k", seen, changed=False)
-    after = read_view(Observations())
+    after = view_for_tick(Observations())
     assert (after.unreadable, after.transitions, len(after.snapshot.desired)) == ("Out of reach.", (transition(),), 2)
 
 
 @pytest.mark.parametrize("unreadable", [None, "Out of reach."])
-def test_of_two_concurrent_ticks_with_transitions_only_the_first_is_stored(
-    tables: Tables, unreadable: str | None
-) -> None:
+def test_of_two_ticks_with_transitions_only_the_first_write_succeeds(tables: Tables, unreadable: str | None) -> None:
     first, second = Observations(), Observations()
-    stored(first)
-    views = [replace(read_view(one), unreadable=unreadable) for one in (first, second)]
+    write_change(first)
+    views = [replace(view_for_tick(one), unreadable=unreadable) for one in (first, second)]
     assert first.write("k", replace(views[0], transitions=(transition("c0"),)), changed=False)
     assert second.write("k", replace(views[1], transitions=(transition("c1"),)), changed=False) is None
-    assert read_view(second).transitions == (transition("c0"),)
+    assert view_for_tick(second).transitions == (transition("c0"),)
 
 
-def test_a_view_from_before_transitions_were_removed_is_not_stored(tables: Tables) -> None:
+def test_a_tick_that_read_transitions_before_they_were_removed_cannot_write(tables: Tables) -> None:
     first, second = Observations(), Observations()
-    published = stored(first, transition())
-    late = read_view(second)
+    published = write_change(first, transition())
+    late = view_for_tick(second)
     first.remove_transitions("k", published)
     assert second.write("k", late, changed=False) is None
-    assert read_view(second).transitions == ()
+    assert view_for_tick(second).transitions == ()
 
 
 def test_transitions_that_another_tick_has_taken_over_are_not_removed(tables: Tables) -> None:
     first, second = Observations(), Observations()
-    slow = stored(first, transition())
-    taken = replace(read_view(second), transitions=(transition(), transition("c1")))
+    slow = write_change(first, transition())
+    taken = replace(view_for_tick(second), transitions=(transition(), transition("c1")))
     assert second.write("k", taken, changed=False)
     first.remove_transitions("k", slow)
-    assert read_view(first).transitions == (transition(), transition("c1"))
+    assert view_for_tick(first).transitions == (transition(), transition("c1"))
 
 
 def test_ten_thousand_transitions_fit_next_to_ten_thousand_connectors(tables: Tables) -> None:
     names = [connector_name(ConnectorKind.SOURCE, id_from(str(number))) for number in range(MAX_TRANSITIONS)]
     many = [transition(name) for name in names]
-    stored(Observations(), *many, connectors=10_000)
-    assert list(read_view(Observations()).transitions) == many
+    write_change(Observations(), *many, connectors=10_000)
+    assert list(view_for_tick(Observations()).transitions) == many
     rows = [row for row in ObservationRow.query("k") if row.body]
     assert max(len(row.body) for row in rows) < 100_000
 
@@ -312,14 +312,14 @@ def test_transitions_survive_a_crash_while_the_body_is_written(tables: Tables, i
     """Parts that do not fit into the transaction are written after it."""
 
     def crash_at_the_first_part(point: Point, call: Callable[[], object]) -> object:
-        if point.what == "PutItem":
+        if point.operation == "PutItem":
             raise Crash
         return call()
 
     interceptor.watch(crash_at_the_first_part)
     with pytest.raises(Crash):
-        stored(Observations(), transition(), connectors=10_000)
+        write_change(Observations(), transition(), connectors=10_000)
     interceptor.unwatch()
-    after = read_view(Observations())
+    after = view_for_tick(Observations())
     assert after.transitions == (transition(),)
     assert after.snapshot == ClusterSnapshot()

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from chalicelib.domain.operation import Operation, OperationKind, OperationStep
 from chalicelib.stores.operations import OperationRows, Operations
 from chalicelib.stores.transaction import Transaction
-from tests.unit.stores.conftest import StoreFixture
+from tests.unit.stores.conftest import Storage
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -29,7 +29,7 @@ def settle(operation: Operation, step: OperationStep) -> None:
     transaction.commit()
 
 
-def test_the_open_operations_of_a_cluster_are_listed(store_fixture: StoreFixture) -> None:
+def test_the_open_operations_of_a_cluster_are_listed(storage: Storage) -> None:
     for operation_id in ("open", "done", "failed"):
         stored(operation_id)
     stored("elsewhere", "another cluster")
@@ -38,7 +38,7 @@ def test_the_open_operations_of_a_cluster_are_listed(store_fixture: StoreFixture
     assert [one.id for one in Operations().open_on("cluster")] == ["open"]
 
 
-def test_only_a_settled_operation_expires(store_fixture: StoreFixture) -> None:
+def test_only_a_settled_operation_expires(storage: Storage) -> None:
     settle(stored("done"), OperationStep.SUCCEEDED)
     stored("open")
     assert OperationRows.get("done").expires_at == NOW + timedelta(days=7)

@@ -1,4 +1,4 @@
-"""Rows of several tables in one call."""
+"""Reading rows of several tables in one call."""
 
 import json
 from datetime import UTC, datetime
@@ -14,15 +14,15 @@ from chalicelib.stores.rows import read_rows
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.users import UserRows, Users
 from tests.support.call_interceptor import InterceptedCall, Point
-from tests.unit.stores.conftest import StoreFixture
+from tests.unit.stores.conftest import Storage
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 UNPROCESSED = {"headgate-users": {"ConsistentRead": True, "Keys": [{"id": {"S": "user-1"}}]}}
 
 
 @pytest.fixture
-def users(store_fixture: StoreFixture) -> Users:
-    """A store with two users; another table has one claim."""
+def users(storage: Storage) -> Users:
+    """A store with two users; another table has a claim."""
     store, transaction = Users(), Transaction()
     for number in (1, 2):
         person = User(id=f"user-{number}", email=f"{number}@example.com", role=Role.OPS, created_at=NOW, updated_at=NOW)
@@ -36,7 +36,7 @@ def ids(rows: list[Any]) -> list[str | None]:
     return [row and row.id for row in rows]
 
 
-def test_rows_of_two_tables_come_in_the_order_of_their_keys(users: Users) -> None:
+def test_rows_of_two_tables_are_in_the_order_of_their_keys(users: Users) -> None:
     rows = read_rows(users.key("user-2"), (ClaimRow, "name/a"), users.key("user-1"))
     assert ids(rows) == ["user-2", "name/a", "user-1"]
     assert users.found(rows[0]) == users.get("user-2")
@@ -54,35 +54,35 @@ def test_an_empty_key_has_no_row(users: Users) -> None:
     assert ids(read_rows(users.key(""), users.key("user-1"))) == [None, "user-1"]
 
 
-def test_only_empty_keys_need_no_call(users: Users, store_fixture: StoreFixture) -> None:
-    store_fixture.interceptor.watch()
+def test_only_empty_keys_need_no_call(users: Users, storage: Storage) -> None:
+    storage.interceptor.watch()
     assert read_rows(users.key(""), users.key("")) == [None, None]
-    assert store_fixture.interceptor.unwatch() == []
+    assert storage.interceptor.unwatch() == []
 
 
-def test_any_number_of_tables_is_one_call(users: Users, store_fixture: StoreFixture) -> None:
-    store_fixture.interceptor.watch()
+def test_several_tables_are_read_in_one_call(users: Users, storage: Storage) -> None:
+    storage.interceptor.watch()
     read_rows(users.key("user-1"), (ClaimRow, "name/a"))
-    assert [point.what for point in store_fixture.interceptor.unwatch()] == ["BatchGetItem"]
+    assert [point.operation for point in storage.interceptor.unwatch()] == ["BatchGetItem"]
 
 
-def test_unprocessed_keys_are_requested_again(users: Users, store_fixture: StoreFixture) -> None:
-    store_fixture.interceptor.watch(lambda point, call: _without_rows(call) if point.turn == 0 else call())
+def test_unprocessed_keys_are_requested_again(users: Users, storage: Storage) -> None:
+    storage.interceptor.watch(lambda point, call: _with_unprocessed_keys(call) if point.number_on_side == 0 else call())
     rows = read_rows(users.key("user-1"))
-    assert (ids(rows), len(store_fixture.interceptor.unwatch())) == (["user-1"], 2)
+    assert (ids(rows), len(storage.interceptor.unwatch())) == (["user-1"], 2)
 
 
-def test_a_table_that_never_processes_all_keys_is_unavailable(users: Users, store_fixture: StoreFixture) -> None:
-    def always(_: Point, call: InterceptedCall) -> object:
-        return _without_rows(call)
+def test_a_table_that_never_processes_a_key_is_unavailable(users: Users, storage: Storage) -> None:
+    def never_processed(_: Point, call: InterceptedCall) -> object:
+        return _with_unprocessed_keys(call)
 
-    store_fixture.interceptor.watch(always)
+    storage.interceptor.watch(never_processed)
     with pytest.raises(StoreUnavailable):
         read_rows((UserRows, "user-1"))
-    store_fixture.interceptor.unwatch()
+    storage.interceptor.unwatch()
 
 
-def _without_rows(call: InterceptedCall) -> object:
-    """The answer of a table that has processed none of the keys."""
+def _with_unprocessed_keys(call: InterceptedCall) -> object:
+    """The response of a table that is too busy for any of the keys."""
     status, headers, _ = cast(tuple[int, dict[str, str], bytes], call())
     return status, headers, json.dumps({"Responses": {}, "UnprocessedKeys": UNPROCESSED}).encode()

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.stores.rows import ROWS_PER_CALL
 from chalicelib.stores.source_tables import SourceTables
-from tests.unit.stores.conftest import StoreFixture
+from tests.unit.stores.conftest import Storage
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -22,7 +22,7 @@ def names(store: SourceTables, source_id: str = "source") -> list[str]:
     return [one.table_name for one in store.list(source_id)]
 
 
-def test_a_new_discovery_replaces_what_the_last_one_found(store_fixture: StoreFixture) -> None:
+def test_a_new_discovery_replaces_what_the_last_one_found(storage: Storage) -> None:
     store = SourceTables()
     store.replace("source", [table("b"), table("a")])
     store.replace("other", [table("z", "other")])
@@ -33,7 +33,7 @@ def test_a_new_discovery_replaces_what_the_last_one_found(store_fixture: StoreFi
     assert names(store, "other") == ["z"]
 
 
-def test_named_tables_are_found_few_or_many(store_fixture: StoreFixture) -> None:
+def test_named_tables_are_found_few_or_many(storage: Storage) -> None:
     store = SourceTables()
     many = [f"t{number:03}" for number in range(ROWS_PER_CALL + 10)]
     store.replace("source", [table(name) for name in many])

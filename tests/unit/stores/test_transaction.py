@@ -10,7 +10,7 @@ from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.stores.claims import ClaimRow, Claims
 from chalicelib.stores.transaction import Transaction
 from tests.support.call_interceptor import InterceptedCall, Point
-from tests.unit.stores.conftest import StoreFixture, lose_first_reply
+from tests.unit.stores.conftest import Storage, lose_first_reply
 
 
 def claims_of(*keys: str) -> Transaction:
@@ -30,12 +30,12 @@ def refused(code: str, *reasons: str) -> tuple[int, dict[str, str], bytes]:
 
 
 @contextmanager
-def answers(store: StoreFixture, answer: object, *, times: int) -> Iterator[list[Point]]:
+def answers(store: Storage, answer: object, *, times: int) -> Iterator[list[Point]]:
     """The first calls get this answer; yields the list of calls, which is filled at the end."""
     seen: list[Point] = []
 
     def intercept(point: Point, call: InterceptedCall) -> object:
-        return answer if point.turn < times else call()
+        return answer if point.number_on_side < times else call()
 
     store.interceptor.watch(intercept)
     try:
@@ -44,7 +44,7 @@ def answers(store: StoreFixture, answer: object, *, times: int) -> Iterator[list
         seen += store.interceptor.unwatch()
 
 
-def test_the_first_write_that_is_refused_is_named(store_fixture: StoreFixture) -> None:
+def test_the_first_write_that_is_refused_is_named(storage: Storage) -> None:
     claims_of("b", "c").commit()
     with pytest.raises(WriteConflict) as conflict:
         claims_of("a", "b", "c").commit()
@@ -52,7 +52,7 @@ def test_the_first_write_that_is_refused_is_named(store_fixture: StoreFixture) -
     assert Claims().find("a") is None
 
 
-def test_a_check_is_a_condition_without_a_write(store_fixture: StoreFixture) -> None:
+def test_a_check_is_a_condition_without_a_write(storage: Storage) -> None:
     claims_of("a").commit()
     transaction = claims_of("b")
     transaction.check(ClaimRow, "a", condition=ClaimRow.holder == "another", label="check")
@@ -62,7 +62,7 @@ def test_a_check_is_a_condition_without_a_write(store_fixture: StoreFixture) -> 
     assert Claims().find("b") is None
 
 
-def test_the_refused_write_is_named_whatever_the_order_of_the_kinds_of_writes(store_fixture: StoreFixture) -> None:
+def test_the_refused_write_is_named_whatever_the_order_of_the_kinds_of_writes(storage: Storage) -> None:
     """PynamoDB sends checks, deletions, puts and updates in this order."""
     claims_of("a", "b").commit()
     transaction = claims_of("c")
@@ -81,35 +81,35 @@ def test_the_refused_write_is_named_whatever_the_order_of_the_kinds_of_writes(st
     ],
     ids=["conflict", "throttled", "in progress"],
 )
-def test_contention_is_repeated(store_fixture: StoreFixture, answer: object) -> None:
-    with answers(store_fixture, answer, times=1):
+def test_contention_is_repeated(storage: Storage, answer: object) -> None:
+    with answers(storage, answer, times=1):
         claims_of("a").commit()
     assert Claims().find("a") == "holder"
 
 
-def test_contention_that_does_not_end_is_unavailable(store_fixture: StoreFixture) -> None:
+def test_contention_that_does_not_end_is_unavailable(storage: Storage) -> None:
     answer = refused("TransactionCanceledException", "TransactionConflict")
-    with pytest.raises(StoreUnavailable), answers(store_fixture, answer, times=99):
+    with pytest.raises(StoreUnavailable), answers(storage, answer, times=99):
         claims_of("a").commit()
 
 
-def test_a_condition_that_does_not_hold_is_not_repeated(store_fixture: StoreFixture) -> None:
+def test_a_condition_that_does_not_hold_is_not_repeated(storage: Storage) -> None:
     answer = refused("TransactionCanceledException", "None", "ConditionalCheckFailed")
-    with pytest.raises(WriteConflict) as conflict, answers(store_fixture, answer, times=99) as calls:
+    with pytest.raises(WriteConflict) as conflict, answers(storage, answer, times=99) as calls:
         claims_of("a", "b").commit()
     assert (conflict.value.label, len(calls)) == ("b", 1)
 
 
-def test_another_refusal_is_unavailable_and_is_not_repeated(store_fixture: StoreFixture) -> None:
+def test_another_refusal_is_unavailable_and_is_not_repeated(storage: Storage) -> None:
     answer = refused("ValidationException")
-    with pytest.raises(StoreUnavailable), answers(store_fixture, answer, times=99) as calls:
+    with pytest.raises(StoreUnavailable), answers(storage, answer, times=99) as calls:
         claims_of("a").commit()
     assert len(calls) == 1
 
 
-def test_a_commit_whose_reply_was_lost_has_happened_once(store_fixture: StoreFixture) -> None:
-    store_fixture.interceptor.watch(lose_first_reply)
+def test_a_commit_whose_reply_was_lost_has_happened_once(storage: Storage) -> None:
+    storage.interceptor.watch(lose_first_reply)
     claims_of("a").commit()
-    store_fixture.interceptor.unwatch()
+    storage.interceptor.unwatch()
     with pytest.raises(WriteConflict):
         claims_of("a").commit()

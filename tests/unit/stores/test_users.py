@@ -9,7 +9,7 @@ from chalicelib.domain.access import Role
 from chalicelib.domain.user import Session, User
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.users import Sessions, Users
-from tests.unit.stores.conftest import StoreFixture
+from tests.unit.stores.conftest import Storage
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 USER = User(id="user", email="user@example.com", role=Role.OPS, created_at=NOW, updated_at=NOW)
@@ -18,7 +18,7 @@ USED = replace(SESSION, last_seen_at=NOW + timedelta(minutes=5))
 
 
 @pytest.fixture
-def sessions(store_fixture: StoreFixture) -> Sessions:
+def sessions(storage: Storage) -> Sessions:
     users = Users()
     sessions, transaction = Sessions(users), Transaction()
     users.put_new(transaction, USER)
@@ -33,10 +33,10 @@ def delete(sessions: Sessions) -> None:
     transaction.commit()
 
 
-def test_a_session_is_found_with_its_user_in_one_call(sessions: Sessions, store_fixture: StoreFixture) -> None:
-    store_fixture.interceptor.watch()
+def test_a_session_is_found_with_its_user_in_one_call(sessions: Sessions, storage: Storage) -> None:
+    storage.interceptor.watch()
     assert sessions.find(SESSION.id, USER.id) == (SESSION, USER)
-    assert len(store_fixture.interceptor.unwatch()) == 1
+    assert len(storage.interceptor.unwatch()) == 1
 
 
 @pytest.mark.parametrize(("token_hash", "user_id"), [("other", "user"), ("hash", "other"), ("", ""), ("hash", "")])
@@ -56,6 +56,6 @@ def test_a_deleted_session_does_not_come_back_when_it_is_touched(sessions: Sessi
     assert sessions.find(SESSION.id, USER.id) is None
 
 
-def test_a_row_expires_when_its_session_ends_for_good(sessions: Sessions, store_fixture: StoreFixture) -> None:
-    (row,) = store_fixture.tables.rows("sessions")
+def test_a_row_expires_when_its_session_ends_for_good(sessions: Sessions, storage: Storage) -> None:
+    (row,) = storage.tables.rows("sessions")
     assert row["expires_at"] == int((NOW + timedelta(hours=8)).timestamp())

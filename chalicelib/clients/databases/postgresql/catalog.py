@@ -4,37 +4,24 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from chalicelib.domain.providers.postgresql.facts import (
-    Generated,
-    Persistence,
-    PublicationFacts,
-    PublishedTable,
-    RawColumn,
-    RawTable,
-    RelationKind,
-    ReplicaIdentity,
-    RoleFacts,
-    SlotFacts,
-    TargetTable,
-    TypeFacts,
-)
+from chalicelib.domain.providers.postgresql import facts
 from chalicelib.domain.table import TableName, TypeKind
 
 Row = tuple[Any, ...]
 
 _KINDS = {
-    "r": RelationKind.TABLE,
-    "p": RelationKind.PARTITIONED,
-    "v": RelationKind.VIEW,
-    "m": RelationKind.MATERIALIZED_VIEW,
-    "f": RelationKind.FOREIGN_TABLE,
+    "r": facts.RelationKind.TABLE,
+    "p": facts.RelationKind.PARTITIONED,
+    "v": facts.RelationKind.VIEW,
+    "m": facts.RelationKind.MATERIALIZED_VIEW,
+    "f": facts.RelationKind.FOREIGN_TABLE,
 }
-_PERSISTENCE = {"p": Persistence.PERMANENT, "u": Persistence.UNLOGGED, "t": Persistence.TEMPORARY}
+_PERSISTENCE = {"p": facts.Persistence.PERMANENT, "u": facts.Persistence.UNLOGGED, "t": facts.Persistence.TEMPORARY}
 _IDENTITIES = {
-    "d": ReplicaIdentity.DEFAULT,
-    "f": ReplicaIdentity.FULL,
-    "n": ReplicaIdentity.NOTHING,
-    "i": ReplicaIdentity.INDEX,
+    "d": facts.ReplicaIdentity.DEFAULT,
+    "f": facts.ReplicaIdentity.FULL,
+    "n": facts.ReplicaIdentity.NOTHING,
+    "i": facts.ReplicaIdentity.INDEX,
 }
 _TYPE_KINDS = {
     "b": TypeKind.BASE,
@@ -43,7 +30,7 @@ _TYPE_KINDS = {
     "r": TypeKind.RANGE,
     "m": TypeKind.RANGE,
 }
-_GENERATED = {"s": Generated.STORED, "v": Generated.VIRTUAL}
+_GENERATED = {"s": facts.Generated.STORED, "v": facts.Generated.VIRTUAL}
 
 
 def names_of(tables: Iterable[TableName]) -> tuple[list[str], list[str]]:
@@ -52,99 +39,73 @@ def names_of(tables: Iterable[TableName]) -> tuple[list[str], list[str]]:
     return [schema for schema, _ in pairs], [table for _, table in pairs]
 
 
-def role_facts(row: Row) -> RoleFacts:
+_ROLE = (
+    *("name", "can_login", "superuser", "replication", "bypasses_row_security", "connection_limit", "connections_used"),
+    *("database_connection_limit", "database_connections_used", "can_create_in_database"),
+)
+_SLOT = ("name", "plugin", "database", "active", "wal_status", "safe_wal_size", "retained_bytes")
+_PUBLICATION = ("name", "all_tables", "inserts", "updates", "deletes", "truncates", "via_root", "owned", "table_count")
+
+
+def _fields(names: Sequence[str], row: Row) -> dict[str, Any]:
+    """The columns of a row by the names of the facts' fields."""
+    return dict(zip(names, row, strict=True))
+
+
+def role_facts(row: Row) -> facts.RoleFacts:
     """A row of `ROLE`."""
-    return RoleFacts(
-        name=row[0],
-        can_login=row[1],
-        superuser=row[2],
-        replication=row[3],
-        bypasses_row_security=row[4],
-        connection_limit=row[5],
-        connections_used=row[6],
-        database_connection_limit=row[7],
-        database_connections_used=row[8],
-        can_create_in_database=row[9],
-    )
+    return facts.RoleFacts(**_fields(_ROLE, row))
 
 
-def slot_facts(row: Row) -> SlotFacts:
+def slot_facts(row: Row) -> facts.SlotFacts:
     """A row of `SLOTS`."""
-    return SlotFacts(
-        name=row[0],
-        plugin=row[1],
-        database=row[2],
-        active=row[3],
-        wal_status=row[4],
-        safe_wal_size=row[5],
-        retained_bytes=row[6],
-    )
+    return facts.SlotFacts(**_fields(_SLOT, row))
 
 
-def publication_facts(publications: Sequence[Row], published: Sequence[Row]) -> tuple[PublicationFacts, ...]:
+def publication_facts(publications: Sequence[Row], published: Sequence[Row]) -> tuple[facts.PublicationFacts, ...]:
     """Rows of `PUBLICATIONS` with those of `PUBLISHED_TABLES`."""
-    members: dict[str, list[PublishedTable]] = defaultdict(list)
+    members: dict[str, list[facts.PublishedTable]] = defaultdict(list)
     for publication, schema_name, table_name, row_filter, columns in published:
-        members[publication].append(
-            PublishedTable(
-                name=TableName(schema_name, table_name),
-                row_filter=row_filter,
-                columns=None if columns is None else tuple(columns),
-            )
-        )
+        name, listed = TableName(schema_name, table_name), None if columns is None else tuple(columns)
+        members[publication].append(facts.PublishedTable(name=name, row_filter=row_filter, columns=listed))
     return tuple(
-        PublicationFacts(
-            name=row[0],
-            all_tables=row[1],
-            inserts=row[2],
-            updates=row[3],
-            deletes=row[4],
-            truncates=row[5],
-            via_root=row[6],
-            owned=row[7],
-            table_count=row[8],
-            tables=tuple(members[row[0]]),
-        )
-        for row in publications
+        facts.PublicationFacts(**_fields(_PUBLICATION, row), tables=tuple(members[row[0]])) for row in publications
     )
 
 
-def columns_by_table(rows: Iterable[Row]) -> dict[int, tuple[RawColumn, ...]]:
+def columns_by_table(rows: Iterable[Row]) -> dict[int, tuple[facts.RawColumn, ...]]:
     """Rows of `COLUMNS`, by the oid of their table."""
-    columns: dict[int, list[RawColumn]] = defaultdict(list)
+    columns: dict[int, list[facts.RawColumn]] = defaultdict(list)
     for row in rows:
         columns[row[0]].append(_column(row))
     return {oid: tuple(found) for oid, found in columns.items()}
 
 
-def _column(row: Row) -> RawColumn:
-    return RawColumn(
-        name=row[1],
-        ordinal=row[2],
-        type=row[3],
-        base=TypeFacts(
-            name=row[4],
-            kind=_TYPE_KINDS.get(row[5], TypeKind.OTHER),
-            is_array=row[6],
-            dimensions=row[7],
-            is_domain=row[8],
-        ),
-        nullable=row[9],
-        has_default=row[10],
-        generated=_GENERATED.get(row[11]),
-        can_select=row[12],
-        writable=row[13],
+def _column(row: Row) -> facts.RawColumn:
+    _, name, ordinal, declared, base, kind, is_array, dimensions, is_domain, nullable, *rest = row
+    has_default, generated, can_select, writable = rest
+    kind = _TYPE_KINDS.get(kind, TypeKind.OTHER)
+    return facts.RawColumn(
+        name=name,
+        ordinal=ordinal,
+        type=declared,
+        base=facts.TypeFacts(name=base, kind=kind, is_array=is_array, dimensions=dimensions, is_domain=is_domain),
+        nullable=nullable,
+        has_default=has_default,
+        generated=_GENERATED.get(generated),
+        can_select=can_select,
+        writable=writable,
     )
 
 
-def raw_table(row: Row, columns: tuple[RawColumn, ...]) -> RawTable:
+def raw_table(row: Row, columns: tuple[facts.RawColumn, ...]) -> facts.RawTable:
     """A row of `DISCOVERED_TABLES` or `NAMED_TABLES`."""
-    return RawTable(
+    return facts.RawTable(
         name=TableName(row[1], row[2]),
-        kind=_KINDS.get(row[3], RelationKind.OTHER),
+        kind=_KINDS.get(row[3], facts.RelationKind.OTHER),
         is_partition=row[4],
-        persistence=_PERSISTENCE.get(row[5], Persistence.PERMANENT),
-        replica_identity=_IDENTITIES.get(row[6], ReplicaIdentity.DEFAULT),
+        persistence=_PERSISTENCE.get(row[5], facts.Persistence.PERMANENT),
+        replica_identity=_IDENTITIES.get(row[6], facts.ReplicaIdentity.DEFAULT),
         schema_usage=row[7],
         owned=row[8],
         row_security_active=row[9],
@@ -156,11 +117,13 @@ def raw_table(row: Row, columns: tuple[RawColumn, ...]) -> RawTable:
     )
 
 
-def target_table(row: Row, columns: tuple[RawColumn, ...], unique_keys: Sequence[Sequence[str]]) -> TargetTable:
+def target_table(
+    row: Row, columns: tuple[facts.RawColumn, ...], unique_keys: Sequence[Sequence[str]]
+) -> facts.TargetTable:
     """A row of `TARGET_TABLES`."""
-    return TargetTable(
+    return facts.TargetTable(
         name=TableName(row[1], row[2]),
-        kind=_KINDS.get(row[3], RelationKind.OTHER),
+        kind=_KINDS.get(row[3], facts.RelationKind.OTHER),
         owned=row[4],
         can_select=row[5],
         can_insert=row[6],

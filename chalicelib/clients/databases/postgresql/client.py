@@ -14,13 +14,7 @@ from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.clients.databases.postgresql import catalog, queries
 from chalicelib.domain.database import DatabaseAddress, TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
-from chalicelib.domain.providers.postgresql.facts import (
-    RawTable,
-    SchemaFacts,
-    ServerFacts,
-    TargetFacts,
-    TargetTable,
-)
+from chalicelib.domain.providers.postgresql.facts import RawTable, SchemaFacts, ServerFacts, TargetFacts, TargetTable
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 
@@ -46,7 +40,6 @@ class PostgreSQL:
     trusted_ca_file: str | None = None
 
     def test(self, deadline: Deadline) -> TestResult:
-        """Connects, signs in and reads. What fails is in the result; nothing is raised."""
         began = time.monotonic()
         try:
             with self._reading(deadline) as session:

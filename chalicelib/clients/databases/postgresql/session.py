@@ -38,7 +38,6 @@ class BoundedConnection(psycopg.Connection[Row]):
     deadline: Deadline | None = None
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
-        """Waits as psycopg does, and no longer than the deadline allows."""
         left = self.deadline.remaining() if self.deadline is not None else None
         return super().wait(gen, interval, left if timeout is None or left is None else min(left, timeout))
 
@@ -66,7 +65,6 @@ class Session:
         return read
 
     def row(self, sql: LiteralString, parameters: Parameters = ()) -> Row:
-        """The only row."""
         found = self.rows(sql, parameters, most=1)
         if not found:
             raise failure(FailureCode.READ_FAILED)
@@ -81,10 +79,7 @@ class Session:
 
 @contextlib.contextmanager
 def reading(
-    endpoint: OpenedEndpoint[DatabaseAddress],
-    check_host: HostCheck,
-    trusted_ca_file: str | None,
-    deadline: Deadline,
+    endpoint: OpenedEndpoint[DatabaseAddress], check_host: HostCheck, trusted_ca_file: str | None, deadline: Deadline
 ) -> Iterator[Session]:
     """Connects, opens the transaction, and closes everything at the end. Raises DatabaseFailure."""
     connection = _connected(endpoint, check_host, trusted_ca_file, deadline)
@@ -113,10 +108,7 @@ def _prepare(session: Session) -> None:
 
 
 def _connected(
-    endpoint: OpenedEndpoint[DatabaseAddress],
-    check_host: HostCheck,
-    trusted_ca_file: str | None,
-    deadline: Deadline,
+    endpoint: OpenedEndpoint[DatabaseAddress], check_host: HostCheck, trusted_ca_file: str | None, deadline: Deadline
 ) -> BoundedConnection:
     """Tries the addresses of the host, one after the other, inside the smaller of the two time limits."""
     limit = Deadline.after(deadline.remaining(endpoint.address.connection_timeout_seconds))

@@ -1,4 +1,4 @@
-"""Discovered PostgreSQL tables, each with what stands in the way of its capture."""
+"""Discovered PostgreSQL tables, each with what prevents its capture or changes what arrives."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,13 +6,7 @@ from datetime import datetime
 
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.providers.postgresql.capture_types import column_issue
-from chalicelib.domain.providers.postgresql.facts import (
-    Persistence,
-    RawColumn,
-    RawTable,
-    RelationKind,
-    ReplicaIdentity,
-)
+from chalicelib.domain.providers.postgresql.facts import Persistence, RawColumn, RawTable, ReplicaIdentity
 from chalicelib.domain.providers.postgresql.types import discovered_column
 from chalicelib.domain.table import (
     IssueCode,
@@ -60,7 +54,7 @@ def columns_differing_by_case(columns: Iterable[RawColumn]) -> tuple[str, ...]:
 
 
 def table_issues(raw: RawTable, collisions: TopicCollisions = _NO_COLLISIONS) -> tuple[TableIssue, ...]:
-    """Everything that stands in the way of a capture of this table, or changes what arrives, the worst first.
+    """Everything that prevents a capture of this table, or changes what arrives, the worst first.
 
     `collisions` are those among all tables of the source (see `colliding_topics`).
     """
@@ -70,48 +64,33 @@ def table_issues(raw: RawTable, collisions: TopicCollisions = _NO_COLLISIONS) ->
 
 
 def _whole_table_issues(raw: RawTable, colliding: tuple[TableName, ...]) -> Iterator[TableIssue]:
-    rules: tuple[tuple[bool, IssueCode, Severity, str], ...] = (
-        (not raw.schema_usage, IssueCode.NO_PRIVILEGE, Severity.FAIL, "The role may not use the schema."),
-        (
-            bool(raw.raw_columns) and len(raw.unreadable_columns) == len(raw.raw_columns),
-            IssueCode.NO_PRIVILEGE,
-            Severity.FAIL,
-            "The role may not read the table.",
-        ),
-        (
-            raw.persistence is not Persistence.PERMANENT,
-            IssueCode.UNLOGGED,
-            Severity.FAIL,
-            f"The table is {raw.persistence}: its changes never reach the write-ahead log.",
-        ),
-        (
-            raw.row_security_active,
-            IssueCode.ROW_SECURITY,
-            Severity.FAIL,
-            "Row level security applies to the role: rows and changes would be missing.",
-        ),
-        (
-            not raw.identity_usable and raw.kind in (RelationKind.TABLE, RelationKind.PARTITIONED),
-            IssueCode.REPLICA_IDENTITY,
-            Severity.FAIL,
-            f"{_identity_sentence(raw)} Once the table is published, UPDATE and DELETE on it fail for its owners.",
-        ),
-        (
-            not raw.primary_key_columns,
-            IssueCode.NO_PRIMARY_KEY,
-            Severity.WARN,
-            "The table has no primary key: it can only be delivered by inserting.",
-        ),
-        (
-            bool(colliding),
-            IssueCode.TOPIC_COLLISION,
-            Severity.WARN,
-            f"It shares its topic name with {_first_names(colliding)}: one pipeline cannot capture both.",
-        ),
-    )
-    for applies, code, severity, message in rules:
-        if applies:
-            yield TableIssue(code=code, severity=severity, column=None, message=message)
+    if not raw.schema_usage:
+        yield _fails(IssueCode.NO_PRIVILEGE, "The role may not use the schema.")
+    if raw.raw_columns and len(raw.unreadable_columns) == len(raw.raw_columns):
+        yield _fails(IssueCode.NO_PRIVILEGE, "The role may not read the table.")
+    if raw.persistence is not Persistence.PERMANENT:
+        message = f"The table is {raw.persistence}: its changes never reach the write-ahead log."
+        yield _fails(IssueCode.UNLOGGED, message)
+    if raw.row_security_active:
+        message = "Row level security applies to the role: rows and changes would be missing."
+        yield _fails(IssueCode.ROW_SECURITY, message)
+    if not raw.identity_usable and raw.kind.is_table:
+        consequence = "Once the table is published, UPDATE and DELETE on it fail for its owners."
+        yield _fails(IssueCode.REPLICA_IDENTITY, f"{_identity_sentence(raw)} {consequence}")
+    if not raw.primary_key_columns:
+        message = "The table has no primary key: it can only be delivered by inserting."
+        yield _warns(IssueCode.NO_PRIMARY_KEY, message)
+    if colliding:
+        message = f"It shares its topic name with {_first_names(colliding)}: one pipeline cannot capture both."
+        yield _warns(IssueCode.TOPIC_COLLISION, message)
+
+
+def _fails(code: IssueCode, message: str, column: str | None = None) -> TableIssue:
+    return TableIssue(code=code, severity=Severity.FAIL, column=column, message=message)
+
+
+def _warns(code: IssueCode, message: str) -> TableIssue:
+    return TableIssue(code=code, severity=Severity.WARN, column=None, message=message)
 
 
 def _identity_sentence(raw: RawTable) -> str:
@@ -126,19 +105,10 @@ def _column_issues(raw: RawTable) -> Iterator[TableIssue]:
     unreadable = raw.unreadable_columns
     if len(unreadable) < len(raw.raw_columns):
         for name in unreadable:
-            yield TableIssue(
-                code=IssueCode.NO_PRIVILEGE,
-                severity=Severity.FAIL,
-                column=name,
-                message="The role may not read the column.",
-            )
+            yield _fails(IssueCode.NO_PRIVILEGE, "The role may not read the column.", name)
     for name in columns_differing_by_case(raw.raw_columns):
-        yield TableIssue(
-            code=IssueCode.COLUMNS_DIFFER_BY_CASE,
-            severity=Severity.FAIL,
-            column=name,
-            message="Another column has the same name but for upper and lower case: the capture stops.",
-        )
+        message = "Another column has the same name but for upper and lower case: the capture stops."
+        yield _fails(IssueCode.COLUMNS_DIFFER_BY_CASE, message, name)
     for column in raw.raw_columns:
         if (issue := column_issue(column)) is not None:
             yield issue

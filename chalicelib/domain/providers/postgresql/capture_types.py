@@ -1,7 +1,7 @@
 """What reaches the topic of values of each PostgreSQL type.
 
-The tables below were measured with Debezium 3.6, snapshot and stream. A type of the system that stands in none of them
-was measured, or is taken, to be left out by Debezium.
+The tables below were measured with Debezium 3.6, snapshot and stream. Debezium leaves out a type of the system that is
+in none of them: most were measured, the others are assumed.
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from chalicelib.domain.providers.postgresql.types import NUMERIC, RANGES, captur
 from chalicelib.domain.table import CapturedType, IssueCode, Severity, TableIssue, TypeKind
 
 _Verdict = tuple[IssueCode, Severity, str]
+_CHANGES, _STOPS, _LOST = IssueCode.TYPE_CHANGES_VALUE, IssueCode.TYPE_STOPS_TASK, IssueCode.TYPE_NOT_CAPTURED
 
 CURSOR = "refcursor"
 """The one type whose values a capture cannot get past: it runs for ever without a row."""
@@ -30,33 +31,17 @@ _EQUAL_ARRAYS = frozenset(
         *("text", "character varying", "character", "bpchar"),
     )
 )
-_FLOAT: _Verdict = (
-    IssueCode.TYPE_CHANGES_VALUE,
-    Severity.INFO,
-    "NaN and infinity arrive as 0; all other values arrive equal.",
-)
-_LEFT_OUT: _Verdict = (
-    IssueCode.TYPE_NOT_CAPTURED,
-    Severity.WARN,
-    "Debezium leaves this column out: its values never arrive.",
-)
-_SCALED: _Verdict = (
-    IssueCode.TYPE_CHANGES_VALUE,
-    Severity.INFO,
-    "NaN arrives as NULL; all other values arrive equal.",
-)
+_FLOAT: _Verdict = (_CHANGES, Severity.INFO, "NaN and infinity arrive as 0; all other values arrive equal.")
+_LEFT_OUT: _Verdict = (_LOST, Severity.WARN, "Debezium leaves this column out: its values never arrive.")
+_SCALED: _Verdict = (_CHANGES, Severity.INFO, "NaN arrives as NULL; all other values arrive equal.")
 _UNKNOWN: _Verdict = (
-    IssueCode.TYPE_CHANGES_VALUE,
+    _CHANGES,
     Severity.WARN,
     "Headgate does not know how values of this type arrive: try it with a copy of the table first.",
 )
-_NESTED: _Verdict = (
-    IssueCode.TYPE_CHANGES_VALUE,
-    Severity.WARN,
-    "Arrays of more than one dimension arrive without their elements.",
-)
+_NESTED: _Verdict = (_CHANGES, Severity.WARN, "Arrays of more than one dimension arrive without their elements.")
 _GENERATED: _Verdict = (
-    IssueCode.TYPE_CHANGES_VALUE,
+    _CHANGES,
     Severity.WARN,
     "The generated value is right in the snapshot and stays as it was when the row changes later.",
 )
@@ -65,34 +50,18 @@ _SCALARS: Mapping[str, _Verdict] = {
     "real": _FLOAT,
     "double precision": _FLOAT,
     "numeric": (
-        IssueCode.TYPE_CHANGES_VALUE,
+        _CHANGES,
         Severity.INFO,
         "NaN and infinity arrive as NULL, and trailing zeros are dropped; all else arrives equal.",
     ),
-    "date": (
-        IssueCode.TYPE_CHANGES_VALUE,
-        Severity.INFO,
-        "Infinity and dates before year 1 change; all other values arrive equal.",
-    ),
-    "timestamp without time zone": (
-        IssueCode.TYPE_CHANGES_VALUE,
-        Severity.INFO,
-        "Infinity changes; all other values arrive equal.",
-    ),
-    "time without time zone": (
-        IssueCode.TYPE_STOPS_TASK,
-        Severity.INFO,
-        "A delivery stops at 24:00; all other values arrive equal.",
-    ),
-    "time with time zone": (
-        IssueCode.TYPE_CHANGES_VALUE,
-        Severity.WARN,
-        "The time arrives in UTC and its time zone is lost.",
-    ),
-    "interval": (IssueCode.TYPE_CHANGES_VALUE, Severity.WARN, "Years, months and days arrive as a number of hours."),
-    "bit varying": (IssueCode.TYPE_CHANGES_VALUE, Severity.WARN, "Values are padded with zeros and become longer."),
+    "date": (_CHANGES, Severity.INFO, "Infinity and dates before year 1 change; all other values arrive equal."),
+    "timestamp without time zone": (_CHANGES, Severity.INFO, "Infinity changes; all other values arrive equal."),
+    "time without time zone": (_STOPS, Severity.INFO, "A delivery stops at 24:00; all other values arrive equal."),
+    "time with time zone": (_CHANGES, Severity.WARN, "The time arrives in UTC and its time zone is lost."),
+    "interval": (_CHANGES, Severity.WARN, "Years, months and days arrive as a number of hours."),
+    "bit varying": (_CHANGES, Severity.WARN, "Values are padded with zeros and become longer."),
     CURSOR: (
-        IssueCode.TYPE_STOPS_TASK,
+        _STOPS,
         Severity.FAIL,
         "The capture takes the value for the name of an open cursor and never gets beyond it.",
     ),
@@ -103,23 +72,11 @@ _ARRAYS: Mapping[str, _Verdict] = {"real": _FLOAT, "double precision": _FLOAT}
 """By the element's name without modifiers."""
 
 _STOPPED_DELIVERIES: Mapping[Stop, _Verdict] = {
-    Stop.ALWAYS: (
-        IssueCode.TYPE_STOPS_TASK,
-        Severity.WARN,
-        "A delivery stops at the first row of this table that carries a value here.",
-    ),
-    Stop.EXISTING_TABLE: (
-        IssueCode.TYPE_STOPS_TASK,
-        Severity.WARN,
-        "A delivery into a table made beforehand stops at this column.",
-    ),
-    Stop.WITHOUT_POSTGIS: (
-        IssueCode.TYPE_STOPS_TASK,
-        Severity.WARN,
-        "A delivery stops at this column unless its target has PostGIS.",
-    ),
+    Stop.ALWAYS: (_STOPS, Severity.WARN, "A delivery stops at the first row of this table that carries a value here."),
+    Stop.EXISTING_TABLE: (_STOPS, Severity.WARN, "A delivery into a table made beforehand stops at this column."),
+    Stop.WITHOUT_POSTGIS: (_STOPS, Severity.WARN, "A delivery stops at this column unless its target has PostGIS."),
 }
-"""Said of columns that are captured well. Whether a delivery is refused is judged for its own target."""
+"""For columns that are captured well. Whether a delivery is refused is judged for its own target."""
 
 
 def column_issue(column: RawColumn) -> TableIssue | None:

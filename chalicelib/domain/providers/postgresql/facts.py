@@ -19,6 +19,10 @@ class RelationKind(StrEnum):
     FOREIGN_TABLE = "foreign table"
     OTHER = "other"
 
+    @property
+    def is_table(self) -> bool:
+        return self in (RelationKind.TABLE, RelationKind.PARTITIONED)
+
 
 class Persistence(StrEnum):
     """Whether changes of a table reach the write-ahead log (pg_class.relpersistence)."""
@@ -38,7 +42,7 @@ class ReplicaIdentity(StrEnum):
 
 
 class Generated(StrEnum):
-    """How a generated column is kept (pg_attribute.attgenerated)."""
+    """How a generated column is stored (pg_attribute.attgenerated)."""
 
     STORED = "stored"
     VIRTUAL = "virtual"
@@ -109,7 +113,7 @@ class RawTable:
 class SlotFacts:
     """A replication slot. `plugin` and `database` are null for a physical one; `wal_status` before PostgreSQL 13.
 
-    `retained_bytes` is the log that it holds back; `safe_wal_size` what may still be written before it is lost.
+    `retained_bytes` is the log that it keeps; `safe_wal_size` is what may still be written before that is lost.
     """
 
     name: str
@@ -146,7 +150,6 @@ class PublicationFacts:
     table_count: int | None = None
 
     def table(self, name: TableName) -> PublishedTable | None:
-        """How it publishes this table; None when it does not."""
         return next((table for table in self.tables if table.name == name), None)
 
 
@@ -192,15 +195,12 @@ class ServerFacts:
     tables: tuple[RawTable, ...] = ()
 
     def slot(self, name: str) -> SlotFacts | None:
-        """The slot of that name."""
         return next((slot for slot in self.slots if slot.name == name), None)
 
     def publication(self, name: str) -> PublicationFacts | None:
-        """The publication of that name."""
         return next((publication for publication in self.publications if publication.name == name), None)
 
     def table(self, name: TableName) -> RawTable | None:
-        """The table of that name; None when it does not exist."""
         return next((table for table in self.tables if table.name == name), None)
 
 
@@ -240,9 +240,7 @@ class TargetFacts:
     tables: tuple[TargetTable, ...] = ()
 
     def schema(self, name: str) -> SchemaFacts | None:
-        """The schema of that name; None when it does not exist."""
         return next((schema for schema in self.schemas if schema.name == name), None)
 
     def table(self, name: TableName) -> TargetTable | None:
-        """The relation of that name; None when it does not exist."""
         return next((table for table in self.tables if table.name == name), None)

@@ -10,20 +10,13 @@ from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.readiness import CONNECTION, Check, Readiness, judge, unreachable
 from chalicelib.errors import HeadgateError
 
-CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
-    CONNECTION,
-    *SERVER_CHECKS,
-    *TABLE_CHECKS,
-    *PUBLICATION_CHECKS,
-)
+CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (CONNECTION, *SERVER_CHECKS, *TABLE_CHECKS, *PUBLICATION_CHECKS)
 """Every check, in the order in which they are shown."""
 
 
 def judge_readiness(facts: ServerFacts, plan: CapturePlan | None, now: datetime) -> Readiness:
-    """The verdict on what was read, for one capture or, without a plan, in general."""
     return judge(CHECKS, facts, plan, now)
 
 
 def unreachable_readiness(error: HeadgateError, now: datetime) -> Readiness:
-    """The verdict on a server that could not be read."""
     return unreachable(CHECKS, error, now)

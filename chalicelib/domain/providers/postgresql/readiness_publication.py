@@ -9,10 +9,10 @@ from chalicelib.domain.names import SHOWN_NAMES, name_list
 from chalicelib.domain.pipeline import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import PublicationFacts, RawTable, RelationKind, ServerFacts
 from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
+from chalicelib.domain.providers.postgresql.readiness_tables import captured
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
-from chalicelib.domain.readiness import Check, Finding, failed, for_plan, passed, statements, warned
-from chalicelib.domain.table import TableName
+from chalicelib.domain.readiness import Check, Finding, failed, for_plan, listed, passed, statements, warned
 
 
 def is_up_to_date(publication: PublicationFacts, plan: CapturePlan) -> bool:
@@ -30,7 +30,6 @@ def is_rewritten(publication: PublicationFacts, plan: CapturePlan) -> bool:
 
 
 def publication_available(facts: ServerFacts, plan: CapturePlan) -> Finding:
-    """It exists where it must, and can be made where it may."""
     publication, name = facts.publication(plan.publication_name), quoted(plan.publication_name)
     if plan.publication_mode is PublicationMode.EXISTING:
         if publication is None:
@@ -107,34 +106,33 @@ def publication_operations(facts: ServerFacts, plan: CapturePlan) -> Finding | N
     if publication is None:
         return None
     kinds = {"insert": publication.inserts, "update": publication.updates, "delete": publication.deletes}
-    missing = [kind for kind, published in kinds.items() if not published]
-    everything = "insert, update, delete, truncate"
-    fix = f"ALTER PUBLICATION {quoted(publication.name)} SET (publish = '{everything}');"
-    published = name_list(kind for kind, is_published in kinds.items() if is_published) or "nothing"
-    return failed(published, "insert, update, delete", fix) if missing else passed(published, "insert, update, delete")
+    published = [kind for kind, is_published in kinds.items() if is_published]
+    current, expected = name_list(published) or "nothing", "insert, update, delete"
+    if len(published) == len(kinds):
+        return passed(current, expected)
+    return failed(
+        current, expected, f"ALTER PUBLICATION {quoted(publication.name)} SET (publish = '{expected}, truncate');"
+    )
 
 
 def publication_tables(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
-    """A publication that is taken as it is has every captured table."""
     publication = facts.publication(plan.publication_name)
     if publication is None or plan.publication_mode is not PublicationMode.EXISTING:
         return None
-    missing = [table.name for table in _captured(facts, plan) if publication.table(table.name) is None]
+    missing = [table for table in _captured(facts, plan) if publication.table(table.name) is None]
     if not missing:
         return passed("all published", "all captured tables")
-    fixes = [_add_table(publication, facts, name) for name in missing]
-    return failed(f"not published: {name_list(missing)}", "all captured tables", statements(fixes))
+    current = f"not published: {name_list(table.name for table in missing)}"
+    return failed(current, "all captured tables", statements([_add_table(publication, table) for table in missing]))
 
 
-def _add_table(publication: PublicationFacts, facts: ServerFacts, name: TableName) -> str:
-    table, publication_name = facts.table(name), quoted(publication.name)
-    if table is not None and table.kind is RelationKind.PARTITIONED and not publication.via_root:
-        return f"ALTER PUBLICATION {publication_name} SET (publish_via_partition_root = true);"
-    return f"ALTER PUBLICATION {publication_name} ADD TABLE {quoted_table(name)};"
+def _add_table(publication: PublicationFacts, table: RawTable) -> str:
+    partitioned = table.kind is RelationKind.PARTITIONED and not publication.via_root
+    change = "SET (publish_via_partition_root = true)" if partitioned else f"ADD TABLE {quoted_table(table.name)}"
+    return f"ALTER PUBLICATION {quoted(publication.name)} {change};"
 
 
 def publication_rows(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
-    """Nothing filters rows or columns out of what is published."""
     publication = facts.publication(plan.publication_name)
     if publication is None or is_rewritten(publication, plan):
         return None
@@ -142,14 +140,7 @@ def publication_rows(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
     cut = [table.name for table in _captured(facts, plan) if _hidden_columns(publication, table)]
     if not filtered and not cut:
         return passed("all rows and columns", "all rows and columns")
-    current = "; ".join(
-        text
-        for text in (
-            filtered and f"rows filtered: {name_list(filtered)}",
-            cut and f"columns left out: {name_list(cut)}",
-        )
-        if text
-    )
+    current = listed({"rows filtered": filtered, "columns left out": cut})
     fixes = [
         f"ALTER PUBLICATION {quoted(publication.name)} DROP TABLE {quoted_table(name)};\n"
         f"ALTER PUBLICATION {quoted(publication.name)} ADD TABLE {quoted_table(name)};"
@@ -166,7 +157,6 @@ def _hidden_columns(publication: PublicationFacts, table: RawTable) -> list[str]
 
 
 def partitioned_tables(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
-    """Changes of a partitioned table travel under its own name, not under those of its partitions."""
     tables = [table.name for table in _captured(facts, plan) if table.kind is RelationKind.PARTITIONED]
     if not tables:
         return None
@@ -186,8 +176,7 @@ def partitioned_tables(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
 
 def _captured(facts: ServerFacts, plan: CapturePlan) -> list[RawTable]:
     """Those that exist and can be published at all; the check of the tables names the others."""
-    found = [table for name in plan.tables if (table := facts.table(name)) is not None]
-    return [table for table in found if table.kind in (RelationKind.TABLE, RelationKind.PARTITIONED)]
+    return [table for table in captured(facts, plan) if table.kind.is_table]
 
 
 PUBLICATION_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
@@ -195,42 +184,36 @@ PUBLICATION_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         key="publication",
         name="Publication",
         judge=for_plan(publication_available),
-        by_plan=True,
         description="The publication exists, or can be made for exactly the captured tables.",
     ),
     Check(
         key="publication_rights",
         name="Rights for the publication",
         judge=publication_rights,
-        by_plan=True,
         description="A publication that the connector makes takes CREATE on the database and ownership of the tables.",
     ),
     Check(
         key="publication_operations",
         name="Published kinds of change",
         judge=for_plan(publication_operations),
-        by_plan=True,
         description="Inserts, updates and deletes are published. What is not is lost while the connector runs.",
     ),
     Check(
         key="publication_tables",
         name="Published tables",
         judge=for_plan(publication_tables),
-        by_plan=True,
         description="The publication has every captured table. Changes of others are lost after the snapshot.",
     ),
     Check(
         key="publication_rows",
         name="Published rows and columns",
         judge=for_plan(publication_rows),
-        by_plan=True,
         description="No row filter and no column list hides part of a captured table.",
     ),
     Check(
         key="partitioned_tables",
         name="Partitioned tables",
         judge=for_plan(partitioned_tables),
-        by_plan=True,
         description="Changes of a partitioned table are published under the name that is captured.",
     ),
 )

@@ -2,7 +2,7 @@
 
 from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import PublicationMode
-from chalicelib.domain.providers.postgresql.facts import UNLIMITED, ServerFacts, SlotFacts
+from chalicelib.domain.providers.postgresql.facts import UNLIMITED, ServerFacts
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted
 from chalicelib.domain.readiness import Check, Finding, failed, for_plan, for_server, passed, warned
@@ -17,26 +17,19 @@ COMFORTABLE_CONNECTIONS = 4
 """A capture uses one connection to read and one to stream, and others for a short time (slot look-up, heartbeat)."""
 
 
-def own_slot(facts: ServerFacts, plan: CapturePlan | None) -> SlotFacts | None:
-    """The slot that the plan names, when it exists already."""
-    return facts.slot(plan.slot_name) if plan else None
-
-
 def runs_now(facts: ServerFacts, plan: CapturePlan | None) -> bool:
     """Whether the plan's own connector streams now, and so has what it needs."""
-    slot = own_slot(facts, plan)
+    slot = facts.slot(plan.slot_name) if plan else None
     return plan is not None and plan.deployed and slot is not None and slot.active
 
 
 def server_version(facts: ServerFacts) -> Finding:
-    """Old servers lack what a capture needs."""
     if facts.version_number < OLDEST_VERSION:
         return warned(facts.version, "13 or newer", "Move the database to a supported version of PostgreSQL.")
     return passed(facts.version, "13 or newer")
 
 
 def wal_level(facts: ServerFacts) -> Finding:
-    """Only with `logical` does the log have what is needed to read single rows from it."""
     if facts.wal_level == "logical":
         return passed("logical", "logical")
     return failed(
@@ -62,7 +55,6 @@ def primary_server(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
 
 
 def replication_privilege(facts: ServerFacts) -> Finding:
-    """Only such a role may open a replication connection."""
     role = facts.role
     if role.superuser or role.replication:
         return passed("granted", "granted")
@@ -75,33 +67,28 @@ def replication_privilege(facts: ServerFacts) -> Finding:
 
 
 def replication_slots(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
-    """A capture needs a slot: its own, or room for one more."""
-    used, current = len(facts.slots), f"{len(facts.slots)} of {facts.max_slots} in use"
-    if own_slot(facts, plan) is not None or used < facts.max_slots:
-        return passed(current, "one free")
+    has_its_own = plan is not None and facts.slot(plan.slot_name) is not None
     fix = (
         f"ALTER SYSTEM SET max_replication_slots = {facts.max_slots + 4}; then restart the server; "
         "or drop a slot that nobody needs: SELECT pg_drop_replication_slot('NAME');"
     )
-    # Without a plan the capture may mean a slot that is there; with none possible at all, it cannot.
-    return (
-        warned(current, "one free", fix) if plan is None and facts.max_slots > 0 else failed(current, "one free", fix)
-    )
+    return _one_free(len(facts.slots), facts.max_slots, plan, fix, has_its_own=has_its_own)
 
 
 def wal_senders(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
-    """Streaming takes one of the server's senders."""
-    current = f"{facts.senders_used} of {facts.max_senders} in use"
-    if runs_now(facts, plan) or facts.senders_used < facts.max_senders:
-        return passed(current, "one free")
     fix = f"ALTER SYSTEM SET max_wal_senders = {facts.max_senders + 4}; then restart the server."
-    return (
-        warned(current, "one free", fix) if plan is None and facts.max_senders > 0 else failed(current, "one free", fix)
-    )
+    return _one_free(facts.senders_used, facts.max_senders, plan, fix, has_its_own=runs_now(facts, plan))
+
+
+def _one_free(used: int, limit: int, plan: CapturePlan | None, fix: str, *, has_its_own: bool) -> Finding:
+    current = f"{used} of {limit} in use"
+    if has_its_own or used < limit:
+        return passed(current, "one free")
+    # Without a plan the capture may mean one that is in use already; where none is possible at all, it cannot.
+    return (warned if plan is None and limit > 0 else failed)(current, "one free", fix)
 
 
 def connection_limit(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
-    """Limits of the role and of the database leave room for the capture's connections."""
     role = facts.role
     limits = (
         (role.connection_limit, role.connections_used, f"ROLE {quoted(role.name)}"),
@@ -113,7 +100,7 @@ def connection_limit(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
         if limit > UNLIMITED
     ]
     expected = f"at least {COMFORTABLE_CONNECTIONS} free"
-    # PostgreSQL does not hold superusers to these limits.
+    # The limits do not apply to superusers.
     if role.superuser or not free:
         return passed("unlimited", expected)
     least, fix = min(free)
@@ -124,7 +111,6 @@ def connection_limit(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
 
 
 def slot_usable(facts: ServerFacts, plan: CapturePlan) -> Finding:
-    """The slot's name is free, or the slot is one that this capture can take up."""
     slot, expected = facts.slot(plan.slot_name), "free, or an idle pgoutput slot of this database"
     another = "Choose another slot_name for the pipeline"
     drop = f"SELECT pg_drop_replication_slot('{plan.slot_name}');"
@@ -142,7 +128,6 @@ def slot_usable(facts: ServerFacts, plan: CapturePlan) -> Finding:
 
 
 def slot_log_kept(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
-    """The log that slots still need is there."""
     slots = [slot for slot in facts.slots if slot.database == facts.database]
     if plan is not None:
         slots = [slot for slot in slots if slot.name == plan.slot_name]
@@ -164,19 +149,14 @@ def slot_log_kept(facts: ServerFacts, plan: CapturePlan | None) -> Finding | Non
 
 
 def log_retention(facts: ServerFacts) -> Finding | None:
-    """How long a stopped capture may stay stopped."""
-    kept = facts.max_slot_wal_keep_megabytes
+    kept, expected = facts.max_slot_wal_keep_megabytes, "unlimited, or more than the longest outage writes"
     if kept is None:
         return None
-    if kept == UNLIMITED:
-        return passed("unlimited", "unlimited, or more than the longest outage writes")
-    if kept < 1024:
-        return warned(
-            f"{kept} MB",
-            "unlimited, or more than the longest outage writes",
-            "ALTER SYSTEM SET max_slot_wal_keep_size = '10GB'; SELECT pg_reload_conf();",
-        )
-    return passed(f"{kept} MB", "unlimited, or more than the longest outage writes")
+    current = "unlimited" if kept == UNLIMITED else f"{kept} MB"
+    if kept == UNLIMITED or kept >= 1024:
+        return passed(current, expected)
+    fix = "ALTER SYSTEM SET max_slot_wal_keep_size = '10GB'; SELECT pg_reload_conf();"
+    return warned(current, expected, fix)
 
 
 SERVER_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
@@ -184,6 +164,7 @@ SERVER_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         key="server_version",
         name="Server version",
         judge=for_server(server_version),
+        by_plan=False,
         severity=Severity.WARN,
         description="The server is a version that Debezium supports.",
     ),
@@ -191,43 +172,48 @@ SERVER_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         key="wal_level",
         name="Write-ahead log level",
         judge=for_server(wal_level),
+        by_plan=False,
         description="The write-ahead log has what is needed to read single rows from it.",
     ),
     Check(
         key="primary_server",
         name="Primary server",
         judge=primary_server,
+        by_plan=False,
         description="Slots and publications are made on a primary server.",
     ),
     Check(
         key="replication_privilege",
         name="Replication privilege",
         judge=for_server(replication_privilege),
+        by_plan=False,
         description="The role may open a replication connection.",
     ),
     Check(
         key="replication_slots",
         name="Free replication slot",
         judge=replication_slots,
+        by_plan=False,
         description="The server has room for the capture's replication slot.",
     ),
     Check(
         key="wal_senders",
         name="Free sender",
         judge=wal_senders,
-        description="The server has a sender left to stream changes with.",
+        by_plan=False,
+        description="The server has a free sender to stream changes with.",
     ),
     Check(
         key="connection_limit",
         name="Connection limit",
         judge=connection_limit,
+        by_plan=False,
         description="Role and database allow the connections that a capture holds.",
     ),
     Check(
         key="slot",
         name="Replication slot",
         judge=for_plan(slot_usable),
-        by_plan=True,
         description="No other reader uses the slot, and this capture can read it. With another reader the snapshot "
         "arrives, and every change after it is lost.",
     ),
@@ -235,15 +221,15 @@ SERVER_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         key="slot_log",
         name="Log behind the slot",
         judge=slot_log_kept,
-        by_plan=True,
         description="The server still has the log from which the slot continues.",
     ),
     Check(
         key="log_retention",
         name="Log kept for slots",
         judge=for_server(log_retention),
+        by_plan=False,
         severity=Severity.WARN,
-        description="A capture that does not run keeps log on the server: with a bound it loses its place, without one "
-        "it can fill the disk.",
+        description="A capture that does not run keeps log on the server: with a bound it can lose log that it "
+        "still needs, without one it can fill the disk.",
     ),
 )

@@ -1,18 +1,17 @@
 """What readiness asks of the tables that are to be captured."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import PublicationMode
 from chalicelib.domain.providers.postgresql.capture_tables import columns_differing_by_case, table_issues
 from chalicelib.domain.providers.postgresql.capture_types import CURSOR
-from chalicelib.domain.providers.postgresql.facts import Persistence, RawTable, RelationKind, ServerFacts
+from chalicelib.domain.providers.postgresql.facts import Persistence, RawTable, ServerFacts
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
-from chalicelib.domain.readiness import Check, Finding, Judge, failed, for_plan, passed, statements, warned
+from chalicelib.domain.readiness import Check, Finding, Judge, failed, for_plan, listed, passed, statements, warned
 from chalicelib.domain.table import IssueCode, Severity, colliding_topics
 
-_CAPTURABLE = (RelationKind.TABLE, RelationKind.PARTITIONED)
 _TYPE_CODES = (IssueCode.TYPE_NOT_CAPTURED, IssueCode.TYPE_STOPS_TASK, IssueCode.TYPE_CHANGES_VALUE)
 
 
@@ -22,21 +21,14 @@ def captured(facts: ServerFacts, plan: CapturePlan | None) -> tuple[RawTable, ..
 
 
 def tables_exist(facts: ServerFacts, plan: CapturePlan) -> Finding:
-    """Every chosen name is a table. The connector runs and reports nothing where it is not."""
     missing = [name for name in plan.tables if facts.table(name) is None]
-    other = [table for table in captured(facts, plan) if table.kind not in _CAPTURABLE]
+    other = [f"{table.name} ({table.kind})" for table in captured(facts, plan) if not table.kind.is_table]
     if not missing and not other:
         return passed(f"{len(plan.tables)} found", "all exist")
-    current = "; ".join(
-        text
-        for text in (
-            missing and f"missing: {name_list(missing)}",
-            other and f"not a table: {name_list(f'{t.name} ({t.kind})' for t in other)}",
-        )
-        if text
-    )
     return failed(
-        current, "all exist", "Take these out of the pipeline, or discover the source again and choose existing tables."
+        listed({"missing": missing, "not a table": other}),
+        "all exist",
+        "Take these out of the pipeline, or discover the source again and choose existing tables.",
     )
 
 
@@ -57,19 +49,10 @@ def each_table(
         if not faults:
             return passed("all tables", expected)
         current = name_list(f"{table.name}{f' ({found})' if found else ''}" for table, found in faults)
-        return (warned if only_warns else failed)(
-            current, expected, statements([fix(table, facts) for table, _ in faults])
-        )
+        fixes = statements([fix(table, facts) for table, _ in faults])
+        return (warned if only_warns else failed)(current, expected, fixes)
 
     return judge
-
-
-def _role(facts: ServerFacts) -> str:
-    return quoted(facts.role.name)
-
-
-def _no_usage(table: RawTable) -> str | None:
-    return None if table.schema_usage else ""
 
 
 def _unreadable(table: RawTable) -> str | None:
@@ -79,45 +62,39 @@ def _unreadable(table: RawTable) -> str | None:
     return "" if len(hidden) == len(table.raw_columns) else f"columns {name_list(hidden)}"
 
 
-def _unlogged(table: RawTable) -> str | None:
-    return None if table.persistence is Persistence.PERMANENT else str(table.persistence)
+def _with_columns(find: Callable[[RawTable], Sequence[str | None]]) -> Fault:
+    """A fault of the columns that are found; no fault when none is."""
+    return lambda table: f"columns {name_list(columns)}" if (columns := find(table)) else None
 
 
-def _by_case(table: RawTable) -> str | None:
-    names = columns_differing_by_case(table.raw_columns)
-    return f"columns {name_list(names)}" if names else None
+def _differing_by_case(table: RawTable) -> Sequence[str]:
+    return columns_differing_by_case(table.raw_columns)
 
 
 def _rename(table: RawTable, _facts: ServerFacts) -> str:
-    name = columns_differing_by_case(table.raw_columns)[-1]
+    name = _differing_by_case(table)[-1]
     return f"ALTER TABLE {quoted_table(table.name)} RENAME COLUMN {quoted(name)} TO {quoted(name.lower() + '_2')};"
 
 
-def _cursors(table: RawTable) -> str | None:
-    names = [column.name for column in table.raw_columns if column.base.name == CURSOR and not column.base.is_array]
-    return f"columns {name_list(names)}" if names else None
+def _cursors(table: RawTable) -> Sequence[str]:
+    return [column.name for column in table.raw_columns if column.base.name == CURSOR and not column.base.is_array]
 
 
-def _no_key(table: RawTable) -> str | None:
-    return None if table.primary_key_columns else ""
-
-
-def _lossy_columns(table: RawTable) -> str | None:
-    columns = [i.column for i in table_issues(table) if i.code in _TYPE_CODES and i.severity is not Severity.INFO]
-    return f"columns {name_list(columns)}" if columns else None
+def _lossy(table: RawTable) -> Sequence[str | None]:
+    return [i.column for i in table_issues(table) if i.code in _TYPE_CODES and i.severity is not Severity.INFO]
 
 
 def replica_identity(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
     """An update of a published table carries a key; without one, the *owners* of the table can update it no more."""
-    tables = [table for table in captured(facts, plan) if table.kind in _CAPTURABLE]
+    tables = [table for table in captured(facts, plan) if table.kind.is_table]
     if not tables:
         return None
-    faults = [table for table in tables if not table.identity_usable]
+    faults, expected = [table for table in tables if not table.identity_usable], "FULL, or DEFAULT with a primary key"
     if not faults or not _publishes_old_rows(facts, plan):
-        return passed("all tables", "FULL, or DEFAULT with a primary key")
+        return passed("all tables", expected)
     return failed(
         name_list(f"{table.name} ({table.replica_identity})" for table in faults),
-        "FULL, or DEFAULT with a primary key",
+        expected,
         statements([f"ALTER TABLE {quoted_table(table.name)} REPLICA IDENTITY FULL;" for table in faults])
         + "\nOr give the table a primary key. Do it before the deploy: once the tables are published, "
         "UPDATE and DELETE on these tables fail for everybody.",
@@ -133,7 +110,6 @@ def _publishes_old_rows(facts: ServerFacts, plan: CapturePlan | None) -> bool:
 
 
 def topic_names(_facts: ServerFacts, plan: CapturePlan) -> Finding:
-    """Two chosen tables never write to one topic."""
     pairs = colliding_topics(plan.tables)
     if not pairs:
         return passed("all different", "all different")
@@ -146,7 +122,7 @@ def topic_names(_facts: ServerFacts, plan: CapturePlan) -> Finding:
 
 
 def _grants(of: Callable[[RawTable], str]) -> Callable[[RawTable, ServerFacts], str]:
-    return lambda table, facts: f"GRANT {of(table)} TO {_role(facts)};"
+    return lambda table, facts: f"GRANT {of(table)} TO {quoted(facts.role.name)};"
 
 
 def _alters(what: str) -> Callable[[RawTable, ServerFacts], str]:
@@ -158,22 +134,21 @@ TABLE_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         key="tables",
         name="Tables exist",
         judge=for_plan(tables_exist),
-        by_plan=True,
         description="Every captured table exists. The connector would run and send nothing for one that does not.",
     ),
     Check(
         key="schema_usage",
         name="Use of the schemas",
-        by_plan=True,
         judge=each_table(
-            _no_usage, _grants(lambda t: f"USAGE ON SCHEMA {quoted(t.name.schema_name)}"), "USAGE on every schema"
+            lambda t: None if t.schema_usage else "",
+            _grants(lambda t: f"USAGE ON SCHEMA {quoted(t.name.schema_name)}"),
+            "USAGE on every schema",
         ),
         description="The role may use the tables' schemas. Without it the connector runs and not one row arrives.",
     ),
     Check(
         key="select_privilege",
         name="Read privilege",
-        by_plan=True,
         judge=each_table(
             _unreadable, _grants(lambda t: f"SELECT ON TABLE {quoted_table(t.name)}"), "SELECT on every column"
         ),
@@ -182,10 +157,9 @@ TABLE_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
     Check(
         key="row_security",
         name="Row level security",
-        by_plan=True,
         judge=each_table(
             lambda t: "" if t.row_security_active else None,
-            lambda _t, facts: f"ALTER ROLE {_role(facts)} BYPASSRLS;",
+            lambda _t, facts: f"ALTER ROLE {quoted(facts.role.name)} BYPASSRLS;",
             "does not apply to the role",
         ),
         description="No policy hides rows from the role. Rows would be missing and changes lost.",
@@ -193,54 +167,56 @@ TABLE_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
     Check(
         key="logged_tables",
         name="Logged tables",
-        by_plan=True,
-        judge=each_table(_unlogged, _alters("SET LOGGED"), "changes are written to the log"),
+        judge=each_table(
+            lambda t: None if t.persistence is Persistence.PERMANENT else str(t.persistence),
+            _alters("SET LOGGED"),
+            "changes are written to the log",
+        ),
         description="Changes of the tables reach the write-ahead log.",
     ),
     Check(
         key="replica_identity",
         name="Replica identity",
         judge=replica_identity,
-        by_plan=True,
         description="Updates and deletes of published tables can say which row they mean. Where they cannot, "
         "PostgreSQL refuses them, and the application that owns the table breaks.",
     ),
     Check(
         key="primary_key",
         name="Primary keys",
-        by_plan=True,
         severity=Severity.WARN,
-        judge=each_table(_no_key, _alters("ADD PRIMARY KEY (COLUMNS)"), "a primary key", only_warns=True),
+        judge=each_table(
+            lambda t: None if t.primary_key_columns else "",
+            _alters("ADD PRIMARY KEY (COLUMNS)"),
+            "a primary key",
+            only_warns=True,
+        ),
         description="Tables with a key can be delivered by replacing rows; others only by adding rows.",
     ),
     Check(
         key="column_names",
         name="Column names",
-        by_plan=True,
-        judge=each_table(_by_case, _rename, "differ by more than case"),
+        judge=each_table(_with_columns(_differing_by_case), _rename, "differ by more than case"),
         description="No two columns of a table differ only by upper and lower case: the capture stops there.",
     ),
     Check(
         key="cursor_columns",
         name="Columns of cursors",
-        by_plan=True,
-        judge=each_table(_cursors, lambda t, _facts: f"-- Leave {t.name} out of the pipeline", "none"),
+        judge=each_table(_with_columns(_cursors), lambda t, _facts: f"-- Leave {t.name} out of the pipeline", "none"),
         description="No column holds names of cursors (refcursor). The capture would run and never get past its rows.",
     ),
     Check(
         key="topic_names",
         name="Topic names",
         judge=for_plan(topic_names),
-        by_plan=True,
         description="Each captured table has a topic of its own.",
     ),
     Check(
         key="column_types",
         name="Column types",
-        by_plan=True,
         severity=Severity.WARN,
         judge=each_table(
-            _lossy_columns,
+            _with_columns(_lossy),
             lambda t, _facts: f"-- {t.name}: see the issues of this table; leave it out or accept the loss",
             "arrive unchanged",
             only_warns=True,

@@ -10,12 +10,10 @@ from chalicelib.domain.table import TableName
 
 
 def slot_name(pipeline: Pipeline) -> str:
-    """The replication slot that the pipeline uses."""
     return pipeline.capture.options.slot_name or _derived_name(pipeline, "slot")
 
 
 def publication_name(pipeline: Pipeline) -> str:
-    """The publication that the pipeline reads."""
     return pipeline.capture.options.publication_name or _derived_name(pipeline, "pub")
 
 
@@ -56,7 +54,6 @@ class CapturePlan:
 
     @classmethod
     def of(cls, pipeline: Pipeline, *, deployed: bool) -> "CapturePlan":
-        """The plan of a pipeline."""
         properties = pipeline.capture.properties
         return cls(
             tables=pipeline.capture.tables,

@@ -18,18 +18,16 @@ MAX_NAME_BYTES = 63
 
 
 def build_sink_config(delivery: Delivery, destination: Destination) -> ConnectorConfig:
-    """Everything that Connect is given for the delivery; secrets as references. A function of its arguments alone.
+    """The whole config; secrets as references. A function of its arguments alone.
 
     Raises:
-        Invalid: no safe JDBC URL can be made of the address; or the address has a CA certificate of its own to verify
-            with, which the sink cannot be given without a file on the worker: its URL must not contain a reference, and
-            its pool hands no other property on to the driver (tried with Debezium 3.6).
+        Invalid: no safe JDBC URL can be made of the address; or the destination has a CA certificate of its own, which
+            the sink takes from a file on the worker only: its URL must not contain a reference, and its connection
+            pool passes no other property to the driver (tried with Debezium 3.6).
     """
-    connection = _connection(destination)
-    # The sink turns dots of a topic into underscores, so the schema has to stand in the format, quoted for odd names.
-    return jdbc_sink_config(
-        delivery, connection=connection, collection_name=f'"{target_schema(delivery)}"."${{topic}}"'
-    )
+    # The sink turns dots of a topic into underscores, so the schema is part of the format, quoted for unusual names.
+    collection_name = f'"{target_schema(delivery)}"."${{topic}}"'
+    return jdbc_sink_config(delivery, connection=_connection(destination), collection_name=collection_name)
 
 
 def jdbc_url(address: DatabaseAddress) -> str:
@@ -73,29 +71,13 @@ def _has_unquotable(name: str) -> bool:
     return any(part in name for part in ('"', "\\", "${")) or not name.isprintable()
 
 
-def _length(field: str) -> NameRule:
-    return NameRule(
-        field=field,
-        type="length",
-        message=f"A name has 1 to {MAX_NAME_BYTES} bytes: PostgreSQL cuts a longer one silently.",
-        is_broken=_has_bad_length,
-    )
-
-
-def _characters(field: str) -> NameRule:
-    return NameRule(
-        field=field,
-        type="characters",
-        message="This name holds a character that the sink cannot carry "
-        "(a quotation mark, a backslash, ${ or a control character).",
-        is_broken=_has_unquotable,
-    )
-
-
+_FIELDS = ("schema_name", "table_name")
+_LENGTH = f"A name has 1 to {MAX_NAME_BYTES} bytes: PostgreSQL cuts a longer one silently."
+_CHARACTERS = (
+    "This name holds a character that the sink cannot carry (a quotation mark, a backslash, ${ or a control character)."
+)
 NAME_RULES = (
-    _length("schema_name"),
-    _length("table_name"),
+    *(NameRule(field=field, type="length", message=_LENGTH, is_broken=_has_bad_length) for field in _FIELDS),
     NO_DOT,
-    _characters("schema_name"),
-    _characters("table_name"),
+    *(NameRule(field=field, type="characters", message=_CHARACTERS, is_broken=_has_unquotable) for field in _FIELDS),
 )

@@ -32,7 +32,7 @@ _DEFAULTS: Mapping[str, str] = {
 
 
 def build_source_config(pipeline: Pipeline, source: Source) -> ConnectorConfig:
-    """Everything that Connect is given for the pipeline; secrets as references. A function of its arguments alone."""
+    """The whole config; secrets as references. A function of its arguments alone."""
     return debezium_source_config(
         pipeline,
         connector_class=POSTGRESQL_SOURCE,

@@ -12,7 +12,7 @@ from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, Deliver
 from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.postgresql import target_columns
 from chalicelib.domain.providers.postgresql.delivery_types import Stop
-from chalicelib.domain.providers.postgresql.facts import RelationKind, SchemaFacts, TargetFacts, TargetTable
+from chalicelib.domain.providers.postgresql.facts import SchemaFacts, TargetFacts, TargetTable
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
 from chalicelib.domain.table import Column, SourceTable, TableName
 from chalicelib.errors import Invalid
@@ -20,7 +20,7 @@ from chalicelib.errors import Invalid
 _Problem = tuple[str, str]
 _Warning = tuple[str, str]
 MAX_LISTED = 20
-"""At most so many problems stand in the details of one error."""
+"""Problems in the details of one error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,6 @@ class _Case:
 
     @property
     def captured(self) -> tuple[Column, ...]:
-        """The source's columns whose values arrive."""
         return self.source.captured_columns
 
 
@@ -123,7 +122,7 @@ def _missing_table(case: _Case, schema: SchemaFacts) -> str | None:
 
 
 def _not_a_table(table: TargetTable) -> str | None:
-    if table.kind in (RelationKind.TABLE, RelationKind.PARTITIONED):
+    if table.kind.is_table:
         return None
     return f"{table.name} is a {table.kind}, not a table: choose another table_name."
 

@@ -12,8 +12,8 @@ from tests.support.connect_worker import (
     html,
     refusal,
     reset,
+    short_deadline,
     silence,
-    soon,
     status_body,
 )
 
@@ -21,7 +21,7 @@ reads = pytest.mark.parametrize("read", READS)
 
 
 def test_the_root_reports_version_and_cluster(connect: Connect) -> None:
-    root = connect.root(soon())
+    root = connect.root(short_deadline())
     assert (root.version, root.kafka_cluster_id) == ("4.3.1", "kafka-1")
 
 
@@ -31,7 +31,7 @@ def test_plugins_are_listed_in_order(connect: Connect, worker: Worker) -> None:
         "/connector-plugins",
         Reply(body=[{"class": "b.B", "type": "sink"}, {"class": "a.A", "type": "source", "version": "1.0"}]),
     )
-    assert [(p.class_name, p.type, p.version) for p in connect.plugins(soon())] == [
+    assert [(p.class_name, p.type, p.version) for p in connect.plugins(short_deadline())] == [
         ("a.A", "source", "1.0"),
         ("b.B", "sink", None),
     ]
@@ -39,13 +39,13 @@ def test_plugins_are_listed_in_order(connect: Connect, worker: Worker) -> None:
 
 def test_a_config_is_read(connect: Connect, worker: Worker) -> None:
     worker.on("GET", f"/connectors/{NAME}/config", Reply(body={"name": NAME, "a": "${headgate:x:password}", "b": None}))
-    assert connect.find_config(NAME, soon()) == {"name": NAME, "a": "${headgate:x:password}"}
+    assert connect.find_config(NAME, short_deadline()) == {"name": NAME, "a": "${headgate:x:password}"}
 
 
 def test_a_status_is_read_and_its_traces_become_hints(connect: Connect, worker: Worker) -> None:
     trace = f'org.postgresql.util.PSQLException: FATAL: password authentication failed for user "{SECRET}"'
     worker.on("GET", f"/connectors/{NAME}/status", Reply(body=status_body("RUNNING", "FAILED", trace=trace)))
-    status = connect.find_status(NAME, soon())
+    status = connect.find_status(NAME, short_deadline())
     assert status is not None
     assert (status.state, status.worker_id, status.tasks[0].state) == ("RUNNING", "10.0.0.1:8083", "FAILED")
     assert status.tasks[0].hint is not None
@@ -56,7 +56,7 @@ def test_a_status_is_read_and_its_traces_become_hints(connect: Connect, worker: 
 def test_a_trace_is_judged_by_the_connectors_role(connect: Connect, worker: Worker) -> None:
     body = status_body("RUNNING", "FAILED", trace="java.net.ConnectException: Connection refused", type_="sink")
     worker.on("GET", f"/connectors/{NAME}/status", Reply(body=body))
-    status = connect.find_status(NAME, soon())
+    status = connect.find_status(NAME, short_deadline())
     assert status is not None
     assert status.tasks[0].hint is not None
     assert status.tasks[0].hint.event_type == "DESTINATION_CONNECTION_FAILED"
@@ -65,7 +65,7 @@ def test_a_trace_is_judged_by_the_connectors_role(connect: Connect, worker: Work
 def test_a_connector_that_was_just_made_has_no_status_yet(connect: Connect, worker: Worker) -> None:
     worker.on("GET", f"/connectors/{NAME}/status", refusal(404, "No status found for connector"))
     worker.on("GET", f"/connectors/{NAME}/config", Reply(body={"name": NAME}))
-    status = connect.find_status(NAME, soon())
+    status = connect.find_status(NAME, short_deadline())
     assert status is not None
     assert (status.state, status.tasks) == ("UNASSIGNED", ())
 
@@ -73,15 +73,15 @@ def test_a_connector_that_was_just_made_has_no_status_yet(connect: Connect, work
 def test_what_connect_reports_as_missing_is_none(connect: Connect, worker: Worker) -> None:
     for path in ("status", "config", "topics"):
         worker.on("GET", f"/connectors/{NAME}/{path}", refusal(404))
-    assert connect.find_status(NAME, soon()) is None
-    assert connect.find_config(NAME, soon()) is None
-    assert connect.topics(NAME, soon()) is None
+    assert connect.find_status(NAME, short_deadline()) is None
+    assert connect.find_config(NAME, short_deadline()) is None
+    assert connect.topics(NAME, short_deadline()) is None
 
 
 def test_all_statuses_come_in_one_request(connect: Connect, worker: Worker) -> None:
     body = {"a": {"status": status_body("RUNNING", "RUNNING")}, "b": {"status": status_body("PAUSED")}}
     worker.on("GET", "/connectors?expand=status", Reply(body=body))
-    statuses = connect.statuses(soon())
+    statuses = connect.statuses(short_deadline())
     assert {name: status.state for name, status in statuses.items()} == {"a": "RUNNING", "b": "PAUSED"}
     assert statuses["a"].name == "a"
     assert len(worker.seen) == 1
@@ -95,7 +95,7 @@ def test_of_configs_only_hashes_come_and_only_those_of_connectors_of_our_names(
     body = {name: {"status": status, "info": {"name": name, "config": config}} for name in (NAME, "foreign")}
     body["headgate-sink-" + "0" * 32] = {"status": status, "info": {"config": {"a": 1}}}
     worker.on("GET", "/connectors?expand=status&expand=info", Reply(body=body))
-    statuses, hashes = connect.statuses_and_configs(soon())
+    statuses, hashes = connect.statuses_and_configs(short_deadline())
     assert statuses.keys() == body.keys()
     assert hashes == {NAME: config_hash(config)}
     assert len(worker.seen) == 1
@@ -104,18 +104,18 @@ def test_of_configs_only_hashes_come_and_only_those_of_connectors_of_our_names(
 def test_configs_that_cannot_be_read_are_requested_only_once(connect: Connect, worker: Worker) -> None:
     worker.on("GET", "/connectors?expand=status&expand=info", Reply(after=reset))
     with pytest.raises(Unavailable):
-        connect.statuses_and_configs(soon())
+        connect.statuses_and_configs(short_deadline())
     assert len(worker.seen) == 1
 
 
 def test_the_topics_of_a_connector_are_read(connect: Connect, worker: Worker) -> None:
     worker.on("GET", f"/connectors/{NAME}/topics", Reply(body={NAME: {"topics": ["p.s.t", "bad name", 7]}}))
-    assert connect.topics(NAME, soon()) == {"p.s.t"}
+    assert connect.topics(NAME, short_deadline()) == {"p.s.t"}
 
 
 def test_topics_without_tracking_are_unknown(connect: Connect, worker: Worker) -> None:
     worker.on("GET", f"/connectors/{NAME}/topics", refusal(403, "Topic tracking is disabled."))
-    assert connect.topics(NAME, soon()) is None
+    assert connect.topics(NAME, short_deadline()) is None
 
 
 @reads
@@ -123,7 +123,7 @@ def test_an_html_404_is_not_ready_and_never_absent(connect: Connect, worker: Wor
     path, call = READS[read]
     worker.on("GET", path, html(404))
     with pytest.raises(Unavailable) as raised:
-        call(connect, soon())
+        call(connect, short_deadline())
     assert raised.value.code == "CONNECT_UNAVAILABLE"
 
 
@@ -132,7 +132,7 @@ def test_a_worker_that_does_not_answer_is_not_waited_for(connect: Connect, worke
     path, call = READS[read]
     worker.on("GET", path, Reply(after=silence(worker)))
     with pytest.raises(TimedOut):
-        call(connect, soon(0.2))
+        call(connect, short_deadline(0.2))
     assert worker.count("GET", path) == 1
 
 
@@ -141,7 +141,7 @@ def test_a_redirect_is_not_followed(connect: Connect, worker: Worker, read: str)
     path, call = READS[read]
     worker.on("GET", path, Reply(302, "", headers={"Location": "/elsewhere"}))
     with pytest.raises(Unavailable):
-        call(connect, soon())
+        call(connect, short_deadline())
     assert worker.count("GET", "/elsewhere") == 0
 
 
@@ -151,7 +151,7 @@ def test_refused_credentials_are_reported(connect: Connect, worker: Worker, read
     path, call = READS[read]
     worker.on("GET", path, html(status, "no"))
     with pytest.raises(Unavailable) as raised:
-        call(connect, soon())
+        call(connect, short_deadline())
     assert "password" in raised.value.message
 
 
@@ -170,7 +170,7 @@ def test_a_read_is_repeated_while_the_workers_rebalance(
         "topics": {NAME: {"topics": []}},
     }
     worker.on("GET", path, refusal(status), refusal(status), Reply(body=good[read]))
-    call(connect, soon())
+    call(connect, short_deadline())
     assert worker.count("GET", path) == TRIES
 
 
@@ -179,11 +179,11 @@ def test_a_rebalance_without_end_is_unavailable(connect: Connect, worker: Worker
     path, call = READS[read]
     worker.on("GET", path, refusal(500))
     with pytest.raises(Unavailable) as raised:
-        call(connect, soon())
+        call(connect, short_deadline())
     assert worker.count("GET", path) == TRIES
     assert SECRET not in raised.value.message
 
 
 def test_a_read_whose_connection_breaks_is_repeated(connect: Connect, worker: Worker) -> None:
     worker.on("GET", "/", Reply(after=reset), Reply(body={"version": "4.3.1"}))
-    assert connect.root(soon()).version == "4.3.1"
+    assert connect.root(short_deadline()).version == "4.3.1"

@@ -10,7 +10,7 @@ from chalicelib.clients.connect import http as connect_http
 from chalicelib.clients.connect.client import Connect
 from chalicelib.errors import Invalid, TimedOut, Unavailable
 from chalicelib.kit.masking import Secret
-from tests.support.connect_worker import READS, Reply, Worker, at, soon
+from tests.support.connect_worker import READS, Reply, Worker, connect_at, short_deadline
 
 reads = pytest.mark.parametrize("read", READS)
 
@@ -20,16 +20,16 @@ def test_an_answer_over_the_limit_is_dropped(connect: Connect, worker: Worker, r
     path, call = READS[read]
     worker.on("GET", path, Reply(body='{"a": "' + "x" * (connect_http.MEBIBYTE + 10) + '"}'))
     if read == "statuses":
-        assert call(connect, soon())
+        assert call(connect, short_deadline())
     else:
         with pytest.raises(Unavailable):
-            call(connect, soon())
+            call(connect, short_deadline())
 
 
 def test_an_answer_that_unpacks_to_something_else_is_not_unpacked(connect: Connect, worker: Worker) -> None:
     worker.on("GET", "/connectors?expand=status", Reply(body=b"\x1f\x8b", headers={"Content-Encoding": "gzip"}))
     with pytest.raises(Unavailable):
-        connect.statuses(soon())
+        connect.statuses(short_deadline())
     assert worker.headers[-1]["accept-encoding"] == "identity"
 
 
@@ -47,22 +47,22 @@ def test_a_worker_that_sends_slowly_is_not_waited_for(worker: Worker) -> None:
         to_the_end.set()
 
     worker.on("GET", "/", Reply(after=drip))
-    client = at(worker.url)
+    client = connect_at(worker.url)
     with pytest.raises(TimedOut):
-        client.root(soon(0.3))
+        client.root(short_deadline(0.3))
     assert not to_the_end.is_set()
     client.close()
 
 
 def test_connections_are_kept(connect: Connect, worker: Worker) -> None:
     for _ in range(5):
-        connect.root(soon())
+        connect.root(short_deadline())
     assert len(worker.connections) == 1
 
 
 def test_user_name_and_password_travel_in_a_header_alone(worker: Worker) -> None:
-    client = at(worker.url, username="u", password=Secret("hunter2"))
-    client.root(soon())
+    client = connect_at(worker.url, username="u", password=Secret("hunter2"))
+    client.root(short_deadline())
     client.close()
     assert worker.headers[-1]["authorization"] == "Basic " + base64.b64encode(b"u:hunter2").decode()
     assert "hunter2" not in repr(client.__dict__) + repr(worker.seen)
@@ -71,15 +71,15 @@ def test_user_name_and_password_travel_in_a_header_alone(worker: Worker) -> None
 def test_a_proxy_of_the_environment_is_not_used(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
-    client = at(worker.url)
-    assert client.root(soon()).version == "4.3.1"
+    client = connect_at(worker.url)
+    assert client.root(short_deadline()).version == "4.3.1"
     client.close()
 
 
 @pytest.mark.parametrize("name", ["a/b", "a b", "a?b", "a#b", "ä", "..", ".", "a%2Fb"])
 def test_a_name_stays_one_segment_of_the_path(connect: Connect, worker: Worker, name: str) -> None:
     with pytest.raises(Unavailable):
-        connect.find_config(name, soon())
+        connect.find_config(name, short_deadline())
     (_, path) = worker.seen[-1]
     assert path.isascii()
     assert path.count("/") == 3
@@ -89,8 +89,8 @@ def test_a_name_stays_one_segment_of_the_path(connect: Connect, worker: Worker, 
 
 def test_a_base_path_is_kept(worker: Worker) -> None:
     worker.on("GET", "/connect/", Reply(body={"version": "4.3.1"}))
-    client = at(worker.url + "/connect/")
-    assert client.root(soon()).version == "4.3.1"
+    client = connect_at(worker.url + "/connect/")
+    assert client.root(short_deadline()).version == "4.3.1"
     client.close()
 
 
@@ -117,14 +117,14 @@ def test_a_base_path_is_kept(worker: Worker) -> None:
 )
 def test_a_url_of_another_form_is_refused_at_once(url: str) -> None:
     with pytest.raises(Invalid) as refused:
-        at(url)
+        connect_at(url)
     assert refused.value.code == "URL_NOT_ALLOWED"
 
 
 def test_an_address_that_is_not_allowed_is_never_connected_to(worker: Worker) -> None:
-    client = at(worker.url, check_host=AddressPolicy())
+    client = connect_at(worker.url, check_host=AddressPolicy())
     with pytest.raises(Invalid) as refused:
-        client.root(soon())
+        client.root(short_deadline())
     client.close()
     assert refused.value.code == "URL_NOT_ALLOWED"
     assert worker.seen == []
@@ -132,29 +132,31 @@ def test_an_address_that_is_not_allowed_is_never_connected_to(worker: Worker) ->
 
 def test_the_checked_address_is_the_one_connected_to(worker: Worker) -> None:
     port = worker.url.rpartition(":")[2]
-    client = at(f"http://connect.example:{port}", check_host=lambda _: ("127.0.0.1",))
-    assert client.root(soon()).version == "4.3.1"
+    client = connect_at(f"http://connect.example:{port}", check_host=lambda _: ("127.0.0.1",))
+    assert client.root(short_deadline()).version == "4.3.1"
     client.close()
     assert worker.headers[-1]["host"] == f"connect.example:{port}"
 
 
 def test_the_next_address_is_tried_when_one_does_not_answer(worker: Worker) -> None:
     port = worker.url.rpartition(":")[2]
-    client = at(f"http://connect.example:{port}", check_host=lambda _: ("127.0.0.2", "127.0.0.1"))
-    assert client.root(soon()).version == "4.3.1"
+    client = connect_at(f"http://connect.example:{port}", check_host=lambda _: ("127.0.0.2", "127.0.0.1"))
+    assert client.root(short_deadline()).version == "4.3.1"
     client.close()
 
 
 def test_a_name_that_does_not_resolve_is_unavailable() -> None:
-    client = at("http://connect.example", check_host=AddressPolicy(resolve=lambda _: []))
+    client = connect_at("http://connect.example", check_host=AddressPolicy(resolve=lambda _: []))
     with pytest.raises(Unavailable):
-        client.root(soon())
+        client.root(short_deadline())
     client.close()
 
 
 def test_many_threads_may_share_a_client(connect: Connect) -> None:
     versions: list[str] = []
-    threads = [threading.Thread(target=lambda: versions.append(connect.root(soon()).version)) for _ in range(8)]
+    threads = [
+        threading.Thread(target=lambda: versions.append(connect.root(short_deadline()).version)) for _ in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -6,7 +6,19 @@ from chalicelib.clients.connect.client import TRIES, AlreadyExists, Connect, Out
 from chalicelib.errors import Invalid, NotFound, Rejected, Unavailable
 from chalicelib.kit.clock import Deadline
 from infra.local.process.ports import free_port
-from tests.support.connect_worker import CONFIG, NAME, SECRET, Reply, Worker, at, html, refusal, reset, silence, soon
+from tests.support.connect_worker import (
+    CONFIG,
+    NAME,
+    SECRET,
+    Reply,
+    Worker,
+    connect_at,
+    html,
+    refusal,
+    reset,
+    short_deadline,
+    silence,
+)
 
 Write = Callable[[Connect, Deadline], object]
 WRITES: dict[str, tuple[str, str, Write]] = {
@@ -35,7 +47,7 @@ writes = pytest.mark.parametrize("write", WRITES)
 def test_a_change_is_made_with_one_request(connect: Connect, worker: Worker, write: str) -> None:
     method, path, call = WRITES[write]
     worker.on(method, path, Reply(201 if write == "create" else 204))
-    call(connect, soon())
+    call(connect, short_deadline())
     assert worker.count(method, path) == 1
 
 
@@ -45,7 +57,7 @@ def test_a_servers_error_leaves_the_outcome_unknown(connect: Connect, worker: Wo
     method, path, call = WRITES[write]
     worker.on(method, path, refusal(status))
     with pytest.raises(OutcomeUnknown) as raised:
-        call(connect, soon())
+        call(connect, short_deadline())
     assert raised.value.code == "UPSTREAM_TIMEOUT"
     assert SECRET not in raised.value.message
     assert worker.count(method, path) == 1
@@ -58,7 +70,7 @@ def test_a_lost_answer_leaves_the_outcome_unknown_and_is_never_repeated(
     method, path, call = WRITES[write]
     worker.on(method, path, Reply(after=reset))
     with pytest.raises(OutcomeUnknown):
-        call(connect, soon())
+        call(connect, short_deadline())
     assert worker.count(method, path) == 1
 
 
@@ -67,7 +79,7 @@ def test_a_late_answer_leaves_the_outcome_unknown(connect: Connect, worker: Work
     method, path, call = WRITES[write]
     worker.on(method, path, Reply(after=silence(worker)))
     with pytest.raises(OutcomeUnknown):
-        call(connect, soon(0.3))
+        call(connect, short_deadline(0.3))
     assert worker.count(method, path) == 1
 
 
@@ -76,7 +88,7 @@ def test_an_html_page_leaves_the_outcome_unknown(connect: Connect, worker: Worke
     method, path, call = WRITES[write]
     worker.on(method, path, html(200, "<html>please sign in</html>"))
     with pytest.raises(OutcomeUnknown):
-        call(connect, soon())
+        call(connect, short_deadline())
 
 
 @writes
@@ -87,15 +99,15 @@ def test_what_connect_never_processed_changed_nothing(
     method, path, call = WRITES[write]
     worker.on(method, path, reply)
     with pytest.raises(Unavailable):
-        call(connect, soon())
+        call(connect, short_deadline())
     assert worker.count(method, path) == 1
 
 
 @writes
 def test_a_refused_connection_changed_nothing(write: str) -> None:
-    client = at(f"http://127.0.0.1:{free_port()}")
+    client = connect_at(f"http://127.0.0.1:{free_port()}")
     with pytest.raises(Unavailable):
-        WRITES[write][2](client, soon())
+        WRITES[write][2](client, short_deadline())
     client.close()
 
 
@@ -111,7 +123,7 @@ def test_changing_what_does_not_exist_is_not_found(connect: Connect, worker: Wor
     method, path, call = WRITES[write]
     worker.on(method, path, refusal(404))
     with pytest.raises(NotFound):
-        call(connect, soon())
+        call(connect, short_deadline())
 
 
 @writes
@@ -119,15 +131,15 @@ def test_any_other_refusal_is_a_rejection(connect: Connect, worker: Worker, writ
     method, path, call = WRITES[write]
     worker.on(method, path, refusal(405))
     with pytest.raises(Rejected) as raised:
-        call(connect, soon())
+        call(connect, short_deadline())
     assert raised.value.code == "CONNECT_REJECTED"
     assert SECRET not in raised.value.message
 
 
 def test_deleting_reports_whether_it_existed(connect: Connect, worker: Worker) -> None:
     worker.on("DELETE", f"/connectors/{NAME}", Reply(204), refusal(404))
-    assert connect.delete(NAME, soon()) is True
-    assert connect.delete(NAME, soon()) is False
+    assert connect.delete(NAME, short_deadline()) is True
+    assert connect.delete(NAME, short_deadline()) is False
 
 
 @pytest.mark.parametrize("write", [name for name in WRITES if name != "create"])
@@ -135,7 +147,7 @@ def test_a_rebalancing_worker_is_asked_again(connect: Connect, worker: Worker, w
     method, path, call = WRITES[write]
     worker.on("GET", f"/connectors/{NAME}/config", Reply(body={"other": "config"}))
     worker.on(method, path, refusal(409), Reply(204))
-    call(connect, soon())
+    call(connect, short_deadline())
     assert worker.count(method, path) == 2
 
 
@@ -145,26 +157,26 @@ def test_a_rebalance_without_end_leaves_the_outcome_unknown(connect: Connect, wo
     worker.on("GET", f"/connectors/{NAME}/config", refusal(404))
     worker.on(method, path, refusal(409))
     with pytest.raises(OutcomeUnknown):
-        call(connect, soon())
+        call(connect, short_deadline())
     assert worker.count(method, path) == TRIES
 
 
 def test_after_a_rebalance_a_worker_that_is_gone_leaves_the_outcome_unknown(connect: Connect, worker: Worker) -> None:
     worker.on("PUT", f"/connectors/{NAME}/pause", refusal(409), html(503))
     with pytest.raises(OutcomeUnknown):
-        connect.pause(NAME, soon())
+        connect.pause(NAME, short_deadline())
 
 
 def test_a_config_that_was_written_despite_the_409_is_not_written_again(connect: Connect, worker: Worker) -> None:
     worker.on("PUT", f"/connectors/{NAME}/config", refusal(409))
     worker.on("GET", f"/connectors/{NAME}/config", Reply(body={**CONFIG, "name": NAME}))
-    connect.put_config(NAME, CONFIG, soon())
+    connect.put_config(NAME, CONFIG, short_deadline())
     assert worker.count("PUT", f"/connectors/{NAME}/config") == 1
 
 
 def test_a_connector_is_created_stopped(connect: Connect, worker: Worker) -> None:
     worker.on("POST", "/connectors", Reply(201, {"name": NAME}))
-    connect.create_stopped(NAME, CONFIG, soon())
+    connect.create_stopped(NAME, CONFIG, short_deadline())
     assert worker.bodies[-1] == {"name": NAME, "config": {**CONFIG, "name": NAME}, "initial_state": "STOPPED"}
 
 
@@ -173,7 +185,7 @@ def test_an_older_connect_creates_it_and_stops_it(connect: Connect, worker: Work
     worker.on("GET", "/", Reply(body={"version": version}))
     worker.on("POST", "/connectors", Reply(201))
     worker.on("PUT", f"/connectors/{NAME}/stop", Reply(204))
-    connect.create_stopped(NAME, CONFIG, soon())
+    connect.create_stopped(NAME, CONFIG, short_deadline())
     assert worker.seen[1:] == [("POST", "/connectors"), ("PUT", f"/connectors/{NAME}/stop")]
     assert "initial_state" not in worker.bodies[1]
 
@@ -182,7 +194,7 @@ def test_an_older_connect_creates_it_and_stops_it(connect: Connect, worker: Work
 def test_a_newer_connect_creates_it_stopped(connect: Connect, worker: Worker, version: str) -> None:
     worker.on("GET", "/", Reply(body={"version": version}))
     worker.on("POST", "/connectors", Reply(201))
-    connect.create_stopped(NAME, CONFIG, soon())
+    connect.create_stopped(NAME, CONFIG, short_deadline())
     assert worker.bodies[-1]["initial_state"] == "STOPPED"
 
 
@@ -192,14 +204,14 @@ def test_created_and_perhaps_not_stopped_is_an_unknown_outcome(connect: Connect,
     worker.on("POST", "/connectors", Reply(201))
     worker.on("PUT", f"/connectors/{NAME}/stop", reply)
     with pytest.raises(OutcomeUnknown):
-        connect.create_stopped(NAME, CONFIG, soon())
+        connect.create_stopped(NAME, CONFIG, short_deadline())
 
 
 def test_a_name_that_is_taken_is_found_by_a_read(connect: Connect, worker: Worker) -> None:
     worker.on("POST", "/connectors", refusal(409, "whatever it says"))
     worker.on("GET", f"/connectors/{NAME}/config", Reply(body={"name": NAME}))
     with pytest.raises(AlreadyExists) as raised:
-        connect.create_stopped(NAME, CONFIG, soon())
+        connect.create_stopped(NAME, CONFIG, short_deadline())
     assert raised.value.code == "CONNECTOR_NAME_CONFLICT"
     assert worker.count("POST", "/connectors") == 1
 
@@ -207,7 +219,7 @@ def test_a_name_that_is_taken_is_found_by_a_read(connect: Connect, worker: Worke
 def test_a_rebalance_during_create_is_waited_out(connect: Connect, worker: Worker) -> None:
     worker.on("POST", "/connectors", refusal(409, "Connector x already exists"), Reply(201))
     worker.on("GET", f"/connectors/{NAME}/config", refusal(404))
-    connect.create_stopped(NAME, CONFIG, soon())
+    connect.create_stopped(NAME, CONFIG, short_deadline())
     assert worker.count("POST", "/connectors") == 2
 
 
@@ -215,7 +227,7 @@ def test_a_409_whose_cause_cannot_be_read_leaves_the_outcome_unknown(connect: Co
     worker.on("POST", "/connectors", refusal(409))
     worker.on("GET", f"/connectors/{NAME}/config", html(404))
     with pytest.raises(OutcomeUnknown):
-        connect.create_stopped(NAME, CONFIG, soon())
+        connect.create_stopped(NAME, CONFIG, short_deadline())
     assert worker.count("POST", "/connectors") == 1
 
 
@@ -231,7 +243,7 @@ def test_a_refused_config_is_reported_in_our_words(connect: Connect, worker: Wor
     method, path, call = WRITES[write]
     worker.on(method, path, refusal(400, REFUSED))
     with pytest.raises(Invalid) as raised:
-        call(connect, soon())
+        call(connect, short_deadline())
     assert raised.value.code == "CONNECTOR_CONFIG_INVALID"
     (error,) = raised.value.details["errors"]  # type: ignore[call-overload]
     assert error["field"] == "database.hostname"
@@ -245,5 +257,5 @@ def test_a_refused_config_is_reported_in_our_words(connect: Connect, worker: Wor
 def test_a_refusal_with_an_unknown_text_is_still_a_refusal(connect: Connect, worker: Worker) -> None:
     worker.on("POST", "/connectors", refusal(400))
     with pytest.raises(Invalid) as raised:
-        connect.create_stopped(NAME, CONFIG, soon())
+        connect.create_stopped(NAME, CONFIG, short_deadline())
     assert raised.value.details == {"errors": [{"field": "config", "messages": ["The connector refuses this value."]}]}

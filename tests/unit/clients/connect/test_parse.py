@@ -14,7 +14,7 @@ from tests.support.connect_worker import (
     VALIDATE,
     Reply,
     Worker,
-    soon,
+    short_deadline,
     status_body,
     validated,
 )
@@ -23,7 +23,7 @@ reads = pytest.mark.parametrize("read", READS)
 
 
 def validate(connect: Connect) -> tuple[FieldError, ...]:
-    return connect.validate("x.Source", {**CONFIG, "name": NAME}, soon())
+    return connect.validate("x.Source", {**CONFIG, "name": NAME}, short_deadline())
 
 
 @reads
@@ -36,7 +36,7 @@ def test_an_answer_of_any_shape_is_unavailable_or_empty_but_never_a_crash(
     worker.on("GET", f"/connectors/{NAME}/config", Reply(body=body))
     found: object = None
     with suppress(Unavailable):
-        found = call(connect, soon())
+        found = call(connect, short_deadline())
     assert "text" not in repr(found)
 
 
@@ -44,7 +44,7 @@ def test_unknown_words_in_a_status_are_not_passed_on(connect: Connect, worker: W
     body = status_body(SECRET, SECRET)
     body["connector"]["worker_id"] = f"{SECRET}\n<script>"
     worker.on("GET", f"/connectors/{NAME}/status", Reply(body=body))
-    status = connect.find_status(NAME, soon())
+    status = connect.find_status(NAME, short_deadline())
     assert status is not None
     assert (status.state, status.worker_id) == ("UNKNOWN", None)
     assert SECRET not in repr(status)
@@ -69,7 +69,7 @@ def test_one_unreadable_entry_does_not_hide_others_and_is_not_absent(
 ) -> None:
     body = {"bad": bad, "good": {"status": status_body("RUNNING", "RUNNING")}}
     worker.on("GET", "/connectors?expand=status", Reply(body=body))
-    assert {name: status.state for name, status in connect.statuses(soon()).items()} == {
+    assert {name: status.state for name, status in connect.statuses(short_deadline()).items()} == {
         "bad": "UNKNOWN",
         "good": "RUNNING",
     }

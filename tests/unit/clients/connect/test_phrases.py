@@ -6,13 +6,23 @@ from chalicelib.clients.connect.client import Connect, FieldError
 from chalicelib.domain.classify.diagnoses import CONNECTION
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.errors import Invalid, Unavailable
-from tests.support.connect_worker import CONFIG, NAME, SECRET, VALIDATE, Reply, Worker, refusal, soon, validated
+from tests.support.connect_worker import (
+    CONFIG,
+    NAME,
+    SECRET,
+    VALIDATE,
+    Reply,
+    Worker,
+    refusal,
+    short_deadline,
+    validated,
+)
 
 UNREACHABLE = CONNECTION[ConnectorKind.SOURCE].message
 
 
 def validate(connect: Connect) -> tuple[FieldError, ...]:
-    return connect.validate("x.Source", {**CONFIG, "name": NAME}, soon())
+    return connect.validate("x.Source", {**CONFIG, "name": NAME}, short_deadline())
 
 
 def test_a_good_config_has_no_errors(connect: Connect, worker: Worker) -> None:

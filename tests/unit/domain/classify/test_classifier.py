@@ -323,7 +323,7 @@ def sentences() -> set[str]:
 
 def every() -> Iterable[diagnoses.Diagnosis]:
     """All diagnoses that the classifier can find."""
-    return (diagnoses.GENERAL, *SQLSTATES.values(), *(diagnosis for diagnosis, _ in RULES))
+    return (diagnoses.GENERAL, *SQLSTATES.values(), *(diagnosis for diagnosis, *_ in RULES))
 
 
 KINDS = {
@@ -354,7 +354,7 @@ def test_the_diagnoses_use_exactly_the_kinds_of_the_specification(role: Connecto
 
 
 def test_phrases_are_written_as_they_are_searched() -> None:
-    every_phrase = [phrase for _, phrases in RULES for phrase in phrases]
+    every_phrase = [phrase for _, *phrases in RULES for phrase in phrases]
     assert all(phrase == phrase.casefold() and phrase for phrase in every_phrase)
     assert len(every_phrase) == len(set(every_phrase))
 

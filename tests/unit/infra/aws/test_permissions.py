@@ -17,7 +17,7 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.stores.all_tables import ALL_TABLES
 from infra.aws.permissions import allows, permissions, policy_files, policy_of, wildcard_resources
 from tests.faults.inspection import create_orphan
-from tests.integration.lambda_home import actions
+from tests.integration.lambda_process import actions
 from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp, app, app_of_the_module
 
@@ -180,7 +180,7 @@ def test_a_tick_may_do_all_that_finishes_what_the_api_left_open(app: InProcessAp
 def test_a_tick_may_make_a_connector_again_that_was_lost(app: InProcessApp) -> None:
     pipeline = app.deployed_pipeline()
     app.tick()
-    app.connect.forget()
+    app.connect.reset()
     cluster = app.cluster
     with taken() as calls:
         for seconds in SETTLES:

@@ -17,7 +17,6 @@ from chalicelib.services.connectors.actions import (
     delete,
     deploy,
     ours,
-    pause,
     restart_task,
     same,
     update,
@@ -27,6 +26,7 @@ from tests.faults.inspection import connector_writes
 from tests.support.in_process_app import InProcessApp
 
 Act = Callable[[ConnectorAction], None]
+pause = ACTIONS[OperationKind.PAUSE]
 RESOURCE_ID = "7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10"
 NAME = connector_name(ConnectorKind.SOURCE, RESOURCE_ID)
 MARKER = {OWNER_KEY: owner_marker(ConnectorKind.SOURCE, RESOURCE_ID)}

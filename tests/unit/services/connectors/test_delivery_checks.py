@@ -8,7 +8,7 @@ from chalicelib.domain.delivery import Delivery, DeliveryOptions
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
 from tests.support.call_interceptor import Side
-from tests.support.in_process_app import BEGIN, InProcessApp
+from tests.support.in_process_app import START_TIME, InProcessApp
 
 Checked = tuple[Delivery, DeliveryDependencies]
 
@@ -21,7 +21,7 @@ def checked(app: InProcessApp) -> Checked:
     delivery = Delivery(
         id="7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10", name=data.name, destination_id=destination.id,
         pipeline_id=pipeline.id, connect_cluster_id=pipeline.connect_cluster_id, mappings=data.mappings,
-        options=DeliveryOptions(), created_at=BEGIN, updated_at=BEGIN,
+        options=DeliveryOptions(), created_at=START_TIME, updated_at=START_TIME,
     )  # fmt: skip
     return delivery, app.services.delivery_connector.load_dependencies(delivery)
 
@@ -43,7 +43,7 @@ def test_stream_cluster_and_tables_are_read_with_one_call(app: InProcessApp, che
     checks.warnings(app.context(), *checked)  # after which the password of the destination is cached
     app.interceptor.watch()
     checks.warnings(app.context(), *checked)
-    assert [point.what for point in app.interceptor.unwatch() if point.side is Side.STORE] == ["BatchGetItem"]
+    assert [point.operation for point in app.interceptor.unwatch() if point.side is Side.STORE] == ["BatchGetItem"]
 
 
 def test_a_topic_that_kafka_does_not_have_is_not_found(app: InProcessApp, checked: Checked) -> None:

@@ -11,7 +11,7 @@ def test_the_dependencies_of_a_pipeline_are_one_call(app: InProcessApp) -> None:
     pipeline = app.pipeline()
     app.interceptor.watch()
     deps = app.services.pipeline_connector.load_dependencies(pipeline)
-    assert [point.what for point in app.interceptor.unwatch()] == ["BatchGetItem"]
+    assert [point.operation for point in app.interceptor.unwatch()] == ["BatchGetItem"]
     assert deps.source
     assert deps.stream_cluster
     assert deps.connect_cluster
@@ -28,7 +28,7 @@ def test_the_dependencies_of_a_delivery_are_one_call_once_its_snapshot_is_known(
     app.tick()
     app.interceptor.watch()
     deps = app.services.delivery_connector.load_dependencies(delivery)
-    assert [point.what for point in app.interceptor.unwatch()] == ["BatchGetItem"]
+    assert [point.operation for point in app.interceptor.unwatch()] == ["BatchGetItem"]
     assert deps.destination
     assert deps.pipeline
     assert (deps.destination.id, deps.pipeline.id) == (destination.id, pipeline.id)

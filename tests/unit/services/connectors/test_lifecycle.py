@@ -4,6 +4,7 @@ import pytest
 
 from chalicelib.domain.audit import AuditRecord, Outcome
 from chalicelib.domain.observation import DesiredState, ObservedState
+from chalicelib.domain.operation import OperationKind
 from chalicelib.errors import Conflict, Invalid, NotFound
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.faults.inspection import connector_writes
@@ -33,7 +34,7 @@ def test_an_unknown_task_is_refused_before_an_operation_is_stored(app: InProcess
     pipeline = app.deployed_pipeline()
     before = len(app.tables.rows("operations"))
     with pytest.raises(NotFound):
-        app.services.pipelines.restart_task(app.context(), pipeline.id, 9)
+        app.services.pipelines.control(app.context(), pipeline.id, OperationKind.RESTART_TASK, task=9)
     assert len(app.tables.rows("operations")) == before
 
 

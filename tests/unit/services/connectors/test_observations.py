@@ -9,9 +9,9 @@ from chalicelib.domain.observation import Observation, ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView
 from chalicelib.services.connectors.observations import ObservationReader
-from tests.support.in_process_app import BEGIN, InProcessApp
+from tests.support.in_process_app import START_TIME, InProcessApp
 
-LATER = BEGIN + timedelta(hours=1)
+LATER = START_TIME + timedelta(hours=1)
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def observation(pipeline: Pipeline) -> Observation:
 
 def view(pipeline: Pipeline, **changes: object) -> dict[str, ClusterView]:
     """A view of the pipeline's cluster, one hour later, in which its connector has failed."""
-    failed = Observation(state=ObservedState.FAILED, observed_at=BEGIN)
+    failed = Observation(state=ObservedState.FAILED, observed_at=START_TIME)
     snapshot = ClusterSnapshot(observed={pipeline.connector_name: failed})
     found = ClusterView(observed_at=LATER, snapshot=snapshot)
     return {pipeline.connect_cluster_id: replace(found, **changes)}
@@ -59,7 +59,7 @@ def test_the_observation_of_an_operation_is_shown_until_a_tick_is_newer(
     app: InProcessApp, reader: ObservationReader
 ) -> None:
     pipeline = app.deployed_pipeline()
-    (shown,) = reader.latest([pipeline], view(pipeline, observed_at=BEGIN - timedelta(seconds=1)))
+    (shown,) = reader.latest([pipeline], view(pipeline, observed_at=START_TIME - timedelta(seconds=1)))
     assert observation(shown).state is ObservedState.RUNNING
 
 

@@ -12,7 +12,7 @@ from chalicelib.domain.reconcile.snapshot import ClusterSnapshot
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.owner import needs_config, outdated, require_deployed, require_found, with_notice
-from tests.support.in_process_app import InProcessApp, changed
+from tests.support.in_process_app import InProcessApp, changed_input
 
 NOTICE = "Deploy it again."
 
@@ -26,7 +26,7 @@ def loaded(app: InProcessApp, pipeline: Pipeline) -> tuple[Pipeline, PipelineDep
 def change_source(app: InProcessApp, pipeline: Pipeline) -> None:
     """Change the source in a way that changes the connector's config."""
     source = app.services.sources.get(pipeline.source_id)
-    data = changed(source, address=replace(source.address, ssl_mode=SslMode.DISABLE))
+    data = changed_input(source, address=replace(source.address, ssl_mode=SslMode.DISABLE))
     app.services.sources.update(app.context(), source.id, data)
 
 

@@ -10,7 +10,7 @@ from chalicelib.errors import Conflict, WriteConflict
 from chalicelib.services.connectors.target_claims import TargetClaims
 from chalicelib.stores.claims import target_key
 from chalicelib.stores.transaction import Transaction
-from tests.support.in_process_app import BEGIN, InProcessApp
+from tests.support.in_process_app import START_TIME, InProcessApp
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def mappings(*tables: str, schema: str = "target") -> tuple[Mapping, ...]:
 def delivery(name: str, *tables: str) -> Delivery:
     return Delivery(
         id=name, name=name, destination_id="d", pipeline_id="p", connect_cluster_id="c", mappings=mappings(*tables),
-        options=DeliveryOptions(), created_at=BEGIN, updated_at=BEGIN,
+        options=DeliveryOptions(), created_at=START_TIME, updated_at=START_TIME,
     )  # fmt: skip
 
 

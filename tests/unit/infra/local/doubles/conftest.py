@@ -6,23 +6,25 @@ import pytest
 
 from infra.local.doubles import Delays
 from infra.local.doubles.connect import ConnectDouble
-from tests.support.doubles import ConnectView, SecretDesk
+from tests.support.doubles import ConnectView, SecretEndpoint
 
 QUICK = Delays(connector=0.01, task=0.01, deleted=0.01, unassigned=0.01, silent=0.01, not_ready=0.5, validation=2.0)
 
 
 @pytest.fixture
-def desk() -> Iterator[SecretDesk]:
-    """A desk that hands out secrets."""
-    made = SecretDesk()
+def secret_endpoint() -> Iterator[SecretEndpoint]:
+    """Headgate's secret endpoint, without the rest of Headgate."""
+    made = SecretEndpoint()
     yield made
     made.close()
 
 
 @pytest.fixture
-def double(desk: SecretDesk) -> Iterator[ConnectDouble]:
+def double(secret_endpoint: SecretEndpoint) -> Iterator[ConnectDouble]:
     """A running double."""
-    made = ConnectDouble(headgate_url=desk.url, service_credential=desk.credential, delays=QUICK).start()
+    made = ConnectDouble(
+        headgate_url=secret_endpoint.url, service_credential=secret_endpoint.credential, delays=QUICK
+    ).start()
     yield made
     made.stop()
 
@@ -36,7 +38,7 @@ def connect(double: ConnectDouble) -> Iterator[ConnectView]:
 
 
 @pytest.fixture
-def sink(desk: SecretDesk) -> dict[str, str]:
+def sink(secret_endpoint: SecretEndpoint) -> dict[str, str]:
     """The configuration of a sink."""
     return {
         "name": "sink-1",
@@ -44,5 +46,5 @@ def sink(desk: SecretDesk) -> dict[str, str]:
         "topics": "orders",
         "connection.url": "jdbc:mysql://127.0.0.1:1/shop",
         "connection.username": "app",
-        "connection.password": desk.reference("password", "s3cret"),
+        "connection.password": secret_endpoint.reference("password", "s3cret"),
     }

@@ -2,7 +2,7 @@
 
 from infra.local.doubles.connect import ConnectDouble
 from infra.local.doubles.connect_plugins import JDBC, POSTGRES_SOURCE
-from tests.support.doubles import ConnectView, SecretDesk
+from tests.support.doubles import ConnectView, SecretEndpoint
 from tests.support.waiting import eventually
 
 Config = dict[str, str]
@@ -12,7 +12,7 @@ def test_a_put_of_an_unchanged_configuration_is_counted_as_a_start(
     double: ConnectDouble, connect: ConnectView, sink: Config
 ) -> None:
     connect.create(sink, state="RUNNING")
-    connect.reach("sink-1", "RUNNING", "RUNNING")
+    connect.wait_for_states("sink-1", "RUNNING", "RUNNING")
     assert double.starts("sink-1") == 1
     connect.call("PUT", "/connectors/sink-1/config", sink)
     eventually(lambda: double.starts("sink-1"), lambda starts: starts == 2)
@@ -40,13 +40,13 @@ def test_thousands_of_connectors_can_be_preloaded_and_listed(double: ConnectDoub
 
 def test_a_killed_worker_comes_back_with_what_it_had(double: ConnectDouble, connect: ConnectView, sink: Config) -> None:
     connect.create(sink, state="RUNNING")
-    connect.reach("sink-1", "RUNNING", "RUNNING")
+    connect.wait_for_states("sink-1", "RUNNING", "RUNNING")
     double.crash()
     double.boot()
     starting = connect.call("GET", "/connectors/sink-1")
     assert (starting.status_code, starting.headers["Content-Type"][:9]) == (404, "text/html")
     eventually(lambda: connect.call("GET", "/health").status_code, lambda status: status == 200)
-    connect.reach("sink-1", "RUNNING", "RUNNING")
+    connect.wait_for_states("sink-1", "RUNNING", "RUNNING")
 
 
 def test_a_connector_can_vanish_behind_the_control_planes_back(
@@ -65,9 +65,9 @@ def test_stopping_twice_is_as_good_as_once(double: ConnectDouble) -> None:
 
 
 def test_a_secret_is_asked_for_with_the_service_credential(
-    connect: ConnectView, desk: SecretDesk, sink: Config
+    connect: ConnectView, secret_endpoint: SecretEndpoint, sink: Config
 ) -> None:
-    desk.credential = "another"
+    secret_endpoint.credential = "another"
     answer = connect.create(sink)
     assert answer.status_code == 500
     assert "s3cret" not in answer.text

@@ -130,31 +130,31 @@ def test_a_failed_task_shows_its_planted_trace_until_a_restart(
     double: ConnectDouble, connect: ConnectView, sink: Config
 ) -> None:
     connect.create(sink, state="RUNNING")
-    connect.reach("sink-1", "RUNNING", "RUNNING")
+    connect.wait_for_states("sink-1", "RUNNING", "RUNNING")
     hostile = 'org.example.Failure: password "s3cret" refused\n\tat <script>alert(1)</script>'
     double.fail_task("sink-1", hostile)
-    connect.reach("sink-1", "RUNNING", "FAILED")
+    connect.wait_for_states("sink-1", "RUNNING", "FAILED")
     assert connect.trace("sink-1") == hostile
     connect.call("POST", "/connectors/sink-1/restart?includeTasks=true&onlyFailed=true")
-    connect.reach("sink-1", "RUNNING", "RUNNING")
+    connect.wait_for_states("sink-1", "RUNNING", "RUNNING")
 
 
 def test_a_task_can_fail_again_after_restarts(double: ConnectDouble, connect: ConnectView, sink: Config) -> None:
     connect.create(sink, state="RUNNING")
-    connect.reach("sink-1", "RUNNING", "RUNNING")
+    connect.wait_for_states("sink-1", "RUNNING", "RUNNING")
     double.fail_task("sink-1", "first", failing_restarts=1)
     connect.call("POST", "/connectors/sink-1/tasks/0/restart")
     eventually(lambda: double.failing_restarts_left("sink-1"), lambda left: left == 0)
-    connect.reach("sink-1", "RUNNING", "FAILED")
+    connect.wait_for_states("sink-1", "RUNNING", "FAILED")
     connect.call("POST", "/connectors/sink-1/tasks/0/restart")
-    connect.reach("sink-1", "RUNNING", "RUNNING")
+    connect.wait_for_states("sink-1", "RUNNING", "RUNNING")
 
 
 def test_a_state_can_be_written_straight_into_the_status(
     double: ConnectDouble, connect: ConnectView, sink: Config
 ) -> None:
     connect.create(sink)
-    connect.reach("sink-1", "STOPPED")
+    connect.wait_for_states("sink-1", "STOPPED")
     double.show("sink-1", "UNASSIGNED")
     double.show("sink-1", "RESTARTING", task=0)
     assert connect.states("sink-1") == ("UNASSIGNED", ["RESTARTING"])

@@ -1,8 +1,8 @@
 """moto's transactions without a copy of every row.
 
-To be able to take a transaction back, moto copies the whole table for each of its writes: with a few hundred rows that
-is most of what a test costs. Here no row is changed in place, an update replaces it, so that a copy of a table may
-share its rows with the table.
+To be able to roll back a transaction, moto copies the whole table for each of its writes: with a few hundred rows this
+takes most of the time of a test. Here an update replaces a row instead of changing it in place, so that a copy of a
+table can share its rows with the table.
 """
 
 import copy
@@ -16,7 +16,7 @@ _update_item = DynamoDBBackend.update_item
 
 
 def row_copies(rows: Any) -> Any:
-    """A table's rows as they are now, by their keys: the rows are shared, the order in which they lie is not."""
+    """A copy of the mapping from keys to rows. The rows themselves are shared."""
     copied = copy.copy(rows)
     for key, found in rows.items():
         if not isinstance(found, Item):
@@ -44,6 +44,6 @@ def _update(backend: DynamoDBBackend, table_name: str, key: dict[str, Any], *oth
 
 
 def share_rows() -> None:
-    """From now on, in this process. moto has no other way in, and its types do not know that it is entered here."""
+    """Patches moto in this process: it has no hook for this, and its types do not allow for the patch."""
     Table.__deepcopy__ = _copied  # type: ignore[attr-defined]
     DynamoDBBackend.update_item = _update  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""Random secrets are given to a running Headgate by every door; everything goes wrong; then everything is searched."""
+"""Random secrets are sent to a Headgate in every possible way, many failures follow, then all output is searched."""
 
 import base64
 import json
@@ -14,15 +14,15 @@ from urllib.parse import quote
 import pytest
 
 from infra.local.doubles.connect_faults import FaultEffect
-from tests.support.leaks import Exhibit, Leak, leaks
-from tests.support.output_recorder import OutputRecorder, canary, start_cage
+from tests.support.leaks import CapturedOutput, Leak, find_leaks
+from tests.support.output_recorder import OutputRecorder, start_recorder, unique_secret
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.thorough
 
 Json = dict[str, Any]
-LEGAL: tuple[tuple[str, str, str], ...] = (
-    # secret, channel, beginning of the place
+ALLOWED: tuple[tuple[str, str, str], ...] = (
+    # secret, channel, start of the location
     ("session token", "response headers", "POST /api/v1/auth/login"),
     ("source password", "response body", "GET /internal/secrets/"),
     ("destination password", "response body", "GET /internal/secrets/"),
@@ -32,31 +32,31 @@ LEGAL: tuple[tuple[str, str, str], ...] = (
     ("master key", "state folder", "master-key"),
     ("service credential", "state folder", "service-credential"),
 )
-"""The only places where a secret may be seen. The requests that bring it are not recorded."""
+"""The only outputs that may contain a secret. Requests with secrets are not recorded."""
 
 
-def illegal(found: list[Leak]) -> list[Leak]:
-    """Those that are not where they may be."""
+def forbidden(found: list[Leak]) -> list[Leak]:
+    """Leaks that are not allowed."""
     return [
         leak
         for leak in found
         if not any(
-            (leak.secret, leak.channel) == (secret, channel) and leak.place.startswith(place)
-            for secret, channel, place in LEGAL
+            (leak.secret, leak.channel) == (secret, channel) and leak.location.startswith(location)
+            for secret, channel, location in ALLOWED
         )
     ]
 
 
 @pytest.fixture(scope="module")
 def recorder() -> Iterator[OutputRecorder]:
-    """A Headgate to which every kind of secret was given, and to which everything bad has happened."""
-    state = Path(tempfile.mkdtemp(prefix="headgate-canaries-"))
+    """A Headgate that has got every kind of secret and has had many failures."""
+    state = Path(tempfile.mkdtemp(prefix="headgate-leaks-"))
     with ExitStack() as ends:
         ends.callback(shutil.rmtree, state, ignore_errors=True)
-        built = start_cage(state, ends)
-        _live(built)
-        _suffer(built)
-        yield built
+        recorder = start_recorder(state, ends)
+        _do_the_main_job(recorder)
+        _cause_failures(recorder)
+        yield recorder
 
 
 def _database(recorder: OutputRecorder, name: str, password: str) -> Json:
@@ -72,76 +72,80 @@ def _database(recorder: OutputRecorder, name: str, password: str) -> Json:
     return {"name": name, "provider": "postgresql", "config": where, "credentials": {"password": password}}
 
 
-def _live(recorder: OutputRecorder) -> None:
-    """The main job, as people do it."""
-    given = recorder.secrets
-    source = _database(recorder, "shop_source", given["source password"])
-    source["credentials"]["ca_certificate"] = given["CA certificate"]
-    stored = recorder.made("/sources", source)
+def _do_the_main_job(recorder: OutputRecorder) -> None:
+    """The main job, as a user does it."""
+    secrets = recorder.secrets
+    source = _database(recorder, "shop_source", secrets["source password"])
+    source["credentials"]["ca_certificate"] = secrets["CA certificate"]
+    stored = recorder.post_ok("/sources", source)
     recorder.ids["source"] = stored["id"]
-    stored = recorder.made("/destinations", _database(recorder, "shop_target", given["destination password"]))
+    stored = recorder.post_ok("/destinations", _database(recorder, "shop_target", secrets["destination password"]))
     recorder.ids["destination"] = stored["id"]
     kafka = {
         "name": "secured", "bootstrap_servers": recorder.doubles.kafka, "security_protocol": "SASL_PLAINTEXT",
-        "sasl_mechanism": "PLAIN", "username": "u", "credentials": {"password": given["Kafka password"]},
+        "sasl_mechanism": "PLAIN", "username": "u", "credentials": {"password": secrets["Kafka password"]},
     }  # fmt: skip
-    recorder.made("/stream/clusters", kafka)
-    stream = recorder.made("/stream/clusters", {"name": "s", "bootstrap_servers": recorder.doubles.kafka})["id"]
+    recorder.post_ok("/stream/clusters", kafka)
+    stream = recorder.post_ok("/stream/clusters", {"name": "s", "bootstrap_servers": recorder.doubles.kafka})["id"]
     connect = {
         "name": "c", "base_url": recorder.doubles.connect, "stream_cluster_id": stream, "username": "u",
-        "credentials": {"password": given["Connect password"]},
+        "credentials": {"password": secrets["Connect password"]},
     }  # fmt: skip
-    recorder.ids["connect"] = recorder.made("/connect/clusters", connect)["id"]
-    # The certificate is no certificate: what needs one fails, and then the source goes on without it.
+    recorder.ids["connect"] = recorder.post_ok("/connect/clusters", connect)["id"]
+    # The secret is no valid certificate: this test fails. The next source has none.
     recorder.call("POST", f"/sources/{recorder.ids['source']}/test")
-    plain = {**source, "name": "plain", "credentials": {"password": given["source password"]}}
-    recorder.ids["plain source"] = recorder.made("/sources", plain)["id"]
-    job = recorder.made(f"/sources/{recorder.ids['plain source']}/discover", None, 202)
+    plain = {**source, "name": "plain", "credentials": {"password": secrets["source password"]}}
+    recorder.ids["plain source"] = recorder.post_ok("/sources", plain)["id"]
+    job = recorder.post_ok(f"/sources/{recorder.ids['plain source']}/discover", None, 202)
     eventually(lambda: recorder.call("GET", f"/jobs/{job['id']}").json()["status"], lambda seen: seen == "COMPLETED")
     body = {
         "name": "p", "source_id": recorder.ids["plain source"], "stream_cluster_id": stream,
         "connect_cluster_id": recorder.ids["connect"], "topic_prefix": "p",
         "tables": [{"schema_name": "shop", "table_name": "orders"}],
     }  # fmt: skip
-    recorder.made("/pipelines/preview", body, 200)
-    pipeline = recorder.made("/pipelines", body)["id"]
+    recorder.post_ok("/pipelines/preview", body, 200)
+    pipeline = recorder.post_ok("/pipelines", body)["id"]
     recorder.ids["pipeline"] = pipeline
-    recorder.made(f"/pipelines/{pipeline}/deploy", None, 200)
+    recorder.post_ok(f"/pipelines/{pipeline}/deploy", None, 200)
     recorder.doubles.kafka_double.state.create_topic("p.shop.orders")
     mapping = {"topic": "p.shop.orders", "schema_name": "shop", "table_name": "orders"}
     delivery = {"pipeline_id": pipeline, "name": "d", "mappings": [mapping]}
     where = f"/destinations/{recorder.ids['destination']}"
-    recorder.made(f"{where}/preview", delivery, 200)
-    recorder.ids["delivery"] = recorder.made(f"{where}/deploy", delivery)["id"]
-    recorder.order(do="fire", schedule="dispatch")
-    answered = {"Idempotency-Key": "canary-key-1"}
-    recorder.secrets["kept answer"] = canary("i")
-    noted = {"name": "noted", "description": recorder.secrets["kept answer"], **_without_name(source)}
+    recorder.post_ok(f"{where}/preview", delivery, 200)
+    recorder.ids["delivery"] = recorder.post_ok(f"{where}/deploy", delivery)["id"]
+    recorder.run_command("fire", schedule="dispatch")
+    repeated = {"Idempotency-Key": "leak-test-key-1"}
+    recorder.secrets["stored response"] = unique_secret("i")
+    described = {"name": "described", "description": recorder.secrets["stored response"], **_without_name(source)}
     for _ in range(2):
-        assert recorder.call("POST", "/sources", noted, headers=answered).status_code == 201
+        assert recorder.call("POST", "/sources", described, headers=repeated).status_code == 201
 
 
 def _without_name(body: Json) -> Json:
     return {key: value for key, value in body.items() if key != "name"}
 
 
-def _suffer(recorder: OutputRecorder) -> None:
-    """What goes wrong for people, and what enemies try."""
-    given, ids = recorder.secrets, recorder.ids
-    wrong = {"credentials": {"password": given["wrong password"]}}
+def _cause_failures(recorder: OutputRecorder) -> None:
+    """Failures that happen to users, and requests of attackers."""
+    secrets, ids = recorder.secrets, recorder.ids
+    wrong = {"credentials": {"password": secrets["wrong password"]}}
     body = {**_shown(recorder, f"/sources/{ids['plain source']}"), "name": "wrong", **wrong}
-    refused = recorder.made("/sources", body)["id"]
-    assert recorder.made(f"/sources/{refused}/test", None, 200)["success"] is False
-    assert recorder.made("/destinations/test-connection", _without_name(body), 200)["success"] is False
-    recorder.made("/destinations", body)
-    recorder.call("POST", "/auth/login", {"email": "admin@headgate.local", "password": given["wrong password"]})
-    recorder.call("GET", "/internal/secrets/x", headers={"Authorization": f"Bearer {_ascii(given['wrong password'])}"})
-    recorder.call("GET", "/sources", headers={"Cookie": f"headgate_session=x.{given['wrong password'].encode().hex()}"})
-    _hand_out_secrets(recorder)
+    refused = recorder.post_ok("/sources", body)["id"]
+    assert recorder.post_ok(f"/sources/{refused}/test", None, 200)["success"] is False
+    assert recorder.post_ok("/destinations/test-connection", _without_name(body), 200)["success"] is False
+    recorder.post_ok("/destinations", body)
+    recorder.call("POST", "/auth/login", {"email": "admin@headgate.local", "password": secrets["wrong password"]})
+    recorder.call(
+        "GET", "/internal/secrets/x", headers={"Authorization": f"Bearer {_ascii(secrets['wrong password'])}"}
+    )
+    recorder.call(
+        "GET", "/sources", headers={"Cookie": f"headgate_session=x.{secrets['wrong password'].encode().hex()}"}
+    )
+    _read_secrets_as_connect(recorder)
     for secret in ("source password", "wrong password"):
-        _send_malformed(recorder, given[secret])
+        _send_malformed(recorder, secrets[secret])
     _break_connect(recorder)
-    recorder.order(do="spoil", id=ids["source"], text=json.dumps({"password": given["source password"]}))
+    recorder.run_command("corrupt", id=ids["source"], text=json.dumps({"password": secrets["source password"]}))
     assert recorder.call("GET", f"/sources/{ids['source']}").status_code == 500
     assert recorder.call("GET", "/sources").status_code == 500
     for path in ("/audit", "/pipelines", f"/pipelines/{ids['pipeline']}", "/deliveries", "/connect/clusters"):
@@ -151,7 +155,7 @@ def _suffer(recorder: OutputRecorder) -> None:
 
 
 def _ascii(text: str) -> str:
-    """What a header can carry of it: two windows and more."""
+    """The ASCII characters of the text, since a header can have no others; still longer than two windows."""
     return text.encode("ascii", "ignore").decode()
 
 
@@ -160,21 +164,21 @@ def _shown(recorder: OutputRecorder, path: str) -> Json:
     return {name: shown[name] for name in ("name", "provider", "config")}
 
 
-def _hand_out_secrets(recorder: OutputRecorder) -> None:
-    """To Connect's plug-in, and to nobody else."""
+def _read_secrets_as_connect(recorder: OutputRecorder) -> None:
+    """With the service credential, which is the only one that may."""
     references = [
         json.dumps(recorder.doubles.connect_double.config_of(name)) for name in recorder.doubles.connect_double.names()
     ]
     uuids = {text.partition("${headgate:")[2].partition(":")[0] for text in references} - {""}
     assert len(uuids) == 2
     for uuid in uuids:
-        trusted = {"Authorization": f"Bearer {recorder.credential}"}
-        assert recorder.call("GET", f"/internal/secrets/{uuid}", headers=trusted).status_code == 200
+        authorized = {"Authorization": f"Bearer {recorder.credential}"}
+        assert recorder.call("GET", f"/internal/secrets/{uuid}", headers=authorized).status_code == 200
         assert recorder.call("GET", f"/internal/secrets/{uuid}").status_code == 403
 
 
 def _send_malformed(recorder: OutputRecorder, secret: str) -> None:
-    """Every way in which a secret can stand in a request that is refused."""
+    """Secrets in every part of requests that are refused."""
     fields = {
         "/sources": ("password", "ca_certificate"), "/destinations/test-connection": ("password", "ca_certificate"),
         "/destinations": ("password", "ca_certificate"), "/stream/clusters": ("password",),
@@ -211,8 +215,8 @@ def _send_malformed(recorder: OutputRecorder, secret: str) -> None:
 
 
 def _break_connect(recorder: OutputRecorder) -> None:
-    """Connect refuses, falls silent, and tells the secret in its traces."""
-    given, double, pipeline = (
+    """Connect refuses, does not respond, and puts secrets into its traces."""
+    secrets, double, pipeline = (
         recorder.secrets,
         recorder.doubles.connect_double,
         f"/pipelines/{recorder.ids['pipeline']}",
@@ -222,37 +226,44 @@ def _break_connect(recorder: OutputRecorder) -> None:
         recorder.call("POST", f"{pipeline}/restart")
     double.faults.clear()
     trace = (
-        f"org.postgresql.util.PSQLException: FATAL: password authentication failed: {given['source password']}\n"
-        f"\tat jdbc:postgresql://h/db?password={given['destination password']}&user=u\n{given['service credential']}"
+        f"org.postgresql.util.PSQLException: FATAL: password authentication failed: {secrets['source password']}\n"
+        f"\tat jdbc:postgresql://h/db?password={secrets['destination password']}&user=u\n"
+        f"{secrets['service credential']}"
     )
     for name in double.names():
         double.fail_task(name, trace)
     for path in (f"{pipeline}/status", f"/deliveries/{recorder.ids['delivery']}/status"):
         assert recorder.call("GET", path).json()["observed_state"] in ("DEGRADED", "FAILED")
-    recorder.order(do="fire", schedule="dispatch")
+    recorder.run_command("fire", schedule="dispatch")
     eventually(
         lambda: recorder.call("GET", pipeline).json()["observed_state"], lambda seen: seen in ("DEGRADED", "FAILED")
     )
 
 
-def test_no_secret_is_anywhere_but_where_it_belongs(recorder: OutputRecorder) -> None:
-    kept = {name: secret for name, secret in recorder.secrets.items() if name != "kept answer"}
-    assert [str(leak) for leak in illegal(leaks(kept, recorder.everything())) if not _spoiled(recorder, leak)] == []
+def test_no_secret_is_in_any_output_where_it_is_not_allowed(recorder: OutputRecorder) -> None:
+    searched = {name: secret for name, secret in recorder.secrets.items() if name != "stored response"}
+    assert [
+        str(leak)
+        for leak in forbidden(find_leaks(searched, recorder.everything()))
+        if not _in_the_corrupted_row(recorder, leak)
+    ] == []
 
 
-def _spoiled(recorder: OutputRecorder, leak: Leak) -> bool:
-    """The row that the test itself had spoiled, to see what an unexpected exception tells."""
-    return (leak.secret, leak.channel, leak.place) == ("source password", "table", "headgate-sources")
+def _in_the_corrupted_row(recorder: OutputRecorder, leak: Leak) -> bool:
+    """Whether this is the row that the test itself has corrupted to cause an unexpected exception."""
+    return (leak.secret, leak.channel, leak.location) == ("source password", "table", "headgate-sources")
 
 
-def test_only_one_row_was_spoiled_by_the_test(recorder: OutputRecorder) -> None:
-    found = [exhibit for exhibit in recorder.everything() if exhibit.channel == "table" and "-sources" in exhibit.place]
-    assert [len(leaks({"source password": recorder.secrets["source password"]}, [one])) for one in found].count(1) == 1
+def test_only_one_row_was_corrupted_by_the_test(recorder: OutputRecorder) -> None:
+    found = [output for output in recorder.everything() if output.channel == "table" and "-sources" in output.location]
+    assert [len(find_leaks({"source password": recorder.secrets["source password"]}, [one])) for one in found].count(
+        1
+    ) == 1
 
 
-def test_each_secret_was_seen_where_it_belongs(recorder: OutputRecorder) -> None:
-    """Otherwise nothing was given, or nothing was recorded, and finding nothing would mean nothing."""
-    seen = {(leak.secret, leak.channel) for leak in leaks(recorder.secrets, recorder.everything())}
+def test_each_secret_is_found_where_it_is_allowed(recorder: OutputRecorder) -> None:
+    """Otherwise the search would prove nothing: no secret was sent, or no output was recorded."""
+    seen = {(leak.secret, leak.channel) for leak in find_leaks(recorder.secrets, recorder.everything())}
     assert {
         ("session token", "response headers"),
         ("source password", "response body"),
@@ -262,18 +273,18 @@ def test_each_secret_was_seen_where_it_belongs(recorder: OutputRecorder) -> None
     } <= seen
 
 
-def test_an_answer_kept_for_a_repeated_request_is_sealed(recorder: OutputRecorder) -> None:
-    rows = [one for one in recorder.everything() if (one.channel, one.place) == ("table", "headgate-idempotency")]
+def test_a_response_stored_for_a_repeated_request_is_sealed(recorder: OutputRecorder) -> None:
+    rows = [one for one in recorder.everything() if (one.channel, one.location) == ("table", "headgate-idempotency")]
     assert rows
-    assert leaks({"kept answer": recorder.secrets["kept answer"]}, rows) == []
+    assert find_leaks({"stored response": recorder.secrets["kept answer"]}, rows) == []
 
 
-def test_files_that_hold_secrets_are_their_owners_alone(recorder: OutputRecorder) -> None:
+def test_files_with_secrets_can_be_read_by_their_owner_only(recorder: OutputRecorder) -> None:
     for name in ("master-key", "service-credential"):
         assert stat.S_IMODE((recorder.state / name).stat().st_mode) == 0o600
 
 
-def test_the_log_has_a_line_for_every_failure_that_nobody_foresaw(recorder: OutputRecorder) -> None:
+def test_the_log_has_a_line_for_every_unexpected_failure(recorder: OutputRecorder) -> None:
     lines = [line for line in recorder.log.read_text().splitlines() if "unexpected failure" in line]
     assert len(lines) >= 2
     assert all("ValidationError" in line for line in lines)
@@ -283,20 +294,20 @@ def test_the_log_has_a_line_for_every_failure_that_nobody_foresaw(recorder: Outp
     "channel", ["log", "table", "queue", "connector", "response body", "response headers", "state folder"]
 )
 def test_a_leak_planted_on_purpose_is_found(recorder: OutputRecorder, channel: str) -> None:
-    planted = canary("p")
-    known = len(recorder.exhibits)
+    planted = unique_secret("p")
+    recorded = len(recorder.outputs)
     match channel:
         case "log":
-            recorder.order(do="print", text=f"password={planted}")
+            recorder.run_command("print", text=f"password={planted}")
         case "table":
-            recorder.order(do="spoil", id=recorder.ids["source"], text=json.dumps({"x": planted}))
+            recorder.run_command("corrupt", id=recorder.ids["source"], text=json.dumps({"x": planted}))
         case "queue":
-            recorder.order(do="send", text=planted)
+            recorder.run_command("send", text=planted)
         case "connector":
             recorder.doubles.connect_double.preload(["planted"], config={"database.password": planted})
         case "response body":
             recorder.call("POST", "/connect/clusters/x", {"name": "x"})
-            recorder.made(
+            recorder.post_ok(
                 "/sources",
                 {
                     **_shown(recorder, f"/sources/{recorder.ids['plain source']}"),
@@ -310,9 +321,9 @@ def test_a_leak_planted_on_purpose_is_found(recorder: OutputRecorder, channel: s
         case "state folder":
             (recorder.state / "planted").write_text(planted)
     searched = {"planted": _header_safe(planted) if channel == "response headers" else planted}
-    found = leaks(searched, recorder.everything())
+    found = find_leaks(searched, recorder.everything())
     assert channel in {leak.channel for leak in found}
-    del recorder.exhibits[known:]
+    del recorder.outputs[recorded:]
 
 
 def _header_safe(text: str) -> str:
@@ -321,17 +332,17 @@ def _header_safe(text: str) -> str:
 
 @pytest.mark.parametrize("offset", range(3))
 def test_a_secret_in_any_dress_is_found(offset: int) -> None:
-    secret = canary("x")
+    secret = unique_secret("x")
     text = b"a" * offset + secret.encode() + b"after"
     for dressed in (
         text, base64.b64encode(text), base64.urlsafe_b64encode(text), text.hex().encode(), quote(text).encode(),
         json.dumps(secret).encode(), json.dumps(json.dumps(secret)).encode(), secret.encode()[3:16],
     ):  # fmt: skip
-        assert leaks({"secret": secret}, [Exhibit("log", "l", b"before " + dressed)]), dressed
+        assert find_leaks({"secret": secret}, [CapturedOutput("log", "l", b"before " + dressed)]), dressed
 
 
 def test_what_is_no_secret_is_not_found() -> None:
-    secret = canary("x")
+    secret = unique_secret("x")
     # Spaces between: one more letter could by chance be the secret's next one.
-    other = " ".join((canary("x"), secret[:11], base64.b64encode(secret[:8].encode()).decode()))
-    assert leaks({"secret": secret}, [Exhibit("log", "l", other.encode())]) == []
+    other = " ".join((unique_secret("x"), secret[:11], base64.b64encode(secret[:8].encode()).decode()))
+    assert find_leaks({"secret": secret}, [CapturedOutput("log", "l", other.encode())]) == []

@@ -1,4 +1,4 @@
-"""An HTTP proxy in front of one server that can hold a request, or its answer, while a test ends the client."""
+"""An HTTP proxy that can pause a request, or its response, while a test kills the client."""
 
 import http.client
 import threading
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
-PATIENCE_SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0
 HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class ProxiedRequest:
     """A request that the proxy received."""
 
     method: str
@@ -21,52 +21,52 @@ class Seen:
 
 
 @dataclass(kw_only=True)
-class Hold:
-    """Holds the first request that matches: before it reaches the server, or (`after`) when it has answered."""
+class Pause:
+    """Pauses the first request that matches: before it reaches the server, or (`after`) once the server responded."""
 
-    matches: Callable[[Seen], bool]
+    matches: Callable[[ProxiedRequest], bool]
     after: bool
     _reached: threading.Event = field(default_factory=threading.Event)
     _dropped: threading.Event = field(default_factory=threading.Event)
 
     def wait(self) -> None:
-        """Until it holds a request."""
-        assert self._reached.wait(PATIENCE_SECONDS), "no such request came"
+        """Wait until a request is paused."""
+        assert self._reached.wait(TIMEOUT_SECONDS), "no such request came"
 
     def drop(self) -> None:
-        """Close the connection of that request, without an answer."""
+        """Close the connection of the paused request, without a response."""
         self._dropped.set()
 
-    def take(self, seen: Seen) -> bool:
-        """Whether this is the request to hold."""
-        return not self._reached.is_set() and self.matches(seen)
+    def applies_to(self, request: ProxiedRequest) -> bool:
+        """Whether this is the request to pause."""
+        return not self._reached.is_set() and self.matches(request)
 
-    def keep(self) -> None:
-        """Hold on until `drop`."""
+    def block(self) -> None:
+        """Wait until `drop`."""
         self._reached.set()
-        self._dropped.wait(PATIENCE_SECONDS)
+        self._dropped.wait(TIMEOUT_SECONDS)
 
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that was killed in the middle of something is what this is for."""
+        """Ignored: tests kill clients in the middle of a request."""
 
 
-class HoldingProxy:
-    """Forwards every request, on 127.0.0.1, except one that it holds."""
+class PausingProxy:
+    """Forwards every request, on 127.0.0.1, except the one that it pauses."""
 
     def __init__(self, upstream: str) -> None:
-        self._place = urlsplit(upstream).netloc
-        self._hold: Hold | None = None
+        self._netloc = urlsplit(upstream).netloc
+        self._pause: Pause | None = None
         proxy = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def handle_any(self) -> None:
-                proxy._answer(self)
+                proxy._respond(self)
 
             do_GET = do_POST = do_PUT = do_DELETE = handle_any
 
@@ -78,30 +78,30 @@ class HoldingProxy:
 
     @property
     def url(self) -> str:
-        """Where clients find it."""
+        """The URL for clients."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
-    def hold(self, matches: Callable[[Seen], bool], *, after: bool) -> Hold:
-        """Hold the next request that matches; see `Hold`. The hold before this one is over."""
-        self._hold = Hold(matches=matches, after=after)
-        return self._hold
+    def pause(self, matches: Callable[[ProxiedRequest], bool], *, after: bool) -> Pause:
+        """Pause the next request that matches; see `Pause`. It replaces an earlier pause."""
+        self._pause = Pause(matches=matches, after=after)
+        return self._pause
 
     def close(self) -> None:
-        """Take no more connections."""
+        """Stop listening."""
         self._server.shutdown()
         self._server.server_close()
 
-    def _answer(self, call: BaseHTTPRequestHandler) -> None:
+    def _respond(self, call: BaseHTTPRequestHandler) -> None:
         body = call.rfile.read(int(call.headers.get("Content-Length") or 0))
-        seen = Seen(method=call.command, path=call.path, body=body)
-        hold = self._hold if self._hold and self._hold.take(seen) else None
-        if hold and not hold.after:
-            hold.keep()
+        seen = ProxiedRequest(method=call.command, path=call.path, body=body)
+        pause = self._pause if self._pause and self._pause.applies_to(seen) else None
+        if pause and not pause.after:
+            pause.block()
             call.close_connection = True
             return
         status, headers, content = self._forward(call, body)
-        if hold:
-            hold.keep()
+        if pause:
+            pause.block()
             call.close_connection = True
             return
         call.send_response(status)
@@ -114,11 +114,11 @@ class HoldingProxy:
         call.wfile.write(content)
 
     def _forward(self, call: BaseHTTPRequestHandler, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
-        server = http.client.HTTPConnection(self._place, timeout=PATIENCE_SECONDS)
+        server = http.client.HTTPConnection(self._netloc, timeout=TIMEOUT_SECONDS)
         try:
             headers = {name: value for name, value in call.headers.items() if name.lower() not in HOP_BY_HOP}
             server.request(call.command, call.path, body=body or None, headers=headers)
-            answer = server.getresponse()
-            return answer.status, answer.getheaders(), answer.read()
+            response = server.getresponse()
+            return response.status, response.getheaders(), response.read()
         finally:
             server.close()

@@ -1,36 +1,36 @@
-"""Awkward tables from PostgreSQL to PostgreSQL: in the end the target equals the source, row by row, as text."""
+"""Unusual tables from PostgreSQL to PostgreSQL: after all changes the target equals the source, row by row, as text."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 
-from tests.e2e.awkward import SOURCE_SCHEMA, TABLES, Awkward
-from tests.support.real_headgate import Json, Place, RealHeadgate
+from tests.e2e.unusual_tables import SOURCE_SCHEMA, TABLES, UnusualTable
+from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
-MADE_SCHEMA = "Ziel made"
+EXISTING_SCHEMA = "Ziel vorhanden"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Moved:
-    """One pipeline over all awkward tables, delivered into tables of the sink's making and into tables made before."""
+class Replication:
+    """One pipeline of all unusual tables, delivered into tables that the sink creates and into tables that exist."""
 
     headgate: RealHeadgate
-    source: Place
-    target: Place
+    source: RealDatabase
+    target: RealDatabase
     pipeline: Json
     deliveries: dict[str, Json]
 
-    def differing(self, schema: str, tables: tuple[Awkward, ...]) -> dict[str, str]:
-        """Tables whose content is not that of the source, with what was seen."""
+    def differing(self, schema: str, tables: tuple[UnusualTable, ...]) -> dict[str, str]:
+        """Tables whose content differs from the source, with the difference."""
         found = {}
         for table in tables:
-            there = self.target.content(schema, table.name, table.columns)
-            here = self.source.content(SOURCE_SCHEMA, table.name, table.columns)
-            if there != here:
-                found[table.name] = _difference(here, there)
+            target_values = self.target.content(schema, table.name, table.columns)
+            source_values = self.source.content(SOURCE_SCHEMA, table.name, table.columns)
+            if target_values != source_values:
+                found[table.name] = _difference(source_values, target_values)
         return found
 
     def health(self) -> dict[str, str]:
@@ -41,23 +41,25 @@ class Moved:
         return {name: self.headgate.get(path)["observed_state"] for name, path in paths.items()}
 
 
-def _difference(here: list[str] | str, there: list[str] | str) -> str:
-    if isinstance(here, str) or isinstance(there, str):
-        return str(there)[:200]
-    missing, more = [x for x in here if x not in set(there)], [x for x in there if x not in set(here)]
-    return f"{len(here)} rows, {len(there)} arrived; lacks {str(missing[:2])[:300]}; has {str(more[:2])[:300]}"
+def _difference(source_values: list[str] | str, target_values: list[str] | str) -> str:
+    if isinstance(source_values, str) or isinstance(target_values, str):
+        return str(target_values)[:200]
+    missing = [row for row in source_values if row not in set(target_values)]
+    unexpected = [row for row in target_values if row not in set(source_values)]
+    counts = f"{len(source_values)} rows in the source, {len(target_values)} in the target"
+    return f"{counts}; missing {str(missing[:2])[:300]}; unexpected {str(unexpected[:2])[:300]}"
 
 
 @pytest.fixture(scope="module")
-def moved(headgate: RealHeadgate) -> Iterator[Moved]:
-    source, target = headgate.database("awkward"), headgate.database("ziel")
+def replication(headgate: RealHeadgate) -> Iterator[Replication]:
+    source, target = headgate.database("unusual"), headgate.database("ziel")
     source.run(f'CREATE SCHEMA "{SOURCE_SCHEMA}" AUTHORIZATION {{role}}')
-    target.run(f'CREATE SCHEMA "{MADE_SCHEMA}" AUTHORIZATION {{role}}')
+    target.run(f'CREATE SCHEMA "{EXISTING_SCHEMA}" AUTHORIZATION {{role}}')
     for table in TABLES:
         source.run(*table.create(SOURCE_SCHEMA))
-        target.run(*(statement.replace("PARTITION BY RANGE (at)", "") for statement in table.create(MADE_SCHEMA)))
+        target.run(*(statement.replace("PARTITION BY RANGE (at)", "") for statement in table.create(EXISTING_SCHEMA)))
         for part, (since, to) in enumerate((("2026-01-01", "2026-07-01"), ("2026-07-01", "2027-01-01"))):
-            if "PARTITION BY" in table.made_by:
+            if "PARTITION BY" in table.create_statement:
                 bounds = f"FOR VALUES FROM ('{since}') TO ('{to}')"
                 source.run(
                     *table.statements(
@@ -81,10 +83,10 @@ def moved(headgate: RealHeadgate) -> Iterator[Moved]:
     keyless = {topics[table.name]: table.name for table in TABLES if table.keyless}
     deliveries = {
         "auto": headgate.deliver(destination, headgate.delivery_body(pipeline, keyed)),
-        "made": headgate.deliver(destination, headgate.delivery_body(pipeline, keyed, MADE_SCHEMA)),
+        "existing": headgate.deliver(destination, headgate.delivery_body(pipeline, keyed, EXISTING_SCHEMA)),
         "inserted": headgate.deliver(destination, headgate.delivery_body(pipeline, keyless, write_mode="insert")),
     }
-    yield Moved(headgate=headgate, source=source, target=target, pipeline=pipeline, deliveries=deliveries)
+    yield Replication(headgate=headgate, source=source, target=target, pipeline=pipeline, deliveries=deliveries)
     for delivery in deliveries.values():
         headgate.delete(f"/deliveries/{delivery['id']}")
     headgate.delete(f"/pipelines/{pipeline['id']}")
@@ -95,23 +97,26 @@ KEYLESS = tuple(table for table in TABLES if table.keyless)
 
 
 @pytest.fixture(scope="module")
-def arrived(moved: Moved) -> Moved:
-    """The snapshot compared, then every change made and compared."""
-    grown = next(table for table in TABLES if table.name == "growing")
-    snapshot = tuple(table for table in KEYED if table is not grown)
-    _until_equal(moved, snapshot)
+def arrived(replication: Replication) -> Replication:
+    """Compares the snapshot, then makes every change and compares again."""
+    snapshot = tuple(table for table in KEYED if table.name != "growing")
+    _until_equal(replication, snapshot)
     for table in TABLES:
-        moved.source.run(*table.statements(table.changes, SOURCE_SCHEMA))
-    _until_equal(moved, KEYED)
-    return moved
+        replication.source.run(*table.statements(table.changes, SOURCE_SCHEMA))
+    _until_equal(replication, KEYED)
+    return replication
 
 
-def _until_equal(moved: Moved, keyed: tuple[Awkward, ...]) -> None:
+def _until_equal(replication: Replication, keyed: tuple[UnusualTable, ...]) -> None:
     eventually(
         lambda: {
-            "auto": moved.differing("shop", keyed + KEYLESS),
-            "made": moved.differing(MADE_SCHEMA, keyed),
-            **({"health": moved.health()} if any(state != "RUNNING" for state in moved.health().values()) else {}),
+            "auto": replication.differing("shop", keyed + KEYLESS),
+            "existing": replication.differing(EXISTING_SCHEMA, keyed),
+            **(
+                {"health": replication.health()}
+                if any(state != "RUNNING" for state in replication.health().values())
+                else {}
+            ),
         },
         lambda seen: not any(seen.values()),
         seconds=90,
@@ -119,25 +124,25 @@ def _until_equal(moved: Moved, keyed: tuple[Awkward, ...]) -> None:
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_every_change_of_the_table_arrives(arrived: Moved, table: Awkward) -> None:
+def test_every_change_of_the_table_arrives(arrived: Replication, table: UnusualTable) -> None:
     assert arrived.differing("shop", (table,)) == {}
 
 
 @pytest.mark.parametrize("table", KEYED, ids=lambda table: table.name)
-def test_every_change_arrives_in_a_table_made_beforehand(arrived: Moved, table: Awkward) -> None:
-    assert arrived.differing(MADE_SCHEMA, (table,)) == {}
+def test_every_change_arrives_in_a_table_that_existed_before(arrived: Replication, table: UnusualTable) -> None:
+    assert arrived.differing(EXISTING_SCHEMA, (table,)) == {}
 
 
-def test_everything_still_runs(arrived: Moved) -> None:
+def test_everything_still_runs(arrived: Replication) -> None:
     assert set(arrived.health().values()) == {"RUNNING"}
 
 
-def test_table_whose_name_differs_by_case_alone_is_not_captured(arrived: Moved) -> None:
+def test_table_whose_name_differs_by_case_alone_is_not_captured(arrived: Replication) -> None:
     topic = f"{arrived.pipeline['topic_prefix']}.{SOURCE_SCHEMA}.TWIN".replace("ä", "_").replace("ö", "_")
     assert arrived.headgate.records(topic.replace(" ", "_").replace("&", "_")) == 0
 
 
-def test_truncate_is_not_delivered_and_the_stream_goes_on(arrived: Moved) -> None:
+def test_truncate_is_not_delivered_and_the_stream_continues(arrived: Replication) -> None:
     (twin,) = [table for table in TABLES if table.name == "Twin"]
     before = arrived.target.content("shop", twin.name, twin.columns)
     arrived.source.run(

@@ -1,4 +1,4 @@
-"""Tables that have broken captures, each with rows for the snapshot and changes for the stream."""
+"""Tables that are known to break captures, each with rows for the snapshot and changes for the stream."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ BULK_ROWS = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Awkward:
-    """A table. `{t}` in statements is its full name, quoted; `columns` are those that it has in the end."""
+class UnusualTable:
+    """A table. `{t}` in statements is its full name, quoted; `columns` are those after all changes."""
 
     name: str
-    made_by: str
+    create_statement: str
     columns: tuple[str, ...]
     rows: Sequence[str] = ()
     changes: Sequence[str] = ()
@@ -24,8 +24,8 @@ class Awkward:
         return [template.replace("{t}", f'"{schema}"."{self.name}"') for template in templates]
 
     def create(self, schema: str) -> list[str]:
-        """Makes it, owned by the account."""
-        return self.statements([self.made_by, "ALTER TABLE {t} OWNER TO {role}"], schema)
+        """Statements that create it, owned by the account."""
+        return self.statements([self.create_statement, "ALTER TABLE {t} OWNER TO {role}"], schema)
 
 
 _RANDOM_TEXT = f"(SELECT string_agg(md5(random()::text || n), '') FROM generate_series(1, {LARGE_TEXT // 32}) n)"
@@ -34,37 +34,37 @@ _WIDE_COLUMNS = ", ".join(f'"{column}" text' for column in _WIDE)
 _WIDE_VALUES = ", ".join(f"'{number}.' || g" for number in range(len(_WIDE)))
 
 TABLES = (
-    Awkward(
+    UnusualTable(
         name="Order Items",
-        made_by='CREATE TABLE {t} (id int PRIMARY KEY, "Unit Price" numeric(12,3), "größe" text, "日本" text)',
+        create_statement='CREATE TABLE {t} (id int PRIMARY KEY, "Unit Price" numeric(12,3), "größe" text, "日本" text)',
         columns=("id", "Unit Price", "größe", "日本"),
         rows=["INSERT INTO {t} SELECT g, g * 1.125, 'Maß ' || g, '数量 🧵' FROM generate_series(1, 50) g"],
         changes=["""UPDATE {t} SET "größe" = 'weiß 🧶', "Unit Price" = NULL WHERE id % 7 = 0"""],
     ),
-    Awkward(
+    UnusualTable(
         name="select",
-        made_by='CREATE TABLE {t} ("table" int PRIMARY KEY, "from" text, "group" int, "user" text)',
+        create_statement='CREATE TABLE {t} ("table" int PRIMARY KEY, "from" text, "group" int, "user" text)',
         columns=("table", "from", "group", "user"),
         rows=["INSERT INTO {t} VALUES (1, 'where', 2, 'order'), (2, 'by', 3, 'limit')"],
         changes=["""UPDATE {t} SET "from" = 'having', "group" = 9 WHERE "table" = 2"""],
     ),
-    Awkward(
+    UnusualTable(
         name="Twin",
-        made_by="CREATE TABLE {t} (id int PRIMARY KEY, said text)",
+        create_statement="CREATE TABLE {t} (id int PRIMARY KEY, said text)",
         columns=("id", "said"),
         rows=["INSERT INTO {t} VALUES (1, 'Upper'), (2, 'UPPER')"],
         changes=["INSERT INTO {t} VALUES (3, 'Upper again')"],
     ),
-    Awkward(
+    UnusualTable(
         name="twin",
-        made_by="CREATE TABLE {t} (id int PRIMARY KEY, said text)",
+        create_statement="CREATE TABLE {t} (id int PRIMARY KEY, said text)",
         columns=("id", "said"),
         rows=["INSERT INTO {t} VALUES (1, 'lower')"],
         changes=["UPDATE {t} SET said = 'lower again'"],
     ),
-    Awkward(
+    UnusualTable(
         name="composite",
-        made_by="CREATE TABLE {t} (region text, number int, said text, PRIMARY KEY (region, number))",
+        create_statement="CREATE TABLE {t} (region text, number int, said text, PRIMARY KEY (region, number))",
         columns=("region", "number", "said"),
         rows=["INSERT INTO {t} SELECT 'r' || g % 3, g, 'n' || g FROM generate_series(1, 30) g"],
         changes=[
@@ -73,9 +73,9 @@ TABLES = (
             "UPDATE {t} SET region = region || 'é', number = -number, said = NULL WHERE number BETWEEN 10 AND 12",
         ],
     ),
-    Awkward(
+    UnusualTable(
         name="large",
-        made_by="CREATE TABLE {t} (id int PRIMARY KEY, large text, touched int)",
+        create_statement="CREATE TABLE {t} (id int PRIMARY KEY, large text, touched int)",
         columns=("id", "large", "touched"),
         rows=[f"INSERT INTO {{t}} SELECT g, {_RANDOM_TEXT}, 0 FROM generate_series(1, 2) g"],
         changes=[
@@ -84,9 +84,9 @@ TABLES = (
             "UPDATE {t} SET touched = touched + 1 WHERE id = 3",
         ],
     ),
-    Awkward(
+    UnusualTable(
         name="growing",
-        made_by="CREATE TABLE {t} (id int PRIMARY KEY, said text)",
+        create_statement="CREATE TABLE {t} (id int PRIMARY KEY, said text)",
         columns=("id", "said", "Später"),
         rows=["INSERT INTO {t} SELECT g, 'before' FROM generate_series(1, 5) g"],
         changes=[
@@ -95,18 +95,18 @@ TABLES = (
             'UPDATE {t} SET "Später" = id WHERE id < 3',
         ],
     ),
-    Awkward(
+    UnusualTable(
         name="wide",
-        made_by=f"CREATE TABLE {{t}} (id int PRIMARY KEY, {_WIDE_COLUMNS})",
+        create_statement=f"CREATE TABLE {{t}} (id int PRIMARY KEY, {_WIDE_COLUMNS})",
         columns=("id", *_WIDE),
         rows=[
             f"INSERT INTO {{t}} SELECT g, {_WIDE_VALUES} FROM generate_series(1, 20) g",
         ],
         changes=['UPDATE {t} SET "Spalte 120" = NULL, "Spalte 60" = \'\' WHERE id > 10'],
     ),
-    Awkward(
+    UnusualTable(
         name="bulk",
-        made_by="CREATE TABLE {t} (id bigint PRIMARY KEY, said text, amount numeric(12,2), at timestamptz)",
+        create_statement="CREATE TABLE {t} (id bigint PRIMARY KEY, said text, amount numeric(12,2), at timestamptz)",
         columns=("id", "said", "amount", "at"),
         changes=[
             f"""INSERT INTO {{t}} SELECT g, md5(g::text), g / 7.0, timestamptz '2026-01-01 UTC' + g * interval '1 s'
@@ -114,9 +114,9 @@ TABLES = (
         ],
         rows=["INSERT INTO {t} VALUES (0, 'first', 0, now())"],
     ),
-    Awkward(
+    UnusualTable(
         name="going",
-        made_by="CREATE TABLE {t} (id int PRIMARY KEY, said text)",
+        create_statement="CREATE TABLE {t} (id int PRIMARY KEY, said text)",
         columns=("id", "said"),
         rows=["INSERT INTO {t} SELECT g, 'row' FROM generate_series(1, 40) g"],
         changes=[
@@ -126,9 +126,9 @@ TABLES = (
             "DELETE FROM {t} WHERE id = 101",
         ],
     ),
-    Awkward(
+    UnusualTable(
         name="empty or null",
-        made_by="CREATE TABLE {t} (id int PRIMARY KEY, said text, bytes bytea, list text[])",
+        create_statement="CREATE TABLE {t} (id int PRIMARY KEY, said text, bytes bytea, list text[])",
         columns=("id", "said", "bytes", "list"),
         rows=["INSERT INTO {t} VALUES (1, '', '', '{}'), (2, NULL, NULL, NULL), (3, 'x', '\\x00ff', '{\"\"}')"],
         changes=[
@@ -136,9 +136,9 @@ TABLES = (
             "UPDATE {t} SET said = '', bytes = '', list = '{}' WHERE id = 2",
         ],
     ),
-    Awkward(
+    UnusualTable(
         name="parted",
-        made_by="CREATE TABLE {t} (id int, at date, said text, PRIMARY KEY (id, at)) PARTITION BY RANGE (at)",
+        create_statement="CREATE TABLE {t} (id int, at date, said text, PRIMARY KEY (id, at)) PARTITION BY RANGE (at)",
         columns=("id", "at", "said"),
         rows=["INSERT INTO {t} SELECT g, date '2026-01-01' + g * 20, 'p' FROM generate_series(1, 17) g"],
         changes=[
@@ -148,9 +148,9 @@ TABLES = (
             "INSERT INTO {t} VALUES (99, '2026-12-24', 'late')",
         ],
     ),
-    Awkward(
+    UnusualTable(
         name="no key",
-        made_by="CREATE TABLE {t} (number int, said text)",
+        create_statement="CREATE TABLE {t} (number int, said text)",
         columns=("number", "said"),
         rows=["INSERT INTO {t} SELECT g % 5, 'same' FROM generate_series(1, 25) g"],
         changes=["INSERT INTO {t} VALUES (7, NULL), (7, ''), (7, 'new')"],

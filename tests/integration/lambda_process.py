@@ -1,11 +1,11 @@
-"""A process in which functions live as in AWS Lambda: made by the templates of `infra/`, on the SDK's double (moto).
+"""A process that runs the functions as AWS Lambda does, with the templates of `infra/`, on moto.
 
-python -m tests.integration.lambda_home
+python -m tests.integration.lambda_process
 
 The data stack is created from `infra/data.yaml`; the environment is what `infra/merge.yaml` gives the function of the
 API. Reads one JSON value a line: `{"function": "RunJob", "event": {...}}` calls a function, `{"receive": "jobs"}` takes
-messages from a queue as Lambda would, `{"calls": true}` asks which AWS actions each function took, on which resource.
-Answers one JSON value a line on the standard output; what the functions print there goes to standard error.
+messages from a queue as Lambda would, `{"calls": true}` lists the AWS actions that each function used, and on which
+resource. Writes one JSON value a line to standard output; what the functions print there goes to standard error.
 """
 
 import importlib
@@ -38,15 +38,15 @@ PARAMETERS = {
 }
 _SERVICES = {"DynamoDB_20120810": "dynamodb", "AmazonSQS": "sqs", "TrentService": "kms"}
 _ITEMS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem"}
-Taken = set[tuple[str, str]]
+UsedActions = set[tuple[str, str]]
 
 
 def environment_of(function: str, exports: Mapping[str, str]) -> dict[str, str]:
     """The variables that the merged template gives a function."""
     merge = yaml.safe_load((ROOT / "infra" / "merge.yaml").read_text())
-    of_all = merge["Globals"]["Function"]["Environment"]["Variables"]
-    of_this = merge["Resources"][function]["Properties"].get("Environment", {}).get("Variables", {})
-    return {name: _resolved(value, exports) for name, value in {**of_all, **of_this}.items()}
+    common = merge["Globals"]["Function"]["Environment"]["Variables"]
+    own = merge["Resources"][function]["Properties"].get("Environment", {}).get("Variables", {})
+    return {name: _resolved(value, exports) for name, value in {**common, **own}.items()}
 
 
 def create_data_stack() -> dict[str, str]:
@@ -57,14 +57,14 @@ def create_data_stack() -> dict[str, str]:
 
 
 def actions(target: str, body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The actions that IAM would be asked about for a request, each with the end of the resource's ARN."""
+    """The IAM actions of a request, each with the end of the resource's ARN."""
     service, _, operation = target.partition(".")
     name = f"{_SERVICES[service]}:{operation}"
     match operation:
         case "TransactWriteItems" | "TransactGetItems":
             for item in body["TransactItems"]:
-                for kind, given in item.items():
-                    yield f"dynamodb:{_ITEMS.get(kind, 'GetItem')}", _table(given)
+                for kind, action in item.items():
+                    yield f"dynamodb:{_ITEMS.get(kind, 'GetItem')}", _table(action)
         case "BatchGetItem" | "BatchWriteItem":
             yield from ((name, _table({"TableName": table})) for table in body["RequestItems"])
         case _ if "TableName" in body:
@@ -76,38 +76,38 @@ def actions(target: str, body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, "${Prefix}credentials-key-arn"
 
 
-def main(requests: TextIO, answers: TextIO) -> None:
-    """Serves until there are no more requests."""
-    taken: dict[str, Taken] = {}
-    acting, answer = [""], botocore_stubber.process_request
+def main(requests: TextIO, replies: TextIO) -> None:
+    """Handles requests until the input ends."""
+    used: dict[str, UsedActions] = {}
+    running_function, process_request = [""], botocore_stubber.process_request
 
-    def noted(request: Any) -> Any:
+    def recording(request: Any) -> Any:
         target = request.headers.get("X-Amz-Target", b"")
-        if acting[0] and target:
+        if running_function[0] and target:
             text = target.decode() if isinstance(target, bytes) else target
-            taken.setdefault(acting[0], set()).update(actions(text, json.loads(request.body)))
-        return answer(request)
+            used.setdefault(running_function[0], set()).update(actions(text, json.loads(request.body)))
+        return process_request(request)
 
-    botocore_stubber.process_request = noted  # type: ignore[method-assign]
+    botocore_stubber.process_request = recording  # type: ignore[method-assign]
     with mock_aws():
         os.environ.update({"AWS_DEFAULT_REGION": REGION, "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled"})
         os.environ.update(environment_of("APIHandler", create_data_stack()))
         for line in requests:
-            asked = json.loads(line)
-            acting[0] = asked.get("function", "")
-            reply = _reply(asked, taken)
-            answers.write(json.dumps(reply) + "\n")
-            answers.flush()
+            request = json.loads(line)
+            running_function[0] = request.get("function", "")
+            reply = _reply(request, used)
+            replies.write(json.dumps(reply) + "\n")
+            replies.flush()
 
 
-def _reply(asked: Mapping[str, Any], taken: Mapping[str, Taken]) -> Any:
-    if function := asked.get("function"):
+def _reply(request: Mapping[str, Any], used: Mapping[str, UsedActions]) -> Any:
+    if function := request.get("function"):
         module, _, name = HANDLERS[function].rpartition(".")
         handler = getattr(importlib.import_module(module), name)
-        return handler(asked["event"], LambdaContext(function, memory_size=1024))
-    if queue := asked.get("receive"):
+        return handler(request["event"], LambdaContext(function, memory_size=1024))
+    if queue := request.get("receive"):
         return _received(PARAMETERS["Prefix"] + queue)
-    return {function: sorted(calls) for function, calls in taken.items()}
+    return {function: sorted(calls) for function, calls in used.items()}
 
 
 def _received(queue: str) -> list[dict[str, Any]]:
@@ -117,9 +117,9 @@ def _received(queue: str) -> list[dict[str, Any]]:
     return [{"messageId": m["MessageId"], "body": m["Body"], "receiptHandle": m["ReceiptHandle"]} for m in messages]
 
 
-def _table(given: Mapping[str, Any]) -> str:
-    table = "table/" + given["TableName"].rpartition("/")[2].replace(PARAMETERS["Prefix"], "${Prefix}")
-    return f"{table}/index/{given['IndexName']}" if "IndexName" in given else table
+def _table(parameters: Mapping[str, Any]) -> str:
+    table = "table/" + parameters["TableName"].rpartition("/")[2].replace(PARAMETERS["Prefix"], "${Prefix}")
+    return f"{table}/index/{parameters['IndexName']}" if "IndexName" in parameters else table
 
 
 def _resolved(value: Mapping[str, Any], exports: Mapping[str, str]) -> str:
@@ -129,7 +129,7 @@ def _resolved(value: Mapping[str, Any], exports: Mapping[str, str]) -> str:
         case {"Fn::ImportValue": {"Fn::Sub": str(name)}}:
             return exports[name.replace("${Prefix}", PARAMETERS["Prefix"])]
         case _:
-            raise ValueError(f"not known here: {value}")
+            raise ValueError(f"unknown function of CloudFormation: {value}")
 
 
 if __name__ == "__main__":

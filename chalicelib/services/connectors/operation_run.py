@@ -1,0 +1,80 @@
+"""An operation on a connector while a worker carries it out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Generic
+
+from chalicelib.domain.access import RequestContext
+from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.operation import Operation, OperationKind, OperationStep
+from chalicelib.kit.ids import new_id
+from chalicelib.services.connectors.dependencies import ConnectorDependencies
+from chalicelib.services.connectors.owner import ConnectorOwner, R
+
+LEASE = timedelta(seconds=30)
+"""Longer than a request may last, so that no other worker takes over an operation that is still being carried out."""
+
+DESIRED_AFTER: Mapping[OperationKind, DesiredState] = {
+    OperationKind.DEPLOY: DesiredState.RUNNING,
+    OperationKind.PAUSE: DesiredState.PAUSED,
+    OperationKind.RESUME: DesiredState.RUNNING,
+}
+"""The desired state that an operation sets; the others leave it as it is."""
+
+NO_PARAMETERS: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationRun(Generic[R]):
+    """An operation that is being carried out. `first_attempt`: no worker before this one may have changed Connect."""
+
+    context: RequestContext
+    owner: ConnectorOwner[R]
+    operation: Operation
+    resource: R
+    deps: ConnectorDependencies
+    first_attempt: bool
+
+    @property
+    def intended(self) -> R:
+        """The resource as it will be, as far as its config depends on it."""
+        return self.owner.with_pending_change(self.operation, self.resource)
+
+    @property
+    def desired_after(self) -> DesiredState:
+        """The desired state once it has succeeded."""
+        return DESIRED_AFTER.get(self.operation.kind, self.resource.desired_state)
+
+
+def new_run(
+    context: RequestContext,
+    owner: ConnectorOwner[R],
+    resource: R,
+    deps: ConnectorDependencies,
+    kind: OperationKind,
+    parameters: Mapping[str, Any],
+    *,
+    now: datetime,
+) -> OperationRun[R]:
+    """The first run of a new operation, which is not stored yet."""
+    operation = Operation(
+        id=new_id(),
+        kind=kind,
+        resource_type=owner.store.noun,
+        resource_id=resource.id,
+        connect_cluster_id=resource.connect_cluster_id,
+        connector_name=resource.connector_name,
+        config_hash=resource.config_hash,
+        actor_id=context.actor.id,
+        actor_email=context.actor.email,
+        actor_via=context.actor.via,
+        correlation_id=context.correlation_id,
+        step=OperationStep.REQUESTED,
+        lease_until=now + LEASE,
+        parameters=parameters,
+        created_at=now,
+    )
+    return OperationRun(
+        context=context, owner=owner, operation=operation, resource=resource, deps=deps, first_attempt=True
+    )
