@@ -27,17 +27,6 @@ def test_a_delivery_without_a_connect_cluster_runs_on_that_of_its_pipeline(
     assert delivery.connect_cluster_id == app.cluster.id
 
 
-def test_a_delivery_refers_to_a_destination_a_pipeline_and_workers_that_exist(app: InProcessApp) -> None:
-    data, destination = app.delivery_input(app.deployed_pipeline()), app.destination()
-    with pytest.raises(NotFound):
-        app.services.deliveries.deploy(app.context(), new_id(), data)
-    for change in ({"pipeline_id": new_id(), "connect_cluster_id": app.cluster.id}, {"connect_cluster_id": new_id()}):
-        with pytest.raises(Invalid) as refused:
-            app.services.deliveries.deploy(app.context(), destination.id, replace(data, **change))
-        assert refused.value.code == "REFERENCE_NOT_FOUND"
-    assert app.tables.rows("deliveries") == []
-
-
 def test_a_repeated_deploy_returns_the_stored_delivery(app: InProcessApp) -> None:
     data, destination, key = app.delivery_input(app.deployed_pipeline()), app.destination(), new_id()
     first = app.services.deliveries.deploy(app.context(key=key), destination.id, data)
@@ -82,16 +71,6 @@ def test_mappings_of_another_version_are_not_changed(app: InProcessApp, delivery
         app.services.deliveries.update_mappings(
             app.context(if_match=delivery.version + 1), delivery.id, delivery.mappings
         )
-
-
-@pytest.mark.parametrize("kind", [OperationKind.PAUSE, OperationKind.RESTART])
-def test_a_delivery_is_not_controlled_through_another_destination(
-    app: InProcessApp, delivery: Delivery, kind: OperationKind
-) -> None:
-    app.connect.calls.clear()
-    with pytest.raises(NotFound):
-        app.services.deliveries.control(app.context(), delivery.id, kind, of=app.destination().id)
-    assert connector_writes(app) == []
 
 
 def test_an_unknown_outcome_of_one_delivery_is_reported_and_the_others_are_paused(

@@ -5,8 +5,6 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.domain.database import SslMode
-from chalicelib.domain.observation import ObservedState
-from chalicelib.domain.readiness import ReadinessStatus
 from chalicelib.errors import Invalid, NotFound, VersionMismatch
 from chalicelib.kit.ids import new_id
 from chalicelib.services.pipelines import PipelineInput, PipelineService
@@ -26,13 +24,6 @@ def data(app: InProcessApp) -> PipelineInput:
         connect_cluster_id=pipeline.connect_cluster_id,
         capture=replace(pipeline.capture, topic_prefix="another"),
     )
-
-
-@pytest.mark.parametrize("field", ["source_id", "stream_cluster_id", "connect_cluster_id"])
-def test_a_draft_refers_to_resources_that_exist(app: InProcessApp, data: PipelineInput, field: str) -> None:
-    with pytest.raises(Invalid) as refused:
-        app.services.pipelines.create(app.context(), replace(data, **{field: new_id()}))
-    assert refused.value.code == "REFERENCE_NOT_FOUND"
 
 
 def test_the_workers_belong_to_the_stream_cluster(app: InProcessApp, data: PipelineInput) -> None:
@@ -100,28 +91,11 @@ def test_deploying_a_paused_pipeline_gives_it_a_changed_config_and_leaves_it_pau
     assert updated.config_hash != paused.config_hash
 
 
-def test_the_status_of_a_draft_needs_no_call_to_connect(app: InProcessApp) -> None:
-    pipeline = app.pipeline()
-    app.connect.calls.clear()
-    seen = app.services.pipelines.status(app.context(), pipeline.id).observation
-    assert seen
-    assert (seen.state, app.connect.calls.count()) == (ObservedState.NOT_DEPLOYED, 0)
-
-
 def test_a_pipeline_of_another_version_is_not_deleted(app: InProcessApp) -> None:
     pipeline = app.pipeline()
     with pytest.raises(VersionMismatch):
         app.services.pipelines.delete(app.context(if_match=pipeline.version + 1), pipeline.id)
     assert app.services.pipelines.delete(app.context(if_match=pipeline.version), pipeline.id) is None
-
-
-def test_readiness_is_judged_for_a_pipeline_of_the_source_only(app: InProcessApp) -> None:
-    pipeline, other = app.pipeline(), app.source()
-    readiness = app.services.pipelines.readiness(app.context(), pipeline.source_id, pipeline.id)
-    assert readiness.status is not ReadinessStatus.NOT_READY
-    with pytest.raises(Invalid) as refused:
-        app.services.pipelines.readiness(app.context(), other.id, pipeline.id)
-    assert refused.value.code == "REFERENCE_NOT_FOUND"
 
 
 def test_the_deliveries_of_an_unknown_pipeline_are_not_found(app: InProcessApp) -> None:

@@ -4,10 +4,8 @@ import pytest
 
 from chalicelib.domain.audit import AuditRecord, Outcome
 from chalicelib.domain.observation import DesiredState, ObservedState
-from chalicelib.domain.operation import OperationKind
-from chalicelib.errors import Conflict, Invalid, NotFound
+from chalicelib.errors import Conflict, Invalid
 from infra.local.doubles.connect_faults import FaultEffect
-from tests.faults.inspection import connector_writes
 from tests.support.in_process_app import ADMIN, InProcessApp
 
 
@@ -28,25 +26,6 @@ def test_a_resource_with_an_open_operation_is_refused_before_anything_is_written
         app.services.pipelines.deploy(app.context(), pipeline.id)
     assert refused.value.code == "OPERATION_IN_PROGRESS"
     assert not [point for point in app.interceptor.unwatch() if point.writes]
-
-
-def test_an_unknown_task_is_refused_before_an_operation_is_stored(app: InProcessApp) -> None:
-    pipeline = app.deployed_pipeline()
-    before = len(app.tables.rows("operations"))
-    with pytest.raises(NotFound):
-        app.services.pipelines.control(app.context(), pipeline.id, OperationKind.RESTART_TASK, task=9)
-    assert len(app.tables.rows("operations")) == before
-
-
-def test_a_pipeline_with_deliveries_is_not_deleted_and_says_why(app: InProcessApp) -> None:
-    pipeline = app.deployed_pipeline()
-    app.services.deliveries.deploy(app.context(), app.destination().id, app.delivery_input(pipeline))
-    app.connect.calls.clear()
-    with pytest.raises(Conflict) as refused:
-        app.services.pipelines.delete(app.context(), pipeline.id)
-    assert refused.value.code == "RESOURCE_IN_USE"
-    assert connector_writes(app) == []
-    assert app.services.pipelines.get(pipeline.id).open_operation is None
 
 
 def test_a_failed_deploy_stores_and_audits_its_error(app: InProcessApp) -> None:

@@ -83,18 +83,6 @@ def test_a_step_that_fails_does_not_stop_the_others(app: InProcessApp) -> None:
     assert len(app.connect.names()) == 1
 
 
-def test_a_connector_without_our_marker_is_not_stopped_or_deleted(app: InProcessApp) -> None:
-    name = create_orphan(app, marked=False)
-    carry_out(app, Plan(stop=(name,), delete=(name,)))
-    assert connector_writes(app) == []
-
-
-def test_a_connector_without_an_audit_record_is_not_stopped_or_deleted(app: InProcessApp) -> None:
-    name = create_orphan(app, audited=False)
-    carry_out(app, Plan(stop=(name,), delete=(name,)))
-    assert connector_writes(app) == []
-
-
 def test_the_connector_of_a_deployed_resource_is_not_stopped_or_deleted(app: InProcessApp) -> None:
     name = app.deployed_pipeline().connector_name
     carry_out(app, Plan(stop=(name,), delete=(name,)))
