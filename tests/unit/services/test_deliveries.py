@@ -1,4 +1,4 @@
-"""Deliveries: what a draft may refer to, repeated requests, and changes of several or none."""
+"""Deliveries: repeated requests, claims, and changes of one, several or none."""
 
 from dataclasses import replace
 
