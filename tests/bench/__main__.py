@@ -1,7 +1,7 @@
-"""Prints what Headgate costs beside its budgets: python -m tests.bench [--counts] [--json FILE]
+"""Prints what Headgate costs, next to its budgets: python -m tests.bench [--counts] [--json FILE]
 
-`--counts` leaves out what depends on the machine (CPU, imports). The last column says whether it holds. Ends with 1
-when something does not.
+`--counts` leaves out what depends on the machine (CPU, imports). The last column says whether a budget holds. The exit
+status is 1 when one does not.
 """
 
 import argparse
@@ -10,16 +10,16 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.bench.stage import set_environment
+from tests.bench.bench_app import set_environment
 
 DISCOVERED = 500
 
 
 def main() -> int:
     """Measures and prints."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Costs beside budgets.")
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Costs, next to their budgets.")
     parser.add_argument("--counts", action="store_true", help="only what does not depend on the machine")
-    parser.add_argument("--json", type=Path, help="write the lines to this file, too")
+    parser.add_argument("--json", type=Path, help="also write the lines to this file")
     options = parser.parse_args()
     set_environment()
     from tests.bench import lines

@@ -1,4 +1,4 @@
-"""Whose CPU a request is: ours, or that of the libraries under it. The transport answers from memory."""
+"""How much of a request's CPU time is our own code, and how much is in libraries. Answers of DynamoDB are recorded."""
 
 import cProfile
 import pstats
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
 
-from tests.bench.stage import Stage
+from tests.bench.bench_app import BenchApp
 
 BUDGET = 0.35
 REPEATS = 300
@@ -18,32 +18,32 @@ _OURS = "/chalicelib/"
 
 @dataclass(frozen=True, kw_only=True)
 class RequestCpu:
-    """`milliseconds` of one warm request without profiler; `own_share` as the profiler sees it."""
+    """`milliseconds` of one warm request without the profiler; `own_share` as measured by the profiler."""
 
     name: str
     milliseconds: float
     own_share: float
 
 
-def request_cpu(stage: Stage, name: str, path: str) -> RequestCpu:
-    """A GET, again and again, on the answers that the tables gave once."""
-    event = stage.event("GET", "/api/v1" + path)
-    with _answers_kept():
-        stage.send(event)
+def request_cpu(bench_app: BenchApp, name: str, path: str) -> RequestCpu:
+    """Repeat a GET on recorded answers of the tables."""
+    event = bench_app.event("GET", "/api/v1" + path)
+    with _recorded_answers():
+        bench_app.send(event)
         began = time.thread_time()
         for _ in range(REPEATS):
-            stage.send(event)
+            bench_app.send(event)
         spent = (time.thread_time() - began) * 1000 / REPEATS
         profile = cProfile.Profile()
         profile.enable()
         for _ in range(REPEATS):
-            stage.send(event)
+            bench_app.send(event)
         profile.disable()
     return RequestCpu(name=name, milliseconds=spent, own_share=_share(pstats.Stats(profile)))
 
 
 def _share(stats: Any) -> float:
-    """Time in functions of ours and in the built-ins that they call, over all time."""
+    """Time in our functions and in the built-ins that they call, divided by all time."""
     total = own = 0.0
     for (file, _, _), (_, _, self_time, _, callers) in stats.stats.items():
         total += self_time
@@ -55,17 +55,17 @@ def _share(stats: Any) -> float:
 
 
 @contextmanager
-def _answers_kept() -> Iterator[None]:
-    """Each kind of call is answered by the tables once, and from memory from then on."""
+def _recorded_answers() -> Iterator[None]:
+    """The tables answer each different request once; later ones get the recorded answer."""
     from moto.core.models import botocore_stubber
 
-    ask, kept = botocore_stubber.process_request, {}
+    answer_request, recorded = botocore_stubber.process_request, {}
 
     def from_memory(request: Any) -> Any:
         key = (request.headers.get("X-Amz-Target"), request.body)
-        if key not in kept:
-            kept[key] = ask(request)
-        return kept[key]
+        if key not in recorded:
+            recorded[key] = answer_request(request)
+        return recorded[key]
 
     with patch.object(botocore_stubber, "process_request", from_memory):
         yield

@@ -1,11 +1,11 @@
-"""How calls and bytes grow with what is stored: the slope of a line through points on logarithmic scales."""
+"""How calls and bytes grow with the number of stored rows: the slope of a line on logarithmic scales."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tests.bench.calls import World
-from tests.bench.meter import Metered, metered
+from tests.bench.dynamodb_meter import Metered, metered
+from tests.bench.operation_costs import BenchData
 from tests.bench.seeds import copies, put_rows
 from tests.bench.ticks import Tick
 
@@ -15,7 +15,7 @@ FLAT = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class Growth:
-    """One measure over the sizes. `exponent` near 0 says that it does not grow, 1 that it grows in proportion."""
+    """One measure by size. An `exponent` of 0 means no growth, 1 means growth in proportion to the size."""
 
     name: str
     values: tuple[float, ...]
@@ -23,7 +23,7 @@ class Growth:
 
     @property
     def exponent(self) -> float:
-        """The slope."""
+        """The slope of the line."""
         xs, ys = [math.log(size) for size in self.sizes], [math.log(max(value, 1)) for value in self.values]
         mid_x, mid_y = sum(xs) / len(xs), sum(ys) / len(ys)
         over = sum((x - mid_x) * (y - mid_y) for x, y in zip(xs, ys, strict=True))
@@ -31,25 +31,25 @@ class Growth:
 
     @property
     def holds(self) -> bool:
-        """Whether it is as good as flat."""
+        """Whether the slope is nearly 0."""
         return abs(self.exponent) <= FLAT
 
 
-def request_growth(world: World, sizes: Sequence[int] = SIZES) -> list[Growth]:
-    """Reading one source and a page of them, with ever more sources stored."""
-    stage, stores = world.stage, world.stage.services.stores
-    source = stores.sources.get(world.source)
+def request_growth(data: BenchData, sizes: Sequence[int] = SIZES) -> list[Growth]:
+    """Reading one source and one page of sources, with growing numbers of stored sources."""
+    bench_app, stores = data.bench_app, data.bench_app.services.stores
+    source = stores.sources.get(data.source)
     asked: Mapping[str, Callable[[], str]] = {
-        "GET one": lambda: f"/sources/{world.source}",
+        "GET one": lambda: f"/sources/{data.source}",
         "GET a page of 10": lambda: "/sources?limit=10",
     }
     seen: dict[str, list[Metered]] = {name: [] for name in asked}
     for size in sizes:
         put_rows(copies(stores.sources, source, size))
         for name, path in asked.items():
-            event = stage.event("GET", "/api/v1" + path())
+            event = bench_app.event("GET", "/api/v1" + path())
             with metered() as one:
-                stage.send(event)
+                bench_app.send(event)
             seen[name].append(one)
     return [growth for name, ones in seen.items() for growth in _both(name, ones, sizes)]
 

@@ -1,4 +1,4 @@
-"""What importing the API costs, beside what its given libraries cost alone: CPU of fresh interpreters, interleaved."""
+"""CPU time of importing the API, compared with importing its main libraries alone, each in a new interpreter."""
 
 import os
 import resource
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUDGET = 1.3
 REPEATS = 41
 BARE = "pass"
-# Each library is used once: `import pydantic` alone loads nothing of it before its first model.
+# Each library is used once: pydantic loads most of its modules with the first model.
 BASE = (
     "from chalice.app import Chalice; Chalice(app_name='a')\n"
     "from pynamodb.models import Model\n"
@@ -35,12 +35,12 @@ class ImportCost:
 
     @property
     def ratio(self) -> float:
-        """Ours over the libraries alone."""
+        """The API divided by the libraries alone."""
         return self.ours_ms / self.base_ms
 
 
 def import_cost() -> ImportCost:
-    """The lower quartile of several runs of each (the least is one lucky run), bytecode compiled beforehand."""
+    """The lower quartile of several runs (the minimum is one lucky run), with compiled bytecode."""
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": cache, "PYTHONPATH": str(ROOT)}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -62,7 +62,7 @@ def modules_loaded() -> frozenset[str]:
 
 
 def route_modules() -> frozenset[str]:
-    """Every module with routes or models of one subject."""
+    """Every module with the routes or models of one kind of resource."""
     files = (ROOT / "chalicelib/api/contract").glob("[a-z]*.py")
     routes = {f"chalicelib.api.{name}" for name in import_module("app").ROUTE_MODULES}
     return frozenset(routes | {f"chalicelib.api.contract.{file.stem}" for file in files})

@@ -1,12 +1,12 @@
-"""All measurements as lines: what was measured, beside its budget."""
+"""All measurements as lines: what was measured, next to its budget."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tests.bench import cpu, growth, imports
-from tests.bench.calls import Operation, World, discover, furnish, operations
-from tests.bench.meter import Metered
-from tests.bench.stage import stage
+from tests.bench.bench_app import bench_app
+from tests.bench.dynamodb_meter import Metered
+from tests.bench.operation_costs import BenchData, Operation, create_data, discover, operations
 from tests.bench.ticks import COMPARES, COMPARING_CPU_BUDGET_MS, CPU_BUDGET_MS, QUIET, Tick, ticks
 
 EARLY = {"httpx", "psycopg", "confluent_kafka", "boto3", "cryptography"}
@@ -18,12 +18,12 @@ ALWAYS = {
     "aws_lambda_powertools.logging",
     "chalicelib.services.sessions",
 }
-"""What it must load: what nearly every request needs is loaded while the function starts, not while somebody waits."""
+"""What it must load: what nearly every request needs is loaded when the function starts, not during a request."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One measurement beside its budget; `value` is for comparing."""
+    """One measurement next to its budget; `value` is the number to compare."""
 
     group: str
     name: str
@@ -35,20 +35,20 @@ class Line:
 
 def measure(discovered: int, *, counts_only: bool) -> list[Line]:
     """Everything, in the order in which it is printed."""
-    with stage() as running:
-        world = furnish(running, discovered)
-        found = [_discovery(discover(world), discovered), *(_operation(one) for one in operations(world))]
-        looked = [tick for size in growth.SIZES for tick in ticks(world, size)]
-        found += [_tick(one) for one in looked]
-        found += [_growth(one) for one in (*growth.request_growth(world), *growth.tick_growth(looked))]
+    with bench_app() as running:
+        data = create_data(running, discovered)
+        found = [_discovery(discover(data), discovered), *(_operation(one) for one in operations(data))]
+        tick_results = [tick for size in growth.SIZES for tick in ticks(data, size)]
+        found += [_tick(one) for one in tick_results]
+        found += [_growth(one) for one in (*growth.request_growth(data), *growth.tick_growth(tick_results))]
         if not counts_only:
-            found += _cpu(world, looked)
+            found += _cpu(data, tick_results)
     return [*found, *_imports(counts_only=counts_only)]
 
 
 def _operation(one: Operation) -> Line:
     return Line(
-        group="DynamoDB calls per operation, 10,000 sources stored (Connect calls beside them)",
+        group="DynamoDB calls per operation, 10,000 sources stored (in brackets: calls to Connect)",
         name=one.name,
         measured=f"{one.seen.total} ({one.connect_calls} Connect)",
         budget=f"at most {one.budget}",
@@ -96,22 +96,22 @@ def _growth(one: growth.Growth) -> Line:
     )
 
 
-def _cpu(world: World, looked: list[Tick]) -> Iterator[Line]:
-    largest = {tick.name: tick for tick in looked}
+def _cpu(data: BenchData, tick_results: list[Tick]) -> Iterator[Line]:
+    largest = {tick.name: tick for tick in tick_results}
     for tick, budget in ((largest[QUIET], CPU_BUDGET_MS), (largest[COMPARES], COMPARING_CPU_BUDGET_MS)):
         yield Line(
             group="CPU",
-            name=f"{tick.connectors:,} connectors, {tick.name}: over parsing",
+            name=f"{tick.connectors:,} connectors, {tick.name}: without parsing",
             measured=f"{tick.over_parsing_ms:.0f} ms ({tick.parsing_ms:.0f} ms parsing)",
             budget=f"at most {budget:.0f} ms",
             holds=tick.over_parsing_ms <= budget,
             value=tick.over_parsing_ms,
         )
-    for name, path in (("GET one source", f"/sources/{world.source}"), ("GET 50 sources", "/sources?limit=50")):
-        one = cpu.request_cpu(world.stage, name, path)
+    for name, path in (("GET one source", f"/sources/{data.source}"), ("GET 50 sources", "/sources?limit=50")):
+        one = cpu.request_cpu(data.bench_app, name, path)
         yield Line(
             group="CPU",
-            name=f"{name}: own code's share",
+            name=f"{name}: share of our own code",
             measured=f"{one.own_share:.0%} of {one.milliseconds:.2f} ms",
             budget=f"at most {cpu.BUDGET:.0%}",
             holds=one.own_share <= cpu.BUDGET,
@@ -122,14 +122,14 @@ def _cpu(world: World, looked: list[Tick]) -> Iterator[Line]:
 def _imports(*, counts_only: bool) -> Iterator[Line]:
     loaded = imports.modules_loaded()
     yield _none("libraries loaded before they are needed", EARLY & loaded)
-    yield _none("subjects loaded before they are asked for", imports.route_modules() & loaded)
-    yield _none("what every request needs, not loaded", ALWAYS - loaded)
+    yield _none("route modules loaded before they are needed", imports.route_modules() & loaded)
+    yield _none("modules of every request, not loaded", ALWAYS - loaded)
     if not counts_only:
         cost = imports.import_cost()
         yield Line(
             group="Import of the API",
-            name="over its given libraries alone",
-            measured=f"{cost.ratio:.2f} x ({cost.ours_ms:.0f} over {cost.base_ms:.0f} ms)",
+            name="compared with its libraries alone",
+            measured=f"{cost.ratio:.2f} x ({cost.ours_ms:.0f} and {cost.base_ms:.0f} ms)",
             budget=f"at most {imports.BUDGET} x",
             holds=cost.ratio <= imports.BUDGET,
             value=cost.ratio,
@@ -137,5 +137,5 @@ def _imports(*, counts_only: bool) -> Iterator[Line]:
 
 
 def _none(name: str, found: set[str] | frozenset[str]) -> Line:
-    told = ", ".join(sorted(found)) or "none"
-    return Line(group="Import of the API", name=name, measured=told, budget="none", holds=not found, value=len(found))
+    names = ", ".join(sorted(found)) or "none"
+    return Line(group="Import of the API", name=name, measured=names, budget="none", holds=not found, value=len(found))

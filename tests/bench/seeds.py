@@ -1,4 +1,4 @@
-"""Rows by the thousand, put straight into moto's tables: through its API they would take minutes."""
+"""Thousands of rows, written into moto's tables without its API, which would take minutes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -24,7 +24,7 @@ def put_rows(rows: Iterable[Any]) -> None:
 
 
 def copies(store: Any, entity: Any, count: int, **more: Any) -> Iterable[Any]:
-    """Rows of so many entities like this one, each a second older than the one before."""
+    """Rows of `count` copies of the entity, each one second older than the one before."""
     for number in range(count):
         one = replace(
             entity,
@@ -42,7 +42,7 @@ def connector_names(count: int) -> list[str]:
 
 
 def snapshot(config_hashes: Mapping[str, str], worker: str, *, epoch: int = 0) -> ClusterSnapshot:
-    """What a quiet cluster's tick remembers when every connector (name -> hash of its config) runs as it should."""
+    """The snapshot of a quiet cluster on which every connector (name -> hash of its config) runs as desired."""
     desired, observed = {}, {}
     task = TaskStatus(id=0, state="RUNNING", worker_id=worker)
     for name, config_hash in config_hashes.items():

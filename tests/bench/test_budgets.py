@@ -1,4 +1,4 @@
-"""The budgets of the design, as far as they are counts: never a time. `python -m tests.bench` prints all of them."""
+"""The budgets of the design that are counts, never times. `python -m tests.bench` prints all of them."""
 
 import json
 import subprocess
@@ -13,12 +13,12 @@ from infra.local.stack.layout import ROOT
 pytestmark = pytest.mark.thorough
 
 QUIET_TICK = "1 + 1, 1 + 1 units, 1 Connect"
-"""The store's calls and units, and the calls to Connect: the budget itself."""
+"""Calls and units of the store (reads + writes), and calls to Connect."""
 
 
 @pytest.fixture(scope="module")
 def lines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """Every line that does not depend on the machine, measured in a process of its own."""
+    """Every line that does not depend on the machine, measured in a new process."""
     file = tmp_path_factory.mktemp("bench") / "lines.json"
     command = [sys.executable, "-m", "tests.bench", "--counts", "--json", str(file)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
@@ -30,30 +30,33 @@ def _read(file: Path) -> list[dict[str, Any]]:
     return list(json.loads(file.read_text()))
 
 
-def test_every_count_holds(lines: dict[str, dict[str, Any]]) -> None:
+def test_every_count_is_within_its_budget(lines: dict[str, dict[str, Any]]) -> None:
     assert {name: line["measured"] for name, line in lines.items() if not line["holds"]} == {}
 
 
-def test_who_asks_and_what_they_ask_about_is_one_call(lines: dict[str, dict[str, Any]]) -> None:
-    ones = ("sources", "pipelines", "deliveries", "destinations", "jobs")
-    reading = {f"GET /{one}/{{uuid}}": 2 if one == "pipelines" else 1 for one in ones}
-    assert {name: lines[name]["value"] for name in reading} == reading
+def test_a_read_needs_one_call_for_the_session_one_for_the_entity_and_one_for_its_dependencies(
+    lines: dict[str, dict[str, Any]],
+) -> None:
+    """The detail of a pipeline also lists its deliveries."""
+    calls = {"sources": 2, "destinations": 2, "jobs": 2, "deliveries": 3, "pipelines": 4}
+    expected = {f"GET /{name}/{{uuid}}": count for name, count in calls.items()}
+    assert {name: lines[name]["value"] for name in expected} == expected
 
 
 @pytest.mark.parametrize("kind", ["quiet", "quiet, configs compared"])
 @pytest.mark.parametrize("connectors", ["1,000", "10,000"])
-def test_a_quiet_tick_is_one_connect_call_one_read_and_one_write_of_a_unit_each(
+def test_a_quiet_tick_needs_one_connect_call_one_read_unit_and_one_write_unit(
     lines: dict[str, dict[str, Any]], connectors: str, kind: str
 ) -> None:
     assert lines[f"{connectors} connectors, {kind}"]["measured"] == QUIET_TICK
 
 
 @pytest.mark.parametrize("connectors", ["1,000", "10,000"])
-def test_a_task_that_fails_costs_one_write_more(lines: dict[str, dict[str, Any]], connectors: str) -> None:
+def test_a_tick_with_a_failed_task_needs_one_more_write(lines: dict[str, dict[str, Any]], connectors: str) -> None:
     assert lines[f"{connectors} connectors, one task failed"]["measured"].startswith("1 + 2, ")
 
 
-def test_reading_one_a_page_or_a_quiet_cluster_does_not_grow_with_what_is_stored(
+def test_reads_and_quiet_ticks_do_not_grow_with_what_is_stored(
     lines: dict[str, dict[str, Any]],
 ) -> None:
     grown = {name: line["value"] for name, line in lines.items() if line["group"].startswith("Growth")}

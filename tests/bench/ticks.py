@@ -1,4 +1,4 @@
-"""Ticks of clusters of any size: calls and units of the store, calls to Connect, CPU over parsing the answer."""
+"""Ticks of clusters of several sizes: calls and units of the store, calls to Connect, CPU time without parsing."""
 
 import gc
 import json
@@ -12,24 +12,24 @@ import httpx
 from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.reconcile.snapshot import ClusterView
 from chalicelib.kit.clock import Deadline, utc_now
-from tests.bench.calls import World
-from tests.bench.meter import Metered, metered
+from tests.bench.dynamodb_meter import Metered, metered
+from tests.bench.operation_costs import BenchData
 from tests.bench.seeds import connector_names, snapshot
 
 REPEATS = 5
 CPU_BUDGET_MS = 80.0
 COMPARING_CPU_BUDGET_MS = 1000.0
-"""For the one tick in ten minutes that hashes every config."""
+"""For one tick in ten minutes, which hashes every config."""
 
 QUIET, COMPARES, FAILED = "quiet", "quiet, configs compared", "one task failed"
 CONFIG = {f"key.number.{number}": f"a value of the usual length, {number}" for number in range(40)}
-"""As much as the config of a source with a few tables: 3 KB as JSON."""
+"""About the size of the config of a source with a few tables: 3 KB of JSON."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tick:
-    """One kind of tick. Units are those of the store; those that are allowed are None where the size of what changed
-    decides. CPU is this thread's alone, the least of several.
+    """One kind of tick. Units are those of the store; `units_allowed` is None where the size of the change decides.
+    CPU times are those of this thread, the minimum of several runs.
     """
 
     name: str
@@ -54,58 +54,58 @@ class Tick:
 
     @property
     def holds(self) -> bool:
-        """Whether calls and units keep to the budget; CPU is judged by who prints it."""
+        """Whether calls and units are within the budget; the CPU time has a line of its own."""
         within = self.seen.reads <= self.reads_allowed and self.writes <= self.writes_allowed
         reads, writes = self.units_allowed or self.units
         return within and self.connect_calls == 1 and self.units[0] <= reads and self.units[1] <= writes
 
     @property
     def over_parsing_ms(self) -> float:
-        """CPU over parsing the same JSON."""
+        """CPU time without that of parsing the same JSON."""
         return self.cpu_ms - self.parsing_ms
 
 
-def ticks(world: World, connectors: int) -> list[Tick]:
+def ticks(data: BenchData, connectors: int) -> list[Tick]:
     """A cluster of so many connectors: a quiet tick, one that compares configs, one in which a task has failed."""
-    stage, names = world.stage, connector_names(connectors)
-    double = stage.doubles.connect_double
+    bench_app, names = data.bench_app, connector_names(connectors)
+    double = bench_app.doubles.connect_double
     for name in double.names():
         double.drop(name)
     double.preload(names, config=CONFIG)
     worker = httpx.get(f"{double.url}/connectors/{names[0]}/status").json()["connector"]["worker_id"]
-    _store_snapshot(world, {name: config_hash(double.config_of(name)) for name in names}, worker)
+    _store_snapshot(data, {name: config_hash(double.config_of(name)) for name in names}, worker)
     text, whole = (
         httpx.get(f"{double.url}/connectors?{query}", timeout=60).content
         for query in ("expand=status", "expand=status&expand=info")
     )
-    # The tables and the doubles are in this process, too: the garbage collector must not go through them in a tick.
+    # Tables and doubles are in this process: the garbage collector must not examine them during a tick.
     gc.collect()
     gc.freeze()
-    quiet = _tick(world, QUIET, connectors, repeats=REPEATS, parse=lambda: json.loads(text))
-    # Each of these has to be the first in ten minutes, so only one can be measured.
-    _compare_now(world)
-    compares = _tick(world, COMPARES, connectors, repeats=1, parse=lambda: json.loads(whole))
+    quiet = _tick(data, QUIET, connectors, repeats=REPEATS, parse=lambda: json.loads(text))
+    # Each of these has to be the first tick in ten minutes, so only one can be measured.
+    _compare_now(data)
+    compares = _tick(data, COMPARES, connectors, repeats=1, parse=lambda: json.loads(whole))
     double.show(names[0], "FAILED", task=0)
-    failed = _tick(world, FAILED, connectors, writes=2, units=None, repeats=1, parse=lambda: None)
+    failed = _tick(data, FAILED, connectors, writes=2, units=None, repeats=1, parse=lambda: None)
     return [quiet, compares, failed]
 
 
-def _store_snapshot(world: World, hashes: dict[str, str], worker: str) -> None:
-    """Store what a tick leaves that has just seen, and compared, exactly what there is."""
-    observations = world.stage.services.stores.observations
-    view = observations.read([world.connect]).get(world.connect, ClusterView())
+def _store_snapshot(data: BenchData, hashes: dict[str, str], worker: str) -> None:
+    """Store the snapshot of a tick that has just read and compared all connectors."""
+    observations = data.bench_app.services.stores.observations
+    view = observations.read([data.connect]).get(data.connect, ClusterView())
     known = snapshot(hashes, worker, epoch=view.epoch)
-    assert observations.write(world.connect, replace(view, compared_at=utc_now(), snapshot=known), changed=True)
+    assert observations.write(data.connect, replace(view, compared_at=utc_now(), snapshot=known), changed=True)
 
 
-def _compare_now(world: World) -> None:
-    observations = world.stage.services.stores.observations
-    view = observations.read([world.connect])[world.connect]
-    assert observations.write(world.connect, replace(view, compared_at=None), changed=False)
+def _compare_now(data: BenchData) -> None:
+    observations = data.bench_app.services.stores.observations
+    view = observations.read([data.connect])[data.connect]
+    assert observations.write(data.connect, replace(view, compared_at=None), changed=False)
 
 
 def _tick(
-    world: World,
+    data: BenchData,
     name: str,
     connectors: int,
     *,
@@ -114,13 +114,13 @@ def _tick(
     repeats: int,
     parse: Callable[[], Any],
 ) -> Tick:
-    tick, double = world.stage.services.tick, world.stage.doubles.connect_double
+    tick, double = data.bench_app.services.tick, data.bench_app.doubles.connect_double
     before = double.calls.count()
     with metered() as seen:
-        cpu = _cpu(lambda: tick.run(world.connect, Deadline.after(60)))
+        cpu = _cpu(lambda: tick.run(data.connect, Deadline.after(60)))
     calls = double.calls.count() - before
     for _ in range(repeats - 1):
-        cpu = min(cpu, _cpu(lambda: tick.run(world.connect, Deadline.after(60))))
+        cpu = min(cpu, _cpu(lambda: tick.run(data.connect, Deadline.after(60))))
     return Tick(
         name=name, connectors=connectors, seen=seen, connect_calls=calls, reads_allowed=1, writes_allowed=writes,
         units_allowed=units, cpu_ms=cpu, parsing_ms=min(_cpu(parse) for _ in range(repeats)),

@@ -1,4 +1,4 @@
-"""The house for every test here, and a line at the end that says how much was tried."""
+"""The in-process app for every test here, and a summary line with the number of cases that were run."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ __all__ = ["app", "app_of_the_module"]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Add up what the tests recorded, also across processes."""
+    """Add up the counts that the tests recorded, also across processes."""
     totals: dict[str, int] = {}
     for reports in terminalreporter.stats.values():
         for report in reports:

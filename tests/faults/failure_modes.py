@@ -1,4 +1,4 @@
-"""What can go wrong at one call, on either side, and how a test brings it about."""
+"""Faults: what can go wrong at one call to the store or to Connect, and how a test injects it."""
 
 import contextvars
 from collections.abc import Callable
@@ -18,42 +18,45 @@ class StoreDown(BotoCoreError):
     fmt = "no answer"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Kind:
-    """One way for a call to go wrong. `meet` brings it about at a point, and may leave things for the `Aftermath`."""
-
-    name: str
-    side: Side
-    meet: "Callable[[InProcessApp, Point, Aftermath], FailureMode | None]"
-    writes_only: bool = False
-
-    def concerns(self, point: Point) -> bool:
-        """Whether it can happen there, and means something other than its like."""
-        return point.side is self.side and (point.writes or not self.writes_only)
-
-
 @dataclass
-class Aftermath:
-    """What happens after the request is over: calls on their way that arrive late, or when all has been settled."""
+class DelayedCalls:
+    """Requests that reach Connect after their client has given up: `late`, or `last`, when everything is settled."""
 
     late: list[Callable[[], object]] = field(default_factory=list)
     last: list[Callable[[], object]] = field(default_factory=list)
 
-    def arrive(self) -> None:
-        """The late ones arrive."""
+    def send_late(self) -> None:
+        """Send those that arrive late."""
         while self.late:
             self.late.pop(0)()
 
-    def arrive_last(self) -> bool:
-        """The last ones arrive; whether there were any."""
+    def send_last(self) -> bool:
+        """Send those that arrive last; returns whether there were any."""
         last, self.last = self.last, []
         for call in last:
             call()
         return bool(last)
 
 
-def at(where: Point, failure_mode: FailureMode) -> FailureMode:
-    """That trouble at one point only."""
+Inject = Callable[[InProcessApp, Point, DelayedCalls], FailureMode | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One way for a call to go wrong. `inject` prepares it for one point; it may add requests to the `DelayedCalls`."""
+
+    name: str
+    side: Side
+    inject: Inject
+    writes_only: bool = False
+
+    def applies_to(self, point: Point) -> bool:
+        """Whether it can happen at this point, and is not the same there as another fault."""
+        return point.side is self.side and (point.writes or not self.writes_only)
+
+
+def only_at(where: Point, failure_mode: FailureMode) -> FailureMode:
+    """The failure mode at one point only."""
     return lambda point, call: (
         failure_mode(point, call)
         if (point.side, point.number_on_side) == (where.side, where.number_on_side)
@@ -61,8 +64,8 @@ def at(where: Point, failure_mode: FailureMode) -> FailureMode:
     )
 
 
-def from_(where: Point, failure_mode: FailureMode) -> FailureMode:
-    """That trouble at one point, and at all later ones of the same side."""
+def from_point_on(where: Point, failure_mode: FailureMode) -> FailureMode:
+    """The failure mode at one point, and at all later ones of the same side."""
     return lambda point, call: (
         failure_mode(point, call)
         if point.side is where.side and point.number_on_side >= where.number_on_side
@@ -99,65 +102,72 @@ def _refused(_point: Point, _call: InterceptedCall) -> object:
     raise httpx.ConnectError("refused")
 
 
-def _plainly(failure_mode: FailureMode) -> "Callable[[InProcessApp, Point, Aftermath], FailureMode]":
-    return lambda _house, point, _after: at(point, failure_mode)
+def _once(failure_mode: FailureMode) -> Inject:
+    return lambda _app, point, _delayed: only_at(point, failure_mode)
 
 
-def _from_here(failure_mode: FailureMode) -> "Callable[[InProcessApp, Point, Aftermath], FailureMode]":
-    return lambda _house, point, _after: from_(point, failure_mode)
+def _from_then_on(failure_mode: FailureMode) -> Inject:
+    return lambda _app, point, _delayed: from_point_on(point, failure_mode)
 
 
-def _planted(effect: FaultEffect, *, always: bool = False) -> "Callable[[InProcessApp, Point, Aftermath], None]":
-    """The double does it. `always`: also to each repetition by the client, which gives up after three."""
+def _planted_in_connect(effect: FaultEffect, *, always: bool = False) -> Inject:
+    """A fault of the Connect double. `always`: also for each retry of the client, which gives up after three."""
 
-    def meet(app: InProcessApp, point: Point, _after: Aftermath) -> None:
+    def inject(app: InProcessApp, point: Point, _delayed: DelayedCalls) -> None:
         app.connect.plant(effect, skip=point.number_on_side, times=3 if always else 1)
 
-    return meet
+    return inject
 
 
-def _on_its_way(*, last: bool = False) -> "Callable[[InProcessApp, Point, Aftermath], FailureMode]":
-    """No answer comes, and nothing has happened yet; it will. Connect may keep a request for 90 s."""
+def _delayed_request(*, last: bool = False) -> Inject:
+    """No answer arrives, and the request is carried out only later. Connect may delay a request for 90 s."""
 
-    def meet(_house: InProcessApp, point: Point, after: Aftermath) -> FailureMode:
+    def inject(_app: InProcessApp, point: Point, delayed: DelayedCalls) -> FailureMode:
         def swallow(_point: Point, call: InterceptedCall) -> object:
             context = contextvars.copy_context()
-            queue = after.last if last else after.late
+            queue = delayed.last if last else delayed.late
             queue.append(lambda: context.run(call).close())  # type: ignore[attr-defined]
             raise httpx.ReadTimeout("late")
 
-        return at(point, swallow)
+        return only_at(point, swallow)
 
-    return meet
+    return inject
 
 
 CRASHES = (
-    Kind(name="crash before", side=Side.STORE, meet=_plainly(_crash_before), writes_only=True),
-    Kind(name="crash after", side=Side.STORE, meet=_plainly(_crash_after), writes_only=True),
-    Kind(name="crash before", side=Side.CONNECT, meet=_plainly(_crash_before), writes_only=True),
-    Kind(name="crash after", side=Side.CONNECT, meet=_plainly(_crash_after), writes_only=True),
+    Fault(name="crash before", side=Side.STORE, inject=_once(_crash_before), writes_only=True),
+    Fault(name="crash after", side=Side.STORE, inject=_once(_crash_after), writes_only=True),
+    Fault(name="crash before", side=Side.CONNECT, inject=_once(_crash_before), writes_only=True),
+    Fault(name="crash after", side=Side.CONNECT, inject=_once(_crash_after), writes_only=True),
 )
-"""A crash before or after a read leaves the same behind as the one before the next write, or at the end."""
+"""Writes only: a crash at a read leaves the same state as a crash before the next write, or at the end."""
 
-STORE_TROUBLES = (
-    Kind(name="not applied", side=Side.STORE, meet=_plainly(_store_down)),
-    Kind(name="applied, no answer", side=Side.STORE, meet=_plainly(_store_silent), writes_only=True),
-    Kind(name="answer lost once", side=Side.STORE, meet=_plainly(_reply_lost), writes_only=True),
-    Kind(name="down from here", side=Side.STORE, meet=_from_here(_store_down), writes_only=True),
-    Kind(name="applied, then down", side=Side.STORE, meet=_from_here(_store_silent), writes_only=True),
+STORE_FAULTS = (
+    Fault(name="not applied", side=Side.STORE, inject=_once(_store_down)),
+    Fault(name="applied, no answer", side=Side.STORE, inject=_once(_store_silent), writes_only=True),
+    Fault(name="answer lost once", side=Side.STORE, inject=_once(_reply_lost), writes_only=True),
+    Fault(name="down from here", side=Side.STORE, inject=_from_then_on(_store_down), writes_only=True),
+    Fault(name="applied, then down", side=Side.STORE, inject=_from_then_on(_store_silent), writes_only=True),
 )
 
-CONNECT_TROUBLES = (
-    Kind(name="answer lost", side=Side.CONNECT, meet=_planted(FaultEffect.LOSE_REPLY)),
-    Kind(name="late", side=Side.CONNECT, meet=_on_its_way(), writes_only=True),
-    Kind(name="last of all", side=Side.CONNECT, meet=_on_its_way(last=True), writes_only=True),
-    Kind(name="409 once", side=Side.CONNECT, meet=_planted(FaultEffect.REBALANCE), writes_only=True),
-    Kind(name="409", side=Side.CONNECT, meet=_planted(FaultEffect.REBALANCE, always=True), writes_only=True),
-    Kind(name="500", side=Side.CONNECT, meet=_planted(FaultEffect.TIMED_OUT, always=True)),
-    Kind(name="500, applied", side=Side.CONNECT, meet=_planted(FaultEffect.TIMED_OUT_APPLIED), writes_only=True),
-    Kind(name="HTML 404", side=Side.CONNECT, meet=_planted(FaultEffect.NOT_READY)),
-    Kind(name="garbage", side=Side.CONNECT, meet=_planted(FaultEffect.GARBAGE), writes_only=True),
-    Kind(name="refused", side=Side.CONNECT, meet=_plainly(_refused)),
-    Kind(name="down from here", side=Side.CONNECT, meet=_from_here(_refused)),
+CONNECT_FAULTS = (
+    Fault(name="answer lost", side=Side.CONNECT, inject=_planted_in_connect(FaultEffect.LOSE_REPLY)),
+    Fault(name="late", side=Side.CONNECT, inject=_delayed_request(), writes_only=True),
+    Fault(name="last of all", side=Side.CONNECT, inject=_delayed_request(last=True), writes_only=True),
+    Fault(name="409 once", side=Side.CONNECT, inject=_planted_in_connect(FaultEffect.REBALANCE), writes_only=True),
+    Fault(
+        name="409", side=Side.CONNECT, inject=_planted_in_connect(FaultEffect.REBALANCE, always=True), writes_only=True
+    ),
+    Fault(name="500", side=Side.CONNECT, inject=_planted_in_connect(FaultEffect.TIMED_OUT, always=True)),
+    Fault(
+        name="500, applied",
+        side=Side.CONNECT,
+        inject=_planted_in_connect(FaultEffect.TIMED_OUT_APPLIED),
+        writes_only=True,
+    ),
+    Fault(name="HTML 404", side=Side.CONNECT, inject=_planted_in_connect(FaultEffect.NOT_READY)),
+    Fault(name="garbage", side=Side.CONNECT, inject=_planted_in_connect(FaultEffect.GARBAGE), writes_only=True),
+    Fault(name="refused", side=Side.CONNECT, inject=_once(_refused)),
+    Fault(name="down from here", side=Side.CONNECT, inject=_from_then_on(_refused)),
 )
-KINDS = (*CRASHES, *STORE_TROUBLES, *CONNECT_TROUBLES)
+FAULTS = (*CRASHES, *STORE_FAULTS, *CONNECT_FAULTS)

@@ -1,4 +1,4 @@
-"""What must be true of tables and connectors whenever nothing is under way: everything is counted anew."""
+"""What must be true of tables and connectors whenever no request is running: everything is counted again."""
 
 import json
 from collections import Counter
@@ -14,7 +14,7 @@ Json = dict[str, Any]
 NAMED = ("source", "destination", "stream_cluster", "connect_cluster", "pipeline", "delivery")
 SETTLED = {"SUCCEEDED": "success", "FAILED": "failed"}
 RUNS = {"RUNNING": ("STARTED",), "PAUSED": ("PAUSED", "STOPPED")}
-"""Desired state -> the orders of Connect's that mean it. A paused connector that had to be made anew stays STOPPED."""
+"""Desired state -> the target states in Connect that mean it. A paused one that was created again is STOPPED."""
 TABLE_OF = {
     "source": "sources",
     "destination": "destinations",
@@ -35,7 +35,7 @@ REFERS_TO = {
 }
 
 
-class World:
+class StoredState:
     """All rows by noun and id, and all connectors, as they are now."""
 
     def __init__(self, app: InProcessApp) -> None:
@@ -48,7 +48,7 @@ class World:
         self.connectors = {name: app.connect.connector(name) for name in app.connect.names()}
 
     @property
-    def managed(self) -> Iterator[tuple[str, Json]]:
+    def with_connectors(self) -> Iterator[tuple[str, Json]]:
         """Every pipeline and delivery with its noun."""
         for noun in ("pipeline", "delivery"):
             for row in self.rows[noun].values():
@@ -56,44 +56,44 @@ class World:
 
 
 def violations(app: InProcessApp) -> list[str]:
-    """Everything that is not as it must be; empty when all is well."""
-    world = World(app)
-    return [f"{rule.__name__}: {wrong}" for rule in RULES for wrong in rule(world)]
+    """Every violated invariant; empty when there is none."""
+    state = StoredState(app)
+    return [f"{rule.__name__}: {wrong}" for rule in RULES for wrong in rule(state)]
 
 
-def nothing_is_open(world: World) -> Iterator[str]:
+def nothing_is_open(state: StoredState) -> Iterator[str]:
     """No operation is open, and no row says that one is."""
-    for one in world.rows["operation"].values():
+    for one in state.rows["operation"].values():
         if one["step"] not in SETTLED:
             yield f"{one['kind']} of {one['resource_type']} is {one['step']}"
-    for noun, row in world.managed:
+    for noun, row in state.with_connectors:
         if row["open_operation"]:
-            yield f"{noun} still says {row['open_operation']['kind']}"
+            yield f"{noun} still has {row['open_operation']['kind']}"
 
 
-def each_connector_is_wanted(world: World) -> Iterator[str]:
-    """A connector with our marker belongs to a row that wants it, and no two belong to one."""
-    owners = Counter(one.config.get(OWNER_KEY) for one in world.connectors.values() if OWNER_KEY in one.config)
+def each_connector_is_desired(state: StoredState) -> Iterator[str]:
+    """A connector with our marker belongs to a deployed resource, and each resource has at most one."""
+    owners = Counter(one.config.get(OWNER_KEY) for one in state.connectors.values() if OWNER_KEY in one.config)
     yield from (f"{count} connectors of {owner}" for owner, count in owners.items() if count > 1)
-    wanted = {_connector(noun, row) for noun, row in world.managed if row["desired_state"] != "DRAFT"}
-    for name, one in world.connectors.items():
-        if parse_connector_name(name) and OWNER_KEY in one.config and name not in wanted:
-            yield f"nobody wants {name}"
+    desired = {_connector(noun, row) for noun, row in state.with_connectors if row["desired_state"] != "DRAFT"}
+    for name, one in state.connectors.items():
+        if parse_connector_name(name) and OWNER_KEY in one.config and name not in desired:
+            yield f"{name} is not desired"
 
 
-def each_wanted_connector_is_there(world: World) -> Iterator[str]:
-    """What is wanted exists, runs as desired, and has the config that its row means. A delivery is always wanted.
+def each_desired_connector_exists(state: StoredState) -> Iterator[str]:
+    """Each deployed resource has a connector in the desired state with the config of its row. No delivery is a draft.
 
-    A config may be older than its source or destination, once those were changed.
+    A config may be older than a source or destination that was changed since.
     """
-    services = world.app.services
+    services = state.app.services
     owners: dict[str, Any] = {"pipeline": services.pipeline_connector, "delivery": services.delivery_connector}
-    for noun, row in world.managed:
+    for noun, row in state.with_connectors:
         if row["desired_state"] == "DRAFT":
             if noun == "delivery":
                 yield "a delivery without connector is stored"
             continue
-        connector = world.connectors.get(_connector(noun, row))
+        connector = state.connectors.get(_connector(noun, row))
         if connector is None:
             yield f"the connector of a {noun} is missing"
             continue
@@ -105,75 +105,77 @@ def each_wanted_connector_is_there(world: World) -> Iterator[str]:
         config = owner.config(resource, deps).config
         system = deps.source if noun == "pipeline" else deps.destination
         if config_hash(connector.config) != resource.config_hash:
-            yield f"the connector of a {noun} has another config than its row says that it was given"
+            yield f"the connector of a {noun} has another config than the one whose hash is stored"
         if system.version == 1 and config_hash(config) != resource.config_hash:
-            yield f"the connector of a {noun} has another config than its row means"
+            yield f"the connector of a {noun} has another config than the stored resource results in"
 
 
-def each_operation_is_audited_once(world: World) -> Iterator[str]:
-    """One `requested` for each operation, and one `success` or `failed`, as it was settled."""
-    said = Counter((one["resource_id"], one["action"], one["outcome"]) for one in world.audit)
-    meant: Counter[tuple[str, str, str]] = Counter()
-    for one in world.rows["operation"].values():
+def each_operation_is_audited_once(state: StoredState) -> Iterator[str]:
+    """Each operation has one `requested` record, and one `success` or `failed` record when it is settled."""
+    recorded = Counter((one["resource_id"], one["action"], one["outcome"]) for one in state.audit)
+    expected: Counter[tuple[str, str, str]] = Counter()
+    for one in state.rows["operation"].values():
         action = f"{one['resource_type']}.{one['kind']}"
-        meant[one["resource_id"], action, "requested"] += 1
-        meant[one["resource_id"], action, SETTLED.get(one["step"], "open")] += 1
-    actions = {action for _, action, _ in meant}
-    heard = Counter({key: count for key, count in said.items() if key[1] in actions})
-    for key in heard.keys() | meant.keys():
-        if heard[key] != meant[key]:
-            yield f"{key[1:]}: {heard[key]} records, {meant[key]} operations"
+        expected[one["resource_id"], action, "requested"] += 1
+        expected[one["resource_id"], action, SETTLED.get(one["step"], "open")] += 1
+    actions = {action for _, action, _ in expected}
+    found = Counter({key: count for key, count in recorded.items() if key[1] in actions})
+    for key in found.keys() | expected.keys():
+        if found[key] != expected[key]:
+            yield f"{key[1:]}: {found[key]} records, {expected[key]} operations"
 
 
-def references_are_counted(world: World) -> Iterator[str]:
-    """Each row's count of references is what a recount gives."""
+def references_are_counted(state: StoredState) -> Iterator[str]:
+    """Each row's stored count of references is the number of rows that refer to it."""
     recount: Counter[tuple[str, str]] = Counter()
     for noun, fields in REFERS_TO.items():
-        for row in world.rows[noun].values():
+        for row in state.rows[noun].values():
             for field, target in fields.items():
                 recount[target, row[field]] += 1
     for noun in NAMED:
-        for row_id, count in world.references[noun].items():
+        for row_id, count in state.references[noun].items():
             if count != recount[noun, row_id]:
                 yield f"a {noun} counts {count}, and there are {recount[noun, row_id]}"
 
 
-def claims_are_held(world: World) -> Iterator[str]:
-    """Names, slots, publications and target tables are claimed by those that have them, and by nobody else."""
-    meant = {f"name/{noun}/{unique_key(row['name'])}": row["id"] for noun in NAMED for row in world.rows[noun].values()}
-    meant |= {key: row["id"] for row in world.rows["pipeline"].values() for key in row["claims"]}
-    held = {key: row["holder"] for key, row in world.claims.items() if row.get("holder")}
-    yield from _difference("claims", held, meant)
+def claims_have_the_right_holders(state: StoredState) -> Iterator[str]:
+    """Names, slots, publications and target tables are claimed by the resources that use them, and by no others."""
+    expected = {
+        f"name/{noun}/{unique_key(row['name'])}": row["id"] for noun in NAMED for row in state.rows[noun].values()
+    }
+    expected |= {key: row["id"] for row in state.rows["pipeline"].values() for key in row["claims"]}
+    holders = {key: row["holder"] for key, row in state.claims.items() if row.get("holder")}
+    yield from _difference("claims", holders, expected)
     tables = {
         (key, table): holder
-        for key, row in world.claims.items()
+        for key, row in state.claims.items()
         for table, holder in json.loads(row.get("tables") or "{}").items()
     }
-    yield from _difference("targets", tables, dict(_targets(world)))
+    yield from _difference("targets", tables, dict(_targets(state)))
 
 
-def _targets(world: World) -> Iterator[tuple[tuple[str, str], str]]:
-    for row in world.rows["delivery"].values():
-        address = world.app.services.destinations.get(row["destination_id"]).address
+def _targets(state: StoredState) -> Iterator[tuple[tuple[str, str], str]]:
+    for row in state.rows["delivery"].values():
+        address = state.app.services.destinations.get(row["destination_id"]).address
         for mapping in row["mappings"]:
             yield (target_key(*address.identity, mapping["schema_name"]), mapping["table_name"]), row["id"]
 
 
-def _difference(what: str, held: Mapping[Any, str], meant: Mapping[Any, str]) -> Iterator[str]:
-    for key in held.keys() | meant.keys():
-        if held.get(key) != meant.get(key):
-            yield f"{what} {key}: held by {held.get(key)}, meant for {meant.get(key)}"
+def _difference(what: str, holders: Mapping[Any, str], expected: Mapping[Any, str]) -> Iterator[str]:
+    for key in holders.keys() | expected.keys():
+        if holders.get(key) != expected.get(key):
+            yield f"{what} {key}: holder {holders.get(key)}, expected {expected.get(key)}"
 
 
 def _connector(noun: str, row: Json) -> str:
     return f"headgate-{'source' if noun == 'pipeline' else 'sink'}-{row['id'].replace('-', '')}"
 
 
-RULES: tuple[Callable[[World], Iterable[str]], ...] = (
+RULES: tuple[Callable[[StoredState], Iterable[str]], ...] = (
     nothing_is_open,
-    each_connector_is_wanted,
-    each_wanted_connector_is_there,
+    each_connector_is_desired,
+    each_desired_connector_exists,
     each_operation_is_audited_once,
     references_are_counted,
-    claims_are_held,
+    claims_have_the_right_holders,
 )

@@ -1,4 +1,4 @@
-"""Many people want the same thing at the same moment."""
+"""Concurrent requests for the same resources."""
 
 import threading
 from collections import Counter
@@ -15,38 +15,38 @@ from chalicelib.errors import Conflict, HeadgateError, NotFound, Unavailable
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.kafka import KafkaDouble
+from tests.faults.fault_runs import recover
 from tests.faults.invariants import violations
-from tests.faults.operations import DEPLOY_DELIVERY, REMAP_DELIVERY, Scene
-from tests.faults.scenario import recover
+from tests.faults.operation_cases import DEPLOY_DELIVERY, REMAP_DELIVERY, OperationCase
 from tests.support.call_interceptor import InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp, changed_input
 
-CROWD = 10
+CALLERS = 10
 
 
-def at_once(acts: Sequence[Callable[[], object]]) -> list[object]:
-    """What each request gives, or the error of ours that it raises; all of them begin at the same moment."""
-    start = threading.Barrier(len(acts))
+def at_once(requests: Sequence[Callable[[], object]]) -> list[object]:
+    """The result of each request, or our error that it raises. All of them start at the same time."""
+    start = threading.Barrier(len(requests))
 
-    def run(act: Callable[[], object]) -> object:
+    def run(request: Callable[[], object]) -> object:
         start.wait()
         try:
-            return act()
+            return request()
         except HeadgateError as error:
             return error
 
-    with ThreadPoolExecutor(len(acts)) as crowd:
-        return list(crowd.map(run, acts))
+    with ThreadPoolExecutor(len(requests)) as pool:
+        return list(pool.map(run, requests))
 
 
 def codes(answers: Sequence[object]) -> Counter[str]:
-    """How often there was which error; "ok" for none."""
+    """The number of answers by error code; "ok" for success."""
     return Counter(answer.code if isinstance(answer, HeadgateError) else "ok" for answer in answers)
 
 
 def test_ten_deploys_of_one_pipeline_make_one_connector(app: InProcessApp) -> None:
     pipeline = app.pipeline()
-    answers = at_once([lambda: app.services.pipelines.deploy(app.context(), pipeline.id)] * CROWD)
+    answers = at_once([lambda: app.services.pipelines.deploy(app.context(), pipeline.id)] * CALLERS)
     assert codes(answers).keys() <= {"ok", "OPERATION_IN_PROGRESS"}
     assert codes(answers)["ok"] >= 1
     app.connect.settle()
@@ -56,21 +56,21 @@ def test_ten_deploys_of_one_pipeline_make_one_connector(app: InProcessApp) -> No
     assert violations(app) == []
 
 
-def test_of_ten_deliveries_to_one_table_one_wins(app: InProcessApp) -> None:
+def test_of_ten_deliveries_to_one_table_one_succeeds(app: InProcessApp) -> None:
     pipeline, destination = app.deployed_pipeline(), app.destination()
-    inputs = [app.delivery_input(pipeline, "orders") for _ in range(CROWD)]
+    inputs = [app.delivery_input(pipeline, "orders") for _ in range(CALLERS)]
     answers = at_once(
         [lambda one=one: app.services.deliveries.deploy(app.context(), destination.id, one) for one in inputs]  # type: ignore[misc]
     )
-    assert codes(answers) == {"ok": 1, "TARGET_TABLE_CONFLICT": CROWD - 1}
+    assert codes(answers) == {"ok": 1, "TARGET_TABLE_CONFLICT": CALLERS - 1}
     app.connect.settle()
     assert violations(app) == []
 
 
-def test_ten_deliveries_to_ten_tables_of_one_schema_do_not_harm_each_other(app: InProcessApp) -> None:
-    """They share a row of claims: who comes too late tries again, and may after many tries be told to repeat."""
+def test_ten_deliveries_to_ten_tables_of_one_schema_all_succeed(app: InProcessApp) -> None:
+    """They share a row of claims: the later ones try again, and ask the client to repeat after many tries."""
     pipeline, destination = app.deployed_pipeline(), app.destination()
-    inputs = [app.delivery_input(pipeline, f"orders{number}") for number in range(CROWD)]
+    inputs = [app.delivery_input(pipeline, f"orders{number}") for number in range(CALLERS)]
     answers = at_once(
         [lambda one=one: app.services.deliveries.deploy(app.context(), destination.id, one) for one in inputs]  # type: ignore[misc]
     )
@@ -79,42 +79,44 @@ def test_ten_deliveries_to_ten_tables_of_one_schema_do_not_harm_each_other(app: 
         if isinstance(answer, HeadgateError):
             app.services.deliveries.deploy(app.context(), destination.id, one)
     app.connect.settle()
-    assert len(app.tables.rows("deliveries")) == CROWD
+    assert len(app.tables.rows("deliveries")) == CALLERS
     assert violations(app) == []
 
 
-@pytest.mark.parametrize("scene", [DEPLOY_DELIVERY, REMAP_DELIVERY], ids=str)
-def test_what_fails_while_a_neighbour_takes_a_table_of_the_schema_has_failed(app: InProcessApp, scene: Scene) -> None:
-    """Both write the row of the schema's tables: giving back what was taken must not get in each other's way."""
-    ready = scene.prepare(app)
+@pytest.mark.parametrize("operation_case", [DEPLOY_DELIVERY, REMAP_DELIVERY], ids=str)
+def test_a_failure_is_settled_while_another_delivery_claims_a_table_of_the_schema(
+    app: InProcessApp, operation_case: OperationCase
+) -> None:
+    """Both write the row with the claims of that schema: the release must not fail because of the other claim."""
+    operation = operation_case.prepare(app)
     stores, neighbour = app.services.stores, list[Point]()
     pipeline, destination = stores.pipelines.list(limit=1).items[0], stores.destinations.list(limit=1).items[0]
 
-    def first_the_neighbour(point: Point, call: InterceptedCall) -> object:
+    def neighbour_first(point: Point, call: InterceptedCall) -> object:
         if point.side is not Side.CONNECT or neighbour:
             return call()
         neighbour.append(point)
-        given = app.delivery_input(pipeline, "neighbours")
-        Context().run(app.services.deliveries.deploy, app.context(), destination.id, given)
+        data = app.delivery_input(pipeline, "neighbours")
+        Context().run(app.services.deliveries.deploy, app.context(), destination.id, data)
         raise httpx.ConnectError("refused")
 
-    ready.before()
-    app.interceptor.watch(first_the_neighbour)
+    operation.warm_up()
+    app.interceptor.watch(neighbour_first)
     try:
         with pytest.raises(Unavailable):
-            ready.act()
+            operation.request()
     finally:
         app.interceptor.unwatch()
-    assert not ready.done()
+    assert not operation.is_done()
     assert recover(app) == []
-    assert not ready.done()
+    assert not operation.is_done()
 
 
 def test_ten_deliveries_of_one_schema_are_deleted_at_once(app: InProcessApp) -> None:
     pipeline, destination = app.deployed_pipeline(), app.destination()
     deliveries = [
         app.services.deliveries.deploy(app.context(), destination.id, app.delivery_input(pipeline, f"orders{number}"))
-        for number in range(CROWD)
+        for number in range(CALLERS)
     ]
     at_once([lambda one=one: app.services.deliveries.delete(app.context(), one.id) for one in deliveries])  # type: ignore[misc]
     assert recover(app) == []
@@ -124,13 +126,13 @@ def test_ten_deliveries_of_one_schema_are_deleted_at_once(app: InProcessApp) -> 
 
 @pytest.mark.parametrize("attempt", range(5))
 def test_a_pipeline_is_deleted_while_a_delivery_is_deployed(app: InProcessApp, attempt: int) -> None:
-    """One of them wins; there is never a delivery without its pipeline."""
+    """One of them succeeds; there is never a delivery without its pipeline."""
     pipeline, destination = app.deployed_pipeline(), app.destination()
-    given = app.delivery_input(pipeline)
+    data = app.delivery_input(pipeline)
     deleted, delivered = at_once(
         [
             lambda: app.services.pipelines.delete(app.context(), pipeline.id),
-            lambda: app.services.deliveries.deploy(app.context(), destination.id, given),
+            lambda: app.services.deliveries.deploy(app.context(), destination.id, data),
         ]
     )
     assert recover(app) == []
@@ -147,7 +149,7 @@ def test_a_pipeline_is_deleted_while_a_delivery_is_deployed(app: InProcessApp, a
 
 def test_a_destination_is_deleted_while_ten_deliveries_to_it_are_deployed(app: InProcessApp) -> None:
     pipeline, destination = app.deployed_pipeline(), app.destination()
-    inputs = [app.delivery_input(pipeline, f"orders{number}") for number in range(CROWD)]
+    inputs = [app.delivery_input(pipeline, f"orders{number}") for number in range(CALLERS)]
     deleted, *_ = at_once(
         [
             lambda: app.services.destinations.delete(app.context(), destination.id),
@@ -159,10 +161,10 @@ def test_a_destination_is_deleted_while_ten_deliveries_to_it_are_deployed(app: I
     assert bool(deliveries) == isinstance(deleted, Conflict)
 
 
-def test_a_stream_cluster_stays_where_connect_workers_are_registered_on_it_at_that_moment(app: InProcessApp) -> None:
+def test_a_stream_cluster_keeps_its_brokers_when_workers_are_registered_at_the_same_time(app: InProcessApp) -> None:
     stream, registered = app.stream, list[ConnectCluster]()
 
-    def first_the_workers(point: Point, call: InterceptedCall) -> object:
+    def workers_first(point: Point, call: InterceptedCall) -> object:
         if point.writes and not registered:
             app.interceptor.unwatch()
             registered.append(app.register_connect(app.connect.url))
@@ -170,7 +172,7 @@ def test_a_stream_cluster_stays_where_connect_workers_are_registered_on_it_at_th
 
     another = KafkaDouble(cluster_id="another").start()
     try:
-        app.interceptor.watch(first_the_workers)
+        app.interceptor.watch(workers_first)
         moved = app.stream_input(another.address)
         with pytest.raises(Conflict) as refused:
             app.services.stream_clusters.update(app.context(), stream.id, moved)
@@ -182,9 +184,9 @@ def test_a_stream_cluster_stays_where_connect_workers_are_registered_on_it_at_th
     assert [one.stream_cluster_id for one in registered] == [stream.id]
 
 
-def test_of_ten_changes_with_the_same_if_match_one_wins(app: InProcessApp) -> None:
+def test_of_ten_changes_with_the_same_if_match_one_succeeds(app: InProcessApp) -> None:
     destination = app.destination()
-    inputs = [changed_input(destination, name=f"{destination.name} {number}") for number in range(CROWD)]
+    inputs = [changed_input(destination, name=f"{destination.name} {number}") for number in range(CALLERS)]
     answers = at_once(
         [
             lambda one=one: app.services.destinations.update(  # type: ignore[misc]
@@ -193,12 +195,12 @@ def test_of_ten_changes_with_the_same_if_match_one_wins(app: InProcessApp) -> No
             for one in inputs
         ]
     )
-    assert codes(answers) == {"ok": 1, "VERSION_MISMATCH": CROWD - 1}
+    assert codes(answers) == {"ok": 1, "VERSION_MISMATCH": CALLERS - 1}
     assert app.services.destinations.get(destination.id).version == destination.version + 1
     assert violations(app) == []
 
 
-def test_pause_and_resume_at_once_leave_what_is_desired_and_what_runs_in_agreement(app: InProcessApp) -> None:
+def test_the_connector_has_the_desired_state_after_concurrent_pauses_and_resumes(app: InProcessApp) -> None:
     pipeline = app.deployed_pipeline()
     pipelines = app.services.pipelines
     answers = at_once(
@@ -212,9 +214,9 @@ def test_pause_and_resume_at_once_leave_what_is_desired_and_what_runs_in_agreeme
     assert violations(app) == []
 
 
-def test_ten_deletes_of_one_pipeline_are_one(app: InProcessApp) -> None:
+def test_ten_deletes_of_one_pipeline_delete_it_once(app: InProcessApp) -> None:
     pipeline = app.deployed_pipeline()
-    answers = at_once([lambda: app.services.pipelines.delete(app.context(), pipeline.id)] * CROWD)
+    answers = at_once([lambda: app.services.pipelines.delete(app.context(), pipeline.id)] * CALLERS)
     assert codes(answers).keys() <= {"ok", "OPERATION_IN_PROGRESS", "NOT_FOUND"}
     assert any(answer is None for answer in answers)
     assert violations(app) == []
@@ -230,7 +232,7 @@ def test_ten_ticks_at_once_settle_an_open_operation_once(app: InProcessApp) -> N
     assert app.services.pipelines.deploy(app.context(), pipeline.id).open_operation
     app.clock.advance(31)
     cluster_id = app.cluster.id
-    at_once([lambda: app.services.tick.run(cluster_id, Deadline.after(25))] * CROWD)
+    at_once([lambda: app.services.tick.run(cluster_id, Deadline.after(25))] * CALLERS)
     assert recover(app) == []
     assert app.services.stores.pipelines.get(pipeline.id).desired_state is DesiredState.RUNNING
     assert app.connect.calls.count("POST", "/connectors$") == 1

@@ -1,13 +1,13 @@
-"""Every call of every operation goes wrong in every way, once; and then a sample of pairs. It always comes right."""
+"""Every fault at every call of every operation, then a sample of pairs. Ticks always recover a valid state."""
 
 import random
 from collections.abc import Callable, Sequence
 
 import pytest
 
-from tests.faults.failure_modes import KINDS, Kind
-from tests.faults.operations import SCENES, Scene
-from tests.faults.scenario import Stage, play
+from tests.faults.failure_modes import FAULTS, Fault
+from tests.faults.fault_runs import PreparedCase, inject_at_each_point
+from tests.faults.operation_cases import OPERATION_CASES, OperationCase
 from tests.support.call_interceptor import Point, Side
 from tests.support.in_process_app import AppSnapshot, InProcessApp
 
@@ -17,39 +17,42 @@ PAIRS_EACH = 8
 TURNS_OF_A_TICK = 8
 SEED = 20260131
 
-SetStage = Callable[[Scene], Stage]
+PrepareCase = Callable[[OperationCase], PreparedCase]
 
 
 @pytest.fixture(scope="module")
-def set_stage(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> SetStage:
-    """Stages by scene, each set once."""
+def prepare_case(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> PrepareCase:
+    """Prepares each case once for the module."""
     app, empty = app_of_the_module
-    stages: dict[str, Stage] = {}
+    cases: dict[str, PreparedCase] = {}
 
-    def stage(scene: Scene) -> Stage:
-        if scene.name not in stages:
-            stages[scene.name] = Stage.set(app, scene, empty)
-        return stages[scene.name]
+    def prepare(operation_case: OperationCase) -> PreparedCase:
+        if operation_case.name not in cases:
+            cases[operation_case.name] = PreparedCase.prepare(app, operation_case, empty)
+        return cases[operation_case.name]
 
-    return stage
+    return prepare
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=str)
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.side.value} {kind.name}")
-def test_one_call_goes_wrong(
-    app: InProcessApp, set_stage: SetStage, scene: Scene, kind: Kind, record_property: Callable[[str, object], None]
+@pytest.mark.parametrize("operation_case", OPERATION_CASES, ids=str)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.side.value} {fault.name}")
+def test_an_operation_recovers_from_a_fault_at_any_call(
+    app: InProcessApp,
+    prepare_case: PrepareCase,
+    operation_case: OperationCase,
+    fault: Fault,
+    record_property: Callable[[str, object], None],
 ) -> None:
-    count, wrong = play(app, set_stage(scene), kind)
+    count, wrong = inject_at_each_point(app, prepare_case(operation_case), fault)
     record_property("scenarios", count)
     assert not wrong
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=str)
-def test_every_kind_of_call_is_among_the_points(
-    set_stage: SetStage, scene: Scene, record_property: Callable[[str, object], None]
+@pytest.mark.parametrize("operation_case", OPERATION_CASES, ids=str)
+def test_an_operation_writes_its_intent_then_calls_connect_then_writes_the_result(
+    prepare_case: PrepareCase, operation_case: OperationCase, record_property: Callable[[str, object], None]
 ) -> None:
-    """An operation writes its intent, touches Connect, and writes what came of it."""
-    points = set_stage(scene).points
+    points = prepare_case(operation_case).points
     record_property("points", len(points))
     writes = [point.side for point in points if point.writes]
     assert writes[0] is Side.STORE
@@ -57,30 +60,33 @@ def test_every_kind_of_call_is_among_the_points(
     assert writes.index(Side.CONNECT) < len(writes) - 1 - writes[::-1].index(Side.STORE)
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=str)
-def test_two_calls_go_wrong(
-    app: InProcessApp, set_stage: SetStage, scene: Scene, record_property: Callable[[str, object], None]
+@pytest.mark.parametrize("operation_case", OPERATION_CASES, ids=str)
+def test_an_operation_recovers_from_two_faults(
+    app: InProcessApp,
+    prepare_case: PrepareCase,
+    operation_case: OperationCase,
+    record_property: Callable[[str, object], None],
 ) -> None:
-    """The second one either later in the same request, or in the tick that takes over."""
-    stage, chance = set_stage(scene), random.Random(f"{SEED} {scene}")
+    """The second fault is later in the same request, or in the tick that takes over."""
+    prepared_case, generator = prepare_case(operation_case), random.Random(f"{SEED} {operation_case}")
     wrong = {}
     for _ in range(PAIRS_EACH):
-        first = _any_trouble(chance, stage.points)
-        rest = [point for point in stage.points if point.number > first[0].number]
+        first = _random_fault(generator, prepared_case.points)
+        rest = [point for point in prepared_case.points if point.number > first[0].number]
         now, later = [first], []
-        if rest and chance.random() < 0.5:
-            now.append(_any_trouble(chance, rest))
+        if rest and generator.random() < 0.5:
+            now.append(_random_fault(generator, rest))
         else:
-            later.append(_any_trouble(chance, TICK))
-        if found := stage.run(app, now, later):
-            wrong[str([f"{point} {kind.name}" for point, kind in [*now, *later]])] = found
+            later.append(_random_fault(generator, TICK))
+        if found := prepared_case.run(app, now, later):
+            wrong[str([f"{point} {fault.name}" for point, fault in [*now, *later]])] = found
     record_property("pairs", PAIRS_EACH)
     assert not wrong
 
 
-def _any_trouble(chance: random.Random, points: Sequence[Point]) -> tuple[Point, Kind]:
-    point = chance.choice(points)
-    return point, chance.choice([kind for kind in KINDS if kind.concerns(point)])
+def _random_fault(generator: random.Random, points: Sequence[Point]) -> tuple[Point, Fault]:
+    point = generator.choice(points)
+    return point, generator.choice([fault for fault in FAULTS if fault.applies_to(point)])
 
 
 TICK = [
@@ -88,4 +94,4 @@ TICK = [
     for side in Side
     for turn in range(TURNS_OF_A_TICK)
 ]
-"""Calls of a tick that takes over an operation. Which of them write is not known beforehand."""
+"""Possible calls of a tick that takes over an operation. Which of them write is not known in advance."""

@@ -1,4 +1,4 @@
-"""Deploys whose calls go wrong, over tables that keep DynamoDB's promises more strictly than moto does."""
+"""Deploys with faults, on DynamoDB Local, which is closer to DynamoDB than moto."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -12,9 +12,9 @@ from infra.local.process.reaper import Reaper
 from infra.local.stack import dynamodb
 from infra.local.stack.fetch import fetch_all
 from infra.local.stack.folders import Folders
-from tests.faults.failure_modes import CRASHES, STORE_TROUBLES
-from tests.faults.operations import DEPLOY_DELIVERY, DEPLOY_PIPELINE, Scene
-from tests.faults.scenario import Stage, play
+from tests.faults.failure_modes import CRASHES, STORE_FAULTS
+from tests.faults.fault_runs import PreparedCase, inject_at_each_point
+from tests.faults.operation_cases import DEPLOY_DELIVERY, DEPLOY_PIPELINE, OperationCase
 from tests.support.call_interceptor import CallInterceptor
 from tests.support.in_process_app import InProcessApp, app_on
 from tests.support.tables import on_dynamodb_local
@@ -24,26 +24,26 @@ pytestmark = pytest.mark.real
 
 @pytest.fixture(scope="module")
 def local_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessApp]:
-    """A house over a DynamoDB Local of its own."""
+    """An app on a DynamoDB Local of its own."""
     state: Path = tmp_path_factory.mktemp("dynamodb")
     folders, interceptor = Folders(state), CallInterceptor()
     port = kept_ports(folders.ports, ["dynamodb"])["dynamodb"]
-    with ExitStack() as ends:
+    with ExitStack() as cleanup:
         reaper = Reaper()
-        ends.callback(reaper.close)
+        cleanup.callback(reaper.close)
         server = Server(dynamodb.plan(fetch_all().dynamodb, folders, port=port), reaper)
-        ends.callback(server.stop)
+        cleanup.callback(server.stop)
         server.start()
-        tables = ends.enter_context(on_dynamodb_local(interceptor, f"http://127.0.0.1:{port}"))
-        yield ends.enter_context(app_on(tables, interceptor))
+        tables = cleanup.enter_context(on_dynamodb_local(interceptor, f"http://127.0.0.1:{port}"))
+        yield cleanup.enter_context(app_on(tables, interceptor))
 
 
-@pytest.mark.parametrize("scene", [DEPLOY_PIPELINE, DEPLOY_DELIVERY], ids=str)
-def test_one_call_goes_wrong(
-    local_app: InProcessApp, scene: Scene, record_property: Callable[[str, object], None]
+@pytest.mark.parametrize("operation_case", [DEPLOY_PIPELINE, DEPLOY_DELIVERY], ids=str)
+def test_a_deploy_recovers_from_a_fault_at_any_call(
+    local_app: InProcessApp, operation_case: OperationCase, record_property: Callable[[str, object], None]
 ) -> None:
-    """Every crash and every trouble of the store, at every point."""
-    stage = Stage.set(local_app, scene, local_app.keep())
-    played = {kind: play(local_app, stage, kind) for kind in (*CRASHES, *STORE_TROUBLES)}
-    record_property("scenarios", sum(count for count, _ in played.values()))
-    assert not {str(kind): wrong for kind, (_, wrong) in played.items() if wrong}
+    """Every crash and every fault of the store, at every point."""
+    prepared_case = PreparedCase.prepare(local_app, operation_case, local_app.snapshot())
+    results = {fault: inject_at_each_point(local_app, prepared_case, fault) for fault in (*CRASHES, *STORE_FAULTS)}
+    record_property("scenarios", sum(count for count, _ in results.values()))
+    assert not {str(fault): wrong for fault, (_, wrong) in results.items() if wrong}

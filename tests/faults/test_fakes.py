@@ -1,4 +1,4 @@
-"""The database on paper says what a real PostgreSQL says through the real client, as far as anybody here looks."""
+"""The fake database answers as a real PostgreSQL does through the real client, in everything that tests use."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,7 +23,7 @@ PLAN = CapturePlan(tables=NAMES, slot_name="slot", publication_name="pub")
 
 @pytest.fixture(scope="module")
 def shop() -> Iterator[Shop]:
-    """A real database with what the paper one has."""
+    """A real database with the tables of the fake one."""
     with running_postgresql() as server, open_shop(server) as opened:
         for table in TABLES:
             opened.run(
@@ -35,9 +35,9 @@ def shop() -> Iterator[Shop]:
         yield opened
 
 
-@pytest.fixture(params=[FakeDatabase().at, client], ids=["paper", "real"])
+@pytest.fixture(params=[FakeDatabase().at, client], ids=["fake", "real"])
 def database(request: pytest.FixtureRequest) -> MakeDatabase:
-    """Both kinds."""
+    """The fake client, then the real one."""
     make: MakeDatabase = request.param
     return make
 
@@ -51,20 +51,20 @@ def shape(table: RawTable) -> RawTable:
     return replace(table, estimated_rows=None, estimated_size_bytes=None)
 
 
-def test_its_tables_are_these(database: MakeDatabase, shop: Shop) -> None:
+def test_it_lists_the_same_tables(database: MakeDatabase, shop: Shop) -> None:
     fake = FakeDatabase().at(shop.endpoint).list_tables(soon())
     found = database(shop.endpoint).list_tables(soon())
     assert [shape(table) for table in found.tables] == [shape(table) for table in fake.tables]
     assert not found.truncated
 
 
-def test_it_lists_no_more_than_it_is_asked_for(database: MakeDatabase, shop: Shop) -> None:
+def test_it_lists_no_more_tables_than_the_bound(database: MakeDatabase, shop: Shop) -> None:
     found = database(shop.endpoint).list_tables(soon(), bound=1)
     assert len(found.tables) == 1
     assert found.truncated
 
 
-def test_it_is_ready_for_a_capture(database: MakeDatabase, shop: Shop) -> None:
+def test_it_is_ready_for_capture(database: MakeDatabase, shop: Shop) -> None:
     facts = database(shop.endpoint).server_facts(NAMES, soon())
     assert {shape(table) for table in facts.tables} == {shape(table) for table in FakeDatabase().raw_tables()}
     readiness = judge_readiness(facts, PLAN, utc_now())
@@ -72,7 +72,7 @@ def test_it_is_ready_for_a_capture(database: MakeDatabase, shop: Shop) -> None:
     assert readiness.status in (ReadinessStatus.READY, ReadinessStatus.WARNING)
 
 
-def test_its_target_schema_is_there_and_empty(database: MakeDatabase, shop: Shop) -> None:
+def test_its_target_schema_exists_and_is_empty(database: MakeDatabase, shop: Shop) -> None:
     facts = database(shop.endpoint).target_facts(TARGETS, soon())
     schema = facts.schema("target")
     assert schema
@@ -85,7 +85,7 @@ def test_a_connection_test_succeeds(database: MakeDatabase, shop: Shop) -> None:
     assert (found.success, found.checks) == (True, fake.checks)
 
 
-def test_one_that_is_down_is_unavailable(database: MakeDatabase, shop: Shop) -> None:
+def test_a_database_that_is_down_is_unavailable(database: MakeDatabase, shop: Shop) -> None:
     down = replace(shop.endpoint, address=replace(shop.address, port=1))
     make = database if database is client else FakeDatabase(reachable=False).at
     with pytest.raises(Unavailable) as failed:

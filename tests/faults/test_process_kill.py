@@ -1,7 +1,7 @@
 """The real process, killed with -9 between any two steps of a deploy, on the real stack; then started again.
 
-A proxy in front of DynamoDB Local and another in front of Kafka Connect hold the process at the chosen step. This stack
-is the tests' own: what they kill, nobody else uses.
+A proxy in front of DynamoDB Local and another in front of Kafka Connect stop the process at the chosen step. No
+other test uses this stack.
 """
 
 import base64
@@ -44,7 +44,7 @@ def _transaction_with(word: bytes) -> Callable[[ProxiedRequest], bool]:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One step of the protocol: on which side it is seen, and by what."""
+    """One step of the protocol, and how to recognise its request."""
 
     name: str
     on_store: bool
@@ -67,7 +67,7 @@ class Killable:
     connect: PausingProxy
 
     def kill_at(self, step: Step, path: str, body: Any = None, *, after: bool) -> None:
-        """Ask for something, kill the process when it comes to the step, and start it again."""
+        """Send a request, kill the process when it reaches the step, and start it again."""
         pause = (self.store if step.on_store else self.connect).pause(step.matches, after=after)
         request = threading.Thread(target=self._ask, args=(path, body))
         request.start()
@@ -82,9 +82,9 @@ class Killable:
             self.headgate.client.post(path, json=body)
 
     def settled(self, path: str) -> dict[str, Any]:
-        """The resource once no operation is open and it is seen to run.
+        """The resource, once it has no open operation and is observed to run.
 
-        A connector that asked for its secrets while nobody served them has failed; it says so, and a restart mends it.
+        A connector that asked for its secrets while Headgate was down has failed; it says so, and a restart helps.
         """
 
         def look() -> dict[str, Any]:
@@ -102,32 +102,34 @@ class Killable:
         )
 
     def audited(self, resource_id: str) -> Counter[tuple[str, str]]:
-        """How often the audit trail says what of a resource."""
+        """The number of audit records of a resource, by action and outcome."""
         records = self.headgate.get(f"/audit?resource_id={resource_id}&limit=100")
         return Counter((one["action"], one["outcome"]) for one in records)
 
 
 @pytest.fixture(scope="module")
 def killable() -> Iterator[Killable]:
-    """A stack of its own, and Headgate on it."""
-    with ExitStack() as ends:
+    """Headgate on a stack of its own."""
+    with ExitStack() as cleanup:
         state = Path(tempfile.mkdtemp(prefix="headgate-kill-"))
         state.chmod(0o711)
-        ends.callback(shutil.rmtree, state, ignore_errors=True)
+        cleanup.callback(shutil.rmtree, state, ignore_errors=True)
         port, credential = kept_ports(state / "headgate.json", ["headgate"])["headgate"], secrets.token_urlsafe(24)
         url = f"http://127.0.0.1:{port}"
-        stack = ends.enter_context(real_stack.start(state / "stack", headgate_url=url, service_credential=credential))
+        stack = cleanup.enter_context(
+            real_stack.start(state / "stack", headgate_url=url, service_credential=credential)
+        )
         store, connect = PausingProxy(stack.addresses.dynamodb), PausingProxy(stack.addresses.connect)
-        ends.callback(store.close)
-        ends.callback(connect.close)
+        cleanup.callback(store.close)
+        cleanup.callback(connect.close)
         keys = Keys(master_key=base64.b64encode(os.urandom(32)).decode(), service_credential=credential)
         variables = environment(ADMIN, keys, replace(stack.addresses, dynamodb=store.url))
         reaper = Reaper()
-        ends.callback(reaper.close)
+        cleanup.callback(reaper.close)
         process = Server(_plan(port, state, variables), reaper)
-        ends.callback(process.stop)
+        cleanup.callback(process.stop)
         process.start()
-        client = ends.enter_context(
+        client = cleanup.enter_context(
             httpx.Client(base_url=f"{url}/api/v1", headers={"X-Correlation-ID": "kill"}, timeout=40)
         )
         client.post("/auth/login", json={"email": ADMIN.email, "password": ADMIN.password}).raise_for_status()
@@ -153,7 +155,9 @@ def _with_clusters(bare: RealHeadgate, connect_url: str) -> RealHeadgate:
     return replace(bare, stream_cluster_id=stream["id"], connect_cluster_id=bare.post("/connect/clusters", body)["id"])
 
 
-def test_a_deploy_killed_at_any_step_ends_with_one_connector_and_one_record_per_fact(killable: Killable) -> None:
+def test_a_deploy_killed_at_any_step_ends_with_one_connector_and_one_audit_record_per_outcome(
+    killable: Killable,
+) -> None:
     headgate = killable.headgate
     place = headgate.database(
         "shop",
@@ -173,7 +177,7 @@ def test_a_deploy_killed_at_any_step_ends_with_one_connector_and_one_record_per_
         pipeline = headgate.pipeline(source, [("shop", "orders")])
         killable.kill_at(step, f"/pipelines/{pipeline['id']}/deploy", after=after)
         pipelines.append(pipeline["id"])
-    # What was killed before its first transaction has never been asked for.
+    # A process that was killed before its first transaction leaves no operation.
     assert headgate.get(f"/pipelines/{pipelines[0]}")["open_operation"] is None
     headgate.post(f"/pipelines/{pipelines[0]}/deploy")
     for step, after in KILLS[1:]:
@@ -186,9 +190,9 @@ def test_a_deploy_killed_at_any_step_ends_with_one_connector_and_one_record_per_
 
     for pipeline_id in pipelines:
         assert killable.settled(f"/pipelines/{pipeline_id}")["desired_state"] == "RUNNING"
-        told = killable.audited(pipeline_id)
-        assert (told["pipeline.deploy", "requested"], told["pipeline.deploy", "success"]) == (1, 1)
-        assert ("pipeline.deploy", "failed") not in told
+        records = killable.audited(pipeline_id)
+        assert (records["pipeline.deploy", "requested"], records["pipeline.deploy", "success"]) == (1, 1)
+        assert ("pipeline.deploy", "failed") not in records
     found = eventually(
         lambda: {one["name"]: one["id"] for one in headgate.get("/deliveries?limit=100")},
         lambda seen: len(seen) == len(deliveries),
@@ -197,11 +201,11 @@ def test_a_deploy_killed_at_any_step_ends_with_one_connector_and_one_record_per_
     assert found.keys() == set(deliveries)
     for delivery_id in found.values():
         assert killable.settled(f"/deliveries/{delivery_id}")["desired_state"] == "RUNNING"
-        told = killable.audited(delivery_id)
-        assert (told["delivery.deploy", "requested"], told["delivery.deploy", "success"]) == (1, 1)
-        assert ("delivery.deploy", "failed") not in told
-    wanted = {_connector("source", one) for one in [*pipelines, steady["id"]]}
-    assert headgate.connectors().keys() == wanted | {_connector("sink", one) for one in found.values()}
+        records = killable.audited(delivery_id)
+        assert (records["delivery.deploy", "requested"], records["delivery.deploy", "success"]) == (1, 1)
+        assert ("delivery.deploy", "failed") not in records
+    desired = {_connector("source", one) for one in [*pipelines, steady["id"]]}
+    assert headgate.connectors().keys() == desired | {_connector("sink", one) for one in found.values()}
 
 
 def _connector(kind: str, resource_id: str) -> str:

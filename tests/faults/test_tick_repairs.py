@@ -1,4 +1,4 @@
-"""What ticks do about connectors that have failed or drifted, how often, and what they report."""
+"""What ticks do about failed connectors and wrong states, how often, and what they report."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,9 +13,9 @@ from chalicelib.domain.reconcile.restarts import MAX_RESTARTS
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.connect_clusters import ConnectClusterInput
 from infra.local.doubles.connect_traces import secrets_trace
+from tests.faults.fault_runs import recover
+from tests.faults.inspection import change_by_hand, connector_writes, observation_of, running_pipeline, unsettled_tick
 from tests.faults.invariants import violations
-from tests.faults.looking import by_hand, observed, running, touches, unsettled_tick
-from tests.faults.scenario import recover
 from tests.support.call_interceptor import InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp
 
@@ -25,32 +25,32 @@ IN_VAIN = 1_000
 
 
 def restarts(app: InProcessApp, pipeline: Pipeline) -> int:
-    """How often Connect was asked to restart what has failed. It must not have been asked for anything else."""
+    """The number of restarts of what has failed. Connect must not have received any other change."""
     path = f"/connectors/{pipeline.connector_name}/restart"
     calls = [one for one in app.connect.calls.calls("POST", "^/connectors") if one.path == path]
-    assert len(calls) == len(touches(app))
+    assert len(calls) == len(connector_writes(app))
     assert {one.query for one in calls} <= {"includeTasks=true&onlyFailed=true"}
     return len(calls)
 
 
-def overtaken(app: InProcessApp, by: Callable[[], object]) -> None:
-    """A tick during which something else happens, after it has read Connect and before it does anything."""
+def tick_overtaken_by(app: InProcessApp, by: Callable[[], object]) -> None:
+    """A tick during which `by` runs, after the tick has read Connect and before it changes anything."""
 
-    def read_and_be_overtaken(point: Point, call: InterceptedCall) -> object:
+    def run_after_the_read(point: Point, call: InterceptedCall) -> object:
         answer = call()
         if (point.side, point.operation) == (Side.CONNECT, "GET /connectors"):
             app.interceptor.unwatch()
             by()
         return answer
 
-    app.interceptor.watch(read_and_be_overtaken)
+    app.interceptor.watch(run_after_the_read)
     app.tick()
 
 
 def rename(app: InProcessApp) -> None:
-    """Somebody changes the registration of the Connect cluster."""
+    """Change the registration of the Connect cluster."""
     cluster = app.cluster
-    given = ConnectClusterInput(
+    data = ConnectClusterInput(
         name="another name",
         base_url=cluster.base_url,
         stream_cluster_id=cluster.stream_cluster_id,
@@ -58,7 +58,7 @@ def rename(app: InProcessApp) -> None:
         secret_delivery=cluster.secret_delivery,
         secrets={},
     )
-    app.services.connect_clusters.update(app.context(), cluster.id, given)
+    app.services.connect_clusters.update(app.context(), cluster.id, data)
 
 
 def audit_records(app: InProcessApp, pipeline: Pipeline, action: str) -> list[Any]:
@@ -71,22 +71,22 @@ def audit_records(app: InProcessApp, pipeline: Pipeline, action: str) -> list[An
 # restarts
 
 
-def test_a_task_that_failed_without_secrets_is_restarted_when_seen_twice(app: InProcessApp) -> None:
-    pipeline = running(app)
+def test_a_task_that_failed_for_lack_of_secrets_is_restarted_when_seen_failed_twice(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
     app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
     app.tick()
     assert restarts(app, pipeline) == 0
-    assert observed(app, pipeline).state is ObservedState.DEGRADED
+    assert observation_of(app, pipeline).state is ObservedState.DEGRADED
     app.tick()
     assert restarts(app, pipeline) == 1
     app.tick()
-    assert observed(app, pipeline).state is ObservedState.RUNNING
-    assert observed(app, pipeline).reasons == ()
+    assert observation_of(app, pipeline).state is ObservedState.RUNNING
+    assert observation_of(app, pipeline).reasons == ()
     assert violations(app) == []
 
 
-def test_a_restart_is_in_the_audit_trail_as_an_action_of_the_system(app: InProcessApp) -> None:
-    pipeline = running(app)
+def test_a_restart_is_audited_as_an_action_of_the_system(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
     app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
     app.tick()
     app.tick()
@@ -94,21 +94,21 @@ def test_a_restart_is_in_the_audit_trail_as_an_action_of_the_system(app: InProce
     assert (record.actor_via, record.actor_id, record.outcome) == ("system", None, Outcome.SUCCESS)
 
 
-def test_the_reasons_say_what_was_tried_and_when_the_next_attempt_is(app: InProcessApp) -> None:
-    pipeline = running(app)
+def test_the_reasons_say_how_often_a_restart_was_tried_and_when_the_next_one_is(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
     app.connect.fail_task(pipeline.connector_name, NO_SECRETS, failing_restarts=IN_VAIN)
     app.tick()
-    first = observed(app, pipeline)
+    first = observation_of(app, pipeline)
     app.tick()
     app.tick()
-    seen = observed(app, pipeline)
+    seen = observation_of(app, pipeline)
     assert seen.state is first.state is ObservedState.DEGRADED
     assert seen.reasons[:-1] == first.reasons
     assert seen.reasons[-1] == "Headgate has tried to restart it once; next try at 2026-01-31T12:02:00.000Z."
 
 
-def test_restarts_that_do_not_help_come_at_growing_pauses_and_end(app: InProcessApp) -> None:
-    pipeline = running(app)
+def test_restarts_that_do_not_help_have_growing_pauses_and_a_maximum_number(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
     app.connect.fail_task(pipeline.connector_name, NO_SECRETS, failing_restarts=IN_VAIN)
     app.tick()
     counted = []
@@ -119,11 +119,11 @@ def test_restarts_that_do_not_help_come_at_growing_pauses_and_end(app: InProcess
     for _ in range(20):
         app.tick(after=31 * 60)
     assert restarts(app, pipeline) == MAX_RESTARTS
-    assert "does not try again" in observed(app, pipeline).reasons[-1]
+    assert "does not try again" in observation_of(app, pipeline).reasons[-1]
 
 
-def test_a_connector_that_has_run_for_a_while_is_restarted_at_once_again(app: InProcessApp) -> None:
-    pipeline = running(app)
+def test_restart_attempts_are_forgotten_after_the_connector_has_run_for_a_while(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
     for _ in range(3):
         before = restarts(app, pipeline)
         app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
@@ -134,8 +134,8 @@ def test_a_connector_that_has_run_for_a_while_is_restarted_at_once_again(app: In
             app.tick(after=601)
 
 
-def test_a_new_process_knows_what_was_tried(app: InProcessApp) -> None:
-    pipeline = running(app)
+def test_a_new_process_knows_the_earlier_restarts(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
     app.connect.fail_task(pipeline.connector_name, NO_SECRETS, failing_restarts=IN_VAIN)
     app.tick()
     app.tick()
@@ -148,17 +148,17 @@ def test_a_new_process_knows_what_was_tried(app: InProcessApp) -> None:
     assert restarts(app, pipeline) == 2
 
 
-def test_a_refused_password_is_never_tried_again(app: InProcessApp) -> None:
-    pipeline = running(app)
+def test_a_refused_password_is_never_followed_by_a_restart(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
     app.connect.fail_task(pipeline.connector_name, WRONG_PASSWORD)
     for seconds in (10, 10, 60, 600, 3600):
         app.tick(after=seconds)
-    assert touches(app) == []
-    assert "refuses the user name or password" in observed(app, pipeline).reasons[0]
+    assert connector_writes(app) == []
+    assert "refuses the user name or password" in observation_of(app, pipeline).reasons[0]
 
 
 def test_a_paused_connector_is_not_restarted(app: InProcessApp) -> None:
-    pipeline = running(app)
+    pipeline = running_pipeline(app)
     app.services.pipelines.pause(app.context(), pipeline.id)
     for _ in range(3):
         app.tick()
@@ -166,11 +166,11 @@ def test_a_paused_connector_is_not_restarted(app: InProcessApp) -> None:
     app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
     for seconds in (10, 10, 60, 600):
         app.tick(after=seconds)
-    assert [path for _, path in touches(app) if path.endswith("/restart")] == []
+    assert [path for _, path in connector_writes(app) if path.endswith("/restart")] == []
 
 
-def test_a_restart_that_hangs_is_given_another_one(app: InProcessApp) -> None:
-    pipeline = running(app)
+def test_a_restart_that_hangs_is_repeated(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
     app.connect.show(pipeline.connector_name, "RESTARTING", task=0)
     for _ in range(6):
         unsettled_tick(app)
@@ -178,37 +178,39 @@ def test_a_restart_that_hangs_is_given_another_one(app: InProcessApp) -> None:
     unsettled_tick(app)
     assert restarts(app, pipeline) == 1
     app.tick()
-    assert observed(app, pipeline).state is ObservedState.RUNNING
+    assert observation_of(app, pipeline).state is ObservedState.RUNNING
 
 
-def test_a_pause_between_reading_and_acting_is_respected(app: InProcessApp) -> None:
-    """The tick reads what is desired at little cost, and once more before it acts."""
-    pipeline = running(app)
+def test_a_pause_between_the_read_and_the_restart_prevents_the_restart(app: InProcessApp) -> None:
+    """The tick reads the desired state with an inexpensive read, and once more before it acts."""
+    pipeline = running_pipeline(app)
     app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
     app.tick()
-    overtaken(app, lambda: app.services.pipelines.pause(app.context(), pipeline.id))
-    assert [path for _, path in touches(app) if path.endswith("/restart")] == []
+    tick_overtaken_by(app, lambda: app.services.pipelines.pause(app.context(), pipeline.id))
+    assert [path for _, path in connector_writes(app) if path.endswith("/restart")] == []
     assert app.services.pipelines.get(pipeline.id).desired_state is DesiredState.PAUSED
 
 
 def test_two_ticks_at_the_same_time_restart_once(app: InProcessApp) -> None:
-    pipeline = running(app)
+    pipeline = running_pipeline(app)
     app.connect.fail_task(pipeline.connector_name, NO_SECRETS, failing_restarts=IN_VAIN)
     app.tick()
     one, other = app.services, app._new_process()
-    overtaken(app, lambda: other.tick.run(app.cluster.id, Deadline.after(25)))
+    tick_overtaken_by(app, lambda: other.tick.run(app.cluster.id, Deadline.after(25)))
     assert restarts(app, pipeline) == 1
     assert len(audit_records(app, pipeline, "pipeline.restart_failed")) == 1
     one.tick.run(app.cluster.id, Deadline.after(25))
     assert restarts(app, pipeline) == 1
 
 
-def test_nothing_is_done_at_workers_whose_registration_has_changed_since_it_was_read(app: InProcessApp) -> None:
-    pipeline = running(app)
+def test_nothing_is_changed_when_the_registration_of_the_workers_has_changed_since_it_was_read(
+    app: InProcessApp,
+) -> None:
+    pipeline = running_pipeline(app)
     app.connect.drop(pipeline.connector_name)
     app.tick()
-    overtaken(app, lambda: rename(app))
-    assert touches(app) == []
+    tick_overtaken_by(app, lambda: rename(app))
+    assert connector_writes(app) == []
     app.tick()
     assert violations(app) == []
 
@@ -217,22 +219,22 @@ def test_nothing_is_done_at_workers_whose_registration_has_changed_since_it_was_
 
 
 def test_a_connector_that_should_be_paused_and_was_stopped_by_hand_is_paused(app: InProcessApp) -> None:
-    pipeline = running(app)
+    pipeline = running_pipeline(app)
     app.services.pipelines.pause(app.context(), pipeline.id)
     for _ in range(3):
         app.tick()
-    by_hand(app, pipeline, "stop")
+    change_by_hand(app, pipeline, "stop")
     app.tick()
-    assert observed(app, pipeline).state is ObservedState.STOPPED
+    assert observation_of(app, pipeline).state is ObservedState.STOPPED
     app.tick()
     app.tick()
-    assert observed(app, pipeline).state is ObservedState.PAUSED
+    assert observation_of(app, pipeline).state is ObservedState.PAUSED
 
 
 # defects
 
 
-def test_an_operation_that_fails_by_a_defect_again_and_again_is_settled_as_failed(app: InProcessApp) -> None:
+def test_an_operation_that_fails_repeatedly_because_of_a_defect_is_settled_as_failed(app: InProcessApp) -> None:
     pipeline = app.pipeline()
     app.database.bug = RuntimeError("a bug")
     with pytest.raises(RuntimeError):

@@ -1,4 +1,4 @@
-"""What ticks do to connectors, and above all what they leave alone."""
+"""What ticks do to connectors, and which connectors they never change."""
 
 import pytest
 
@@ -10,18 +10,18 @@ from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.ids import new_id
 from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.connect_plugins import POSTGRES_SOURCE
+from tests.faults.fault_runs import recover
+from tests.faults.inspection import connector_writes, create_orphan, deploy_error_code
 from tests.faults.invariants import violations
-from tests.faults.looking import an_orphan, code_of, touches
-from tests.faults.scenario import recover
 from tests.support.connect_worker import connect_endpoint
 from tests.support.in_process_app import InProcessApp
 
 
-def test_a_tick_that_cannot_read_connect_says_so_and_does_nothing(app: InProcessApp) -> None:
+def test_a_tick_that_cannot_read_connect_reports_unknown_and_changes_nothing(app: InProcessApp) -> None:
     pipeline, other = app.deployed_pipeline(), app.deployed_pipeline()
     app.tick()
     app.connect.drop(other.connector_name)
-    an_orphan(app)
+    create_orphan(app)
     app.connect.calls.clear()
     for effect in (FaultEffect.NOT_READY, FaultEffect.GARBAGE, FaultEffect.TIMED_OUT):
         app.connect.plant(effect, times=200)
@@ -33,10 +33,10 @@ def test_a_tick_that_cannot_read_connect_says_so_and_does_nothing(app: InProcess
         assert seen.state is ObservedState.UNKNOWN
         assert seen.reasons
         assert seen.observed_at == app.clock.now
-    assert touches(app) == []
+    assert connector_writes(app) == []
 
 
-def test_a_tick_says_unknown_while_connect_is_down_and_running_again_when_it_is_back(app: InProcessApp) -> None:
+def test_a_tick_reports_unknown_while_connect_is_down_and_running_when_it_is_back(app: InProcessApp) -> None:
     pipeline = app.deployed_pipeline()
     app.tick()
     app.connect.refuse()
@@ -64,12 +64,12 @@ def test_an_equal_config_is_never_written_again(app: InProcessApp) -> None:
     app.connect.calls.clear()
     for seconds in [10] * 30 + [700] * 3:
         app.tick(after=seconds)
-    assert touches(app) == []
+    assert connector_writes(app) == []
     assert app.connect.starts(pipeline.connector_name) == starts
     assert set(app.connect.calls.by_kind()) == {("GET", "/connectors")}
 
 
-def test_a_connector_that_was_deleted_by_hand_is_created_again_when_missing_twice(app: InProcessApp) -> None:
+def test_a_connector_that_was_deleted_without_headgate_is_created_again_when_missing_twice(app: InProcessApp) -> None:
     pipeline = app.deployed_pipeline()
     app.tick()
     app.tick()
@@ -80,7 +80,7 @@ def test_a_connector_that_was_deleted_by_hand_is_created_again_when_missing_twic
     assert violations(app) == []
 
 
-def test_a_paused_pipelines_connector_is_created_again_without_running(app: InProcessApp) -> None:
+def test_the_connector_of_a_paused_pipeline_is_created_again_without_running(app: InProcessApp) -> None:
     pipeline = app.deployed_pipeline()
     app.services.pipelines.pause(app.context(), pipeline.id)
     app.connect.drop(pipeline.connector_name)
@@ -90,7 +90,7 @@ def test_a_paused_pipelines_connector_is_created_again_without_running(app: InPr
     assert app.connect.starts(pipeline.connector_name) == 0
 
 
-def test_an_operation_that_fails_by_a_defect_does_not_stop_the_others(app: InProcessApp) -> None:
+def test_an_operation_that_fails_because_of_a_defect_does_not_stop_the_others(app: InProcessApp) -> None:
     broken, other = app.pipeline(), app.pipeline()
     app.database.bug = RuntimeError("a bug")
     with pytest.raises(RuntimeError):
@@ -107,25 +107,25 @@ def test_an_operation_that_fails_by_a_defect_does_not_stop_the_others(app: InPro
     assert recover(app) == []
 
 
-# orphans: ours by name and marker, desired by nobody
+# orphans: connectors with our name and marker that no resource needs
 
 
 def test_an_orphan_is_stopped_after_ninety_seconds_and_deleted_after_ten_minutes(app: InProcessApp) -> None:
-    name = an_orphan(app)
+    name = create_orphan(app)
     app.tick()
     app.tick(after=89)
-    assert touches(app) == []
+    assert connector_writes(app) == []
     app.tick(after=1)
-    assert touches(app) == [("PUT", f"/connectors/{name}/stop")]
+    assert connector_writes(app) == [("PUT", f"/connectors/{name}/stop")]
     app.tick(after=509)
     assert app.connect.names() == [name]
     app.tick(after=1)
     assert app.connect.names() == []
 
 
-def test_one_tick_deletes_two_percent_of_a_cluster_at_the_most(app: InProcessApp) -> None:
+def test_one_tick_deletes_at_most_two_percent_of_a_cluster(app: InProcessApp) -> None:
     for _ in range(149):
-        an_orphan(app, state="STOPPED")
+        create_orphan(app, state="STOPPED")
     app.tick()
     counts = []
     for seconds in (650, 10, 10):
@@ -134,8 +134,8 @@ def test_one_tick_deletes_two_percent_of_a_cluster_at_the_most(app: InProcessApp
     assert counts == [147, 145, 143]
 
 
-def test_of_a_small_cluster_one_tick_deletes_one(app: InProcessApp) -> None:
-    names = {an_orphan(app) for _ in range(3)}
+def test_one_tick_deletes_one_orphan_of_a_small_cluster(app: InProcessApp) -> None:
+    names = {create_orphan(app) for _ in range(3)}
     app.tick()
     app.tick(after=650)
     for left in (1, 0):
@@ -143,11 +143,11 @@ def test_of_a_small_cluster_one_tick_deletes_one(app: InProcessApp) -> None:
         assert len(names & set(app.connect.names())) == left
 
 
-def test_what_has_our_name_and_not_our_marker_is_never_touched_and_protects_no_orphan(
+def test_a_connector_with_our_name_but_without_our_marker_is_never_changed_and_does_not_protect_orphans(
     app: InProcessApp,
 ) -> None:
-    foreign = {an_orphan(app, marked=False) for _ in range(15)}
-    orphan = an_orphan(app)
+    foreign = {create_orphan(app, marked=False) for _ in range(15)}
+    orphan = create_orphan(app)
     for seconds in (10, 100, 700):
         app.tick(after=seconds)
     for _ in range(300):
@@ -155,18 +155,18 @@ def test_what_has_our_name_and_not_our_marker_is_never_touched_and_protects_no_o
             break
         app.tick()
     assert set(app.connect.names()) == foreign
-    assert {path.split("/")[2] for _, path in touches(app)} == {orphan}
+    assert {path.split("/")[2] for _, path in connector_writes(app)} == {orphan}
 
 
-def test_the_connectors_of_another_installation_on_the_same_workers_are_left_alone(app: InProcessApp) -> None:
-    name = an_orphan(app, audited=False)
+def test_connectors_of_another_installation_on_the_same_workers_are_never_changed(app: InProcessApp) -> None:
+    name = create_orphan(app, audited=False)
     for seconds in (10, 100, 700, 10, 10):
         app.tick(after=seconds)
     assert app.connect.names() == [name]
-    assert touches(app) == []
+    assert connector_writes(app) == []
 
 
-def test_connectors_of_workers_that_are_registered_twice_are_no_orphans(app: InProcessApp) -> None:
+def test_connectors_are_not_orphans_when_their_workers_are_registered_twice(app: InProcessApp) -> None:
     assert app.register_connect(f"{app.connect.url}/").id != app.register_connect(app.connect.url).id
     pipeline = app.deployed_pipeline()
     app.connect.calls.clear()
@@ -174,28 +174,28 @@ def test_connectors_of_workers_that_are_registered_twice_are_no_orphans(app: InP
         for seconds in (10, 100, 700, 10, 10):
             app.tick(cluster, after=seconds)
     assert app.connect.names() == [pipeline.connector_name]
-    assert touches(app) == []
+    assert connector_writes(app) == []
 
 
-def test_a_marker_of_another_resource_does_not_make_it_ours(app: InProcessApp) -> None:
+def test_a_connector_with_the_marker_of_another_resource_is_never_changed(app: InProcessApp) -> None:
     name = connector_name(ConnectorKind.SINK, new_id())
     app.connect.preload([name], config={OWNER_KEY: owner_marker(ConnectorKind.SINK, new_id())})
     for seconds in (10, 100, 700, 10, 10):
         app.tick(after=seconds)
     assert app.connect.names() == [name]
-    assert touches(app) == []
+    assert connector_writes(app) == []
 
 
-def test_connectors_of_other_names_are_never_touched(app: InProcessApp) -> None:
+def test_connectors_with_other_names_are_never_changed(app: InProcessApp) -> None:
     app.connect.preload(["orders-source", "headgate-test"], config={OWNER_KEY: "source/1"})
     for seconds in (10, 100, 700, 10):
         app.tick(after=seconds)
-    assert touches(app) == []
+    assert connector_writes(app) == []
     assert sorted(app.connect.names()) == ["headgate-test", "orders-source"]
 
 
-def a_leftover(app: InProcessApp) -> tuple[Pipeline, dict[str, str]]:
-    """A connector whose creation arrives after its deploy has failed: the draft, and the config of the connector."""
+def leftover_connector(app: InProcessApp) -> tuple[Pipeline, dict[str, str]]:
+    """A connector that is created after its deploy has failed: the draft, and the connector's config."""
     pipeline = app.pipeline()
     owner = app.services.pipeline_connector
     config = owner.config(pipeline, owner.load_dependencies(pipeline)).config
@@ -205,21 +205,21 @@ def a_leftover(app: InProcessApp) -> tuple[Pipeline, dict[str, str]]:
     return pipeline, config
 
 
-def test_the_leftover_of_a_failed_deploy_is_removed(app: InProcessApp) -> None:
-    """It is an orphan, which never runs."""
-    pipeline, config = a_leftover(app)
+def test_a_connector_that_a_failed_deploy_left_behind_is_deleted(app: InProcessApp) -> None:
+    """It is an orphan that never runs."""
+    pipeline, config = leftover_connector(app)
     for seconds in (10, 100, 700, 10):
         app.tick(after=seconds)
     assert app.connect.names() == []
     assert config["connector.class"] == POSTGRES_SOURCE
-    assert code_of(app, pipeline.id) is None
+    assert deploy_error_code(app, pipeline.id) is None
 
 
-def test_a_draft_that_is_deployed_in_time_adopts_its_leftover(app: InProcessApp) -> None:
-    pipeline, _ = a_leftover(app)
+def test_a_draft_that_is_deployed_before_that_adopts_the_connector(app: InProcessApp) -> None:
+    pipeline, _ = leftover_connector(app)
     app.tick()
     app.tick(after=95)
-    assert code_of(app, pipeline.id) is None
+    assert deploy_error_code(app, pipeline.id) is None
     for seconds in (10, 10, 700, 10):
         app.tick(after=seconds)
     assert violations(app) == []

@@ -81,7 +81,7 @@ def test_a_public_route_authenticates_nobody() -> None:
     assert through_lambda_event(make_edge().app)("GET", "/api/v1/wall", {"x-test-role": "nonsense"}, b"").status == 200
 
 
-def test_cookies_that_the_gateway_splits_are_joined() -> None:
+def test_cookies_that_api_gateway_splits_are_joined() -> None:
     app = make_edge().app
     event = {**lambda_event(app, "GET", "/api/v1/wall"), "multiValueHeaders": {"Cookie": ["a=1", "b=2"]}}
     assert app(event, None)["body"] == "a=1; b=2 127.0.0.1"
@@ -141,7 +141,7 @@ def test_concurrent_requests_do_not_see_each_other() -> None:
 
     @routes.get("/slow", needs=Permission.READ)
     def slow(context: RequestContext) -> list[int]:
-        """Gives the other requests time to interleave."""
+        """Waits, so that concurrent requests overlap."""
         time.sleep(0.001)
         return [int(context.correlation_id)]
 

@@ -36,7 +36,7 @@ class _Clock:
 
 
 class _Requests:
-    """One kind of request, sent again and again; `runs` are the calls that reached the handler."""
+    """Sends one kind of request repeatedly; `runs` are the calls that reached the handler."""
 
     def __init__(self) -> None:
         self.rows, self.clock = MemoryRows(), _Clock()

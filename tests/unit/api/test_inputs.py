@@ -49,7 +49,7 @@ def test_a_wrong_field_is_named_by_location_and_type(body: Any, details: list[An
         ({"name": "a", "hunter2${x}": 1}, ["body"]),
     ],
 )
-def test_names_that_the_caller_made_up_are_not_repeated(body: Any, location: list[str]) -> None:
+def test_unknown_names_of_the_caller_are_not_repeated(body: Any, location: list[str]) -> None:
     seen = post(body)
     assert [where for where, _ in refused(seen)] == [location]
     assert "hunter2" not in seen.body
@@ -142,7 +142,7 @@ def test_an_unknown_field_is_named_when_it_looks_like_a_field_name(name: str) ->
 
 
 @pytest.mark.parametrize("name", ["hunter2", "correct horse", "Secret", "a-b", "", "é", "a__b", "_a", "x" * 21])
-def test_an_unknown_field_that_looks_otherwise_is_not_repeated(name: str) -> None:
+def test_an_unknown_field_that_does_not_look_like_a_name_is_not_repeated(name: str) -> None:
     path = f"{THINGS}/{THING}/tasks/0/restart"
     assert refused(post({name: 1}, path)) == [(["body"], "extra_forbidden")]
 
@@ -205,7 +205,7 @@ def test_a_route_without_query_takes_none() -> None:
 
 
 @pytest.mark.parametrize("value", ["3", '"x"', '""', 'W/"3"', "*", '"3", "4"', '"-1"', '"03"', '"' + "9" * 17 + '"'])
-def test_a_malformed_if_match_is_named(value: str) -> None:
+def test_a_malformed_if_match_is_reported(value: str) -> None:
     seen = SEND("PUT", f"{THINGS}/{THING}", {**JSON_ADMIN, "If-Match": value}, b'{"name":"a"}')
     assert refused(seen) == [(["header", "If-Match"], "version")]
 

@@ -22,7 +22,7 @@ TRIE = PathTrie(PATTERNS[:-1])
         ("/things/a%2Fb", "/things/{uuid}", {"uuid": "a%2Fb"}),
     ],
 )
-def test_the_best_pattern_is_found(path: str, pattern: str, values: dict[str, str]) -> None:
+def test_the_most_specific_pattern_matches(path: str, pattern: str, values: dict[str, str]) -> None:
     match = TRIE.match(path)
     assert match is not None
     assert (match.pattern, match.values) == (pattern, values)

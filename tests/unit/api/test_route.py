@@ -60,7 +60,7 @@ def test_the_response_type_is_read_from_the_return_annotation(answer: Any, shape
     assert read_signature(handler, "/a")["response"] == shape
 
 
-def test_a_parameter_that_no_request_has_is_refused() -> None:
+def test_a_handler_parameter_of_unknown_origin_is_refused() -> None:
     def handler(colour: Annotated[str, "?"]) -> None: ...
 
     with pytest.raises(TypeError, match="colour"):
@@ -83,7 +83,7 @@ def test_a_response_has_to_be_declared() -> None:
 
 
 @pytest.mark.parametrize("text", ["6c9de1b9-55d2-4d4b-9c1a-0f4b8b1a2c3d"])
-def test_a_uuid_is_one_as_we_write_them(text: str) -> None:
+def test_only_lower_case_uuids_with_dashes_are_uuids(text: str) -> None:
     assert UUID_RULE.accepts(text)
     assert not any(UUID_RULE.accepts(other) for other in (text.upper(), text.replace("-", ""), text + "\n", "", "x"))
 

@@ -97,7 +97,7 @@ NOT_PUBLIC = [
     ("100.128.0.1", None),
     ("192.169.0.1", None),
 ]
-"""Address, and a word of why it is refused where only public addresses are allowed."""
+"""Address, and a word of the reason with which it is refused when only public addresses are allowed."""
 NOT_PUBLIC_NAMES = [
     ("localhost", True),
     ("a.localhost", True),
@@ -144,7 +144,7 @@ def test_loopback_is_allowed_only_where_the_installation_says_so(address: str) -
 
 
 @pytest.mark.parametrize("address", ALLOWED)
-def test_private_and_public_addresses_are_normal(address: str) -> None:
+def test_private_and_public_addresses_are_allowed(address: str) -> None:
     assert refusal(address, allow_loopback=False) is None
 
 
@@ -182,7 +182,7 @@ def test_the_allowed_addresses_come_back_in_order() -> None:
     assert AddressPolicy(resolve=resolving("10.0.0.2", "10.0.0.1"))("db.example") == ("10.0.0.2", "10.0.0.1")
 
 
-def test_one_bad_address_among_good_ones_is_enough() -> None:
+def test_one_refused_address_among_allowed_ones_refuses_the_host() -> None:
     with pytest.raises(Invalid) as refused:
         AddressPolicy(resolve=resolving("10.0.0.1", "169.254.169.254"))("db.example")
     assert refused.value.code == "URL_NOT_ALLOWED"
@@ -202,7 +202,7 @@ def test_this_machine_is_reachable_where_that_is_allowed() -> None:
 @pytest.mark.parametrize(
     "host", ["", "a b", "a/b", "http://a", "a@b", "a,b", "a?b", "a#b", "a\\b", "a%b", "a\n", "a\x00", "x" * 254]
 )
-def test_what_is_no_host_name_is_not_resolved(host: str) -> None:
+def test_an_invalid_host_name_is_not_resolved(host: str) -> None:
     def resolve(_: str) -> Iterable[str]:
         raise AssertionError("looked up")
 

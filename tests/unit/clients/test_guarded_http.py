@@ -23,7 +23,7 @@ def http(worker: Worker) -> Iterator[GuardedHttp]:
 
 
 def by_name(worker: Worker, *answers: list[str]) -> GuardedHttp:
-    """A client that knows the server by a name, which resolves to each of the answers in turn and stays at the last."""
+    """A client whose host name resolves to each of the answers in turn; the last one is repeated."""
     turns = chain(answers, repeat(answers[-1]))
     policy = AddressPolicy(allow_loopback=True, resolve=lambda _: next(turns))
     return GuardedHttp(f"http://{NAME}:{worker.url.rpartition(':')[2]}", check_host=policy)
@@ -60,7 +60,7 @@ def test_the_path_may_stand_in_the_url_alone(worker: Worker) -> None:
     client.close()
 
 
-def test_an_address_that_is_refused_is_never_dialled(worker: Worker) -> None:
+def test_a_refused_address_is_never_connected_to(worker: Worker) -> None:
     client = GuardedHttp(worker.url, check_host=AddressPolicy())
     with pytest.raises(Invalid) as refused:
         client.send("GET", "/", deadline=short_deadline())
@@ -68,7 +68,7 @@ def test_an_address_that_is_refused_is_never_dialled(worker: Worker) -> None:
     assert (worker.seen, worker.connections) == ([], set())
 
 
-def test_the_address_that_was_checked_is_the_one_dialled(worker: Worker) -> None:
+def test_the_checked_address_is_the_one_connected_to(worker: Worker) -> None:
     client = by_name(worker, ["127.0.0.1"])
     assert client.send("GET", "/", deadline=short_deadline()).status == 200
     assert worker.headers[-1]["host"].startswith(NAME)
@@ -85,13 +85,13 @@ def test_a_name_that_is_bound_to_another_address_is_checked_again(worker: Worker
     client.close()
 
 
-def test_the_name_is_not_resolved_a_second_time_between_check_and_dial(worker: Worker) -> None:
+def test_the_name_is_not_resolved_again_between_check_and_connection(worker: Worker) -> None:
     client = by_name(worker, ["127.0.0.1"], ["169.254.169.254"])
     assert client.send("GET", "/", deadline=short_deadline()).status == 200
     client.close()
 
 
-def test_a_good_address_beside_a_refused_one_is_not_dialled(worker: Worker) -> None:
+def test_an_allowed_address_next_to_a_refused_one_is_not_connected_to(worker: Worker) -> None:
     client = by_name(worker, ["127.0.0.1", "169.254.169.254"])
     with pytest.raises(Invalid):
         client.send("GET", "/", deadline=short_deadline())
@@ -116,7 +116,7 @@ def test_a_closed_port_means_that_nothing_was_sent() -> None:
         client.send("POST", "/", deadline=short_deadline(), json={})
 
 
-def test_a_server_without_tls_means_that_nothing_was_sent(worker: Worker) -> None:
+def test_nothing_is_sent_to_a_server_without_tls(worker: Worker) -> None:
     client = GuardedHttp(worker.url.replace("http://", "https://"), check_host=LOOPBACK)
     with pytest.raises(NotConnected):
         client.send("POST", "/", deadline=short_deadline(), json={})
@@ -158,7 +158,7 @@ def test_an_answer_that_is_too_large_is_dropped(http: GuardedHttp, worker: Worke
         while True:
             connection.sendall(b"400\r\n" + b"x" * 1024 + b"\r\n")
 
-    worker.on("GET", "/", Reply(after=quietly(flood)) if length == "chunked" else Reply(200, b"x" * 5000))
+    worker.on("GET", "/", Reply(after=ignoring_disconnects(flood)) if length == "chunked" else Reply(200, b"x" * 5000))
     with pytest.raises(NoAnswer) as lost:
         http.send("GET", "/", deadline=short_deadline(), max_bytes=4999)
     assert not lost.value.late
@@ -175,7 +175,7 @@ def test_a_compressed_answer_is_not_unpacked(http: GuardedHttp, worker: Worker) 
     assert (answer.status, answer.content) == (200, None)
 
 
-def test_an_answer_that_ends_early_is_no_answer(http: GuardedHttp, worker: Worker) -> None:
+def test_a_truncated_answer_is_no_answer(http: GuardedHttp, worker: Worker) -> None:
     worker.on("GET", "/", Reply(200, b"short", headers={"Content-Length": "50", "Connection": "close"}))
     with pytest.raises(NoAnswer) as lost:
         http.send("GET", "/", deadline=short_deadline())
@@ -191,7 +191,7 @@ def test_a_connection_that_breaks_after_the_request_is_no_answer(http: GuardedHt
 
 
 @pytest.mark.parametrize("headers_first", [True, False])
-def test_a_server_that_drips_bytes_is_not_waited_for(http: GuardedHttp, worker: Worker, headers_first: bool) -> None:
+def test_a_server_that_sends_slowly_is_not_waited_for(http: GuardedHttp, worker: Worker, headers_first: bool) -> None:
     released, to_the_end = worker.released, threading.Event()
 
     def drip(connection: socket.socket) -> None:
@@ -203,7 +203,7 @@ def test_a_server_that_drips_bytes_is_not_waited_for(http: GuardedHttp, worker: 
             connection.sendall(b"H")
         to_the_end.set()
 
-    worker.on("GET", "/", Reply(after=quietly(drip)))
+    worker.on("GET", "/", Reply(after=ignoring_disconnects(drip)))
     with pytest.raises(NoAnswer) as lost:
         http.send("GET", "/", deadline=short_deadline(0.3))
     assert lost.value.late
@@ -217,7 +217,7 @@ def test_a_server_that_does_not_answer_is_not_waited_for(http: GuardedHttp, work
     assert lost.value.late
 
 
-def test_connections_are_kept_and_closing_leaves_it_usable(http: GuardedHttp, worker: Worker) -> None:
+def test_connections_are_kept_and_a_closed_client_can_be_used_again(http: GuardedHttp, worker: Worker) -> None:
     for _ in range(3):
         http.send("GET", "/", deadline=short_deadline())
     assert len(worker.connections) == 1
@@ -225,8 +225,8 @@ def test_connections_are_kept_and_closing_leaves_it_usable(http: GuardedHttp, wo
     assert http.send("GET", "/", deadline=short_deadline()).status == 200
 
 
-def quietly(behave: Callable[[socket.socket], None]) -> Callable[[socket.socket], None]:
-    """The client may be gone while the server still sends."""
+def ignoring_disconnects(behave: Callable[[socket.socket], None]) -> Callable[[socket.socket], None]:
+    """The client may have closed the connection while the server still sends."""
 
     def run(connection: socket.socket) -> None:
         try:

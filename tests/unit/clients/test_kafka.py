@@ -34,7 +34,7 @@ def endpoint(
 
 @pytest.fixture(scope="module")
 def brokers() -> Iterator[str]:
-    """librdkafka's own broker, which speaks the protocol in this process, with two topics."""
+    """The mock broker of librdkafka, in this process, with two topics."""
     owner = Producer({"bootstrap.servers": "ignored", "test.mock.num.brokers": 1, "log_level": 0})
     for topic in ("shop.public.orders", "shop.public.lines"):
         owner.produce(topic, b"x")
@@ -93,13 +93,13 @@ def test_something_else_at_the_address_is_unavailable_and_nothing_is_printed(cap
 
 
 def _answer_as_a_web_server(listener: socket.socket) -> None:
-    # The client may be gone by then.
+    # The client may have closed the connection.
     with suppress(OSError), listener.accept()[0] as connection:
         connection.recv(1024)
         connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
 
 
-def test_no_time_left_means_that_nobody_is_asked() -> None:
+def test_no_request_is_sent_after_the_deadline() -> None:
     def check_host(_: str) -> tuple[str, ...]:
         raise AssertionError("asked")
 

@@ -49,7 +49,7 @@ def test_what_may_be_secret_is_masked(key: str, value: str) -> None:
         ("table.include.list", r"(?-i:public\.orders)"),
     ],
 )
-def test_what_is_plain_is_shown(key: str, value: str) -> None:
+def test_configs_without_secrets_are_shown(key: str, value: str) -> None:
     assert public_config({key: value}) == {key: value}
 
 

@@ -73,7 +73,7 @@ def only(verdict: DeliveryVerdict) -> HeadgateError:
     return problem
 
 
-def test_a_sound_delivery_has_neither_problems_nor_warnings() -> None:
+def test_a_correct_delivery_has_no_problems_and_no_warnings() -> None:
     verdict = check(TO_ORDERS, TO_LINES)
     assert (verdict.problems, verdict.warnings) == ((), ())
     verdict.require()
@@ -144,13 +144,13 @@ def test_a_type_that_only_may_stop_the_task_is_left_to_the_look_at_the_target(ty
 
 
 @pytest.mark.parametrize("code", [IssueCode.TYPE_CHANGES_VALUE, IssueCode.TYPE_NOT_CAPTURED])
-def test_values_that_change_or_stay_away_are_a_warning(code: IssueCode) -> None:
+def test_values_that_change_or_are_missing_are_a_warning(code: IssueCode) -> None:
     verdict = check(TO_ORDERS, orders=replace(table(ORDERS), issues=(issue(code, Severity.WARN),)))
     assert [warning.code for warning in verdict.warnings] == [code.value]
     assert "c0" in verdict.warnings[0].message
 
 
-def test_a_mere_remark_of_discovery_is_not_repeated() -> None:
+def test_an_issue_of_discovery_that_is_only_information_is_not_a_warning() -> None:
     remark = issue(IssueCode.TYPE_CHANGES_VALUE, Severity.INFO)
     assert check(TO_ORDERS, orders=replace(table(ORDERS), issues=(remark,))).warnings == ()
 
@@ -179,7 +179,7 @@ def test_two_topics_into_one_table_are_a_conflict() -> None:
     assert (problem.code, problem.details) == ("TARGET_TABLE_CONFLICT", {"mappings": [1]})
 
 
-def test_tables_that_differ_only_by_case_are_two() -> None:
+def test_table_names_that_differ_only_by_case_are_different() -> None:
     assert check(TO_ORDERS, replace(TO_LINES, table_name="Orders")).problems == ()
 
 
@@ -206,7 +206,7 @@ def test_a_topic_twice_is_refused() -> None:
         ("schema_name", "${x:y}", "characters"),
     ],
 )
-def test_a_name_that_the_sink_cannot_carry_is_refused_at_its_place(field: str, name: str, type_: str) -> None:
+def test_a_name_that_the_sink_does_not_support_is_refused_with_its_location(field: str, name: str, type_: str) -> None:
     problem = only(check(replace(TO_ORDERS, **{field: name})))
     assert problem.details == [{"location": ["body", "mappings", 0, field], "type": type_}]
 

@@ -23,7 +23,7 @@ def test_work_is_free_without_a_lease_and_when_its_lease_has_ended(lease_until: 
     assert is_free(lease_until, NOW) is free
 
 
-def test_a_sweep_hands_out_free_work_only_and_so_much_at_most() -> None:
+def test_a_sweep_returns_only_free_work_up_to_a_limit() -> None:
     work = [Work(LIVE), Work(None), Work(ENDED), Work(LIVE), Work(ENDED)]
     assert abandoned(work, NOW, limit=9) == [Work(None), Work(ENDED), Work(ENDED)]
     assert abandoned(work, NOW, limit=2) == [Work(None), Work(ENDED)]

@@ -36,7 +36,7 @@ def test_a_connector_name_can_be_read_back(kind: ConnectorKind) -> None:
         "headgate-source-" + "0" * 32 + "\n",
     ],
 )
-def test_a_foreign_name_is_not_taken_for_ours(name: str) -> None:
+def test_a_foreign_connector_name_is_not_parsed_as_ours(name: str) -> None:
     assert parse_connector_name(name) is None
 
 
@@ -75,7 +75,7 @@ def test_a_quoted_text_matches_itself_and_nothing_like_it(text: str) -> None:
 @pytest.mark.parametrize(
     ("one", "other"), [("Orders", "orders"), ("a  b", " a b"), ("Ａdmin", "admin"), ("straße", "STRASSE")]
 )
-def test_names_that_look_alike_share_a_key(one: str, other: str) -> None:
+def test_similar_names_share_a_unique_key(one: str, other: str) -> None:
     assert unique_key(one) == unique_key(other)
 
 

@@ -64,14 +64,14 @@ def status(state: str, *tasks: str, hint: Hint | None = None, task_hint: Hint | 
         ("running", ["RUNNING"], ObservedState.UNKNOWN),
     ],
 )
-def test_connector_and_tasks_are_judged_together(state: str, tasks: list[str], observed: ObservedState) -> None:
+def test_the_state_follows_from_connector_and_tasks(state: str, tasks: list[str], observed: ObservedState) -> None:
     assert observe(status(state, *tasks), now=NOW).state is observed
 
 
 @pytest.mark.parametrize("state", ["RUNNING", "PAUSED", "STOPPED", "FAILED", "UNASSIGNED", "RESTARTING", "?"])
 @pytest.mark.parametrize("first", TASK_STATES)
 @pytest.mark.parametrize("second", TASK_STATES)
-def test_a_plain_state_needs_all_tasks_to_agree(state: str, first: str, second: str) -> None:
+def test_a_state_other_than_degraded_needs_all_tasks_in_it(state: str, first: str, second: str) -> None:
     seen = observe(status(state, first, second), now=NOW)
     if seen.state in (ObservedState.RUNNING, ObservedState.PAUSED, ObservedState.STOPPED):
         assert {state, first, second} == {seen.state.value}

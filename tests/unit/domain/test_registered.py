@@ -1,4 +1,4 @@
-"""What a new address invalidates of a source or a destination."""
+"""Which facts about a source or a destination a new address invalidates."""
 
 from dataclasses import MISSING, fields
 from typing import Any
@@ -10,7 +10,7 @@ from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.domain.source import Source
 
 KEPT = {"version", "revision", "deliveries"}
-"""Not found out by looking at a database: they count what happens in Headgate."""
+"""Fields that do not come from a database."""
 
 
 def _of_a_new_one(kind: type[RegisteredSystem]) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def _of_a_new_one(kind: type[RegisteredSystem]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", [Source, Destination])
-def test_as_much_is_known_of_another_database_as_of_one_that_was_just_registered(kind: type[RegisteredSystem]) -> None:
+def test_another_database_has_the_facts_of_a_new_registration(kind: type[RegisteredSystem]) -> None:
     initial = _of_a_new_one(kind)
     assert {name: initial[name] for name in initial.keys() - KEPT} == kind.UNDISCOVERED
     assert kind.UNDISCOVERED.keys() >= {"health", "last_test", "last_tested_at"}

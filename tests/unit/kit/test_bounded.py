@@ -1,9 +1,9 @@
-"""A dict that does not grow."""
+"""A dict of bounded size."""
 
 from chalicelib.kit.bounded import Bounded
 
 
-def test_it_holds_so_many_and_begins_anew_with_one_more() -> None:
+def test_it_is_emptied_when_it_is_full() -> None:
     kept: Bounded[str, int] = Bounded(2)
     kept["a"], kept["b"] = 1, 2
     assert kept == {"a": 1, "b": 2}
@@ -11,7 +11,7 @@ def test_it_holds_so_many_and_begins_anew_with_one_more() -> None:
     assert kept == {"c": 3}
 
 
-def test_an_entry_that_is_there_is_replaced_and_nothing_is_forgotten() -> None:
+def test_replacing_an_entry_removes_no_other_entry() -> None:
     kept: Bounded[str, int] = Bounded(2)
     kept["a"], kept["b"] = 1, 2
     kept["a"] = 3

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from chalicelib.kit.clock import Deadline, rfc3339, to_milliseconds, utc_now
 
 
-def test_the_present_has_a_zone_and_no_more_than_milliseconds() -> None:
+def test_the_current_time_has_a_zone_and_milliseconds() -> None:
     now = utc_now()
     assert (now.utcoffset(), now.microsecond % 1000) == (timedelta(0), 0)
 
@@ -13,7 +13,7 @@ def test_a_time_is_spelled_in_utc_with_milliseconds_whatever_its_zone() -> None:
     assert rfc3339(time) == "2026-01-31T12:00:00.007Z"
 
 
-def test_the_spelling_sorts_as_time_does() -> None:
+def test_formatted_times_sort_in_order_of_time() -> None:
     times = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(milliseconds=step) for step in (0, 9, 10, 99, 999, 1000)]
     assert sorted(map(rfc3339, times)) == list(map(rfc3339, times))
 

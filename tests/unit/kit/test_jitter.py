@@ -12,5 +12,5 @@ def test_a_pause_may_be_twice_as_long_after_each_attempt(attempt: int, longest: 
     assert max(pauses) > longest / 2
 
 
-def test_two_who_met_wait_for_different_times() -> None:
+def test_two_callers_wait_for_different_times() -> None:
     assert len({jitter(1, 0) for _ in range(100)}) > 90

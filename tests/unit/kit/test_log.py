@@ -44,7 +44,7 @@ def test_a_message_that_is_a_dict_or_json_is_masked_too(lines: StringIO) -> None
     assert json.loads(lines.getvalue().splitlines()[0])["message"]["kept"] == 1
 
 
-def test_harmless_facts_are_kept(lines: StringIO) -> None:
+def test_facts_without_secrets_are_shown(lines: StringIO) -> None:
     get_logger().info("request", extra={"status": 200, "path": "/api/v1/sources/{uuid}", "duration_ms": 1.5})
     line = json.loads(lines.getvalue())
     assert (line["status"], line["path"], line["duration_ms"]) == (200, "/api/v1/sources/{uuid}", 1.5)
@@ -91,7 +91,7 @@ def test_long_text_is_cut() -> None:
 
 
 @pytest.mark.parametrize("sign", ["\r\n", "\x1b[31m", "\x9b31m", "\x85", "\u2028", "\u2029", "\x7f", "\x07"])
-def test_foreign_text_can_neither_begin_a_line_nor_control_a_terminal(sign: str, lines: StringIO) -> None:
+def test_foreign_text_contains_no_line_breaks_and_no_control_characters(sign: str, lines: StringIO) -> None:
     get_logger().info(f"before{sign}after", extra={"said": f"before{sign}after"})
     line = lines.getvalue().removesuffix("\n")
     assert sign not in line

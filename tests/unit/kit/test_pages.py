@@ -40,7 +40,7 @@ def test_a_cursor_lives_for_a_day_and_no_longer() -> None:
         SIGNER.unsign("list", cursor, time_at() + CURSOR_LIFETIME)
 
 
-def test_every_changed_character_is_noticed() -> None:
+def test_every_changed_character_is_detected() -> None:
     cursor = SIGNER.sign("list", "some key", time_at())
     for position, character in enumerate(cursor):
         changed = cursor[:position] + ("A" if character != "A" else "B") + cursor[position + 1 :]
@@ -49,7 +49,7 @@ def test_every_changed_character_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("garbage", ["", "x", "ä", "====", "a b", "A" * 5000, "\x00", "null"])
-def test_garbage_is_a_bad_cursor_and_nothing_worse(garbage: str) -> None:
+def test_any_other_text_is_an_invalid_cursor(garbage: str) -> None:
     with pytest.raises(BadCursor):
         SIGNER.unsign("list", garbage, time_at())
 

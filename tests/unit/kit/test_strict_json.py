@@ -19,7 +19,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-def test_what_json_can_say_is_read_as_json_reads_it(value: object) -> None:
+def test_valid_json_is_parsed_as_the_json_module_does(value: object) -> None:
     raw = json.dumps(value).encode()
     assert loads(raw) == json.loads(raw)
 
@@ -47,7 +47,7 @@ def test_what_json_can_say_is_read_as_json_reads_it(value: object) -> None:
         b'[{}, {}, {"a":1,"b":{"c":1,"c":2}}]',
     ],
 )
-def test_what_two_parsers_may_read_in_two_ways_is_refused(raw: bytes) -> None:
+def test_json_that_parsers_read_differently_is_refused(raw: bytes) -> None:
     with pytest.raises(NotStrictJson):
         loads(raw)
 
@@ -87,11 +87,11 @@ def test_brackets_in_strings_and_siblings_are_no_nesting() -> None:
         b'["' + b"\\" * 262_000,
     ],
 )
-def test_a_hostile_body_of_full_size_costs_little_and_never_recurses(raw: bytes) -> None:
+def test_a_hostile_body_of_full_size_is_parsed_fast_and_without_recursion(raw: bytes) -> None:
     started = time.process_time()
     with pytest.raises(NotStrictJson):
         loads(raw)
-    # A quadratic reading would take minutes: the bound tells the two apart on any machine.
+    # A parser with quadratic time would need minutes, so this bound is safe on any machine.
     assert time.process_time() - started < 5
 
 
@@ -103,10 +103,10 @@ def test_a_refusal_quotes_nothing() -> None:
 
 
 @pytest.mark.parametrize("raw", [b'"${x}"', b'"\\u0024{x}"', b'"$\\u007bx}"'])
-def test_a_needle_is_suspected_in_every_spelling(raw: bytes) -> None:
+def test_a_secret_is_found_in_every_spelling(raw: bytes) -> None:
     assert may_hide(raw, b"${")
     assert "${x}" in loads(raw)
 
 
-def test_a_plain_text_hides_nothing() -> None:
+def test_a_text_without_secrets_is_unchanged() -> None:
     assert not may_hide(b'{"a":"$ {"}', b"${")

@@ -1,4 +1,4 @@
-"""A sealed secret is opened where it was sealed, and nowhere else."""
+"""A sealed secret is opened only with the row, field, version and key with which it was sealed."""
 
 import base64
 import os
@@ -61,7 +61,7 @@ def test_all_fields_are_opened_together(envelope: Envelope) -> None:
     assert {name: secret.reveal() for name, secret in opened.items()} == {"password": "one", "ca_certificate": "two"}
 
 
-def test_nothing_of_the_value_stands_in_the_row(envelope: Envelope) -> None:
+def test_the_row_contains_nothing_of_the_value(envelope: Envelope) -> None:
     sealed = seal(envelope, "a-long-and-telling-secret")
     stored = b"".join(base64.b64decode(getattr(sealed, name)) for name in BINARY) + repr(sealed).encode()
     assert b"telling" not in stored
@@ -75,7 +75,7 @@ def test_the_same_value_is_never_sealed_the_same_way_twice() -> None:
 
 
 @pytest.mark.parametrize("column", BINARY)
-def test_every_flipped_bit_is_noticed(envelope: Envelope, column: str) -> None:
+def test_every_flipped_bit_is_detected(envelope: Envelope, column: str) -> None:
     sealed = seal(envelope)
     raw = base64.b64decode(getattr(sealed, column))
     for at in range(len(raw)):
@@ -94,7 +94,7 @@ def test_a_secret_cannot_be_moved_to_another_row(envelope: Envelope) -> None:
     refuses(envelope, row(OTHER_ID, password=seal(envelope)))
 
 
-def test_two_secrets_of_a_row_cannot_change_places(envelope: Envelope) -> None:
+def test_two_secrets_of_a_row_cannot_be_swapped(envelope: Envelope) -> None:
     password, certificate = seal(envelope, "one"), seal(envelope, "two", field="ca_certificate")
     swapped = row(password=certificate, ca_certificate=password)
     refuses(envelope, swapped, "password")
@@ -106,7 +106,7 @@ def test_an_older_secret_cannot_pass_for_the_present_one(envelope: Envelope) -> 
     refuses(envelope, row(password=replace(old, version=2)))
 
 
-def test_one_of_many_secrets_that_was_tampered_with_spoils_them_all(envelope: Envelope) -> None:
+def test_secrets_are_not_opened_when_one_of_them_was_changed(envelope: Envelope) -> None:
     good, moved = seal(envelope, "one"), seal(envelope, "two", field="password")
     with pytest.raises(StoreUnavailable):
         envelope.open_all(row(password=good, ca_certificate=moved))

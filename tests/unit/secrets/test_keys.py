@@ -41,7 +41,7 @@ def keys(request: pytest.FixtureRequest) -> KeyProvider:
     return KmsKeys(lambda: request.getfixturevalue("kms"), request.getfixturevalue("kms_key"))
 
 
-def test_a_data_key_has_256_bits_and_does_not_stand_in_what_wraps_it(keys: KeyProvider) -> None:
+def test_a_data_key_has_256_bits_and_is_not_contained_in_its_wrapped_form(keys: KeyProvider) -> None:
     plain, wrapped = keys.new_data_key()
     assert len(plain) == 32
     assert plain not in wrapped
@@ -57,7 +57,7 @@ def test_no_two_data_keys_are_the_same(keys: KeyProvider) -> None:
     assert len({plain for plain, _ in made}) == len({wrapped for _, wrapped in made}) == 5
 
 
-def test_every_flipped_bit_of_a_key_wrapped_here_is_noticed() -> None:
+def test_every_flipped_bit_of_a_locally_wrapped_key_is_detected() -> None:
     keys = LocalKeys(master_key())
     _, wrapped = keys.new_data_key()
     for at in range(len(wrapped)):
@@ -68,7 +68,7 @@ def test_every_flipped_bit_of_a_key_wrapped_here_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("length", [8, 11, 12, 27, 59])
-def test_a_wrapped_key_that_is_cut_short_is_noticed(length: int) -> None:
+def test_a_truncated_wrapped_key_is_detected(length: int) -> None:
     keys = LocalKeys(master_key())
     with pytest.raises(StoreUnavailable):
         keys.unwrap(keys.new_data_key()[1][:length])
@@ -199,7 +199,7 @@ def test_a_key_that_cannot_be_unwrapped_is_not_cached() -> None:
 
 
 @pytest.mark.parametrize("left", [0, 7, 12, 40])
-def test_a_wrapped_key_that_was_cut_short_opens_nothing(left: int) -> None:
+def test_a_truncated_wrapped_key_opens_nothing(left: int) -> None:
     keys = LocalKeys(master_key())
     _, wrapped = keys.new_data_key()
     with pytest.raises(StoreUnavailable):

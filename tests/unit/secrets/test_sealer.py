@@ -28,7 +28,7 @@ def test_a_text_is_not_opened_under_another_name(sealer: Sealer) -> None:
         sealer.open("other", sealer.seal("name", Secret("text")))
 
 
-def test_what_is_stored_does_not_contain_the_text(sealer: Sealer) -> None:
+def test_the_sealed_text_does_not_contain_the_plain_text(sealer: Sealer) -> None:
     assert "telling" not in sealer.seal("name", Secret("a-telling-text"))
 
 
@@ -38,7 +38,7 @@ def test_another_installation_opens_nothing(sealer: Sealer) -> None:
         other.open("name", sealer.seal("name", Secret("text")))
 
 
-def test_a_changed_version_is_noticed(sealer: Sealer) -> None:
+def test_a_changed_version_is_detected(sealer: Sealer) -> None:
     stored = json.loads(sealer.seal("name", Secret("text")))
     with pytest.raises(StoreUnavailable):
         sealer.open("name", json.dumps({**stored, "version": 2}))

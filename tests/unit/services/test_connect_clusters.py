@@ -1,4 +1,4 @@
-"""Connect clusters: their health as the newest look saw it, and what may not be registered."""
+"""Connect clusters: their health by the newest observation, and what may not be registered."""
 
 from contextlib import nullcontext
 from dataclasses import replace
@@ -38,7 +38,7 @@ def test_workers_that_are_gone_are_not_shown_as_healthy(app: InProcessApp) -> No
     assert app.cluster.health.status is HealthStatus.HEALTHY
 
 
-def test_a_look_that_is_newer_than_the_last_tick_counts(app: InProcessApp) -> None:
+def test_an_observation_that_is_newer_than_the_last_tick_is_shown(app: InProcessApp) -> None:
     app.tick()
     app.connect.refuse()
     app.clock.advance(5)
@@ -68,7 +68,7 @@ def test_a_tick_fills_in_what_could_not_be_read_at_registration(app: InProcessAp
 
 @pytest.mark.parametrize("workers", [None, "another"])
 @pytest.mark.parametrize("brokers", [None, "another"])
-def test_a_cluster_that_was_away_when_it_was_registered_is_asked_which_kafka_it_is(
+def test_a_cluster_that_was_unreachable_at_registration_is_asked_for_its_kafka_later(
     app: InProcessApp, workers: str | None, brokers: str | None
 ) -> None:
     cluster = replace(app.cluster, kafka_cluster_id=workers)

@@ -1,4 +1,4 @@
-"""Names, versions, references and repeated requests of what people register."""
+"""Names, versions, references and repeated requests of registered entities."""
 
 from dataclasses import replace
 

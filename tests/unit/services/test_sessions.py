@@ -84,7 +84,7 @@ def test_a_refused_login_is_one_error_and_is_audited(app: InProcessApp, cookie: 
 
 
 @pytest.mark.parametrize("cookie", ["", ".", "x.y", "3f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11.token"])
-def test_what_is_no_cookie_of_ours_signs_nobody_in(app: InProcessApp, cookie: str) -> None:
+def test_an_unknown_cookie_authenticates_nobody(app: InProcessApp, cookie: str) -> None:
     with pytest.raises(Unauthenticated):
         app.services.sessions.signed_in(cookie)
 

@@ -1,4 +1,4 @@
-"""What a deleted source leaves, and which of its tables are listed."""
+"""Deletion of a source's tables, and which tables a filter lists."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ def test_a_deleted_source_leaves_no_tables_behind(app: InProcessApp) -> None:
     assert app.services.stores.tables.list(source.id) == ()
 
 
-def test_nor_does_one_whose_discovery_died_before_it_noted_what_it_found(app: InProcessApp) -> None:
+def test_a_source_deleted_after_an_interrupted_discovery_leaves_no_tables_behind(app: InProcessApp) -> None:
     source, transaction = app.source(), Transaction()
     app.services.stores.sources.save(transaction, replace(source, last_discovery_at=None))
     transaction.commit()

@@ -14,7 +14,7 @@ from chalicelib.services.stream_clusters import StreamClusterService
 from infra.local.doubles.kafka import KafkaDouble
 from tests.support.in_process_app import InProcessApp
 
-NOWHERE = "127.0.0.1:1"
+UNREACHABLE = "127.0.0.1:1"
 Endpoint = OpenedEndpoint[KafkaAddress]
 
 
@@ -27,10 +27,10 @@ def another() -> Iterator[KafkaDouble]:
 
 
 def service(app: InProcessApp) -> StreamClusterService:
-    """The service; brokers at `NOWHERE` do not answer, without the wait."""
+    """The service; connections to brokers at `UNREACHABLE` fail at once."""
 
     def make_kafka(endpoint: Endpoint) -> Kafka:
-        if endpoint.address.bootstrap_servers == NOWHERE:
+        if endpoint.address.bootstrap_servers == UNREACHABLE:
             raise Unavailable("The brokers do not answer.")
         return app.services.clients.make_kafka(endpoint)
 
@@ -50,7 +50,7 @@ def moved(app: InProcessApp, cluster: StreamCluster, address: str) -> StreamClus
 
 
 def test_brokers_that_cannot_be_reached_are_registered_as_unhealthy(app: InProcessApp) -> None:
-    made = registered(app, NOWHERE)
+    made = registered(app, UNREACHABLE)
     assert (made.health.status, made.health.checked_at) == (HealthStatus.UNHEALTHY, app.clock.now)
     assert made.health.last_error is not None
     back = moved(app, made, app.kafka.address)
@@ -65,19 +65,21 @@ def test_an_address_that_is_not_allowed_is_an_error(app: InProcessApp) -> None:
 def test_unused_brokers_may_be_replaced_by_another_kafka(app: InProcessApp, another: KafkaDouble) -> None:
     made = registered(app, app.kafka.address)
     assert moved(app, made, another.address).kafka_cluster_id == "another"
-    assert moved(app, made, NOWHERE).kafka_cluster_id is None
+    assert moved(app, made, UNREACHABLE).kafka_cluster_id is None
 
 
-def test_brokers_that_something_runs_on_stay_the_same_kafka(app: InProcessApp, another: KafkaDouble) -> None:
+def test_brokers_in_use_cannot_be_replaced_by_another_kafka(app: InProcessApp, another: KafkaDouble) -> None:
     used = app.services.stream_clusters.get(app.cluster.stream_cluster_id)
     with pytest.raises(Conflict) as refused:
         moved(app, used, another.address)
     assert refused.value.code == "RESOURCE_IN_USE"
-    away = moved(app, used, NOWHERE)
+    away = moved(app, used, UNREACHABLE)
     assert (away.health.status, away.kafka_cluster_id) == (HealthStatus.UNHEALTHY, used.kafka_cluster_id)
 
 
-def test_workers_that_come_while_the_brokers_are_replaced_keep_them(app: InProcessApp, another: KafkaDouble) -> None:
+def test_brokers_are_not_replaced_when_workers_are_registered_meanwhile(
+    app: InProcessApp, another: KafkaDouble
+) -> None:
     made = app.stream
 
     def register_first(endpoint: Endpoint) -> Kafka:
@@ -91,8 +93,8 @@ def test_workers_that_come_while_the_brokers_are_replaced_keep_them(app: InProce
     assert app.services.stream_clusters.get(made.id) == made
 
 
-def test_what_is_not_secret_is_replaced_as_a_whole(app: InProcessApp) -> None:
-    made = registered(app, NOWHERE)
-    data = replace(app.stream_input(NOWHERE), name="other", security_protocol=SecurityProtocol.SSL)
+def test_values_that_are_not_secret_are_replaced_completely(app: InProcessApp) -> None:
+    made = registered(app, UNREACHABLE)
+    data = replace(app.stream_input(UNREACHABLE), name="other", security_protocol=SecurityProtocol.SSL)
     now = service(app).update(app.context(), made.id, data)
     assert (now.name, now.security_protocol, now.created_at) == ("other", SecurityProtocol.SSL, made.created_at)

@@ -1,4 +1,4 @@
-"""What a change of a source or destination leaves of what was known about it."""
+"""Which stored facts a change of a source or destination invalidates."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,7 +17,7 @@ from tests.support.in_process_app import InProcessApp, changed_input
 
 @pytest.fixture
 def source(app: InProcessApp) -> Source:
-    """Discovered, and tested."""
+    """A source with a discovery and a connection test."""
     made = app.source()
     app.services.sources.test(app.context(), made.id)
     return app.services.sources.get(made.id)
@@ -32,11 +32,11 @@ def edited(app: InProcessApp, source: Source, **changes: Any) -> Source:
 
 
 def known(source: Source) -> tuple[bool, bool]:
-    """Whether a test and a discovery are known of it."""
+    """Whether it has the result of a test, and of a discovery."""
     return source.last_test is not None, source.last_discovery_at is not None
 
 
-def test_a_test_is_remembered_with_the_health_that_it_found(app: InProcessApp, source: Source) -> None:
+def test_a_connection_test_is_stored_with_the_resulting_health(app: InProcessApp, source: Source) -> None:
     assert known(source) == (True, True)
     assert (source.health.status, source.last_tested_at) == (HealthStatus.HEALTHY, app.clock.now)
     destination = app.destination()
@@ -59,7 +59,7 @@ def test_a_test_is_remembered_with_the_health_that_it_found(app: InProcessApp, s
         ({"database_name": "other"}, (False, False)),
     ],
 )
-def test_a_change_invalidates_what_it_may_have_made_untrue(
+def test_a_change_invalidates_the_facts_that_depend_on_it(
     app: InProcessApp, source: Source, changes: dict[str, Any], after: tuple[bool, bool]
 ) -> None:
     now = edited(app, source, **changes)
@@ -117,7 +117,7 @@ def test_a_source_that_is_captured_may_move(app: InProcessApp) -> None:
     assert edited(app, source, host="elsewhere.example.com").tables is None
 
 
-def test_nothing_is_known_of_what_does_not_exist(app: InProcessApp) -> None:
+def test_a_connector_that_does_not_exist_has_no_status(app: InProcessApp) -> None:
     for act in (app.services.sources.get, lambda one: app.services.sources.delete(app.context(), one)):
         with pytest.raises(NotFound):
             act(new_id())

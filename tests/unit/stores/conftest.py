@@ -1,11 +1,42 @@
-"""Empty tables on moto for every test here, and a store whose reply is lost."""
+"""Tables on moto for every test here, empty each time, and the interceptor that their requests pass."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from tests.integration.stores.conftest import _module_storage, storage
-from tests.support.call_interceptor import InterceptedCall, Point
+from tests.support.call_interceptor import CallInterceptor, InterceptedCall, Point
+from tests.support.tables import Tables, on_moto
 
-__all__ = ["_module_storage", "lose_first_reply", "storage"]
+
+@dataclass(frozen=True, kw_only=True)
+class Storage:
+    """The tables and the interceptor of their requests."""
+
+    tables: Tables
+    interceptor: CallInterceptor
+
+
+@pytest.fixture(scope="module")
+def _module_storage() -> Iterator[tuple[Storage, Any]]:
+    interceptor = CallInterceptor()
+    with on_moto(interceptor) as tables:
+        before, empty = tables.snapshot(), tables.snapshot()
+        for rows in empty.values():
+            rows.clear()
+        yield Storage(tables=tables, interceptor=interceptor), empty
+        # Tests of other folders may use the same tables for the whole session.
+        tables.restore(before)
+
+
+@pytest.fixture
+def storage(_module_storage: tuple[Storage, Any]) -> Storage:
+    """Empty tables."""
+    made, empty = _module_storage
+    made.tables.restore(empty)
+    return made
 
 
 def lose_first_reply(point: Point, send: InterceptedCall) -> object:

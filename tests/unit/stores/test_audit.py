@@ -1,4 +1,4 @@
-"""The audit trail's pages, also where two indexes are read as one list."""
+"""Pages of the audit trail, also of lists that are read from two indexes."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -7,16 +7,16 @@ import pytest
 from chalicelib.domain.audit import AuditRecord, Outcome
 from chalicelib.stores.audit import Audit
 from chalicelib.stores.transaction import Transaction
-from tests.integration.stores.conftest import Storage
+from tests.unit.stores.conftest import Storage
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
 @pytest.fixture
 def audit(storage: Storage) -> Audit:
-    """Twelve records, one a second: of a destination, of a delivery of its, of something else, in turn.
+    """Twelve records, one per second: of a destination, one of its deliveries and another resource, in turn.
 
-    Every second one is meaningful.
+    Every other one is meaningful.
     """
     store = Audit()
     owners = [("destination", None), ("delivery", "destination"), ("other", None)]

@@ -5,7 +5,7 @@ import pytest
 from chalicelib.errors import WriteConflict
 from chalicelib.stores.claims import Claims, Targets, target_key, with_tables
 from chalicelib.stores.transaction import Transaction
-from tests.integration.stores.conftest import Storage
+from tests.unit.stores.conftest import Storage
 
 
 def take(key: str, holder: str) -> None:
@@ -27,7 +27,7 @@ def test_a_claim_has_one_holder(storage: Storage) -> None:
     assert (refused.value.label, Claims().find("name/a")) == ("name", "first")
 
 
-def test_only_its_holder_gives_a_claim_back_and_twice_does_no_harm(storage: Storage) -> None:
+def test_only_its_holder_can_release_a_claim_and_twice_is_harmless(storage: Storage) -> None:
     take("name/a", "first")
     with pytest.raises(WriteConflict):
         release("name/a", "second")
@@ -37,7 +37,7 @@ def test_only_its_holder_gives_a_claim_back_and_twice_does_no_harm(storage: Stor
     take("name/a", "second")
 
 
-def test_target_tables_are_replaced_only_by_who_has_read_the_last_version(storage: Storage) -> None:
+def test_target_tables_are_replaced_only_with_the_last_version(storage: Storage) -> None:
     targets, key = Targets(), target_key("host", 5432, "database", "schema")
     assert targets.holders(key) == ({}, 0)
 

@@ -1,4 +1,4 @@
-"""Claims of idempotency keys, and the answers that are kept."""
+"""Claims of idempotency keys, and stored answers."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -9,16 +9,15 @@ from chalicelib.domain.idempotency import LEASE, Claim, KeptAnswer
 from chalicelib.errors import Conflict, RequestInProgress, StoreUnavailable
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.idempotency import IdempotencyKeys
-from tests.integration.stores.conftest import Storage
 from tests.support.call_interceptor import InterceptedCall, Point
-from tests.unit.stores.conftest import lose_first_reply
+from tests.unit.stores.conftest import Storage, lose_first_reply
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ANSWER = KeptAnswer(status=201, headers=(("Location", "/x"),), body='{"token": "planted"}')
 
 
-class Backwards:
-    """A sealer that writes text backwards, so that a test sees what was sealed under which name."""
+class ReversingSealer:
+    """A sealer that reverses the text, so that a test can see what was sealed under which name."""
 
     def seal(self, name: str, text: Secret) -> str:
         return f"{name}|{text.reveal()[::-1]}"
@@ -31,17 +30,17 @@ class Backwards:
 
 @pytest.fixture
 def store(storage: Storage) -> IdempotencyKeys:
-    return IdempotencyKeys(Backwards())
+    return IdempotencyKeys(ReversingSealer())
 
 
 def claimed(store: IdempotencyKeys, *, after: float = 0, body: str = "body") -> Claim:
-    """A claim of the key, so many seconds later."""
+    """A claim of the key after this number of seconds."""
     got = store.claim("key", body, NOW + timedelta(seconds=after))
     assert isinstance(got, Claim)
     return got
 
 
-def test_a_kept_answer_is_given_again(store: IdempotencyKeys) -> None:
+def test_a_stored_answer_is_returned_again(store: IdempotencyKeys) -> None:
     store.finish(claimed(store), ANSWER)
     assert store.claim("key", "body", NOW + timedelta(hours=23)) == ANSWER
 
@@ -68,7 +67,9 @@ def test_the_same_request_waits_while_the_first_runs(store: IdempotencyKeys) -> 
     assert refused.value.retry_after_seconds == 30
 
 
-def test_a_claim_whose_worker_died_goes_to_the_next_and_only_that_one_keeps_its_answer(store: IdempotencyKeys) -> None:
+def test_a_claim_of_a_dead_worker_is_taken_over_and_only_the_new_owner_stores_its_answer(
+    store: IdempotencyKeys,
+) -> None:
     first = claimed(store)
     second = claimed(store, after=35)
     store.finish(first, KeptAnswer(status=500, headers=(), body="late"))
@@ -82,12 +83,12 @@ def test_a_released_key_is_free(store: IdempotencyKeys) -> None:
     claimed(store, body="other")
 
 
-def test_after_a_day_a_key_is_free_even_when_its_row_is_still_there(store: IdempotencyKeys) -> None:
+def test_after_a_day_a_key_is_free_even_when_its_row_still_exists(store: IdempotencyKeys) -> None:
     store.finish(claimed(store), ANSWER)
     claimed(store, after=24 * 3600 + 1, body="other")
 
 
-def test_a_store_that_never_answers_is_said_to_be_unavailable(store: IdempotencyKeys, storage: Storage) -> None:
+def test_a_store_that_never_answers_is_unavailable(store: IdempotencyKeys, storage: Storage) -> None:
     claim = claimed(store)
 
     def silent(_point: Point, _call: InterceptedCall) -> object:

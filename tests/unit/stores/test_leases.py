@@ -10,8 +10,7 @@ from chalicelib.errors import WriteConflict
 from chalicelib.stores.jobs import OPEN, Jobs
 from chalicelib.stores.leases import take_lease
 from chalicelib.stores.transaction import Transaction
-from tests.integration.stores.conftest import Storage
-from tests.unit.stores.conftest import lose_first_reply
+from tests.unit.stores.conftest import Storage, lose_first_reply
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 UNTIL = NOW + timedelta(seconds=60)
@@ -34,7 +33,7 @@ def test_the_lease_comes_with_its_changes(job: Job) -> None:
     assert Jobs().get(job.id) == leased
 
 
-def test_of_two_workers_that_read_the_same_one_has_the_lease(job: Job) -> None:
+def test_of_two_workers_that_read_the_same_job_one_has_the_lease(job: Job) -> None:
     first = take_lease(Jobs(), job, UNTIL)
     with pytest.raises(WriteConflict):
         take_lease(Jobs(), job, UNTIL + timedelta(seconds=1))
@@ -56,7 +55,7 @@ def test_a_lease_whose_reply_was_lost_is_ours(job: Job, storage: Storage) -> Non
     assert Jobs().get(job.id) == leased
 
 
-def test_an_ended_job_is_in_no_sweep(job: Job) -> None:
+def test_an_ended_job_is_not_listed_as_open(job: Job) -> None:
     assert [one.id for one in Jobs().list_in("open_state", OPEN, limit=9).items] == [job.id]
     take_lease(Jobs(), job, UNTIL, status=JobStatus.COMPLETED)
     assert Jobs().list_in("open_state", OPEN, limit=9).items == ()

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.stores.rows import ROWS_PER_CALL
 from chalicelib.stores.source_tables import SourceTables
-from tests.integration.stores.conftest import Storage
+from tests.unit.stores.conftest import Storage
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""Sessions are found with their user, and end for good."""
+"""Sessions are read together with their user, and an ended session never returns."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -9,7 +9,7 @@ from chalicelib.domain.access import Role
 from chalicelib.domain.user import Session, User
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.users import Sessions, Users
-from tests.integration.stores.conftest import Storage
+from tests.unit.stores.conftest import Storage
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 USER = User(id="user", email="user@example.com", role=Role.OPS, created_at=NOW, updated_at=NOW)

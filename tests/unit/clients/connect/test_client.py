@@ -113,7 +113,7 @@ def test_the_topics_of_a_connector_are_read(connect: Connect, worker: Worker) ->
     assert connect.topics(NAME, short_deadline()) == {"p.s.t"}
 
 
-def test_topics_that_are_not_kept_track_of_are_unknown(connect: Connect, worker: Worker) -> None:
+def test_topics_without_tracking_are_unknown(connect: Connect, worker: Worker) -> None:
     worker.on("GET", f"/connectors/{NAME}/topics", refusal(403, "Topic tracking is disabled."))
     assert connect.topics(NAME, short_deadline()) is None
 

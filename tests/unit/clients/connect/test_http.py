@@ -33,7 +33,7 @@ def test_an_answer_that_unpacks_to_something_else_is_not_unpacked(connect: Conne
     assert worker.headers[-1]["accept-encoding"] == "identity"
 
 
-def test_a_worker_that_drips_bytes_is_not_waited_for(worker: Worker) -> None:
+def test_a_worker_that_sends_slowly_is_not_waited_for(worker: Worker) -> None:
     released, to_the_end = worker.released, threading.Event()
 
     def drip(connection: socket.socket) -> None:
@@ -121,7 +121,7 @@ def test_a_url_of_another_form_is_refused_at_once(url: str) -> None:
     assert refused.value.code == "URL_NOT_ALLOWED"
 
 
-def test_an_address_that_is_not_allowed_is_never_dialled(worker: Worker) -> None:
+def test_an_address_that_is_not_allowed_is_never_connected_to(worker: Worker) -> None:
     client = connect_at(worker.url, check_host=AddressPolicy())
     with pytest.raises(Invalid) as refused:
         client.root(short_deadline())
@@ -130,7 +130,7 @@ def test_an_address_that_is_not_allowed_is_never_dialled(worker: Worker) -> None
     assert worker.seen == []
 
 
-def test_the_address_that_was_checked_is_the_one_dialled(worker: Worker) -> None:
+def test_the_checked_address_is_the_one_connected_to(worker: Worker) -> None:
     port = worker.url.rpartition(":")[2]
     client = connect_at(f"http://connect.example:{port}", check_host=lambda _: ("127.0.0.1",))
     assert client.root(short_deadline()).version == "4.3.1"

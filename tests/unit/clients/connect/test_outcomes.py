@@ -84,7 +84,7 @@ def test_a_late_answer_leaves_the_outcome_unknown(connect: Connect, worker: Work
 
 
 @writes
-def test_a_page_of_something_else_leaves_the_outcome_unknown(connect: Connect, worker: Worker, write: str) -> None:
+def test_an_html_page_leaves_the_outcome_unknown(connect: Connect, worker: Worker, write: str) -> None:
     method, path, call = WRITES[write]
     worker.on(method, path, html(200, "<html>please sign in</html>"))
     with pytest.raises(OutcomeUnknown):

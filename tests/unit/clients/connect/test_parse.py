@@ -64,7 +64,9 @@ def test_unknown_words_in_a_status_are_not_passed_on(connect: Connect, worker: W
         {"status": {"connector": {}, "tasks": [{"id": 1}] * 5000}},
     ],
 )
-def test_one_bad_entry_neither_hides_the_others_nor_seems_absent(connect: Connect, worker: Worker, bad: Any) -> None:
+def test_one_unreadable_entry_does_not_hide_others_and_is_not_absent(
+    connect: Connect, worker: Worker, bad: Any
+) -> None:
     body = {"bad": bad, "good": {"status": status_body("RUNNING", "RUNNING")}}
     worker.on("GET", "/connectors?expand=status", Reply(body=body))
     assert {name: status.state for name, status in connect.statuses(short_deadline()).items()} == {

@@ -74,7 +74,7 @@ def test_a_good_config_has_no_errors(connect: Connect, worker: Worker) -> None:
         ("a.b", f"{SECRET} is not what I like", "The connector refuses this value."),
     ],
 )
-def test_an_error_is_reported_in_our_words(
+def test_an_error_of_connect_is_replaced_by_our_message(
     connect: Connect, worker: Worker, field_name: str, text: str, sentence: str
 ) -> None:
     worker.on("PUT", VALIDATE, validated({"name": field_name, "value": SECRET, "errors": [text]}))

@@ -19,7 +19,7 @@ JDBC_SINK = "org.apache.kafka.connect.errors.ConnectException: JDBC sink connect
 
 
 def wrapped(*causes: str) -> str:
-    """A trace as Java prints it: the outermost first, each cause with frames of its own."""
+    """A trace as Java prints it: the outermost exception first, each cause with its own frames."""
     return "Caused by: ".join(f"{cause}\n{FRAMES}" for cause in causes)
 
 
@@ -83,13 +83,13 @@ SOURCE_CAUSES = [
         "org.apache.kafka.connect.errors.ConnectException: Unable to create filtered publication p for t",
         "CDC_PERMISSION_ERROR",
     ),
-    # who may come in
+    # access control of the server
     (SQL + 'FATAL: password authentication failed for user "cdc"', "SOURCE_AUTH_FAILED"),
     (SQL + 'FATAL: no pg_hba.conf entry for host "10.0.0.1", user "cdc", database "d"', "SOURCE_AUTH_FAILED"),
     (SQL + 'FATAL: role "cdc" does not exist', "SOURCE_AUTH_FAILED"),
     ("java.sql.SQLException: Access denied for user 'cdc'@'10.0.0.1' (using password: YES)", "SOURCE_AUTH_FAILED"),
     ("java.sql.SQLException: Public Key Retrieval is not allowed", "SOURCE_AUTH_FAILED"),
-    # whether it is there
+    # connection
     (SQL + "FATAL: terminating connection due to administrator command", "SOURCE_DATABASE_UNAVAILABLE"),
     (SQL + "FATAL: the database system is starting up", "SOURCE_DATABASE_UNAVAILABLE"),
     (SQL + "FATAL: sorry, too many clients already", "SOURCE_DATABASE_UNAVAILABLE"),
@@ -137,7 +137,7 @@ SOURCE_CAUSES = [
         "CDC_PERMISSION_ERROR",
     ),
     ("java.sql.SQLException: SELECT command denied to user 'a'@'b' for table 'c'", "CDC_PERMISSION_ERROR"),
-    # the rest
+    # other causes
     ("org.apache.kafka.common.errors.RecordTooLargeException: The message is 2000000 bytes", "CDC_CONNECTOR_FAILED"),
     ("java.lang.NullPointerException: null", "CDC_CONNECTOR_FAILED"),
 ]
@@ -222,7 +222,7 @@ def test_an_sqlstate_decides_where_no_phrase_does(trace: str, role: ConnectorKin
     assert classify(trace, role).event_type == kind
 
 
-def test_the_innermost_cause_decides() -> None:
+def test_the_innermost_cause_is_classified() -> None:
     trace = wrapped(
         PRODUCER,
         "io.debezium.DebeziumException: Creation of replication slot failed",
@@ -254,7 +254,7 @@ def test_an_outer_cause_decides_when_the_inner_one_says_nothing() -> None:
         ("java.lang.ClassNotFoundException: com.example.Slot does not exist", SOURCE),
         ("java.nio.file.AccessDeniedException: /var/x", SINK),
         ("x.Y: the request was refused", SINK),
-        # A source has no target, and a sink has no slot.
+        # A source has no target table, and a sink has no slot.
         (SQL + "ERROR: duplicate key value violates unique constraint", SOURCE),
         (SQL + 'ERROR: replication slot "a" is active for PID 1', SINK),
         ("", SOURCE),
@@ -262,13 +262,13 @@ def test_an_outer_cause_decides_when_the_inner_one_says_nothing() -> None:
         ("Caused by:", SOURCE),
     ],
 )
-def test_text_that_only_looks_like_a_phrase_gets_the_general_hint(trace: str, role: ConnectorKind) -> None:
+def test_text_that_only_resembles_an_error_message_gets_the_general_hint(trace: str, role: ConnectorKind) -> None:
     hint = classify(trace, role)
     assert is_general(hint)
     assert hint == diagnoses.GENERAL[role]
 
 
-def test_a_name_that_reads_like_a_phrase_decides_nothing() -> None:
+def test_a_name_that_reads_like_an_error_message_is_not_classified() -> None:
     trace = SQL + 'ERROR: relation "permission denied for" does not exist'
     assert classify(trace, SINK).event_type == "DESTINATION_SCHEMA_ERROR"
 
@@ -278,7 +278,7 @@ def test_an_apostrophe_does_not_hide_what_follows() -> None:
     assert classify(trace, SOURCE).event_type == "SOURCE_CONNECTION_FAILED"
 
 
-def test_a_cut_trace_is_classified_by_what_is_left() -> None:
+def test_a_truncated_trace_is_classified_by_its_rest() -> None:
     whole = of_source(SQL + 'FATAL: password authentication failed for user "cdc"')
     cut = whole[: whole.rindex("authentication failed") + len("authentication failed")]
     assert classify(cut, SOURCE).event_type == "SOURCE_AUTH_FAILED"
@@ -300,7 +300,7 @@ def test_case_does_not_matter() -> None:
 @pytest.mark.parametrize(
     "text", ["'" * 70000, '"' * 70000, "caused by:" * 7000, "sqlstate" * 9000, "…" * 70000, "\x00" * 70000]
 )
-def test_hostile_text_gets_the_general_hint(text: str, role: ConnectorKind) -> None:
+def test_any_other_text_gets_the_general_hint(text: str, role: ConnectorKind) -> None:
     assert is_general(classify(text, role))
 
 
@@ -311,7 +311,7 @@ def test_a_failing_secret_provider_is_named() -> None:
 
 @pytest.mark.parametrize(("cause", "_"), SOURCE_CAUSES + SINK_CAUSES)
 @pytest.mark.parametrize("role", list(ConnectorKind))
-def test_the_sentence_is_ours_and_holds_nothing_of_the_trace(cause: str, _: str, role: ConnectorKind) -> None:
+def test_the_hint_is_our_own_and_contains_nothing_of_the_trace(cause: str, _: str, role: ConnectorKind) -> None:
     marked = classify(f"hunter2 {cause} hunter2\nhunter2", role)
     assert marked.message in sentences()
     assert "hunter2" not in marked.message
@@ -348,7 +348,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("role", list(ConnectorKind))
-def test_the_rules_use_exactly_the_specifications_kinds(role: ConnectorKind) -> None:
+def test_the_diagnoses_use_exactly_the_kinds_of_the_specification(role: ConnectorKind) -> None:
     used = {diagnosis[role].event_type for diagnosis in every() if role in diagnosis}
     assert used == KINDS[role]
 

@@ -27,7 +27,7 @@ DOWN = "Kafka Connect cannot be reached."
 
 
 def status(name: str, state: str = "RUNNING", *tasks: str, hint: Hint | None = None) -> ConnectorStatus:
-    """A connector with tasks in these states, one that runs unless any is named."""
+    """A connector with tasks in these states; by default one task, which runs."""
     states = tasks or (("RUNNING",) if state == "RUNNING" else ())
     return ConnectorStatus(
         name=name,
@@ -49,7 +49,7 @@ def desired(*names: str, state: DesiredState = DesiredState.RUNNING) -> dict[str
 
 
 def read(*statuses: ConnectorStatus, hashes: Mapping[str, str] | None = None, **more: Any) -> TickInput:
-    """What a tick has read: these statuses, configs compared just now."""
+    """The input of a tick with these statuses and configs that have just been compared."""
     connect = ConnectSnapshot(
         statuses={one.name: one for one in statuses}, config_hashes=hashes, compared_at=more.pop("compared_at", NOW)
     )
@@ -61,12 +61,12 @@ def unreadable() -> TickInput:
 
 
 def published(result: TickResult) -> ClusterView:
-    """The view that the next tick reads, when all went well."""
+    """The view that the next tick reads after its transitions were published."""
     return replace(result.view, transitions=())
 
 
 def settled(*statuses: ConnectorStatus, names: tuple[str, ...] = (A,), **more: Any) -> ClusterView:
-    """The view after two ticks that saw this."""
+    """The view after two ticks that saw these connectors."""
     view = ClusterView(compared_at=NOW)
     for number in (2, 1):
         view = published(digest(view, read(*statuses, desired=desired(*names, **more)), now=NOW - number * TICK))
@@ -136,7 +136,7 @@ def test_the_first_observation_is_a_transition_from_nothing(
     assert changes(result) == [(A, None, after, ())]
 
 
-def test_a_transition_says_whose_connector_it_is_and_why() -> None:
+def test_a_transition_names_the_resource_and_the_reasons() -> None:
     (one,) = digest(settled(RUNNING), read(FAILED), now=NOW).view.transitions
     assert one.resource == ("pipeline", IDS[0])
     assert one.reasons == ("Task 0 has failed. The log is gone.",)
@@ -164,7 +164,7 @@ def test_digesting_the_same_twice_gives_the_same() -> None:
 # Connect unreadable
 
 
-def test_when_connect_becomes_unreadable_nothing_else_is_concluded() -> None:
+def test_an_unreadable_connect_is_the_only_transition() -> None:
     view = settled(RUNNING)
     result = digest(view, unreadable(), now=NOW)
     (one,) = result.view.transitions
@@ -174,13 +174,13 @@ def test_when_connect_becomes_unreadable_nothing_else_is_concluded() -> None:
     assert (result.plan, result.changed, result.overdue) == (Plan(), False, ())
 
 
-def test_connect_that_stays_unreadable_is_no_further_transition() -> None:
+def test_a_connect_that_stays_unreadable_is_no_further_transition() -> None:
     first = published(digest(settled(RUNNING), unreadable(), now=NOW))
     assert digest(first, unreadable(), now=NOW + TICK).view == replace(first, observed_at=NOW + TICK)
 
 
 @pytest.mark.parametrize(("statuses", "connectors"), [((RUNNING,), 0), ((FAILED,), 1)])
-def test_connect_that_is_readable_again_is_a_transition_and_so_is_what_changed_meanwhile(
+def test_a_readable_connect_is_a_transition_and_so_is_each_change_since(
     statuses: tuple[ConnectorStatus, ...], connectors: int
 ) -> None:
     away = published(digest(settled(RUNNING), unreadable(), now=NOW))
@@ -210,11 +210,11 @@ def test_transitions_that_were_not_published_stay_in_any_case(again: TickInput) 
 
 
 @pytest.mark.parametrize("waiting", [MAX_TRANSITIONS, MAX_TRANSITIONS - 1])
-def test_what_finds_no_room_among_the_transitions_is_seen_to_change_later(waiting: int) -> None:
+def test_transitions_over_the_bound_are_found_by_a_later_tick(waiting: int) -> None:
     old = Transition(connector=A, before=None, after=ObservedState.RUNNING, at=NOW)
     view = settled(status(A), status(B), names=(A, B))
     full = replace(view, transitions=(old,) * waiting)
-    result = digest(full, read(status(A, "PAUSED"), status(ORPHAN)), now=NOW)  # B has disappeared
+    result = digest(full, read(status(A, "PAUSED"), status(ORPHAN)), now=NOW)  # B no longer exists
     assert len(result.view.transitions) == MAX_TRANSITIONS
     first = [one.connector for one in result.view.transitions[waiting:]]
     later = digest(published(result), read(status(A, "PAUSED"), status(ORPHAN)), now=NOW + TICK)
@@ -232,7 +232,7 @@ def test_transitions_of_the_cluster_have_a_bound_of_their_own() -> None:
 # the plan
 
 
-def test_what_is_wrong_is_repaired_when_it_was_seen_twice() -> None:
+def test_a_wrong_state_is_repaired_when_it_was_seen_twice() -> None:
     view, hangs = settled(RUNNING, status(B), names=(A, B)), read(status(A, "STOPPED"))
     first = digest(view, hangs, now=NOW)
     assert first.plan.idle
@@ -255,7 +255,7 @@ def test_operations_whose_lease_has_ended_are_taken_over_a_bounded_number_of_the
     assert len(result.overdue) == MAX_TAKEOVERS
 
 
-def test_an_orphan_is_watched_then_stopped_then_deleted() -> None:
+def test_an_orphan_is_stopped_and_later_deleted() -> None:
     view, plans = settled(RUNNING), {}
     for seconds, state in ((0, "RUNNING"), (89, "RUNNING"), (90, "RUNNING"), (599, "STOPPED"), (600, "STOPPED")):
         result = digest(view, read(RUNNING, status(ORPHAN, state)), now=NOW + timedelta(seconds=seconds))
@@ -295,7 +295,7 @@ def test_a_config_that_differs_twice_is_reported_and_is_no_transition() -> None:
 
 
 @pytest.mark.parametrize(("minutes", "soon"), [(0, False), (1, True)])
-def test_a_change_that_nobody_asked_for_is_compared_soon(minutes: int, soon: bool) -> None:
+def test_configs_are_compared_soon_after_an_unexpected_change(minutes: int, soon: bool) -> None:
     compared_at = NOW - timedelta(minutes=minutes)
     result = digest(settled(RUNNING), read(status(A, "UNASSIGNED"), compared_at=compared_at), now=NOW)
     assert result.view.compared_at == (None if soon else compared_at)

@@ -1,4 +1,4 @@
-"""Configs that somebody else has changed: found, confirmed, and no longer reported once they are right."""
+"""Drift of configs: found, confirmed, and no longer reported once the config is right again."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ class Configured:
     config_hash: str | None
 
 
-def test_what_is_equal_has_not_drifted() -> None:
+def test_an_equal_hash_is_no_drift() -> None:
     assert drifted({}, {"c": Configured("a")}, {"c": "a"}) == {}
 
 
@@ -57,7 +57,7 @@ def test_configs_are_compared_every_ten_minutes(compared: timedelta | None, due:
     assert compare_due(NOW - compared if compared else None, 5, NOW) is due
 
 
-def test_the_configs_of_too_many_connectors_are_not_asked_for() -> None:
+def test_the_configs_of_too_many_connectors_are_not_read() -> None:
     assert compare_due(None, MAX_COMPARED, NOW)
     assert not compare_due(None, MAX_COMPARED + 1, NOW)
 
@@ -68,7 +68,7 @@ def observed(state: str, tasks: int, *, worker: str = "w1") -> Observation:
 
 
 @pytest.mark.parametrize("now", [observed("UNASSIGNED", 1), observed("RUNNING", 2), observed("RUNNING", 0)])
-def test_another_state_or_other_tasks_are_what_a_new_config_brings_about(now: Observation) -> None:
+def test_a_change_of_state_or_tasks_suggests_a_new_config(now: Observation) -> None:
     assert suspicious({"c": observed("RUNNING", 1)}, {"c": now})
 
 

@@ -33,7 +33,7 @@ def hint(diagnosis: Diagnosis, role: ConnectorKind = ConnectorKind.SOURCE) -> Hi
 
 
 def observed(connector: str, *tasks: str, of: Hint | None = None) -> Observation:
-    """A connector in this state, with tasks in these; what has failed, failed of that."""
+    """A connector in this state, with tasks in these states; each failure has this hint."""
     return observe(
         ConnectorStatus(
             name="c",
@@ -50,7 +50,7 @@ def observed(connector: str, *tasks: str, of: Hint | None = None) -> Observation
 
 
 def replayed(*observations: tuple[timedelta, Observation]) -> tuple[Restarts | None, list[timedelta]]:
-    """What is remembered after these observations, each at its time, and when there was an attempt."""
+    """The restarts that are stored after these timed observations, and the times of the attempts."""
     known, attempts = None, []
     for at, seen in observations:
         before, known = known, after_observation(known, seen, NOW + at)
@@ -125,14 +125,14 @@ def test_one_task_that_a_restart_cannot_repair_prevents_the_restart() -> None:
     assert restart_cause(mixed) is None
 
 
-def test_a_failure_without_a_trace_may_be_anything() -> None:
+def test_a_failure_without_a_trace_is_unknown() -> None:
     assert restart_cause(observed("FAILED")) is RestartCause.FAILED
 
 
 @pytest.mark.parametrize(
     "seen", [RUNNING, observed("PAUSED", "PAUSED"), observed("STOPPED"), observed("UNASSIGNED"), observed("RUNNING")]
 )
-def test_what_has_not_failed_needs_no_restart_and_is_not_remembered(seen: Observation) -> None:
+def test_a_connector_that_has_not_failed_is_not_restarted_or_remembered(seen: Observation) -> None:
     assert restart_cause(seen) is None
     assert after_observation(None, seen, NOW) is None
 
@@ -153,7 +153,7 @@ def test_a_new_failure_is_seen_twice_even_when_the_pause_after_the_last_attempt_
     assert attempts == [1 * MINUTE, 10 * MINUTE]
 
 
-def test_the_pauses_grow_and_there_is_an_end() -> None:
+def test_restart_pauses_grow_and_attempts_end() -> None:
     known, attempts = replayed(*((timedelta(seconds=10 * n), FAILED) for n in range(6 * 60 * 24)))
     pauses = [later - earlier for earlier, later in pairwise(attempts)]
     assert attempts[0] == timedelta(seconds=10)
@@ -164,7 +164,7 @@ def test_the_pauses_grow_and_there_is_an_end() -> None:
     assert known.next_at is None
 
 
-def test_the_attempts_last_a_night() -> None:
+def test_restart_attempts_last_for_several_hours() -> None:
     _, attempts = replayed(*((timedelta(seconds=10 * n), FAILED) for n in range(6 * 60 * 24)))
     assert attempts[-1] > timedelta(hours=7)
 
@@ -192,7 +192,7 @@ def test_a_restart_by_somebody_else_is_not_stuck_because_of_an_earlier_failure()
     assert replayed(*observations)[1] == []
 
 
-def test_of_many_those_come_first_that_were_tried_least_and_have_waited_longest() -> None:
+def test_connectors_with_fewest_attempts_and_longest_wait_are_restarted_first() -> None:
     failing = {
         f"c{n}": Restarts(
             cause=RestartCause.FAILED,
@@ -206,7 +206,7 @@ def test_of_many_those_come_first_that_were_tried_least_and_have_waited_longest(
     assert turn == tuple(f"c{n}" for n in range(98, 98 - 2 * RESTARTED_PER_TICK, -2))
 
 
-def test_the_notice_says_what_was_tried_and_when_the_next_attempt_is() -> None:
+def test_the_notice_says_how_often_it_was_tried_and_when_the_next_attempt_is() -> None:
     once = Restarts(count=1, tried_at=NOW, cause=RestartCause.FAILED)
     assert notice(once) == "Headgate has tried to restart it once; next try at 2026-01-01T00:01:00.000Z."
     twice = Restarts(count=2, tried_at=NOW, cause=RestartCause.FAILED)

@@ -16,7 +16,7 @@ from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.clock import Deadline
 from chalicelib.stores.all_tables import ALL_TABLES
 from infra.aws.permissions import allows, permissions, policy_files, policy_of, wildcard_resources
-from tests.faults.looking import an_orphan
+from tests.faults.inspection import create_orphan
 from tests.integration.lambda_process import actions
 from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp, app, app_of_the_module
@@ -190,7 +190,7 @@ def test_a_tick_may_make_a_connector_again_that_was_lost(app: InProcessApp) -> N
 
 
 def test_a_tick_may_quarantine_a_connector_that_nobody_wants(app: InProcessApp) -> None:
-    orphan = an_orphan(app)
+    orphan = create_orphan(app)
     cluster = app.cluster
     with taken() as calls:
         for seconds in (10, 100, 700, 10):

@@ -1,4 +1,4 @@
-"""PostgreSQL's failures become codes of ours, and its text is not passed on."""
+"""Failures of PostgreSQL become our codes, and its text is not passed on."""
 
 import pytest
 

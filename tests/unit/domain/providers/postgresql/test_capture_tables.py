@@ -1,4 +1,4 @@
-"""What stands in the way of whole tables, and how a discovered table is kept."""
+"""Issues of whole tables, and how discovered tables are stored."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ def codes(raw: RawTable) -> list[tuple[IssueCode, Severity, str | None]]:
     return [(issue.code, issue.severity, issue.column) for issue in table_issues(raw)]
 
 
-def test_good_table_has_no_issue() -> None:
+def test_a_capturable_table_has_no_issue() -> None:
     assert codes(GOOD) == []
 
 
@@ -41,7 +41,7 @@ def test_good_table_has_no_issue() -> None:
         ({"identity_usable": False, "replica_identity": ReplicaIdentity.NOTHING}, IssueCode.REPLICA_IDENTITY),
     ],
 )
-def test_faults_of_the_whole_table_forbid_it(changes: dict[str, object], code: IssueCode) -> None:
+def test_a_problem_of_the_table_prevents_its_capture(changes: dict[str, object], code: IssueCode) -> None:
     assert codes(replace(GOOD, **changes)) == [(code, Severity.FAIL, None)]  # type: ignore[arg-type]
 
 
@@ -64,14 +64,14 @@ def test_worst_issue_comes_first() -> None:
     assert [severity for _, severity, _ in codes(raw)] == [Severity.FAIL, Severity.WARN, Severity.INFO]
 
 
-def test_collision_names_the_other_table() -> None:
+def test_a_topic_collision_names_the_other_table() -> None:
     (issue,) = table_issues(GOOD, {GOOD.name: (TableName("shop", "or ders"),)})
     assert (issue.code, issue.severity) == (IssueCode.TOPIC_COLLISION, Severity.WARN)
     assert "shop.or ders" in issue.message
 
 
 def kept(*raw: RawTable) -> tuple[SourceTable, ...]:
-    """The tables as discovery keeps them."""
+    """The tables as discovery stores them."""
     return tuple(source_tables(raw, "s", NOW))
 
 
@@ -100,7 +100,7 @@ def test_type_of_a_column_is_kept_where_its_spelling_does_not_say_it() -> None:
     assert adapter(SourceTable).validate_json(stored) == table
 
 
-def test_row_that_was_stored_before_types_were_kept_still_loads() -> None:
+def test_a_row_from_before_types_were_stored_still_loads() -> None:
     body = (
         b'{"id":"t","source_id":"s","schema_name":"shop","table_name":"orders","primary_key_columns":["id"],"columns":'
         b'[{"name":"id","type":"bigint","nullable":false,"ordinal":1}],"estimated_rows":null,"estimated_size_bytes":'

@@ -1,4 +1,4 @@
-"""What happens to values of each type on their way to the topic."""
+"""How values of each type are captured."""
 
 from dataclasses import replace
 
@@ -96,27 +96,27 @@ def test_types_that_arrive_equal_raise_no_issue(type_name: str) -> None:
         ("timestamp with time zone[]", (STOPS, Severity.WARN)),
     ],
 )
-def test_types_that_lose_something_say_so(type_name: str, expected: tuple[IssueCode, Severity]) -> None:
+def test_types_that_lose_information_are_a_warning(type_name: str, expected: tuple[IssueCode, Severity]) -> None:
     assert verdict(column(type_name)) == expected
 
 
-def test_nested_arrays_lose_their_elements_or_stop() -> None:
+def test_nested_arrays_lose_elements_or_are_refused() -> None:
     assert verdict(column("integer[]", dimensions=2)) == (CHANGES, Severity.WARN)
     assert verdict(column("uuid[]", dimensions=2)) == (STOPS, Severity.WARN)
 
 
-def test_vectors_of_the_system_are_no_arrays_that_arrive() -> None:
+def test_system_vector_types_are_not_delivered_as_arrays() -> None:
     vector = RawColumn(name="c", ordinal=1, type="int2vector", base=TypeFacts(name="smallint", is_array=True))
     assert verdict(vector) == (STOPS, Severity.WARN)
 
 
-def test_ranges_of_people_and_multiranges_are_left_out() -> None:
+def test_user_defined_ranges_and_multiranges_are_not_captured() -> None:
     assert verdict(column("shop.span", kind=TypeKind.RANGE)) == (NOT_CAPTURED, Severity.WARN)
     assert verdict(column("int4multirange", kind=TypeKind.OTHER)) == (NOT_CAPTURED, Severity.WARN)
     assert verdict(column("int4range", kind=TypeKind.RANGE)) is None
 
 
-def test_enums_arrive_and_arrays_of_them_stop_made_tables() -> None:
+def test_enums_are_delivered_and_arrays_of_enums_fail_in_created_tables() -> None:
     assert verdict(column("shop.mood", kind=TypeKind.ENUM)) is None
     assert verdict(column("shop.mood[]", kind=TypeKind.ENUM)) == (STOPS, Severity.WARN)
 
@@ -126,17 +126,17 @@ def test_composites_are_not_captured(type_name: str) -> None:
     assert verdict(column(type_name, kind=TypeKind.COMPOSITE)) == (NOT_CAPTURED, Severity.WARN)
 
 
-def test_domain_is_judged_by_what_is_below_it() -> None:
+def test_a_domain_is_judged_by_its_base_type() -> None:
     domain = RawColumn(name="c", ordinal=1, type="shop.span", base=TypeFacts(name="interval", is_domain=True))
     assert verdict(domain) == (CHANGES, Severity.WARN)
 
 
-def test_enum_that_is_called_like_a_type_of_the_system_is_no_such_type() -> None:
+def test_an_enum_with_the_name_of_a_system_type_is_an_enum() -> None:
     assert verdict(column("interval", kind=TypeKind.ENUM)) is None
 
 
 @pytest.mark.parametrize("generated", list(Generated))
-def test_generated_columns_grow_stale(generated: Generated) -> None:
+def test_generated_columns_are_not_updated_in_the_target(generated: Generated) -> None:
     assert verdict(replace(column("integer"), generated=generated)) == (CHANGES, Severity.WARN)
 
 

@@ -1,4 +1,4 @@
-"""What a PostgreSQL target makes of types that were captured from PostgreSQL."""
+"""How types that were captured from PostgreSQL are delivered to PostgreSQL."""
 
 import pytest
 
@@ -48,12 +48,12 @@ def test_delivery_stops_at_these_types_and_no_others(captured: CapturedType, exp
         ("numeric(5,-2)", "negative scale"),
     ],
 )
-def test_types_that_a_made_table_does_not_keep(type_name: str, says: str) -> None:
+def test_types_that_are_not_kept_in_a_created_table(type_name: str, says: str) -> None:
     warning = auto_created_type_warning(type_name)
     assert warning is not None
     assert says in warning
 
 
 @pytest.mark.parametrize("type_name", ["bigint", "text", "numeric(10,2)", "json", "text[]", "timestamp with time zone"])
-def test_types_that_a_made_table_keeps(type_name: str) -> None:
+def test_types_that_are_kept_in_a_created_table(type_name: str) -> None:
     assert auto_created_type_warning(type_name) is None

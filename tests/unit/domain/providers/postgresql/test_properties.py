@@ -67,7 +67,7 @@ def test_a_key_that_leads_elsewhere_is_refused(key: str) -> None:
         ("offset.mismatch.strategy", "trust_offset"),
     ],
 )
-def test_a_harmless_key_may_be_set(key: str, value: str) -> None:
+def test_an_allowed_property_may_be_set(key: str, value: str) -> None:
     assert check_properties({key: value}, ALLOWED_PROPERTIES) == []
 
 

@@ -1,4 +1,4 @@
-"""Readiness, judged from facts alone: what a real server is awkward to bring about, and the shape of the verdict."""
+"""Readiness from facts that are hard to produce on a real server, and the structure of the verdict."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -43,12 +43,12 @@ PUBLICATION = PublicationFacts(name="pub", tables=(PublishedTable(name=ORDERS),)
 
 
 def judged(plan: CapturePlan | None = PLAN, **changes: Any) -> Readiness:
-    """The verdict on good facts with something changed."""
+    """The verdict on facts that are ready, with these changes."""
     return judge_readiness(replace(FACTS, **changes), plan, NOW)
 
 
 def statuses(readiness: Readiness, status: CheckOutcome) -> set[str]:
-    """The keys of the checks that ended so."""
+    """The keys of the checks with this status."""
     return {check.key for check in readiness.checks if check.status is status}
 
 
@@ -72,7 +72,7 @@ def test_keys_of_checks_are_unique() -> None:
     assert len({check.key for check in CHECKS}) == len(CHECKS)
 
 
-def test_every_failing_check_says_what_to_do() -> None:
+def test_every_failed_check_recommends_an_action() -> None:
     for check in judged(wal_level="minimal", max_slots=0, role=RoleFacts(name="x", replication=False)).failures:
         assert check.recommended_action
         assert check.current_value != check.expected_value
@@ -82,7 +82,7 @@ def test_passing_check_recommends_nothing() -> None:
     assert {check.recommended_action for check in judged().checks} == {None}
 
 
-def test_warning_alone_makes_the_verdict_a_warning() -> None:
+def test_a_verdict_with_only_warnings_is_a_warning() -> None:
     assert judged(version="12.1", version_number=120001).status is ReadinessStatus.WARNING
 
 
@@ -114,18 +114,18 @@ def test_lost_slot_fails_the_plan_that_names_it_and_only_warns_without() -> None
     assert warning(None, slots=slots) == {"slot_log"}
 
 
-def test_endangered_slot_warns() -> None:
+def test_a_slot_that_may_lose_its_log_is_a_warning() -> None:
     assert warning(slots=(SlotFacts(name="slot", database="shop", wal_status="unreserved"),)) == {"slot_log"}
 
 
-def test_all_slots_in_use_is_no_fault_for_who_has_one() -> None:
+def test_used_up_slots_are_no_problem_for_a_pipeline_that_has_one() -> None:
     slots = (SlotFacts(name="slot", database="shop"),)
     assert failing(slots=slots, max_slots=1) == set()
     assert failing(replace(PLAN, slot_name="other"), slots=slots, max_slots=1) == {"replication_slots"}
     assert warning(None, slots=slots, max_slots=1) == {"replication_slots"}
 
 
-def test_running_pipeline_is_not_judged_by_what_it_uses_itself() -> None:
+def test_a_running_pipelines_own_slot_is_not_judged_as_occupied() -> None:
     running = replace(PLAN, deployed=True)
     used = {
         "slots": (SlotFacts(name="slot", database="shop", active=True),),
@@ -146,7 +146,7 @@ def test_connection_limit_is_judged_by_what_is_left(free: int, expected: str) ->
     assert check.status == expected
 
 
-def test_superuser_is_held_to_no_limit_and_needs_no_grant() -> None:
+def test_a_superuser_has_no_connection_limit_and_needs_no_grant() -> None:
     role = RoleFacts(
         name="postgres", superuser=True, replication=False, can_create_in_database=False, connection_limit=1
     )
@@ -161,7 +161,7 @@ def test_publication_that_lists_exactly_the_tables_needs_no_rights() -> None:
     assert failing(role=poor, publications=(more,)) == {"publication_rights"}
 
 
-def test_row_filter_counts_only_where_the_publication_stays_as_it_is() -> None:
+def test_a_row_filter_matters_only_when_the_publication_is_not_changed() -> None:
     published = replace(PUBLICATION, tables=(PublishedTable(name=ORDERS, row_filter=True),))
     assert failing(EXISTING, publications=(published,)) == {"publication_rows"}
     assert failing(PLAN, publications=(published,)) == {"publication_rows"}
@@ -177,7 +177,7 @@ def test_publication_without_updates_and_deletes_does_not_ask_for_an_identity() 
     assert failing(EXISTING, tables=(keyless,), publications=(deletes,)) == expected
 
 
-def test_identity_fault_says_that_the_application_breaks_and_how_to_mend_it() -> None:
+def test_a_replica_identity_failure_names_the_effect_and_the_repair() -> None:
     nothing = replace(TABLE, replica_identity=ReplicaIdentity.NOTHING, identity_usable=False)
     (check,) = judged(tables=(nothing,)).failures
     assert check.recommended_action is not None

@@ -1,4 +1,4 @@
-"""The names of slot and publication, and what hangs on them."""
+"""The names of slot and publication, and the claims on them."""
 
 import re
 from dataclasses import replace

@@ -49,7 +49,7 @@ def delivery(*mappings: Mapping, **options: object) -> Delivery:
 
 
 def routed(config: dict[str, str], topic: str) -> str:
-    """The topic's name after the chain of RegexRouters, by Java's rules for a whole match and for a replacement."""
+    """The topic's name after the chain of RegexRouters, with Java's rules for full matches and replacements."""
     for name in config["transforms"].split(","):
         if re.fullmatch(config[f"transforms.{name}.regex"], topic):
             replacement = config[f"transforms.{name}.replacement"]
@@ -86,7 +86,7 @@ def routed(config: dict[str, str], topic: str) -> str:
         ("errors.log.include.messages", "false"),
     ],
 )
-def test_a_plain_delivery_has_each_line_that_real_servers_needed(key: str, value: str) -> None:
+def test_a_delivery_config_has_all_required_properties(key: str, value: str) -> None:
     assert build_sink_config(delivery(), destination())[key] == value
 
 
@@ -102,7 +102,7 @@ def test_inserting_needs_no_key_and_delivers_no_deletes() -> None:
     assert (config["insert.mode"], config["primary.key.mode"], config["delete.enabled"]) == ("insert", "none", "false")
 
 
-def test_deletes_can_be_left_out() -> None:
+def test_deletes_can_be_switched_off() -> None:
     assert build_sink_config(delivery(delete_enabled=False), destination())["delete.enabled"] == "false"
 
 
@@ -130,13 +130,13 @@ def test_each_topic_reaches_exactly_its_table(table: str) -> None:
     assert routed(config, "shopxpublic.orders") == "shopxpublic.orders"
 
 
-def test_a_table_name_cannot_smuggle_in_a_secret_reference() -> None:
+def test_a_table_name_cannot_contain_a_secret_reference() -> None:
     config = build_sink_config(delivery(replace(ORDERS, table_name="${headgate:x:password}")), destination())
     references = [key for key, value in config.items() if re.search(r"\$\{[^}]*:[^}]*\}", value)]
     assert references == ["connection.password"]
 
 
-def test_a_swap_of_two_names_does_not_chain() -> None:
+def test_swapping_two_table_names_does_not_apply_both_rules() -> None:
     one = Mapping(topic="p.s.a", schema_name="s", table_name="b")
     other = Mapping(topic="p.s.b", schema_name="s", table_name="a")
     config = build_sink_config(delivery(one, other), destination())
@@ -173,7 +173,7 @@ def test_a_host_that_is_more_than_a_host_is_refused(host: str) -> None:
 
 
 @pytest.mark.parametrize("port", [0, -1, 65536])
-def test_a_port_that_is_none_is_refused(port: int) -> None:
+def test_an_invalid_port_is_refused(port: int) -> None:
     with pytest.raises(Invalid):
         jdbc_url(replace(ADDRESS, port=port))
 
@@ -197,10 +197,10 @@ def test_a_ca_certificate_that_cannot_be_delivered_is_refused() -> None:
     assert refused.value.details == [{"location": ["body", "config", "ssl_mode"], "type": "ca_not_deliverable"}]
 
 
-def test_without_a_ca_certificate_the_workers_java_decides_whom_to_trust() -> None:
+def test_without_a_ca_certificate_the_trust_store_of_the_workers_is_used() -> None:
     url = build_sink_config(delivery(), destination(replace(ADDRESS, ssl_mode=SslMode.VERIFY_FULL)))["connection.url"]
     assert "sslfactory=org.postgresql.ssl.DefaultJavaSSLFactory" in url
 
 
-def test_no_reference_stands_inside_the_url() -> None:
+def test_the_url_contains_no_secret_reference() -> None:
     assert "$" not in build_sink_config(delivery(), destination())["connection.url"]

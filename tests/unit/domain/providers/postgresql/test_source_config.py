@@ -98,7 +98,7 @@ def included(config: dict[str, str]) -> list[re.Pattern[str]]:
         ("errors.log.include.messages", "false"),
     ],
 )
-def test_a_plain_pipeline_has_each_line_that_real_servers_needed(key: str, value: str) -> None:
+def test_a_pipeline_config_has_all_required_properties(key: str, value: str) -> None:
     assert build_source_config(pipeline(), source())[key] == value
 
 
@@ -113,11 +113,11 @@ def test_bare_json_carries_no_schemas() -> None:
 
 
 @pytest.mark.parametrize("mode", list(SnapshotMode))
-def test_the_snapshot_mode_is_debeziums_own_word(mode: SnapshotMode) -> None:
+def test_the_snapshot_mode_is_a_value_of_debezium(mode: SnapshotMode) -> None:
     assert build_source_config(pipeline(capture(snapshot_mode=mode)), source())["snapshot.mode"] == mode.value
 
 
-def test_an_existing_publication_is_left_to_its_owner() -> None:
+def test_an_existing_publication_is_not_changed() -> None:
     options = CaptureOptions(publication_mode=PublicationMode.EXISTING, publication_name="pub", slot_name="slot")
     config = build_source_config(pipeline(capture(options=options)), source())
     assert config["publication.autocreate.mode"] == "disabled"
@@ -154,14 +154,14 @@ def test_the_include_list_means_exactly_the_table(table: TableName, look_alike: 
     assert not pattern.fullmatch(look_alike)
 
 
-def test_a_comma_in_a_name_does_not_divide_the_list() -> None:
+def test_a_comma_in_a_name_does_not_split_the_include_list() -> None:
     tables = (TableName("public", "a,b"), TableName("public", "c"))
     config = build_source_config(pipeline(capture(tables=tables)), source())
     assert config["table.include.list"].count(",") == 1
     assert [bool(p.fullmatch("public.a,b")) for p in included(config)] == [True, False]
 
 
-def test_a_table_name_cannot_smuggle_in_a_secret_reference() -> None:
+def test_a_table_name_cannot_contain_a_secret_reference() -> None:
     tables = (TableName("public", "${headgate:x:password}"),)
     assert "${" not in build_source_config(pipeline(capture(tables=tables)), source())["table.include.list"]
 
@@ -193,7 +193,7 @@ def test_a_ca_certificate_travels_as_a_reference_and_not_as_a_file(mode: SslMode
     assert "database.sslrootcert" not in config
 
 
-def test_without_a_ca_certificate_the_workers_java_decides_whom_to_trust() -> None:
+def test_without_a_ca_certificate_the_trust_store_of_the_workers_is_used() -> None:
     config = build_source_config(pipeline(), source(replace(ADDRESS, ssl_mode=SslMode.VERIFY_FULL)))
     assert config["database.sslfactory"] == "org.postgresql.ssl.DefaultJavaSSLFactory"
 
@@ -203,6 +203,6 @@ def test_a_mode_that_verifies_nothing_names_no_factory() -> None:
     assert "database.sslfactory" not in config
 
 
-def test_debezium_answers_before_we_stop_waiting() -> None:
+def test_debezium_times_out_before_our_client_does() -> None:
     config = build_source_config(pipeline(), source(replace(ADDRESS, connection_timeout_seconds=30)))
     assert int(config["connection.validation.timeout.ms"]) < 8000

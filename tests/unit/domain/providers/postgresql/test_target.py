@@ -1,4 +1,4 @@
-"""The verdict on targets, judged from facts alone. What PostgreSQL itself does is in the integration tests."""
+"""The verdict on targets from facts. What PostgreSQL itself does is part of the integration tests."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -59,18 +59,18 @@ def codes(found: DeliveryVerdict) -> list[str]:
     return [problem.code for problem in found.problems]
 
 
-def test_standby_takes_no_delivery() -> None:
+def test_a_standby_cannot_be_a_target() -> None:
     assert codes(verdict(source(), target(), in_recovery=True)) == ["TARGET_NOT_READY"]
 
 
-def test_type_that_stops_everywhere_is_a_problem_everywhere() -> None:
+def test_a_type_that_no_target_takes_is_a_problem_for_every_target() -> None:
     sums = column("sums", "numeric[]")
     assert codes(verdict(source(sums), None)) == ["TYPE_UNSUPPORTED"]
     assert codes(verdict(source(sums), target(sums))) == ["TYPE_UNSUPPORTED"]
 
 
 @pytest.mark.parametrize("awkward", [column("x", "bit(1)"), column("x", "shop.mood[]", TypeKind.ENUM)])
-def test_type_that_stops_in_a_made_table_may_be_created(awkward: RawColumn) -> None:
+def test_a_type_that_fails_in_a_created_table_may_have_an_existing_table(awkward: RawColumn) -> None:
     assert codes(verdict(source(awkward), None)) == []
     assert codes(verdict(source(awkward), target(awkward))) == ["TYPE_UNSUPPORTED"]
 
@@ -80,7 +80,7 @@ def test_generated_column_is_not_judged_by_its_type() -> None:
     assert codes(verdict(source(sums), target(sums))) == []
 
 
-def test_type_that_a_domain_hides_stops_as_well() -> None:
+def test_a_type_behind_a_domain_is_refused_as_well() -> None:
     base = TypeFacts(name="numeric", is_array=True, is_domain=True)
     sums = RawColumn(name="sums", ordinal=2, type="shop.sums", base=base)
     assert codes(verdict(source(sums), None)) == ["TYPE_UNSUPPORTED"]
@@ -92,7 +92,7 @@ def test_point_needs_postgis() -> None:
     assert codes(verdict(source(place), None, extensions=frozenset({"postgis"}))) == []
 
 
-def test_column_that_is_not_captured_is_not_missed_in_the_target() -> None:
+def test_a_column_that_is_not_captured_is_not_required_in_the_target() -> None:
     shape = column("shape", "polygon")
     into = replace(target(), owned=False)
     assert codes(verdict(source(shape), into)) == []
@@ -121,7 +121,7 @@ def test_null_that_the_target_refuses_is_a_warning() -> None:
         ("numeric(5,2)", "numeric"),
     ],
 )
-def test_types_that_fit_need_no_word(source_type: str, target_type: str) -> None:
+def test_compatible_types_have_no_warning(source_type: str, target_type: str) -> None:
     assert verdict(source(column("x", source_type)), target(column("x", target_type))).warnings == ()
 
 
@@ -139,14 +139,14 @@ def test_types_that_may_not_fit_are_a_warning(source_type: str, target_type: str
     assert [warning.code for warning in found.warnings] == ["TYPE_DIFFERS"]
 
 
-def test_type_of_their_own_is_warned_about_only_where_the_table_is_made() -> None:
+def test_a_user_defined_type_is_a_warning_only_when_the_table_is_created() -> None:
     mood = column("mood", "shop.mood", TypeKind.ENUM)
     assert [warning.code for warning in verdict(source(mood), None).warnings] == ["AUTO_CREATE_CHANGES_TYPE"]
     assert verdict(source(mood), target(mood)).warnings == ()
 
 
 @pytest.mark.parametrize("type_", ["jsonb", "character varying(20)", "numeric", "inet", "money"])
-def test_type_that_a_made_table_does_not_keep_is_warned_about_only_where_the_table_is_made(type_: str) -> None:
+def test_a_type_that_a_created_table_does_not_keep_is_a_warning_only_when_the_table_is_created(type_: str) -> None:
     changed = column("x", type_)
     (warning,) = verdict(source(changed), None).warnings
     assert warning.code == "AUTO_CREATE_CHANGES_TYPE"
@@ -155,7 +155,7 @@ def test_type_that_a_made_table_does_not_keep_is_warned_about_only_where_the_tab
 
 
 @pytest.mark.parametrize("type_", ["text", "numeric(10,2)", "integer", "timestamp with time zone", "uuid"])
-def test_type_that_a_made_table_keeps_is_no_warning(type_: str) -> None:
+def test_a_type_that_is_kept_in_a_created_table_is_no_warning(type_: str) -> None:
     assert verdict(source(column("x", type_)), None).warnings == ()
 
 

@@ -1,4 +1,4 @@
-"""How types are spelled, and what is kept of them."""
+"""Spelling of types, and how they are stored."""
 
 import pytest
 
@@ -34,12 +34,12 @@ def test_modifiers_are_taken_off(type_name: str, bare: str) -> None:
         ("int2vector", TypeFacts(name="smallint", is_array=True), CapturedType(name="int2vector")),
     ],
 )
-def test_type_is_kept_as_a_target_has_to_know_it(type_name: str, base: TypeFacts, expected: CapturedType) -> None:
+def test_a_type_is_stored_as_a_target_needs_it(type_name: str, base: TypeFacts, expected: CapturedType) -> None:
     raw = RawColumn(name="c", ordinal=1, type=type_name, base=base)
     assert captured_type(raw) == expected
     assert type_of(discovered_column(raw)) == expected
 
 
-def test_generated_column_says_so() -> None:
+def test_a_generated_column_is_named_as_such() -> None:
     raw = RawColumn(name="c", ordinal=1, type="integer", base=TypeFacts(name="integer"), generated=Generated.STORED)
     assert type_of(discovered_column(raw)) == CapturedType(name="integer", generated=True)

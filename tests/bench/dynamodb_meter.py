@@ -1,4 +1,4 @@
-"""Counts what the SDK sends and receives: calls, bytes, units, where botocore meets its transport; retries included."""
+"""Counts calls, bytes and units that the SDK sends and receives, at botocore's transport, with retries."""
 
 import json
 import threading
@@ -11,14 +11,14 @@ from unittest.mock import patch
 
 from botocore.endpoint import Endpoint
 
-from tests.bench.units import read_units, write_units
+from tests.bench.capacity_units import read_units, write_units
 
 
 @dataclass(kw_only=True)
 class Metered:
     """What one thread sent inside a block. `calls` is by operation; bytes are those of the bodies.
 
-    Units are what DynamoDB would charge for the tables themselves; see `units`.
+    Units are what DynamoDB would charge for the tables themselves; see `capacity_units`.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -49,27 +49,27 @@ _READS = ("Get", "BatchGet", "Query", "Scan")
 @contextmanager
 def metered() -> Iterator[Metered]:
     """Counts the calls of this thread inside the block."""
-    seen, thread, send = Metered(), threading.get_ident(), Endpoint._get_response
+    metered_calls, thread, send = Metered(), threading.get_ident(), Endpoint._get_response
 
     def counting(endpoint: Any, request: Any, operation: Any, context: Any) -> Any:
         answer = send(endpoint, request, operation, context)
         if threading.get_ident() == thread:
-            _note(seen, request, operation, answer)
+            _note(metered_calls, request, operation, answer)
         return answer
 
     with patch.object(Endpoint, "_get_response", counting):
-        yield seen
+        yield metered_calls
 
 
-def _note(seen: Metered, request: Any, operation: Any, answer: Any) -> None:
+def _note(metered_calls: Metered, request: Any, operation: Any, answer: Any) -> None:
     if operation.service_model.service_name != "dynamodb":
-        seen.queue_calls += 1
+        metered_calls.queue_calls += 1
         return
-    seen.calls[operation.name] += 1
-    seen.bytes_sent += len(request.body or b"")
+    metered_calls.calls[operation.name] += 1
+    metered_calls.bytes_sent += len(request.body or b"")
     success, _ = answer
     if success is not None:
-        seen.bytes_received += len(success[0].content)
+        metered_calls.bytes_received += len(success[0].content)
         asked = json.loads(request.body)
-        seen.read_units += read_units(operation.name, asked, success[1])
-        seen.write_units += write_units(operation.name, asked)
+        metered_calls.read_units += read_units(operation.name, asked, success[1])
+        metered_calls.write_units += write_units(operation.name, asked)

@@ -11,8 +11,8 @@ from chalicelib.domain.user import User
 from chalicelib.errors import NotFound, StoreUnavailable, WriteConflict
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.users import Users
-from tests.integration.stores.conftest import Storage
 from tests.support.call_interceptor import InterceptedCall, Point
+from tests.unit.stores.conftest import Storage
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 

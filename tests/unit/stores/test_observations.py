@@ -77,7 +77,7 @@ def calls_of_write(
 
 
 def registered() -> tuple[ConnectClusters, str]:
-    """A Connect cluster in its table."""
+    """The store of Connect clusters with one cluster, and its address."""
     clusters, now = ConnectClusters(), NOW
     cluster = ConnectCluster(
         id="k", name="connect", base_url="http://connect:8083", stream_cluster_id="s",
@@ -108,7 +108,7 @@ def test_every_part_of_ten_thousand_connectors_fits_into_an_item(tables: Tables)
     assert max(len(body) for body in bodies) < 100_000
 
 
-def test_one_changed_connector_costs_one_part(tables: Tables, interceptor: CallInterceptor) -> None:
+def test_one_changed_connector_writes_one_part(tables: Tables, interceptor: CallInterceptor) -> None:
     observations = Observations()
     observations.write("k", view(5_000), changed=True)
     for row in ObservationRow.query("k", ObservationRow.part.startswith("body/")):
@@ -120,7 +120,7 @@ def test_one_changed_connector_costs_one_part(tables: Tables, interceptor: CallI
     assert Observations().read(["k"])["k"].snapshot.observed["c7"].state is ObservedState.FAILED
 
 
-def test_a_later_observation_of_the_same_costs_no_part(tables: Tables, interceptor: CallInterceptor) -> None:
+def test_an_unchanged_observation_writes_no_part(tables: Tables, interceptor: CallInterceptor) -> None:
     observations = Observations()
     observations.write("k", view(5_000), changed=True)
     later = view(5_000)
@@ -247,7 +247,7 @@ def test_transitions_stay_stored_until_they_are_removed(tables: Tables) -> None:
     assert view_for_tick(Observations()).transitions == ()
 
 
-def test_a_change_with_its_transition_is_one_write_and_removing_it_another(
+def test_a_change_and_its_transition_are_one_write_and_the_removal_is_another(
     tables: Tables, interceptor: CallInterceptor
 ) -> None:
     observations = Observations()
@@ -299,7 +299,7 @@ def test_transitions_that_another_tick_has_taken_over_are_not_removed(tables: Ta
     assert view_for_tick(first).transitions == (transition(), transition("c1"))
 
 
-def test_ten_thousand_transitions_fit_beside_a_body_of_that_size(tables: Tables) -> None:
+def test_ten_thousand_transitions_fit_next_to_ten_thousand_connectors(tables: Tables) -> None:
     names = [connector_name(ConnectorKind.SOURCE, id_from(str(number))) for number in range(MAX_TRANSITIONS)]
     many = [transition(name) for name in names]
     write_change(Observations(), *many, connectors=10_000)

@@ -1,8 +1,8 @@
-"""What DynamoDB charges on demand: from requests, answers and stored items, by the rules of its documentation.
+"""Request units that DynamoDB charges on demand, computed from requests, answers and stored items.
 
-"Read and write request units": a consistent read takes one unit for each 4 KB of an item, one that may be a moment old
-half of that, one in a transaction two; a write takes one unit for each 1 KB of the larger of the item before and after
-it, in a transaction two. Indexes, which are charged beside that, are left out.
+The rules are those of "read and write request units" in its documentation: a consistent read takes one unit for each
+4 KB of an item, an eventually consistent one half, a transactional one two; a write takes one unit for each 1 KB of the
+larger of the item before and after it, in a transaction two. Indexes are charged separately and are left out.
 """
 
 import base64
@@ -15,37 +15,37 @@ from moto.dynamodb.models import dynamodb_backends
 
 READ_BLOCK, WRITE_BLOCK = 4096, 1024
 Item = Mapping[str, Mapping[str, Any]]
-Asked = Mapping[str, Any]
+Request = Mapping[str, Any]
 
 
-def read_units(operation: str, asked: Asked, answer: Asked) -> float:
+def read_units(operation: str, request: Request, answer: Request) -> float:
     """Units of a read; 0 for what does not read."""
     match operation:
         case "GetItem":
-            return _read(_price(asked), [answer.get("Item", {})])
+            return _read(_price(request), [answer.get("Item", {})])
         case "BatchGetItem":
             return sum(
                 _read(_price(of), answer["Responses"].get(table, []), at_least=len(of["Keys"]))
-                for table, of in asked["RequestItems"].items()
+                for table, of in request["RequestItems"].items()
             )
         case "Query" | "Scan":
             whole = sum(map(item_size, answer.get("Items", [])))
-            return _price(asked) * max(1, ceil(whole / READ_BLOCK))
+            return _price(request) * max(1, ceil(whole / READ_BLOCK))
         case "TransactGetItems":
             return _read(2.0, [found.get("Item", {}) for found in answer["Responses"]])
     return 0.0
 
 
-def write_units(operation: str, asked: Asked) -> float:
-    """Units of a write; 0 for what does not write. To be asked after it was done: it looks at what is stored."""
+def write_units(operation: str, request: Request) -> float:
+    """Units of a write; 0 for what does not write. Call it after the write: it reads what is stored."""
     match operation:
         case "PutItem" | "UpdateItem" | "DeleteItem":
-            return _written(asked)
+            return _written(request)
         case "BatchWriteItem":
-            writes = [one for of in asked["RequestItems"].values() for one in of]
+            writes = [one for of in request["RequestItems"].values() for one in of]
             return sum(_written(next(iter(one.values()))) for one in writes)
         case "TransactWriteItems":
-            return sum(2 * _written(next(iter(one.values()))) for one in asked["TransactItems"])
+            return sum(2 * _written(next(iter(one.values()))) for one in request["TransactItems"])
     return 0.0
 
 
@@ -54,8 +54,8 @@ def item_size(item: Item) -> int:
     return sum(len(name.encode()) + _value_size(value) for name, value in item.items())
 
 
-def _price(asked: Asked) -> float:
-    return 1.0 if asked.get("ConsistentRead") else 0.5
+def _price(request: Request) -> float:
+    return 1.0 if request.get("ConsistentRead") else 0.5
 
 
 def _read(price: float, items: Iterable[Item], at_least: int = 0) -> float:
@@ -64,7 +64,7 @@ def _read(price: float, items: Iterable[Item], at_least: int = 0) -> float:
     return price * (sum(blocks) + max(0, at_least - len(blocks)))
 
 
-def _written(one: Asked) -> int:
+def _written(one: Request) -> int:
     item = one.get("Item") or (_stored(one["TableName"], one["Key"]) if "TableName" in one else {})
     return max(1, ceil(item_size(item) / WRITE_BLOCK))
 
@@ -75,16 +75,16 @@ def _stored(table: str, key: Item) -> Item:
 
 
 def _value_size(value: Mapping[str, Any]) -> int:
-    ((kind, held),) = value.items()
+    ((kind, inner),) = value.items()
     match kind:
         case "S":
-            return len(held.encode())
+            return len(inner.encode())
         case "N":
-            return ceil(len(held) / 2) + 1
+            return ceil(len(inner) / 2) + 1
         case "B":
-            return len(held if isinstance(held, bytes) else base64.b64decode(held))
+            return len(inner if isinstance(inner, bytes) else base64.b64decode(inner))
         case "M":
-            return 3 + sum(len(name.encode()) + 1 + _value_size(one) for name, one in held.items())
+            return 3 + sum(len(name.encode()) + 1 + _value_size(one) for name, one in inner.items())
         case "L":
-            return 3 + sum(1 + _value_size(one) for one in held)
-    return 1 if kind in ("BOOL", "NULL") else sum(len(str(one)) for one in held)
+            return 3 + sum(1 + _value_size(one) for one in inner)
+    return 1 if kind in ("BOOL", "NULL") else sum(len(str(one)) for one in inner)

@@ -13,8 +13,8 @@ from chalicelib.stores.claims import ClaimRow, Claims
 from chalicelib.stores.rows import read_rows
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.users import UserRows, Users
-from tests.integration.stores.conftest import Storage
 from tests.support.call_interceptor import InterceptedCall, Point
+from tests.unit.stores.conftest import Storage
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 UNPROCESSED = {"headgate-users": {"ConsistentRead": True, "Keys": [{"id": {"S": "user-1"}}]}}

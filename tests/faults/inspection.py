@@ -1,4 +1,4 @@
-"""What tests read from an application, and put into it, beside the invariants."""
+"""What tests read from an app, and change in it behind its back."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ from tests.support.in_process_app import InProcessApp
 WRITES = ("POST", "PUT", "DELETE")
 
 
-def touches(app: InProcessApp) -> list[tuple[str, str]]:
+def connector_writes(app: InProcessApp) -> list[tuple[str, str]]:
     """Every call that could change a connector."""
     calls = [one for method in WRITES for one in app.connect.calls.calls(method, "^/connectors")]
     return [(one.method, one.path) for one in calls]
 
 
-def code_of(app: InProcessApp, pipeline_id: str) -> str | None:
+def deploy_error_code(app: InProcessApp, pipeline_id: str) -> str | None:
     """The code with which a deploy is refused; None when it is not."""
     try:
         app.services.pipelines.deploy(app.context(), pipeline_id)
@@ -30,10 +30,10 @@ def code_of(app: InProcessApp, pipeline_id: str) -> str | None:
     return None
 
 
-def an_orphan(app: InProcessApp, *, marked: bool = True, audited: bool = True, state: str = "RUNNING") -> str:
-    """A connector of our name for a resource that does not exist any more. Its name.
+def create_orphan(app: InProcessApp, *, marked: bool = True, audited: bool = True, state: str = "RUNNING") -> str:
+    """Create a connector with a name of ours whose resource no longer exists; returns its name.
 
-    `marked`: with our marker; `audited`: the audit trail knows the resource.
+    `marked`: it carries our marker; `audited`: the audit trail has a record of the resource.
     """
     resource_id = new_id()
     name = connector_name(ConnectorKind.SOURCE, resource_id)
@@ -44,8 +44,8 @@ def an_orphan(app: InProcessApp, *, marked: bool = True, audited: bool = True, s
     return name
 
 
-def running(app: InProcessApp) -> Pipeline:
-    """A pipeline that runs, on a cluster that is settled."""
+def running_pipeline(app: InProcessApp) -> Pipeline:
+    """A deployed pipeline on a cluster without open operations or changes."""
     pipeline = app.deployed_pipeline()
     for _ in range(4):
         app.tick()
@@ -53,14 +53,14 @@ def running(app: InProcessApp) -> Pipeline:
     return pipeline
 
 
-def observed(app: InProcessApp, pipeline: Pipeline) -> Observation:
+def observation_of(app: InProcessApp, pipeline: Pipeline) -> Observation:
     seen = app.services.pipelines.get(pipeline.id).observation
     assert seen
     return seen
 
 
-def by_hand(app: InProcessApp, pipeline: Pipeline, what: str, body: Any = None) -> None:
-    """Somebody controls the connector without Headgate; the call is not counted."""
+def change_by_hand(app: InProcessApp, pipeline: Pipeline, what: str, body: Any = None) -> None:
+    """Change the connector in Connect without Headgate; the call is not counted."""
     path = f"{app.connect.url}/connectors/{pipeline.connector_name}/{what}"
     assert httpx.put(path, json=body, trust_env=False).is_success
     app.connect.settle()

@@ -1,6 +1,6 @@
-"""A whole Headgate in this process, reached as Lambda reaches it: moto, the doubles, a real PostgreSQL, no threads.
+"""A whole Headgate in this process, called with Lambda events, on moto, the doubles and a real PostgreSQL.
 
-The environment is set before anything of Headgate is imported, so this runs in a process of its own.
+The environment is set before Headgate is imported, so this needs a process of its own.
 """
 
 import base64
@@ -18,7 +18,7 @@ CREDENTIAL = "bench-service-credential"
 
 
 def set_environment() -> None:
-    """Settings of an installation that reaches nothing but this machine."""
+    """Settings of an installation that uses only this machine."""
     os.environ.update(
         {
             "HEADGATE_ADMIN_EMAIL": ADMIN[0],
@@ -37,8 +37,8 @@ def set_environment() -> None:
 
 
 @dataclass(kw_only=True)
-class Stage:
-    """A running Headgate and what stands around it."""
+class BenchApp:
+    """A running Headgate, the doubles and a PostgreSQL server."""
 
     app: Any
     services: Any
@@ -50,7 +50,7 @@ class Stage:
     def event(
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
-        """The proxy event of a request by the Admin."""
+        """The API Gateway event of a request of the Admin."""
         from tests.support.edge import lambda_event
 
         usual = {"Cookie": self.cookie, "X-Correlation-ID": "bench", "Content-Type": "application/json"}
@@ -58,17 +58,17 @@ class Stage:
         return lambda_event(self.app, method, path, {**usual, **(headers or {})}, text)
 
     def call(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
-        """Send it; the answer's body. Raises AssertionError for anything but success."""
+        """Send a request and return the body of its answer. Raises AssertionError when it fails."""
         return self.send(self.event(method, "/api/v1" + path, body, **more))
 
     def send(self, event: Any) -> Any:
-        """Hand an event to the function."""
+        """Call the function with an event, and return the body of its answer."""
         answer = self.app(event, None)
         assert answer["statusCode"] < 300, (event["httpMethod"], event["path"], answer["statusCode"], answer["body"])
         return json.loads(answer["body"]) if answer["body"] else answer
 
     def sign_in(self) -> None:
-        """As Admin."""
+        """Sign in as Admin."""
         body = {"email": ADMIN[0], "password": ADMIN[1]}
         answer = self.app(self.event("POST", "/api/v1/auth/login", body), None)
         assert answer["statusCode"] == 200, answer
@@ -76,14 +76,14 @@ class Stage:
 
 
 @contextmanager
-def stage() -> Iterator[Stage]:
-    """A stage with an Admin signed in. `set_environment` comes first."""
+def bench_app() -> Iterator[BenchApp]:
+    """An app with a signed-in Admin. Call `set_environment` first."""
     from infra.local import doubles
     from tests.support.postgresql import running_postgresql
 
-    with ExitStack() as ends:
-        ends.enter_context(_moto())
-        server = ends.enter_context(running_postgresql())
+    with ExitStack() as cleanup:
+        cleanup.enter_context(_moto())
+        server = cleanup.enter_context(running_postgresql())
         import app
         from chalicelib.wiring import services
         from infra.local.app.server import ApiServer
@@ -92,10 +92,10 @@ def stage() -> Iterator[Stage]:
         create_all({})
         api = ApiServer(app.app, 0)
         api.start()
-        ends.callback(api.stop)
+        cleanup.callback(api.stop)
         started = doubles.start(headgate_url=api.url, service_credential=CREDENTIAL)
-        ends.callback(started.stop)
-        built = Stage(app=app.app, services=services(), doubles=started, postgresql=server)
+        cleanup.callback(started.stop)
+        built = BenchApp(app=app.app, services=services(), doubles=started, postgresql=server)
         built.sign_in()
         yield built
 

@@ -1,4 +1,4 @@
-"""Opening endpoints: stored secrets, secrets of a request that are not stored yet, and both together."""
+"""Opening endpoints with stored secrets, with unsaved secrets of a request, and with both."""
 
 from dataclasses import replace
 from typing import TypeVar

@@ -1,0 +1,201 @@
+"""DynamoDB calls of the most used operations, with 10,000 sources in the tables."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tests.bench.bench_app import CREDENTIAL, BenchApp
+from tests.bench.dynamodb_meter import Metered, metered
+from tests.bench.seeds import copies, put_rows
+
+FULL = 10_000
+BUDGETS = {"get": 3, "get with a list": 4, "list": 3, "mutation": 5, "operation": 8, "session": 2, "public": 4}
+"""The budgets of the design. Authentication is one of the calls. The detail of a pipeline also lists its deliveries.
+The session route reads the session twice: for authentication, and for its answer.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One line of the table."""
+
+    name: str
+    kind: str
+    seen: Metered
+    connect_calls: int
+
+    @property
+    def budget(self) -> int:
+        """How many calls to DynamoDB it may make."""
+        return BUDGETS[self.kind]
+
+    @property
+    def holds(self) -> bool:
+        """Whether the budget holds."""
+        return self.seen.total <= self.budget
+
+
+@dataclass(kw_only=True)
+class BenchData:
+    """The app, and the ids of what is registered in it."""
+
+    bench_app: BenchApp
+    source: str = ""
+    credentials: str = ""
+    stream: str = ""
+    connect: str = ""
+    pipeline: str = ""
+    destination: str = ""
+    delivery: str = ""
+    job: str = ""
+
+    def body(self, **more: Any) -> dict[str, Any]:
+        """The body of a source or destination on the PostgreSQL of the app."""
+        server = self.bench_app.postgresql
+        config = {"host": "127.0.0.1", "port": server.port, "database_name": "bench", "username": "postgres"}
+        return {
+            "name": f"bench {next(self.bench_app.numbers)}",
+            "provider": "postgresql",
+            "config": config,
+            "credentials": {"password": server.superuser_password},
+            **more,
+        }
+
+
+def create_data(bench_app: BenchApp, tables: int, sources: int = FULL) -> BenchData:
+    """Register one resource of each kind, create `tables` tables to discover, and store so many sources."""
+    data = BenchData(bench_app=bench_app)
+    with bench_app.postgresql.connect() as admin:
+        admin.execute("CREATE DATABASE bench")
+    with bench_app.postgresql.connect("bench") as admin:
+        for number in range(tables):
+            admin.execute(f"CREATE TABLE t{number} (id bigint PRIMARY KEY, a text, b numeric(10,2))".encode())
+    call = bench_app.call
+    data.source = call("POST", "/sources", data.body())["id"]
+    data.destination = call("POST", "/destinations", data.body())["id"]
+    doubles = bench_app.doubles
+    data.stream = call("POST", "/stream/clusters", {"name": "s", "bootstrap_servers": doubles.kafka})["id"]
+    cluster = {"name": "c", "base_url": doubles.connect, "stream_cluster_id": data.stream}
+    data.connect = call("POST", "/connect/clusters", cluster)["id"]
+    stores = bench_app.services.stores
+    source = stores.sources.get(data.source)
+    data.credentials = source.credentials.id
+    put_rows(copies(stores.sources, source, sources))
+    return data
+
+
+def discover(data: BenchData) -> Metered:
+    """One discovery, run as its worker runs it."""
+    from chalicelib.kit.clock import Deadline
+
+    data.job = data.bench_app.call("POST", f"/sources/{data.source}/discover")["id"]
+    with metered() as seen:
+        data.bench_app.services.jobs.run(data.job, Deadline.after(50))
+    done = data.bench_app.call("GET", f"/jobs/{data.job}")
+    assert done["status"] == "COMPLETED", done
+    return seen
+
+
+def operations(data: BenchData) -> Iterator[Operation]:
+    """Every operation, measured once in a process that has served requests before."""
+    bench_app = data.bench_app
+    measure = _Measurement(bench_app)
+    source, sources = f"/sources/{data.source}", "/sources"
+    yield measure("GET /auth/session", "session")
+    yield measure("GET /sources/{uuid}", "get", path=source)
+    yield measure("GET /sources (10,000)", "list", path=f"{sources}?limit=50")
+    yield measure("GET /sources/{uuid}/tables (500)", "list", path=f"{source}/tables?limit=500")
+    yield measure("GET /jobs/{uuid}", "get", path=f"/jobs/{data.job}")
+    yield measure("GET /audit", "list", path="/audit")
+    yield measure("GET /connect/clusters", "list", path="/connect/clusters")
+    login = {"email": "admin@example.com", "password": "correct horse battery staple"}
+    yield measure("POST /auth/login", "public", path="/auth/login", body=login)
+    key = {"Idempotency-Key": "bench-key-1"}
+    yield measure("POST /sources", "mutation", path=sources, body=data.body())
+    yield measure("POST /sources with Idempotency-Key", "mutation", path=sources, body=data.body(), headers=key)
+    yield measure("PUT /sources/{uuid}", "mutation", path=source, body=_unchanged(data))
+    yield measure("PUT /sources/{uuid}, secret rotated", "mutation", path=source, body=data.body())
+    yield measure("POST /sources/{uuid}/discover", "mutation", path=f"{source}/discover")
+    yield from _pipelines(data, measure)
+    yield measure(
+        "DELETE /sources/{uuid}", "mutation", path=f"/sources/{bench_app.call('POST', sources, data.body())['id']}"
+    )
+    yield measure("GET /internal/secrets/{uuid}", "get", send=lambda: _secrets(data))
+
+
+def _pipelines(data: BenchData, measure: "_Measurement") -> Iterator[Operation]:
+    bench_app = data.bench_app
+    body = {
+        "name": "p", "source_id": data.source, "stream_cluster_id": data.stream,
+        "connect_cluster_id": data.connect, "topic_prefix": "p",
+        "tables": [{"schema_name": "public", "table_name": "t0"}],
+    }  # fmt: skip
+    discover(data)
+    yield measure("POST /pipelines", "mutation", path="/pipelines", body=body)
+    data.pipeline = measure.answer["id"]
+    one = f"/pipelines/{data.pipeline}"
+    yield measure("POST /pipelines/{uuid}/deploy", "operation", path=f"{one}/deploy")
+    _tick(data)
+    yield measure("GET /pipelines/{uuid}", "get with a list", path=one)
+    yield measure("GET /pipelines/{uuid}/status", "get", path=f"{one}/status")
+    yield measure("GET /pipelines", "list", path="/pipelines")
+    yield measure("GET /pipelines/{uuid}/destinations", "list", path=f"{one}/destinations")
+    yield measure("POST /pipelines/{uuid}/pause", "operation", path=f"{one}/pause")
+    yield measure("POST /pipelines/{uuid}/resume", "operation", path=f"{one}/resume")
+    yield measure("POST /pipelines/{uuid}/restart", "operation", path=f"{one}/restart")
+    bench_app.doubles.kafka_double.state.create_topic("p.public.t0")
+    mapping = {"topic": "p.public.t0", "schema_name": "public", "table_name": "copy"}
+    delivery = {"pipeline_id": data.pipeline, "name": "d", "mappings": [mapping]}
+    deploy = f"/destinations/{data.destination}/deploy"
+    preview = f"/destinations/{data.destination}/preview"
+    yield measure("POST /destinations/{uuid}/test", "mutation", path=f"/destinations/{data.destination}/test")
+    yield measure("POST /destinations/{uuid}/preview", "mutation", path=preview, body=delivery)
+    yield measure("POST /destinations/{uuid}/deploy", "operation", path=deploy, body=delivery)
+    data.delivery = measure.answer["id"]
+    sink = f"/deliveries/{data.delivery}"
+    yield measure("GET /deliveries/{uuid}", "get", path=sink)
+    yield measure("GET /deliveries/{uuid}/status", "get", path=f"{sink}/status")
+    yield measure("GET /deliveries", "list", path="/deliveries")
+    changed = {"mappings": [{**mapping, "table_name": "other_copy"}]}
+    yield measure("PUT /deliveries/{uuid}/mappings", "operation", path=f"{sink}/mappings", body=changed)
+    yield measure("POST /deliveries/{uuid}/pause", "operation", path=f"{sink}/pause")
+    yield measure("GET /destinations/{uuid}", "get", path=f"/destinations/{data.destination}")
+    yield measure("DELETE /deliveries/{uuid}", "operation", method="DELETE", path=sink)
+    yield measure("DELETE /pipelines/{uuid}", "operation", method="DELETE", path=one)
+
+
+@dataclass
+class _Measurement:
+    bench_app: BenchApp
+    answer: Any = None
+
+    def __call__(
+        self, name: str, kind: str, *, path: str = "", send: Callable[[], Any] | None = None, **more: Any
+    ) -> Operation:
+        method = name.partition(" ")[0]
+        where = path or name.split(" ")[1]
+        before = self.bench_app.doubles.connect_double.calls.count()
+        event = None if send else self.bench_app.event(method, "/api/v1" + where, more.get("body"), more.get("headers"))
+        with metered() as seen:
+            self.answer = send() if send else self.bench_app.send(event)
+        return Operation(
+            name=name, kind=kind, seen=seen, connect_calls=self.bench_app.doubles.connect_double.calls.count() - before
+        )
+
+
+def _unchanged(data: BenchData) -> dict[str, Any]:
+    return {**data.body(), "credentials": {}}
+
+
+def _tick(data: BenchData) -> None:
+    from chalicelib.kit.clock import Deadline
+
+    for _ in range(3):
+        data.bench_app.services.tick.run(data.connect, Deadline.after(20))
+    stores = data.bench_app.services.stores
+    stores.observations.read([data.connect])
+
+
+def _secrets(data: BenchData) -> Any:
+    path = f"/internal/secrets/{data.credentials}"
+    return data.bench_app.send(data.bench_app.event("GET", path, headers={"Authorization": f"Bearer {CREDENTIAL}"}))

@@ -1,0 +1,203 @@
+"""The operations that are run with faults at every call: their preparation, the request, and how success is seen."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from chalicelib.domain.database import SslMode
+from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.pipeline import Pipeline
+from tests.support.in_process_app import InProcessApp, changed_input
+
+Resource = Pipeline | Delivery
+Request = Callable[[], Resource | None]
+DELIVERY_ID = "7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedOperation:
+    """A prepared operation: `request` sends it as a client would, `is_done` says whether it was carried out.
+
+    `warm_up` is a request that the process serves before it.
+    """
+
+    warm_up: Callable[[], object]
+    request: Request
+    is_done: Callable[[], bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperationCase:
+    """One operation, and how to create what it needs."""
+
+    name: str
+    prepare: Callable[[InProcessApp], PreparedOperation]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def stored(app: InProcessApp, resource_id: str) -> Resource | None:
+    """The stored pipeline or delivery."""
+    stores = app.services.stores
+    return stores.pipelines.find(resource_id) or stores.deliveries.find(resource_id)
+
+
+def has_desired_state(app: InProcessApp, resource_id: str, state: DesiredState) -> Callable[[], bool]:
+    """A function that says whether the resource exists with this desired state."""
+
+    def is_done() -> bool:
+        found = stored(app, resource_id)
+        return found is not None and found.desired_state is state
+
+    return is_done
+
+
+def with_pipeline(
+    app: InProcessApp, pipeline_id: str, request: Request, is_done: Callable[[], bool]
+) -> PreparedOperation:
+    """An operation on a pipeline that was read before."""
+    return PreparedOperation(
+        warm_up=lambda: app.services.pipelines.detail(pipeline_id),
+        request=request,
+        is_done=is_done,
+    )
+
+
+def with_delivery(app: InProcessApp, request: Request, is_done: Callable[[], bool]) -> PreparedOperation:
+    """An operation on the delivery, which was read before."""
+    return PreparedOperation(
+        warm_up=lambda: app.services.deliveries.get(DELIVERY_ID),
+        request=request,
+        is_done=is_done,
+    )
+
+
+def deploy_pipeline(app: InProcessApp) -> PreparedOperation:
+    pipeline_id = app.pipeline().id
+    return with_pipeline(
+        app,
+        pipeline_id,
+        request=lambda: app.services.pipelines.deploy(app.context(), pipeline_id),
+        is_done=has_desired_state(app, pipeline_id, DesiredState.RUNNING),
+    )
+
+
+def pause_pipeline(app: InProcessApp) -> PreparedOperation:
+    pipeline_id = app.deployed_pipeline().id
+    return with_pipeline(
+        app,
+        pipeline_id,
+        request=lambda: app.services.pipelines.pause(app.context(), pipeline_id),
+        is_done=has_desired_state(app, pipeline_id, DesiredState.PAUSED),
+    )
+
+
+def resume_pipeline(app: InProcessApp) -> PreparedOperation:
+    pipeline_id = app.deployed_pipeline().id
+    app.services.pipelines.pause(app.context(), pipeline_id)
+    return with_pipeline(
+        app,
+        pipeline_id,
+        request=lambda: app.services.pipelines.resume(app.context(), pipeline_id),
+        is_done=has_desired_state(app, pipeline_id, DesiredState.RUNNING),
+    )
+
+
+def restart_pipeline(app: InProcessApp) -> PreparedOperation:
+    """Done after a third start: the deploy and the restore of the prepared state start it, too."""
+    pipeline = app.deployed_pipeline()
+    return with_pipeline(
+        app,
+        pipeline.id,
+        request=lambda: app.services.pipelines.restart(app.context(), pipeline.id),
+        is_done=lambda: app.connect.starts(pipeline.connector_name) > 2,
+    )
+
+
+def redeploy_pipeline(app: InProcessApp) -> PreparedOperation:
+    """Its source has been changed since it was deployed."""
+    pipeline = app.deployed_pipeline()
+    source = app.services.sources.get(pipeline.source_id)
+    data = changed_input(source, address=replace(source.address, ssl_mode=SslMode.DISABLE))
+    app.services.sources.update(app.context(), source.id, data)
+    return with_pipeline(
+        app,
+        pipeline.id,
+        request=lambda: app.services.pipelines.deploy(app.context(), pipeline.id),
+        is_done=lambda: app.connect.config_of(pipeline.connector_name)["database.sslmode"] == "disable",
+    )
+
+
+def delete_pipeline(app: InProcessApp) -> PreparedOperation:
+    pipeline_id = app.deployed_pipeline().id
+    return with_pipeline(
+        app,
+        pipeline_id,
+        request=lambda: app.services.pipelines.delete(app.context(), pipeline_id),
+        is_done=lambda: stored(app, pipeline_id) is None,
+    )
+
+
+def deploy_delivery(app: InProcessApp) -> PreparedOperation:
+    """Always with the same idempotency key and the same body."""
+    pipeline, destination = app.deployed_pipeline(), app.destination()
+    data = app.delivery_input(pipeline, "orders", "customers")
+    return PreparedOperation(
+        warm_up=lambda: app.services.deliveries.preview(app.context(), destination.id, data),
+        request=lambda: app.services.deliveries.deploy(app.context(key=DELIVERY_ID), destination.id, data),
+        is_done=has_desired_state(app, DELIVERY_ID, DesiredState.RUNNING),
+    )
+
+
+def deployed_delivery(app: InProcessApp) -> Delivery:
+    """A running delivery."""
+    deploy_delivery(app).request()
+    return app.services.stores.deliveries.get(DELIVERY_ID)
+
+
+def remap_delivery(app: InProcessApp) -> PreparedOperation:
+    """One target table stays, the other is replaced."""
+    one, other = deployed_delivery(app).mappings
+    desired = (one, replace(other, table_name="clients"))
+    return with_delivery(
+        app,
+        request=lambda: app.services.deliveries.update_mappings(app.context(), DELIVERY_ID, desired),
+        is_done=lambda: app.services.stores.deliveries.get(DELIVERY_ID).mappings == desired,
+    )
+
+
+def move_delivery(app: InProcessApp) -> PreparedOperation:
+    """All tables move to another schema."""
+    desired = tuple(replace(mapping, schema_name="other") for mapping in deployed_delivery(app).mappings)
+    return with_delivery(
+        app,
+        request=lambda: app.services.deliveries.update_mappings(app.context(), DELIVERY_ID, desired),
+        is_done=lambda: app.services.stores.deliveries.get(DELIVERY_ID).mappings == desired,
+    )
+
+
+def delete_delivery(app: InProcessApp) -> PreparedOperation:
+    deployed_delivery(app)
+    return with_delivery(
+        app,
+        request=lambda: app.services.deliveries.delete(app.context(), DELIVERY_ID),
+        is_done=lambda: stored(app, DELIVERY_ID) is None,
+    )
+
+
+DEPLOY_PIPELINE = OperationCase(name="pipeline deploy", prepare=deploy_pipeline)
+DEPLOY_DELIVERY = OperationCase(name="delivery deploy", prepare=deploy_delivery)
+REMAP_DELIVERY = OperationCase(name="delivery mappings", prepare=remap_delivery)
+OPERATION_CASES = (
+    DEPLOY_PIPELINE,
+    DEPLOY_DELIVERY,
+    OperationCase(name="pipeline pause", prepare=pause_pipeline),
+    OperationCase(name="pipeline resume", prepare=resume_pipeline),
+    OperationCase(name="pipeline restart", prepare=restart_pipeline),
+    OperationCase(name="pipeline config", prepare=redeploy_pipeline),
+    OperationCase(name="pipeline delete", prepare=delete_pipeline),
+    REMAP_DELIVERY,
+    OperationCase(name="delivery schema", prepare=move_delivery),
+    OperationCase(name="delivery delete", prepare=delete_delivery),
+)

@@ -1,0 +1,71 @@
+"""The order of the checks of a delivery, and the errors of Kafka and of the target."""
+
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.domain.delivery import Delivery, DeliveryOptions
+from chalicelib.errors import Invalid, Unavailable
+from chalicelib.services.connectors.dependencies import DeliveryDependencies
+from tests.support.call_interceptor import Side
+from tests.support.in_process_app import START_TIME, InProcessApp
+
+Checked = tuple[Delivery, DeliveryDependencies]
+
+
+@pytest.fixture
+def checked(app: InProcessApp) -> Checked:
+    """A draft of a delivery that passes all checks, and its dependencies."""
+    pipeline, destination = app.deployed_pipeline(), app.destination()
+    data = app.delivery_input(pipeline, "orders", "customers")
+    delivery = Delivery(
+        id="7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10", name=data.name, destination_id=destination.id,
+        pipeline_id=pipeline.id, connect_cluster_id=pipeline.connect_cluster_id, mappings=data.mappings,
+        options=DeliveryOptions(), created_at=START_TIME, updated_at=START_TIME,
+    )  # fmt: skip
+    return delivery, app.services.delivery_connector.load_dependencies(delivery)
+
+
+def refusal(app: InProcessApp, checked: Checked) -> str:
+    """The code with which the delivery is refused."""
+    with pytest.raises((Invalid, Unavailable)) as refused:
+        app.services.delivery_connector.check(app.context(), *checked)
+    return refused.value.code
+
+
+def test_a_correct_delivery_passes(app: InProcessApp, checked: Checked) -> None:
+    app.services.delivery_connector.check(app.context(), *checked)
+    assert app.services.delivery_connector.checks.warnings(app.context(), *checked) == ()
+
+
+def test_stream_cluster_and_tables_are_read_with_one_call(app: InProcessApp, checked: Checked) -> None:
+    checks = app.services.delivery_connector.checks
+    checks.warnings(app.context(), *checked)  # after which the password of the destination is cached
+    app.interceptor.watch()
+    checks.warnings(app.context(), *checked)
+    assert [point.operation for point in app.interceptor.unwatch() if point.side is Side.STORE] == ["BatchGetItem"]
+
+
+def test_a_topic_that_kafka_does_not_have_is_not_found(app: InProcessApp, checked: Checked) -> None:
+    delivery, _ = checked
+    app.kafka.state.delete_topic(delivery.topics[0])
+    assert refusal(app, checked) == "TOPIC_NOT_FOUND"
+
+
+def test_workers_on_another_kafka_are_refused(app: InProcessApp, checked: Checked) -> None:
+    delivery, deps = checked
+    assert deps.connect_cluster
+    elsewhere = replace(deps.connect_cluster, kafka_cluster_id="another")
+    assert refusal(app, (delivery, replace(deps, connect_cluster=elsewhere))) == "VALIDATION_FAILED"
+
+
+def test_a_target_that_cannot_be_reached_is_unavailable(app: InProcessApp, checked: Checked) -> None:
+    app.database.reachable = False
+    assert refusal(app, checked) == "DESTINATION_UNAVAILABLE"
+
+
+def test_the_target_is_not_asked_about_mappings_that_are_refused(app: InProcessApp, checked: Checked) -> None:
+    delivery, deps = checked
+    app.database.reachable = False
+    twice = replace(delivery, mappings=(delivery.mappings[0], delivery.mappings[0]))
+    assert refusal(app, (twice, deps)) == "VALIDATION_FAILED"

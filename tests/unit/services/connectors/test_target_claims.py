@@ -1,0 +1,108 @@
+"""Claims on target tables: one delivery writes a table, whichever destination names the database."""
+
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.domain.delivery import Delivery, DeliveryOptions, Mapping
+from chalicelib.domain.destination import Destination
+from chalicelib.errors import Conflict, WriteConflict
+from chalicelib.services.connectors.target_claims import TargetClaims
+from chalicelib.stores.claims import target_key
+from chalicelib.stores.transaction import Transaction
+from tests.support.in_process_app import START_TIME, InProcessApp
+
+
+@pytest.fixture
+def claims(app: InProcessApp) -> TargetClaims:
+    return app.services.delivery_connector.target_claims
+
+
+@pytest.fixture
+def destination(app: InProcessApp) -> Destination:
+    return app.destination()
+
+
+def mappings(*tables: str, schema: str = "target") -> tuple[Mapping, ...]:
+    return tuple(Mapping(topic=f"p.shop.{table}", schema_name=schema, table_name=table) for table in tables)
+
+
+def delivery(name: str, *tables: str) -> Delivery:
+    return Delivery(
+        id=name, name=name, destination_id="d", pipeline_id="p", connect_cluster_id="c", mappings=mappings(*tables),
+        options=DeliveryOptions(), created_at=START_TIME, updated_at=START_TIME,
+    )  # fmt: skip
+
+
+def claim(claims: TargetClaims, one: Delivery, destination: Destination, new: tuple[Mapping, ...]) -> None:
+    transaction = Transaction()
+    claims.claim(transaction, one, destination, new)
+    transaction.commit()
+
+
+def holders(claims: TargetClaims, destination: Destination, schema: str = "target") -> dict[str, str]:
+    return claims.targets.holders(target_key(*destination.address.identity, schema))[0]
+
+
+def test_a_table_has_one_delivery(claims: TargetClaims, destination: Destination) -> None:
+    first, second = delivery("first", "orders"), delivery("second", "orders", "items")
+    claim(claims, first, destination, first.mappings)
+    with pytest.raises(Conflict) as refused:
+        claim(claims, second, destination, second.mappings)
+    assert refused.value.code == "TARGET_TABLE_CONFLICT"
+    assert holders(claims, destination) == {"orders": "first"}
+
+
+def test_a_claim_of_other_tables_releases_those_that_are_no_longer_mapped(
+    claims: TargetClaims, destination: Destination
+) -> None:
+    one = delivery("first", "orders", "items")
+    claim(claims, one, destination, one.mappings)
+    claim(claims, one, destination, mappings("items", "customers"))
+    assert holders(claims, destination) == {"items": "first", "customers": "first"}
+
+
+def test_a_claim_in_another_schema_releases_the_former_one(claims: TargetClaims, destination: Destination) -> None:
+    one = delivery("first", "orders")
+    claim(claims, one, destination, one.mappings)
+    claim(claims, one, destination, mappings("orders", schema="other"))
+    assert (holders(claims, destination), holders(claims, destination, "other")) == ({}, {"orders": "first"})
+
+
+def test_a_release_leaves_the_tables_of_other_deliveries(claims: TargetClaims, destination: Destination) -> None:
+    first, second = delivery("first", "orders"), delivery("second", "items")
+    for one in (first, second):
+        claim(claims, one, destination, one.mappings)
+    transaction = Transaction()
+    claims.release(transaction, first, destination)
+    transaction.commit()
+    assert holders(claims, destination) == {"items": "second"}
+
+
+def test_another_destination_with_the_same_database_has_the_same_claims(
+    claims: TargetClaims, destination: Destination
+) -> None:
+    first, second = delivery("first", "orders"), delivery("second", "orders")
+    claim(claims, first, destination, first.mappings)
+    twin = replace(destination, id="twin", name="twin")
+    with pytest.raises(Conflict):
+        claims.require_free(second, twin)
+    elsewhere = replace(twin, address=replace(destination.address, database_name="other"))
+    claims.require_free(second, elsewhere)
+
+
+def test_requiring_free_tables_claims_none(claims: TargetClaims, destination: Destination) -> None:
+    claims.require_free(delivery("first", "orders"), destination)
+    assert holders(claims, destination) == {}
+
+
+def test_of_two_claims_in_one_schema_the_later_commit_is_refused(
+    claims: TargetClaims, destination: Destination
+) -> None:
+    first, second = Transaction(), Transaction()
+    claims.claim(first, delivery("first"), destination, mappings("orders"))
+    claims.claim(second, delivery("second"), destination, mappings("items"))
+    first.commit()
+    with pytest.raises(WriteConflict) as refused:
+        second.commit()
+    assert refused.value.label == "targets.version"

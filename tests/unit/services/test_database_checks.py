@@ -1,0 +1,89 @@
+"""Checks of databases: a failure is a result, and results of a changed endpoint are not stored."""
+
+from dataclasses import replace
+from typing import NoReturn
+
+import pytest
+
+from chalicelib.clients.databases.contract import Database
+from chalicelib.domain.database import CheckStatus, DatabaseAddress, TestCheck, TestResult
+from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.health import HealthStatus
+from chalicelib.domain.readiness import ReadinessStatus
+from chalicelib.domain.table import TableName
+from chalicelib.errors import Unavailable
+from chalicelib.services.database_checks import DatabaseChecks, health_after
+from tests.support.in_process_app import START_TIME, InProcessApp, changed_input
+
+TARGETS = [TableName("target", "orders")]
+
+
+def result(*checks: TestCheck) -> TestResult:
+    return TestResult(success=False, checks=checks, server_version=None, latency_ms=None)
+
+
+def refused(_endpoint: OpenedEndpoint[DatabaseAddress]) -> NoReturn:
+    raise Unavailable("The address is not allowed.", code="ADDRESS_NOT_ALLOWED")
+
+
+@pytest.fixture
+def refusing(app: InProcessApp) -> DatabaseChecks:
+    """Checks whose clients refuse every address."""
+    checks = app.services.database_checks
+    databases = dict.fromkeys(checks.clients.databases, refused)
+    return replace(checks, clients=replace(checks.clients, databases=databases))
+
+
+def test_a_client_that_cannot_be_made_is_a_failed_test(app: InProcessApp, refusing: DatabaseChecks) -> None:
+    endpoint = app.services.clients.open(app.source().endpoint)
+    tested = refusing.test_endpoint(app.context(), endpoint)
+    assert not tested.success
+    assert [(check.status, check.code) for check in tested.checks] == [(CheckStatus.FAILED, "ADDRESS_NOT_ALLOWED")]
+
+
+def test_a_test_of_an_endpoint_stores_nothing(app: InProcessApp) -> None:
+    endpoint = app.services.clients.open(app.source().endpoint)
+    app.interceptor.watch()
+    assert app.services.database_checks.test_endpoint(app.context(), endpoint).success
+    assert app.interceptor.unwatch() == []
+
+
+def test_the_test_of_a_registration_that_was_changed_meanwhile_is_returned_and_not_stored(app: InProcessApp) -> None:
+    source, services = app.source(), app.services
+    changes = [lambda: services.sources.update(app.context(), source.id, changed_input(source, description="new"))]
+
+    def make(endpoint: OpenedEndpoint[DatabaseAddress]) -> Database:
+        while changes:
+            changes.pop()()
+        return app.database.at(endpoint)
+
+    databases = dict.fromkeys(services.clients.databases, make)
+    checks = replace(services.database_checks, clients=replace(services.clients, databases=databases))
+    assert checks.test(app.context(), services.stores.sources, source.id).success
+    stored = services.sources.get(source.id)
+    assert (stored.description, stored.last_test) == ("new", None)
+
+
+def test_an_unreachable_source_has_a_readiness(app: InProcessApp) -> None:
+    source = app.source()
+    app.database.reachable = False
+    found = app.services.database_checks.readiness(app.context(), source, None, deployed=False)
+    assert found.status is ReadinessStatus.NOT_READY
+
+
+def test_an_unreachable_target_is_an_error_of_the_destination(app: InProcessApp) -> None:
+    destination = app.destination()
+    assert app.services.database_checks.target_facts(app.context(), destination, TARGETS).schema("target")
+    app.database.reachable = False
+    with pytest.raises(Unavailable) as failed:
+        app.services.database_checks.target_facts(app.context(), destination, TARGETS)
+    assert failed.value.code == "DESTINATION_UNAVAILABLE"
+
+
+def test_the_first_failed_check_decides_the_health() -> None:
+    passed = TestCheck(name="resolve", status=CheckStatus.SUCCESS, code=None, message="")
+    failed = TestCheck(name="connect", status=CheckStatus.FAILED, code="CONNECTION_REFUSED", message="Refused.")
+    assert health_after(result(passed), now=START_TIME).status is HealthStatus.HEALTHY
+    health = health_after(result(passed, failed, replace(failed, code="LATER")), now=START_TIME)
+    assert (health.status, health.checked_at) == (HealthStatus.UNHEALTHY, START_TIME)
+    assert "CONNECTION_REFUSED" in str(health)

@@ -1,0 +1,115 @@
+"""Transactions: which refused write is named, and which failures are repeated."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from chalicelib.errors import StoreUnavailable, WriteConflict
+from chalicelib.stores.claims import ClaimRow, Claims
+from chalicelib.stores.transaction import Transaction
+from tests.support.call_interceptor import InterceptedCall, Point
+from tests.unit.stores.conftest import Storage, lose_first_reply
+
+
+def claims_of(*keys: str) -> Transaction:
+    """A transaction that claims these keys, each with its key as label."""
+    transaction = Transaction()
+    for key in keys:
+        Claims().take(transaction, key, "holder", label=key)
+    return transaction
+
+
+def refused(code: str, *reasons: str) -> tuple[int, dict[str, str], bytes]:
+    """An answer of DynamoDB that refuses a transaction."""
+    body = {"__type": f"com.amazonaws.dynamodb#{code}", "Message": f"refused [{', '.join(reasons)}]"}
+    if reasons:
+        body["CancellationReasons"] = [{"Code": reason} for reason in reasons]  # type: ignore[assignment]
+    return 400, {"x-amzn-RequestId": "r"}, json.dumps(body).encode()
+
+
+@contextmanager
+def answers(store: Storage, answer: object, *, times: int) -> Iterator[list[Point]]:
+    """The first calls get this answer; yields the list of calls, which is filled at the end."""
+    seen: list[Point] = []
+
+    def intercept(point: Point, call: InterceptedCall) -> object:
+        return answer if point.number_on_side < times else call()
+
+    store.interceptor.watch(intercept)
+    try:
+        yield seen
+    finally:
+        seen += store.interceptor.unwatch()
+
+
+def test_the_first_write_that_is_refused_is_named(storage: Storage) -> None:
+    claims_of("b", "c").commit()
+    with pytest.raises(WriteConflict) as conflict:
+        claims_of("a", "b", "c").commit()
+    assert conflict.value.label == "b"
+    assert Claims().find("a") is None
+
+
+def test_a_check_is_a_condition_without_a_write(storage: Storage) -> None:
+    claims_of("a").commit()
+    transaction = claims_of("b")
+    transaction.check(ClaimRow, "a", condition=ClaimRow.holder == "another", label="check")
+    with pytest.raises(WriteConflict) as conflict:
+        transaction.commit()
+    assert conflict.value.label == "check"
+    assert Claims().find("b") is None
+
+
+def test_the_refused_write_is_named_whatever_the_order_of_the_kinds_of_writes(storage: Storage) -> None:
+    """PynamoDB sends checks, deletions, puts and updates in this order."""
+    claims_of("a", "b").commit()
+    transaction = claims_of("c")
+    Claims().release(transaction, "a", "another holder")
+    with pytest.raises(WriteConflict) as conflict:
+        transaction.commit()
+    assert conflict.value.label == "claim.other_holder"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        refused("TransactionCanceledException", "TransactionConflict"),
+        refused("TransactionCanceledException", "ThrottlingError"),
+        refused("TransactionInProgressException"),
+    ],
+    ids=["conflict", "throttled", "in progress"],
+)
+def test_contention_is_repeated(storage: Storage, answer: object) -> None:
+    with answers(storage, answer, times=1):
+        claims_of("a").commit()
+    assert Claims().find("a") == "holder"
+
+
+def test_contention_that_does_not_end_is_unavailable(storage: Storage) -> None:
+    answer = refused("TransactionCanceledException", "TransactionConflict")
+    with pytest.raises(StoreUnavailable), answers(storage, answer, times=99):
+        claims_of("a").commit()
+
+
+def test_a_condition_that_does_not_hold_is_not_repeated(storage: Storage) -> None:
+    answer = refused("TransactionCanceledException", "None", "ConditionalCheckFailed")
+    with pytest.raises(WriteConflict) as conflict, answers(storage, answer, times=99) as calls:
+        claims_of("a", "b").commit()
+    assert (conflict.value.label, len(calls)) == ("b", 1)
+
+
+def test_another_refusal_is_unavailable_and_is_not_repeated(storage: Storage) -> None:
+    answer = refused("ValidationException")
+    with pytest.raises(StoreUnavailable), answers(storage, answer, times=99) as calls:
+        claims_of("a").commit()
+    assert len(calls) == 1
+
+
+def test_a_commit_whose_reply_was_lost_has_happened_once(storage: Storage) -> None:
+    storage.interceptor.watch(lose_first_reply)
+    claims_of("a").commit()
+    storage.interceptor.unwatch()
+    with pytest.raises(WriteConflict):
+        claims_of("a").commit()
