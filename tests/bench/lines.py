@@ -9,8 +9,8 @@ from tests.bench.dynamodb_meter import Metered
 from tests.bench.operation_costs import BenchData, Operation, create_data, discover, operations
 from tests.bench.ticks import COMPARES, COMPARING_CPU_BUDGET_MS, CPU_BUDGET_MS, QUIET, Tick, ticks
 
-EARLY = {"httpx", "psycopg", "confluent_kafka", "boto3", "cryptography"}
-"""Libraries that importing the API must not load: each is for some requests only."""
+EARLY = {"httpx", "psycopg", "confluent_kafka", "boto3", "cryptography", "chalicelib.wiring"}
+"""What importing the API must not load: libraries of some requests only, and the wiring, which loads every service."""
 ALWAYS = {
     "chalice",
     "pynamodb.transactions",
@@ -121,7 +121,7 @@ def _cpu(data: BenchData, tick_results: list[Tick]) -> Iterator[Line]:
 
 def _imports(*, counts_only: bool) -> Iterator[Line]:
     loaded = imports.modules_loaded()
-    yield _none("libraries loaded before they are needed", EARLY & loaded)
+    yield _none("libraries and wiring loaded before they are needed", EARLY & loaded)
     yield _none("route modules loaded before they are needed", imports.route_modules() & loaded)
     yield _none("modules of every request, not loaded", ALWAYS - loaded)
     if not counts_only:

@@ -65,4 +65,4 @@ def test_reads_and_quiet_ticks_do_not_grow_with_what_is_stored(
 
 
 def test_importing_the_api_loads_no_library_that_only_some_requests_need(lines: dict[str, dict[str, Any]]) -> None:
-    assert lines["libraries loaded before they are needed"]["measured"] == "none"
+    assert lines["libraries and wiring loaded before they are needed"]["measured"] == "none"

@@ -34,9 +34,9 @@ def test_in_the_sandbox_every_step_is_true_and_no_row_is_claimed_to_move() -> No
     assert "equal in content" not in output
     assert READY.search(output), output
     for fact in (
-        "Create it: wanted DRAFT, observed NOT_DEPLOYED",
+        "Create it: desired DRAFT, observed NOT_DEPLOYED",
         "references only, no password in either",
-        "Pause the pipeline: wanted PAUSED, observed PAUSED",
+        "Pause the pipeline: desired PAUSED, observed PAUSED",
         "both gone",
     ):
         assert fact in output, output

@@ -1,6 +1,6 @@
 """What the operations on connectors need of a resource that owns one: a pipeline or a delivery."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectorOwner(Generic[R]):
+class ConnectorOwner(ABC, Generic[R]):
     """One kind of resource that owns a connector. `deps` is always what its own `load_dependencies` returned."""
 
     store: Documents[R]

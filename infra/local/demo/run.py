@@ -58,4 +58,4 @@ class Run:
 def states(status: Json) -> str:
     """Both states and the tasks, in words."""
     tasks = ", ".join(f"task {task['id']} {task['state']}" for task in status["tasks"]) or "no task"
-    return f"wanted {status['desired_state']}, observed {status['observed_state']} ({tasks})"
+    return f"desired {status['desired_state']}, observed {status['observed_state']} ({tasks})"
