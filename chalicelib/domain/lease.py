@@ -25,6 +25,6 @@ def is_free(lease_until: datetime | None, now: datetime) -> bool:
     return lease_until is None or lease_until <= now
 
 
-def abandoned(work: Iterable[L], now: datetime, *, limit: int) -> list[L]:
+def expired(work: Iterable[L], now: datetime, *, limit: int) -> list[L]:
     """The work that no live worker has, at most `limit`: a sweep sends it to a worker again."""
     return list(islice((item for item in work if is_free(item.lease_until, now)), limit))

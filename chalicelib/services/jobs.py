@@ -9,7 +9,7 @@ from typing import Any
 from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.audit import Outcome
 from chalicelib.domain.job import Job, JobKind, JobStatus
-from chalicelib.domain.lease import abandoned
+from chalicelib.domain.lease import expired
 from chalicelib.errors import HeadgateError, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.audit import AuditTrail
@@ -102,7 +102,7 @@ class JobService:
     def sweep(self) -> int:
         """Notify the workers of jobs that none of them has, at most 100; returns how many."""
         open_jobs = self.store.list_in("open_state", OPEN, limit=_SWEEP_LIMIT).items
-        lost = abandoned(open_jobs, self.clock(), limit=_SWEEP_LIMIT)
+        lost = expired(open_jobs, self.clock(), limit=_SWEEP_LIMIT)
         for job in lost:
             self.notify(job.id)
         return len(lost)

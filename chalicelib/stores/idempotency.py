@@ -38,11 +38,11 @@ class IdempotencyKeys:
         """The right to run, or the stored answer of an earlier request."""
         # The rule of `domain.lease.is_free` as a condition: a first request has no row to read before, and one write
         # has to decide between all requests with the key.
-        abandoned = IdempotencyRow.answer.does_not_exist() & (IdempotencyRow.lease_until <= now)
+        expired = IdempotencyRow.answer.does_not_exist() & (IdempotencyRow.lease_until <= now)
         free = (
             IdempotencyRow.id.does_not_exist()
             | (IdempotencyRow.expires_at <= now)
-            | (abandoned & (IdempotencyRow.body_hash == body_hash))
+            | (expired & (IdempotencyRow.body_hash == body_hash))
         )
         transaction = Transaction()
         token, until, expires_at = transaction.write_id, now + LEASE, now + KEPT_FOR

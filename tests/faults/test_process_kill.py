@@ -26,7 +26,7 @@ from infra.local.app.first_admin import FirstAdmin
 from infra.local.process.ports import kept_ports
 from infra.local.process.processes import Plan, Server
 from infra.local.process.reaper import Reaper
-from infra.local.stack import probes, real_stack
+from infra.local.stack import readiness_probes, real_stack
 from infra.local.stack.layout import ROOT
 from tests.support.pausing_proxy import PausingProxy, ProxiedRequest
 from tests.support.real_headgate import RealHeadgate
@@ -144,7 +144,7 @@ def _plan(port: int, state: Path, variables: Mapping[str, str]) -> Plan:
         folder=ROOT,
         log=state / "headgate.log",
         pid_file=state / "headgate.pid",
-        ready=lambda: probes.http_text(port, "/health") != "",
+        ready=lambda: readiness_probes.http_text(port, "/health") != "",
         environment=variables,
     )
 

@@ -138,9 +138,9 @@ def test_one_tick_deletes_one_orphan_of_a_small_cluster(app: InProcessApp) -> No
     names = {create_orphan(app) for _ in range(3)}
     app.tick()
     app.tick(after=650)
-    for left in (1, 0):
+    for remaining in (1, 0):
         app.tick()
-        assert len(names & set(app.connect.names())) == left
+        assert len(names & set(app.connect.names())) == remaining
 
 
 def test_a_connector_with_our_name_but_without_our_marker_is_never_changed_and_does_not_protect_orphans(

@@ -24,7 +24,7 @@ from infra.local.app.environment import Keys, environment
 from infra.local.app.first_admin import FirstAdmin
 from infra.local.process.processes import Plan, Server
 from infra.local.process.reaper import Reaper
-from infra.local.stack import probes
+from infra.local.stack import readiness_probes
 from infra.local.stack.layout import ROOT
 from infra.local.stack.real_stack import RealStack
 from tests.support.real import RealStackInUse
@@ -322,6 +322,6 @@ def _plan(use: RealStackInUse, state: Path) -> Plan:
         folder=ROOT,
         log=state / "headgate.log",
         pid_file=state / "headgate.pid",
-        ready=lambda: probes.http_text(use.headgate_port, "/health") != "",
+        ready=lambda: readiness_probes.http_text(use.headgate_port, "/health") != "",
         environment=variables,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
-from chalicelib.domain.lease import abandoned
+from chalicelib.domain.lease import expired
 from chalicelib.domain.observation import Observation, observe_again
 from chalicelib.domain.operation import Operation
 from chalicelib.domain.reconcile.drift import SUSPECT_EVERY, suspicious
@@ -74,7 +74,7 @@ def digest(view: ClusterView, read: TickInput, *, now: datetime) -> TickResult:
         plan=plan,
         view=replace(noted, compared_at=compared_at, snapshot=after, transitions=transitions),
         changed=moved or replace(after, observed=before.observed) != before,
-        overdue=tuple(abandoned(read.open_operations, now, limit=MAX_TAKEOVERS)),
+        overdue=tuple(expired(read.open_operations, now, limit=MAX_TAKEOVERS)),
     )
 
 

@@ -157,10 +157,10 @@ class Connection:
 
     def _receive(self) -> bytes:
         """What has come, as soon as something has. Raises TimeoutError when the time is over."""
-        left = self._until - time.monotonic()
-        if left <= 0:
+        remaining = self._until - time.monotonic()
+        if remaining <= 0:
             raise TimeoutError
-        self._client.settimeout(left)
+        self._client.settimeout(remaining)
         data = self._client.recv(_READ_SIZE)
         self._http.receive_data(data)
         return data
@@ -169,7 +169,7 @@ class Connection:
         """Reads on for a short time: closing with unread data would make the client lose the answer."""
         self._client.shutdown(socket.SHUT_WR)
         self._allow(LINGER_SECONDS)
-        while (left := self._until - time.monotonic()) > 0:
-            self._client.settimeout(left)
+        while (remaining := self._until - time.monotonic()) > 0:
+            self._client.settimeout(remaining)
             if not self._client.recv(_READ_SIZE):
                 return

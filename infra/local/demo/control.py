@@ -113,8 +113,8 @@ def delete_pipeline(run: Run) -> None:
         before = snapshot(run.source_database, run.target_database).target_rows
         delete(run.api, run.delivery_path)
         delete(run.api, run.pipeline_path)
-        left = [one["id"] for one in run.api.every("/pipelines") if one["id"] == run.pipeline["id"]]
-        require(not left, expected="no such pipeline any more", seen=left)
+        remaining = [one["id"] for one in run.api.every("/pipelines") if one["id"] == run.pipeline["id"]]
+        require(not remaining, expected="no such pipeline any more", seen=remaining)
         after = snapshot(run.source_database, run.target_database).target_rows
         require(after == before, expected=f"{before:,} rows still in the target", seen=after)
         step.saw(f"both gone, {counted(after, 'row')} still in the target")

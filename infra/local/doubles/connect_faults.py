@@ -60,7 +60,7 @@ class Faults:
             self._planted.append(fault)
         return fault
 
-    def meet(self, method: str, path: str) -> Fault | None:
+    def apply(self, method: str, path: str) -> Fault | None:
         """The first fault for this call; its count goes down."""
         with self._lock:
             for fault in self._planted:

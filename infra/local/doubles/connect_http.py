@@ -183,7 +183,7 @@ class Handler(BaseHTTPRequestHandler):
         if request is None:
             return
         query = urlsplit(self.path).query
-        fault = self.server.faults.meet(request.method, request.path)
+        fault = self.server.faults.apply(request.method, request.path)
         answer = self._faulty(request, fault) if fault else self._applied(request)
         status = answer.status if answer else None
         self.server.recorder.note(RecordedRequest(method=request.method, path=request.path, query=query, status=status))

@@ -30,18 +30,18 @@ def kept_ports(file: Path, names: Sequence[str]) -> dict[str, int]:
 
     Raises SetupMissing when a stored port is in use.
     """
-    known: dict[str, int] = json.loads(file.read_text()) if file.exists() else {}
+    existing: dict[str, int] = json.loads(file.read_text()) if file.exists() else {}
     for name in names:
-        if name in known and not is_free(known[name]):
+        if name in existing and not is_free(existing[name]):
             raise SetupMissing(
-                f"port {known[name]}, kept for {name} in {shown(file)}, is in use by another program. End it, "
+                f"port {existing[name]}, kept for {name} in {shown(file)}, is in use by another program. End it, "
                 "or delete the file to have other ports chosen (what was registered still has the old ones)."
             )
-    chosen = {name: known[name] for name in names if name in known}
+    chosen = {name: existing[name] for name in names if name in existing}
     for name in names:
         if name not in chosen:
-            chosen[name] = free_port({*known.values(), *chosen.values()})
-    _write(file, known | chosen)
+            chosen[name] = free_port({*existing.values(), *chosen.values()})
+    _write(file, existing | chosen)
     return chosen
 
 

@@ -106,7 +106,7 @@ class Server:
             return
         how(self._identity)
         self._process.wait()
-        self._reaper.forget(self._identity)
+        self._reaper.unregister(self._identity)
         self.plan.pid_file.unlink(missing_ok=True)
         self._process = self._identity = None
 

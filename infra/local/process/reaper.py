@@ -37,7 +37,7 @@ class Reaper:
         """From now on the server is ended when the run ends."""
         self._write(f"+ {int(stop_signal)} {identity.to_line()}")
 
-    def forget(self, identity: Identity) -> None:
+    def unregister(self, identity: Identity) -> None:
         """The run has stopped the server itself."""
         self._write(f"- 0 {identity.to_line()}")
 

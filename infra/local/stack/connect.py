@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from infra.local.process.processes import Plan
-from infra.local.stack import java, probes, properties
+from infra.local.stack import java, properties, readiness_probes
 from infra.local.stack.folders import Folders
 from infra.local.stack.kafka import LARGEST_MESSAGE, LOGGING
 from infra.local.stack.kept_secrets import write_private
@@ -56,7 +56,7 @@ def plan(
 
 def is_healthy(port: int) -> bool:
     """Whether the worker reports `healthy`. Until it is ready, Connect answers 404 with an HTML page, or 503."""
-    text = probes.http_text(port, "/health")
+    text = readiness_probes.http_text(port, "/health")
     return bool(text) and json.loads(text).get("status") == "healthy"
 
 

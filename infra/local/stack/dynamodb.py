@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from infra.local.process.processes import Plan
-from infra.local.stack import java, probes
+from infra.local.stack import java, readiness_probes
 from infra.local.stack.folders import Folders
 from infra.local.stack.layout import POMS
 
@@ -39,4 +39,4 @@ def _lists_tables(port: int) -> bool:
         "Authorization": "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, "
         "SignedHeaders=host, Signature=0",
     }
-    return bool(probes.http_text(port, "/", method="POST", body="{}", headers=headers))
+    return bool(readiness_probes.http_text(port, "/", method="POST", body="{}", headers=headers))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from infra.local.process.processes import Plan
-from infra.local.stack import java, probes
+from infra.local.stack import java, readiness_probes
 from infra.local.stack.folders import Folders
 
 # The keys are those of the server's own reference.conf (version 1.7.1).
@@ -30,5 +30,5 @@ def plan(libraries: Path, folders: Folders, *, port: int) -> Plan:
         folder=home,
         log=folders.log("sqs"),
         pid_file=folders.pid_file("sqs"),
-        ready=lambda: bool(probes.http_text(port, "/?Action=ListQueues")),
+        ready=lambda: bool(readiness_probes.http_text(port, "/?Action=ListQueues")),
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from infra.local.app.errors import ServerFailed
 from infra.local.process.processes import Plan
-from infra.local.stack import java, probes, properties
+from infra.local.stack import java, properties, readiness_probes
 from infra.local.stack.folders import Folders
 from infra.local.stack.layout import POMS
 
@@ -35,7 +35,7 @@ def _answers(port: int) -> bool:
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 
-    probes.listens(port)
+    readiness_probes.listens(port)
     try:
         # No log: it would complain about a broker that is still starting.
         client = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}", "log_level": 0})

@@ -7,14 +7,14 @@ import pytest
 
 from chalicelib.domain.access import SYSTEM
 from chalicelib.domain.job import Job, JobKind, JobStatus
-from chalicelib.domain.lease import abandoned, is_free
+from chalicelib.domain.lease import expired, is_free
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ENDED, LIVE = NOW, NOW + timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True)
-class Work:
+class LeasedWork:
     lease_until: datetime | None
 
 
@@ -24,9 +24,9 @@ def test_work_is_free_without_a_lease_and_when_its_lease_has_ended(lease_until: 
 
 
 def test_a_sweep_returns_only_free_work_up_to_a_limit() -> None:
-    work = [Work(LIVE), Work(None), Work(ENDED), Work(LIVE), Work(ENDED)]
-    assert abandoned(work, NOW, limit=9) == [Work(None), Work(ENDED), Work(ENDED)]
-    assert abandoned(work, NOW, limit=2) == [Work(None), Work(ENDED)]
+    work = [LeasedWork(LIVE), LeasedWork(None), LeasedWork(ENDED), LeasedWork(LIVE), LeasedWork(ENDED)]
+    assert expired(work, NOW, limit=9) == [LeasedWork(None), LeasedWork(ENDED), LeasedWork(ENDED)]
+    assert expired(work, NOW, limit=2) == [LeasedWork(None), LeasedWork(ENDED)]
 
 
 @pytest.mark.parametrize(

@@ -51,13 +51,13 @@ def observed(connector: str, *tasks: str, of: Hint | None = None) -> Observation
 
 def replayed(*observations: tuple[timedelta, Observation]) -> tuple[Restarts | None, list[timedelta]]:
     """The restarts that are stored after these timed observations, and the times of the attempts."""
-    known, attempts = None, []
+    found, attempts = None, []
     for at, seen in observations:
-        before, known = known, after_observation(known, seen, NOW + at)
-        if known and due(before, known, NOW + at):
-            known = with_attempt(known, NOW + at)
+        before, found = found, after_observation(found, seen, NOW + at)
+        if found and due(before, found, NOW + at):
+            found = with_attempt(found, NOW + at)
             attempts.append(at)
-    return known, attempts
+    return found, attempts
 
 
 FAILED = observed("RUNNING", "FAILED", of=hint(diagnoses.CONNECTION))
@@ -154,14 +154,14 @@ def test_a_new_failure_is_seen_twice_even_when_the_pause_after_the_last_attempt_
 
 
 def test_restart_pauses_grow_and_attempts_end() -> None:
-    known, attempts = replayed(*((timedelta(seconds=10 * n), FAILED) for n in range(6 * 60 * 24)))
+    found, attempts = replayed(*((timedelta(seconds=10 * n), FAILED) for n in range(6 * 60 * 24)))
     pauses = [later - earlier for earlier, later in pairwise(attempts)]
     assert attempts[0] == timedelta(seconds=10)
     assert pauses[: len(PAUSES)] == list(PAUSES)
     assert set(pauses[len(PAUSES) :]) == {PAUSES[-1]}
     assert len(attempts) == MAX_RESTARTS
-    assert known
-    assert known.next_at is None
+    assert found
+    assert found.next_at is None
 
 
 def test_restart_attempts_last_for_several_hours() -> None:

@@ -144,7 +144,7 @@ def test_a_task_can_fail_again_after_restarts(double: ConnectDouble, connect: Co
     connect.wait_for_states("sink-1", "RUNNING", "RUNNING")
     double.fail_task("sink-1", "first", failing_restarts=1)
     connect.call("POST", "/connectors/sink-1/tasks/0/restart")
-    eventually(lambda: double.failing_restarts_left("sink-1"), lambda left: left == 0)
+    eventually(lambda: double.failing_restarts_left("sink-1"), lambda remaining: remaining == 0)
     connect.wait_for_states("sink-1", "RUNNING", "FAILED")
     connect.call("POST", "/connectors/sink-1/tasks/0/restart")
     connect.wait_for_states("sink-1", "RUNNING", "RUNNING")

@@ -100,11 +100,11 @@ def test_a_server_that_never_gets_ready_is_a_failure(plan, reaper):
 
 
 def test_what_a_killed_run_left_behind_is_ended_at_the_next_start(plan, reaper):
-    left = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    remaining = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
     server = Server(plan(SERVES), reaper)
-    server.plan.pid_file.write_text(running(left.pid).to_line())
+    server.plan.pid_file.write_text(running(remaining.pid).to_line())
     server.start()
-    assert left.wait(5) == -signal.SIGTERM
+    assert remaining.wait(5) == -signal.SIGTERM
     server.stop()
 
 
