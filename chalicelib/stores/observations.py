@@ -37,6 +37,11 @@ from chalicelib.stores.tables import Table, failure_code, meta
 from chalicelib.stores.transaction import Transaction
 
 _HEAD = "head"
+_FORMAT = "b"
+"""Of bodies; each digest begins with it. Change it when a stored field of a snapshot gets another name or meaning: what
+an older release has stored then counts as empty, and the next tick reads and writes everything again.
+"""
+
 _CONNECTORS_PER_PART = 400
 _TRANSITIONS_PER_ROW = 1_000
 _PARTS_IN_TRANSACTION = 20
@@ -173,7 +178,7 @@ class Observations:
         for cluster_id, found in groupby(rows, key=lambda row: row.cluster_id):
             parts = sorted(found, key=_number)
             digests = " ".join(row.digests or "" for row in parts)
-            matches = digests == unknown[cluster_id]
+            matches = digests == unknown[cluster_id] and digests.startswith(_FORMAT)
             self._bodies[cluster_id] = (digests, _join(parts)) if matches else ("", ClusterSnapshot())
 
     def _is_current(self, head: ObservationRow) -> bool:
@@ -280,7 +285,7 @@ _BY_NAME = [column.name for column in fields(ClusterSnapshot) if column.name not
 def _packed(whole: ClusterSnapshot) -> dict[str, bytes]:
     """Digest -> text of each part, in order. The number is part of the digest, so that no two parts have the same."""
     texts = [adapter(ClusterSnapshot).dump_json(part) for part in _split(whole)]
-    return {f"{number}.{hashlib.sha256(text).hexdigest()[:10]}": text for number, text in enumerate(texts)}
+    return {f"{_FORMAT}{number}.{hashlib.sha256(text).hexdigest()[:10]}": text for number, text in enumerate(texts)}
 
 
 def _join(rows: Iterable[ObservationRow]) -> ClusterSnapshot:

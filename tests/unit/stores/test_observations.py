@@ -148,6 +148,18 @@ def test_a_body_that_was_partly_written_is_not_used_and_then_written_again(table
     assert len(Observations().read(["k"])["k"].snapshot.desired) == 5_000
 
 
+def test_a_body_that_an_older_release_has_stored_counts_as_empty_and_is_written_again(tables: Tables) -> None:
+    Observations().write("c", view(3), changed=True)
+    old = {row.part: row for row in ObservationRow.query("c", consistent_read=True)}
+    for row in old.values():
+        row.digests = row.digests.removeprefix("b")
+        row.save()
+    read = Observations().read(["c"])["c"]
+    assert (read.snapshot, read.settled) == (ClusterSnapshot(), False)
+    assert Observations().write("c", replace(read, snapshot=view(3).snapshot), changed=True)
+    assert Observations().read(["c"])["c"].snapshot.desired == view(3).snapshot.desired
+
+
 @pytest.mark.parametrize("changed", [True, False])
 def test_of_two_ticks_at_the_same_time_only_the_first_write_succeeds(tables: Tables, changed: bool) -> None:
     first, second = Observations(), Observations()
