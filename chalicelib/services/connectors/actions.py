@@ -25,7 +25,7 @@ class ConnectorAction:
     name: str
     config: Callable[[], Config]
     deadline: Deadline
-    check: Callable[[Config], None] = lambda _: None
+    check: Callable[[], None] = lambda: None
     may_exist: bool = True
     task: int | None = None
 
@@ -35,7 +35,7 @@ def deploy(action: ConnectorAction) -> None:
     config = action.config()
     if adopt(action, config):
         return
-    action.check(config)
+    action.check()
     try:
         action.connect.create_stopped(action.name, config, action.deadline)
     except (AlreadyExists, OutcomeUnknown) as unclear:
@@ -65,7 +65,7 @@ def update(action: ConnectorAction) -> None:
     """Write the connector's config if it is another one: each write restarts the connector."""
     found, config = _require_ours(action), action.config()
     if not same(found, config):
-        action.check(config)
+        action.check()
         action.connect.put_config(action.name, config, action.deadline)
 
 

@@ -117,7 +117,7 @@ class Lifecycle:
             connect=self.clients.connect(cluster),
             name=operation.connector_name,
             config=lambda: self.clients.for_connect(cluster, run.owner.config(intended, run.deps)),
-            check=lambda _: run.owner.check(run.context, intended, run.deps),
+            check=lambda: run.owner.check(run.context, intended, run.deps),
             task=operation.parameters.get("task"),
             may_exist=not deletes_draft,
             deadline=run.context.deadline,

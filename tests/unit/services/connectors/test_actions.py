@@ -57,7 +57,7 @@ def preload_config(app: InProcessApp, action: ConnectorAction, config: Mapping[s
     app.connect.calls.clear()
 
 
-def refuse(_config: Mapping[str, str]) -> None:
+def refuse() -> None:
     raise Invalid("The source is not ready.")
 
 
