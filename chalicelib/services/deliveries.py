@@ -87,7 +87,7 @@ class DeliveryService(ConnectorService[Delivery]):
             except WriteConflict as conflict:
                 if conflict.label not in _CONTENDED or attempt == _DEPLOY_ATTEMPTS:
                     raise _deploy_error(conflict.label) from conflict
-                self.lifecycle.sleep(jitter(0.02, attempt))
+                self.lifecycle.sleep(jitter(0.02, attempt - 1))
             else:
                 return deployed or delivery
         raise _deploy_error("targets.version")
