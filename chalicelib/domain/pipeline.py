@@ -10,7 +10,7 @@ from chalicelib.domain.health import Failure
 from chalicelib.domain.names import ConnectorKind, connector_name, topic_name
 from chalicelib.domain.observation import DesiredState, Observation
 from chalicelib.domain.operation import OpenOperation
-from chalicelib.domain.table import TableName
+from chalicelib.domain.table import ColumnName, TableName
 
 
 class SnapshotMode(StrEnum):
@@ -37,15 +37,30 @@ class PublicationMode(StrEnum):
     EXISTING = "existing"
 
 
+class OnConversionError(StrEnum):
+    """What becomes of a value that Debezium cannot convert: the task fails, or the value is written as null."""
+
+    FAIL = "fail"
+    NULL = "null"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureOptions:
-    """Options of a capture. Null means Debezium's own default; times are milliseconds, sizes are records."""
+    """Options of a capture. Null means Debezium's own default; times are milliseconds, sizes are records.
+
+    `max_message_bytes` is the size of the largest record; null leaves the limits of the brokers as they are.
+    `heartbeat_table` is written to at each heartbeat, so that the slot of an idle database moves on.
+    """
 
     heartbeat_interval_ms: int | None = None
     max_batch_size: int | None = None
     max_queue_size: int | None = None
     poll_interval_ms: int | None = None
     tombstones_on_delete: bool = True
+    on_conversion_error: OnConversionError = OnConversionError.FAIL
+    max_message_bytes: int | None = None
+    heartbeat_table: TableName | None = None
+    exclude_columns: tuple[ColumnName, ...] = ()
     publication_mode: PublicationMode = PublicationMode.FILTERED
     publication_name: str | None = None
     slot_name: str | None = None

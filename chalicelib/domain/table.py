@@ -21,6 +21,19 @@ class TableName:
         return f"{self.schema_name}.{self.table_name}"
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class ColumnName:
+    """A column's full name. All parts are as the database spells them, unquoted."""
+
+    schema_name: str
+    table_name: str
+    column_name: str
+
+    @property
+    def table(self) -> TableName:
+        return TableName(self.schema_name, self.table_name)
+
+
 TopicCollisions = Mapping[TableName, tuple[TableName, ...]]
 """Tables that would write to one topic: each with the others that share its topic."""
 

@@ -10,9 +10,17 @@ from chalicelib.api.contract.databases import Identifier
 from chalicelib.api.contract.deliveries import DeliveryOutput, PreviewOutput
 from chalicelib.api.contract.runtime import ConnectorOwnerOutput, owner_fields
 from chalicelib.api.contract.sources import SourceOutput
-from chalicelib.domain.pipeline import Capture, CaptureOptions, Converter, Pipeline, PublicationMode, SnapshotMode
+from chalicelib.domain.pipeline import (
+    Capture,
+    CaptureOptions,
+    Converter,
+    OnConversionError,
+    Pipeline,
+    PublicationMode,
+    SnapshotMode,
+)
 from chalicelib.domain.providers.registry import capture_provider
-from chalicelib.domain.table import TableName
+from chalicelib.domain.table import ColumnName, TableName
 from chalicelib.services.pipelines import PipelineDetail, PipelineInput
 
 TopicPrefix = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"^[A-Za-z0-9._-]+$")]
@@ -28,6 +36,12 @@ class TableBody(Input):
     table_name: Identifier
 
 
+class ColumnBody(TableBody):
+    """A column, as the database spells it."""
+
+    column_name: Identifier
+
+
 class PipelineOptionsBody(Input):
     """Options of a capture. Debezium's defaults apply to what is left out."""
 
@@ -36,9 +50,23 @@ class PipelineOptionsBody(Input):
     max_queue_size: Integer | None = Field(default=None, ge=2, le=10_000_000)
     poll_interval_ms: Integer | None = Field(default=None, ge=1, le=3_600_000)
     tombstones_on_delete: StrictBool = True
+    on_conversion_error: OnConversionError = OnConversionError.FAIL
+    max_message_bytes: Integer | None = Field(default=None, ge=1024 * 1024, le=64 * 1024 * 1024)
+    heartbeat_table: TableBody | None = None
+    exclude_columns: list[ColumnBody] = Field(default_factory=list, max_length=500)
     publication_mode: PublicationMode = PublicationMode.FILTERED
     publication_name: SlotName | None = None
     slot_name: SlotName | None = None
+
+    def to_options(self) -> CaptureOptions:
+        """The options. A column that is listed twice counts once."""
+        fields = self.model_dump(exclude={"heartbeat_table", "exclude_columns"})
+        heartbeat, columns = self.heartbeat_table, self.exclude_columns
+        return CaptureOptions(
+            **fields,
+            heartbeat_table=TableName(**heartbeat.model_dump()) if heartbeat else None,
+            exclude_columns=tuple(dict.fromkeys(ColumnName(**column.model_dump()) for column in columns)),
+        )
 
 
 class PipelineBody(Input):
@@ -68,7 +96,7 @@ class PipelineBody(Input):
                 tables=tuple(tables),
                 snapshot_mode=self.snapshot_mode,
                 converter=self.converter,
-                options=CaptureOptions(**(self.options or PipelineOptionsBody()).model_dump()),
+                options=(self.options or PipelineOptionsBody()).to_options(),
                 properties=self.properties,
             ),
         )
@@ -81,6 +109,12 @@ class TableOutput(Output):
     table_name: str
 
 
+class ColumnOutput(TableOutput):
+    """A column of a captured table."""
+
+    column_name: str
+
+
 class PipelineOptionsOutput(Output):
     """Options of a capture, with the real names of slot and publication."""
 
@@ -89,6 +123,10 @@ class PipelineOptionsOutput(Output):
     max_queue_size: int | None
     poll_interval_ms: int | None
     tombstones_on_delete: bool
+    on_conversion_error: OnConversionError
+    max_message_bytes: int | None
+    heartbeat_table: TableOutput | None
+    exclude_columns: list[ColumnOutput]
     publication_mode: PublicationMode
     publication_name: str
     slot_name: str
