@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from chalicelib.domain.endpoint import same_host
+
 
 class DatabaseProvider(StrEnum):
     """The kinds of databases that can be captured from and delivered to."""
@@ -43,7 +45,7 @@ class DatabaseAddress:
     @property
     def identity(self) -> tuple[str, int, str]:
         """Host, port and database: two addresses with the same identity are one database."""
-        return (self.host.casefold().rstrip("."), self.port, self.database_name)
+        return (same_host(self.host), self.port, self.database_name)
 
 
 class CheckStatus(StrEnum):
