@@ -18,6 +18,7 @@ HeadgateError(code, message, details)
 ├── Rejected                Kafka Connect understood and refused
 ├── Unavailable             an external system cannot be reached; nothing was changed there
 ├── StoreUnavailable        one of our own tables, queues or keys does not answer; what it did is unknown
+│   └── SecretMismatch      a sealed secret is not the one that its resource lists
 └── TimedOut                an external system did not answer in time; whether it acted is *unknown*
 
 `message` is a sentence for people: what is wrong and what to do. It is ours, never an external system's text.
@@ -141,3 +142,7 @@ class TimedOut(HeadgateError):
 
 class StoreUnavailable(HeadgateError):
     """One of our own tables, queues or keys does not answer. What it did with the last write is unknown."""
+
+
+class SecretMismatch(StoreUnavailable):
+    """A sealed secret was copied, exchanged, rolled back or removed; or it is being rotated at this moment."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.cluster import ConnectCluster, StreamCluster, require_same_kafka
+from chalicelib.domain.cluster import ConnectCluster, SecretDelivery, StreamCluster, require_same_kafka
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.errors import Invalid, TimedOut, Unavailable
 from chalicelib.kit.clock import Deadline
@@ -53,7 +53,12 @@ class ConnectorValidation:
             )
 
     def validate(self, context: RequestContext, cluster: ConnectCluster, name: str, built: BuiltConfig) -> Validation:
-        """Let Connect validate the config for a connector of that name."""
+        """Let Connect validate the config for a connector of that name.
+
+        It may read the secrets that the config refers to for two minutes, deployed or not.
+        """
+        for credentials in built.credentials if cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER else ():
+            self.clients.vault.grant(credentials)
         sent = {**self.clients.for_connect(cluster, built), "name": name}
         errors = self.clients.connect(cluster).validate(built.connector_class, sent, context.deadline)
         return Validation(errors=tuple({"field": error.field, "messages": list(error.messages)} for error in errors))
