@@ -27,8 +27,6 @@ ALLOWED: tuple[tuple[str, str, str], ...] = (
     ("source password", "response body", "GET /internal/secrets/"),
     ("destination password", "response body", "GET /internal/secrets/"),
     ("CA certificate", "response body", "GET /internal/secrets/"),
-    ("Connect password", "response body", "GET /internal/secrets/"),
-    ("Kafka password", "response body", "GET /internal/secrets/"),
     ("master key", "state folder", "master-key"),
     ("service credential", "state folder", "service-credential"),
 )
