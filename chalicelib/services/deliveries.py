@@ -15,7 +15,7 @@ from chalicelib.kit.jitter import jitter
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector, draft_parameters, mappings_parameters
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
-from chalicelib.services.connectors.owner import needs_config, require_found, with_notice
+from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
 from chalicelib.services.registry import expect_version, reference_not_found
 
@@ -50,9 +50,15 @@ class DeliveryOutcome:
 class DeliveryService(ConnectorService[Delivery]):
     """Everything that a client can do with deliveries, directly or through their destination (`of`)."""
 
-    OUTDATED: ClassVar[str] = (
-        "Its destination was changed after its connector got its config. Send its mappings again (PUT .../mappings) to "
-        "give the connector the new one."
+    OUTDATED: ClassVar[Notices] = Notices(
+        config=(
+            "Its destination was changed after its connector got its config. Send its mappings again "
+            "(PUT .../mappings) to give the connector the new one."
+        ),
+        secrets=(
+            "The stored credentials of its destination are newer than those that its connector has. Send its mappings "
+            "again (PUT .../mappings) to give the connector the new ones."
+        ),
     )
     connector: DeliveryConnector
 

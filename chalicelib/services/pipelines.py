@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
-from chalicelib.domain.connector_config import config_hash, public_config
+from chalicelib.domain.connector_config import public_config
 from chalicelib.domain.debezium import check_properties
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
@@ -19,7 +19,7 @@ from chalicelib.errors import Invalid
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.observations import NO_VIEWS, Views
-from chalicelib.services.connectors.owner import needs_config, require_found, with_notice
+from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
 from chalicelib.services.registry import Registry, reference_not_found
@@ -56,8 +56,15 @@ class PipelineDetail:
 class PipelineService(ConnectorService[Pipeline]):
     """Everything that a client can do with pipelines. Slot and publication are never deleted in the source."""
 
-    OUTDATED: ClassVar[str] = (
-        "Its source was changed after its connector got its config. Deploy it again to give the connector the new one."
+    OUTDATED: ClassVar[Notices] = Notices(
+        config=(
+            "Its source was changed after its connector got its config. Deploy it again to give the connector the new "
+            "one."
+        ),
+        secrets=(
+            "The stored credentials of its source are newer than those that its connector has. Deploy it again to give "
+            "the connector the new ones."
+        ),
     )
     connector: PipelineConnector
     deliveries: Deliveries
@@ -89,7 +96,7 @@ class PipelineService(ConnectorService[Pipeline]):
         self.connector.check_discovered(pipeline)
         self.connector.check(context, pipeline, deps)
         claims = capture_provider(pipeline.provider).unique_claims(pipeline, source)
-        pipeline = replace(pipeline, config_hash=config_hash(built.config), claims=tuple(claims))
+        pipeline = replace(pipeline, claims=tuple(claims), **built.fingerprint)
         links = self.connector.links(pipeline)
         created = self.registry.create(Transaction(), context, self.connector.store, pipeline, links=links)
         return self._observed(created)

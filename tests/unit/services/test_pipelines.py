@@ -86,7 +86,7 @@ def test_deploying_a_paused_pipeline_gives_it_a_changed_config_and_leaves_it_pau
     app.services.sources.update(app.context(), source.id, data)
     outdated = app.services.pipelines.detail(pipeline.id).pipeline.observation
     assert outdated
-    assert PipelineService.OUTDATED in outdated.reasons
+    assert PipelineService.OUTDATED.config in outdated.reasons
     app.connect.calls.clear()
     updated = app.services.pipelines.deploy(app.context(), pipeline.id)
     assert connector_writes(app) == [("PUT", f"/connectors/{pipeline.connector_name}/config")]
