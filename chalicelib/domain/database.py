@@ -1,9 +1,9 @@
 """How to reach a database, and the outcome of a connection test."""
 
+import ipaddress
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-
-from chalicelib.domain.endpoint import same_host
 
 
 class DatabaseProvider(StrEnum):
@@ -28,6 +28,19 @@ class SslMode(StrEnum):
     def verifies(self) -> bool:
         """Whether the server has to prove who it is."""
         return self in (SslMode.VERIFY_CA, SslMode.VERIFY_FULL)
+
+
+def same_host(host: str) -> str:
+    """What two spellings of a host name have in common."""
+    return host.casefold().rstrip(".")
+
+
+def default_ssl_mode(host: str) -> SslMode:
+    """Encrypted, unless the host is this machine, where servers seldom have a certificate."""
+    name = same_host(host).strip("[]")
+    with suppress(ValueError):
+        return SslMode.PREFER if ipaddress.ip_address(name).is_loopback else SslMode.REQUIRE
+    return SslMode.PREFER if name == "localhost" else SslMode.REQUIRE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

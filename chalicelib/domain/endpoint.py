@@ -6,6 +6,7 @@ from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from chalicelib.domain.credentials import Credentials, Secrets, without_blanks
+from chalicelib.domain.database import same_host
 from chalicelib.errors import Invalid
 from chalicelib.kit.masking import Secret
 
@@ -52,11 +53,6 @@ def _target(address: Any) -> dict[str, Any]:
     if "host" in target:
         target["host"] = same_host(target["host"])
     return target
-
-
-def same_host(host: str) -> str:
-    """What two spellings of a host name have in common."""
-    return host.casefold().rstrip(".")
 
 
 @dataclass(frozen=True, slots=True)
