@@ -100,12 +100,15 @@ class CredentialVault:
         except SecretMismatch:
             raise _refused(credentials.id) from None
 
-    def grant(self, credentials: Credentials) -> None:
-        """Let Connect read these secrets for two minutes: it is about to validate a config that refers to them."""
-        if not credentials.configured:
-            return
+    def grant(self, transaction: Transaction, credentials: Credentials) -> None:
+        """Let Connect read these secrets for two minutes, although no deployed connector refers to them yet."""
+        if credentials.configured:
+            self.store.grant(transaction, credentials.id, self.clock() + GRANTED)
+
+    def grant_alone(self, credentials: Credentials) -> None:
+        """`grant` in a transaction of its own: Connect is about to validate a config that refers to them."""
         transaction = Transaction()
-        self.store.grant(transaction, credentials.id, self.clock() + GRANTED)
+        self.grant(transaction, credentials)
         with suppress(WriteConflict):  # they were deleted: nothing can be read
             transaction.commit()
 

@@ -71,6 +71,7 @@ class DeliveryService(ConnectorService[Delivery]):
         validation.require(context, cluster, built.connector_class)
         warnings = self.connector.checks.warnings(context, delivery, deps)
         self.connector.target_claims.require_free(delivery, destination)
+        validation.grant(cluster, built)
         return ConnectorPreview(
             connector_name=delivery.connector_name,
             config=public_config(built.config),

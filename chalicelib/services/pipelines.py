@@ -79,6 +79,7 @@ class PipelineService(ConnectorService[Pipeline]):
         validation = self.connector.validation
         validation.require(context, cluster, built.connector_class)
         validation.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
+        validation.grant(cluster, built)
         return ConnectorPreview(
             connector_name=pipeline.connector_name,
             config=public_config(built.config),
@@ -94,6 +95,7 @@ class PipelineService(ConnectorService[Pipeline]):
         if context.request_key and (stored := self.connector.store.find(pipeline.id)):
             return self._observed(stored)
         self.connector.check_discovered(pipeline)
+        self.connector.validation.grant(require_found(deps.connect_cluster), built)
         self.connector.check(context, pipeline, deps)
         claims = capture_provider(pipeline.provider).unique_claims(pipeline, source)
         pipeline = replace(pipeline, claims=tuple(claims), **built.fingerprint)

@@ -61,7 +61,8 @@ class SecretProvider:
     def _needed(self, row: SealedCredentials, resource: Source | Destination) -> bool:
         """Whether a connector refers to them: a deployed one, one being deployed, or one that is being validated.
 
-        A destination counts its deliveries exactly. The index of pipelines lags behind, by less than a grant lasts.
+        A destination counts its deliveries exactly, those being deployed included. The index of pipelines lags behind,
+        by less than a grant lasts.
         """
         if row.granted_until is not None and row.granted_until > self.clock():
             return True

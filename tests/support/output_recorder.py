@@ -21,6 +21,7 @@ from infra.local.app.first_admin import FirstAdmin, PasswordFile
 from infra.local.process.ports import kept_ports
 from infra.local.stack.kept_secrets import kept_secret
 from infra.local.stack.layout import ROOT
+from tests.support.certificates import make_certificate
 from tests.support.leaks import CapturedOutput
 from tests.support.postgresql import RunningPostgreSQL, running_postgresql
 
@@ -127,7 +128,7 @@ def start_recorder(state: Path, ends: ExitStack) -> OutputRecorder:
         secrets={
             "source password": unique_secret("s"),
             "destination password": unique_secret("d"),
-            "CA certificate": unique_secret("a"),
+            "CA certificate": "".join(make_certificate().certificate.splitlines()[1:-1]),
             "Connect password": unique_secret("c"),
             "Kafka password": unique_secret("k"),
             "wrong password": unique_secret("w"),

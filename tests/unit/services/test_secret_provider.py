@@ -15,6 +15,7 @@ from chalicelib.domain.source import Source
 from chalicelib.errors import NotFound, SecretMismatch, StoreUnavailable
 from chalicelib.kit.ids import id_from
 from chalicelib.kit.masking import Secret
+from chalicelib.services.credentials import GRANTED
 from chalicelib.services.signing_key import signing_key
 from tests.support.in_process_app import InProcessApp, changed_input
 
@@ -105,9 +106,19 @@ def test_a_validation_for_inline_secrets_opens_nothing(app: InProcessApp) -> Non
     app.clock.advance(300)
     connector = app.services.pipeline_connector
     built = connector.config(pipeline, connector.load_dependencies(pipeline))
-    inline = replace(app.cluster, secret_delivery=SecretDelivery.INLINE)
-    app.services.validation.validate(app.context(), inline, pipeline.connector_name, built)
+    app.services.validation.grant(replace(app.cluster, secret_delivery=SecretDelivery.INLINE), built)
     refuses(app, source.credentials.id)
+    app.services.validation.grant(app.cluster, built)
+    assert read(app, source.credentials.id) == {"password": "source password"}
+
+
+def test_a_deploy_opens_them_before_the_index_shows_it(app: InProcessApp) -> None:
+    pipeline = app.pipeline()
+    app.clock.advance(300)
+    app.services.pipelines.deploy(app.context(), pipeline.id)
+    source = app.services.sources.get(pipeline.source_id)
+    stored = app.services.stores.secrets.get(source.credentials.id)
+    assert stored.granted_until == app.clock.now + GRANTED
 
 
 def test_what_clusters_sign_in_with_is_never_open(app: InProcessApp) -> None:
@@ -117,7 +128,7 @@ def test_what_clusters_sign_in_with_is_never_open(app: InProcessApp) -> None:
         app.services.stream_clusters.create(app.context(), stream),
         app.services.connect_clusters.create(app.context(), connect),
     ):
-        app.services.credentials.grant(cluster.credentials)
+        app.services.credentials.grant_alone(cluster.credentials)
         refuses(app, cluster.credentials.id)
     assert refusals(app) == ["not_for_connectors"] * 2
 
@@ -199,7 +210,7 @@ def refused(app: InProcessApp, source: Source) -> None:
 
 def test_the_row_of_another_resource_is_not_opened(app: InProcessApp) -> None:
     victim, mine = app.source(), app.source()
-    app.services.credentials.grant(victim.credentials)
+    app.services.credentials.grant_alone(victim.credentials)
     overwrite(app, columns(app, victim), id={"S": mine.credentials.id})
     refused(app, mine)
 
