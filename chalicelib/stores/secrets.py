@@ -19,6 +19,11 @@ class SealedSecrets(Documents[SealedCredentials]):
     def from_row(self, row: Document) -> SealedCredentials:
         return replace(super().from_row(row), granted_until=row.granted_until)
 
+    def overwrite(self, transaction: Transaction, credentials: SealedCredentials) -> None:
+        """Replace the row at any revision: the revision of their resource is the condition of the same transaction."""
+        row = self._row(credentials, transaction.write_id)
+        transaction.put(row, condition=None, label="credentials.overwritten")
+
     def grant(self, transaction: Transaction, credentials_id: str, until: datetime) -> None:
         """Let Connect read them until then, whatever is rotated meanwhile. Conflict label: `credentials.missing`."""
         actions = [SecretRows.granted_until.set(until), SecretRows.write_id.set(transaction.write_id)]
