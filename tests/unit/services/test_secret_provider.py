@@ -100,6 +100,15 @@ def test_a_validation_opens_them_for_two_minutes(app: InProcessApp) -> None:
     refuses(app, source.credentials.id)
 
 
+def test_a_rotation_leaves_a_grant_as_it_is(app: InProcessApp) -> None:
+    source = app.source()
+    app.pipeline(source)
+    rotated(app, source, "another password")
+    assert read(app, source.credentials.id) == {"password": "another password"}
+    app.clock.advance(300)
+    refuses(app, source.credentials.id)
+
+
 def test_a_validation_for_inline_secrets_opens_nothing(app: InProcessApp) -> None:
     pipeline = app.pipeline()
     source = app.services.sources.get(pipeline.source_id)
