@@ -85,7 +85,7 @@ class Stores:
         self.secrets = SealedSecrets()
         self.sources = Sources()
         self.streams = StreamClusters()
-        self.tables = SourceTables()
+        self.tables = SourceTables(self.sources)
         self.targets = Targets()
         self.users = Users()
         self.sessions = Sessions(self.users)

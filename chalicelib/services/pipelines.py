@@ -67,7 +67,7 @@ class PipelineService(ConnectorService[Pipeline]):
         """Generate and validate the config. Stores nothing, shows no secret."""
         pipeline, deps = self._draft(context, data)
         cluster = require_found(deps.connect_cluster)
-        self.connector.check_discovered(pipeline)
+        self.connector.check_discovered(pipeline, require_found(deps.source))
         built = self.connector.config(pipeline, deps)
         validation = self.connector.validation
         validation.require(context, cluster, built.connector_class)
@@ -86,7 +86,7 @@ class PipelineService(ConnectorService[Pipeline]):
         built = self.connector.config(pipeline, deps)
         if context.request_key and (stored := self.connector.store.find(pipeline.id)):
             return self._observed(stored)
-        self.connector.check_discovered(pipeline)
+        self.connector.check_discovered(pipeline, source)
         self.connector.check(context, pipeline, deps)
         claims = capture_provider(pipeline.provider).unique_claims(pipeline, source)
         pipeline = replace(pipeline, config_hash=config_hash(built.config), claims=tuple(claims))

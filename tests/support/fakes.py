@@ -36,6 +36,7 @@ from infra.local.doubles.connect_worker import Worker
 
 TABLES = ("orders", "customers", "items")
 SCHEMA = "shop"
+_AMOUNT = TypeFacts(name="numeric(10,2)")
 NO_DELAYS = Delays(connector=0, task=0, deleted=0, unassigned=0, silent=0, not_ready=0)
 
 
@@ -46,6 +47,8 @@ class FakeDatabase:
     """
 
     tables: Sequence[str] = TABLES
+    more_columns: int = 0
+    """Columns of each table besides `id` and `note`."""
     reachable: bool = True
     bug: Exception | None = None
     """Raised by every read: an exception that a client should never raise."""
@@ -69,6 +72,10 @@ class FakeDatabase:
                 raw_columns=(
                     RawColumn(name="id", ordinal=1, type="bigint", base=TypeFacts(name="bigint"), nullable=False),
                     RawColumn(name="note", ordinal=2, type="text", base=TypeFacts(name="text")),
+                    *(
+                        RawColumn(name=f"column_{n}", ordinal=n + 3, type="numeric(10,2)", base=_AMOUNT)
+                        for n in range(self.more_columns)
+                    ),
                 ),
                 primary_key_columns=("id",),
                 owned=True,

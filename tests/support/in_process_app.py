@@ -54,7 +54,7 @@ from chalicelib.wiring import Clients, Services
 from infra.local.doubles.connect_model import Connector
 from infra.local.doubles.kafka import KafkaDouble
 from tests.support.call_interceptor import CallInterceptor, Side
-from tests.support.fakes import SCHEMA, FakeConnect, FakeDatabase
+from tests.support.fakes import SCHEMA, TABLES, FakeConnect, FakeDatabase
 from tests.support.tables import Tables, on_moto
 
 ADMIN = Actor(id="3f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11", email="admin@example.com", role=Role.ADMIN, via="session")
@@ -373,5 +373,6 @@ def app(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> InProcessApp:
     """An app with empty tables and an empty Connect cluster."""
     app, empty = app_of_the_module
     app.restore(empty)
-    app.database.reachable, app.database.bug = True, None
+    app.database.reachable, app.database.bug, app.database.more_columns = True, None, 0
+    app.database.tables = TABLES
     return app

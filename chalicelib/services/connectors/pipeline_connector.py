@@ -60,10 +60,10 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         self._check_ready(context, source, resource)
         self.validation.require_valid(context, cluster, resource.connector_name, built)
 
-    def check_discovered(self, pipeline: Pipeline) -> None:
+    def check_discovered(self, pipeline: Pipeline, source: Source) -> None:
         """Every table of the pipeline was discovered. Raises TABLE_NOT_DISCOVERED, naming those that were not."""
         tables = pipeline.capture.tables
-        found = self.tables.find(pipeline.source_id, tables)
+        found = self.tables.find(source, tables)
         missing = [position for position, table in enumerate(tables) if table not in found]
         if missing:
             raise _undiscovered(missing)
