@@ -1,7 +1,7 @@
 """Every network with a special meaning, and whether a client may contact it.
 
-A table, because the properties of `ipaddress` differ between Python releases. Sources: IANA's special-purpose registries
-for IPv4 and IPv6 (the RFC is named), IANA's IPv6 address space, and the documents of cloud providers.
+A table, because the properties of `ipaddress` differ between Python releases. Sources: IANA's registries of special
+addresses, IPv4 and IPv6 (the RFC is named), IANA's IPv6 address space, and the documents of cloud providers.
 """
 
 import ipaddress
