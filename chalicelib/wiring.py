@@ -14,7 +14,7 @@ from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.databases.contract import MakeDatabase
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
-from chalicelib.clients.kafka import Kafka
+from chalicelib.clients.kafka.client import Kafka
 from chalicelib.clients.queue import JOBS, TICKS, Queues
 from chalicelib.domain.cluster import ConnectAddress, KafkaAddress
 from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
@@ -105,7 +105,7 @@ class Clients:
 
     def kafka(self, endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
         """A client of Kafka brokers."""
-        return Kafka(endpoint, check_host=self._policy, ca_file=self._ca_bundle)
+        return Kafka(endpoint, check_host=self._policy, tls=self._tls)
 
     def _postgresql(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> PostgreSQL:
         return PostgreSQL(endpoint=endpoint, check_host=self._policy, trusted_ca_file=self._ca_bundle)

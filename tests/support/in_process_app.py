@@ -24,12 +24,10 @@ import httpx
 import pytest
 
 from chalicelib.clients.connect.client import Connect
-from chalicelib.clients.kafka import Kafka
 from chalicelib.domain.access import Actor, RequestContext, Role
 from chalicelib.domain.cluster import (
     ConnectAddress,
     ConnectCluster,
-    KafkaAddress,
     MetricsProvider,
     SecretDelivery,
     SecurityProtocol,
@@ -93,17 +91,11 @@ class _CachedConnect(Connect):
         """Stay connected."""
 
 
-class _CachedKafka(Kafka):
-    def close(self) -> None:
-        """Stay connected."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Connections:
     """Clients by address, shared by all "processes" of one app: a new client would only take time."""
 
     connect: dict[str, Connect] = field(default_factory=dict)
-    kafka: dict[str, Kafka] = field(default_factory=dict)
 
     def close(self) -> None:
         """Close them all."""
@@ -112,18 +104,12 @@ class Connections:
 
 
 class CachedClients(Clients):
-    """Clients of the fake database; those of Connect and Kafka are cached in `Connections`."""
+    """Clients of the fake database; those of Connect are cached in `Connections`."""
 
     def __init__(self, database: FakeDatabase, connections: Connections) -> None:
         super().__init__(SETTINGS)
         self.databases = {DatabaseProvider.POSTGRESQL: database.at}
         self._connections = connections
-
-    def kafka(self, endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
-        servers = endpoint.address.bootstrap_servers
-        if servers not in self._connections.kafka:
-            self._connections.kafka[servers] = _CachedKafka(endpoint, check_host=self._policy)
-        return self._connections.kafka[servers]
 
     def connect(self, endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
         base_url = endpoint.address.base_url

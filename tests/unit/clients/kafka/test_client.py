@@ -1,13 +1,13 @@
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import pytest
 from confluent_kafka import Producer
 
 from chalicelib.clients.addresses import AddressPolicy
-from chalicelib.clients.kafka import Kafka, bootstrap_hosts
+from chalicelib.clients.kafka.client import Kafka, bootstrap_servers
 from chalicelib.domain.cluster import KafkaAddress, SaslMechanism, SecurityProtocol
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
@@ -56,15 +56,15 @@ def test_the_topics_are_read(brokers: str) -> None:
 
 
 def test_the_brokers_report_the_cluster_id(brokers: str) -> None:
-    kafka = Kafka(endpoint(brokers), check_host=LOOPBACK)
-    assert kafka.cluster_id(Deadline.after(10)) == kafka.cluster_id(Deadline.after(10)) != ""
+    with closing(Kafka(endpoint(brokers), check_host=LOOPBACK)) as kafka:
+        assert kafka.cluster_id(Deadline.after(10)) == kafka.cluster_id(Deadline.after(10)) != ""
 
 
 def test_it_can_be_used_again_after_closing(brokers: str) -> None:
-    kafka = Kafka(endpoint(brokers), check_host=LOOPBACK)
-    kafka.topics(Deadline.after(10))
-    kafka.close()
-    assert kafka.topics(Deadline.after(10))
+    with closing(Kafka(endpoint(brokers), check_host=LOOPBACK)) as kafka:
+        kafka.topics(Deadline.after(10))
+        kafka.close()
+        assert kafka.topics(Deadline.after(10))
 
 
 def test_brokers_that_do_not_run_are_unavailable_and_nothing_is_printed(
@@ -135,7 +135,7 @@ def test_the_password_is_in_no_error(closed_port: int, protocol: SecurityProtoco
 
 
 def test_the_hosts_of_bootstrap_servers_are_read() -> None:
-    assert bootstrap_hosts("a:9092, b.example:9093,[::1]:1") == ("a", "b.example", "::1")
+    assert bootstrap_servers("a:9092, b.example:9093,[::1]:1") == (("a", 9092), ("b.example", 9093), ("::1", 1))
 
 
 @pytest.mark.parametrize(
@@ -158,4 +158,4 @@ def test_the_hosts_of_bootstrap_servers_are_read() -> None:
 )
 def test_bootstrap_servers_of_another_form_are_refused(servers: str) -> None:
     with pytest.raises(Invalid):
-        bootstrap_hosts(servers)
+        bootstrap_servers(servers)
