@@ -127,3 +127,11 @@ def require_same_kafka(workers: str | None, brokers: str | None) -> None:
             message="The Connect workers run on another Kafka cluster than the stream cluster. "
             "Register them with theirs.",
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicBeginnings:
+    """Topics whose first records are gone (`truncated`), and those of which this could not be read (`unknown`)."""
+
+    truncated: frozenset[str] = frozenset()
+    unknown: frozenset[str] = frozenset()

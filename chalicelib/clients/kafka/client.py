@@ -4,14 +4,16 @@ broker's answer names other brokers, whose addresses anybody in control of one b
 
 import ssl
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from chalicelib.clients.addresses import HostCheck
-from chalicelib.clients.kafka import messages, sasl
+from chalicelib.clients.kafka import messages, offsets, sasl
 from chalicelib.clients.kafka.connection import BrokerConnection, BrokerFailure, SignInRefused
-from chalicelib.clients.kafka.messages import Metadata
+from chalicelib.clients.kafka.messages import Api, Metadata, Reader
+from chalicelib.clients.kafka.offsets import Partition
 from chalicelib.clients.oauth import fetch_token
-from chalicelib.domain.cluster import KafkaAddress, SaslMechanism
+from chalicelib.domain.cluster import KafkaAddress, SaslMechanism, TopicBeginnings
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
@@ -23,6 +25,7 @@ MAX_SERVERS = 20
 MAX_ADDRESSES = 4
 """Of one server."""
 
+R = TypeVar("R")
 Tls = Callable[[], ssl.SSLContext]
 _NO_TIME = "No time was left to ask the brokers. Try again."
 
@@ -55,7 +58,25 @@ class Kafka:
         Raises:
             Unavailable: also when there are more than `MAX_TOPICS`: half a list would make topics seem absent.
         """
-        return self._metadata(None, deadline).topics
+        return frozenset(self._metadata(None, deadline).topics)
+
+    def beginnings(self, topics: Sequence[str], deadline: Deadline) -> TopicBeginnings:
+        """Which of these topics have lost their first records, compacted ones left out.
+
+        The bootstrap server that is connected is asked: of a partition that it has no copy of, nothing is known.
+        """
+        limit = Deadline.after(deadline.remaining(ANSWER_SECONDS))
+        # All topics: brokers may create a topic that is asked for by its name.
+        counts = self._metadata(None, limit).topics
+        partitions = {(topic, number) for topic in topics for number in range(counts.get(topic, 0))}
+        found = self._first_offsets(partitions, limit)
+        truncated = sorted({topic for (topic, _), offset in found.items() if offset > 0})
+        policies = self._ask(offsets.DESCRIBE_CONFIGS, offsets.cleanup_policies(truncated), limit,
+                             offsets.read_cleanup_policies) if truncated else {}  # fmt: skip
+        return TopicBeginnings(
+            truncated=frozenset(topic for topic in truncated if policies.get(topic) != "compact"),
+            unknown=frozenset(topic for topic, _ in partitions - found.keys()) - set(truncated),
+        )
 
     def close(self) -> None:
         """Close the connection. The object stays usable."""
@@ -65,22 +86,40 @@ class Kafka:
 
     def _metadata(self, topics: Sequence[str] | None, deadline: Deadline) -> Metadata:
         limit = Deadline.after(deadline.remaining(ANSWER_SECONDS))
-        if limit.passed:
+        try:
+            return self._ask(
+                messages.METADATA,
+                messages.topics(topics),
+                limit,
+                lambda answer: messages.read_metadata(answer, most_topics=MAX_TOPICS),
+            )
+        except messages.TooMany:
+            raise _unavailable(f"The cluster has more than {MAX_TOPICS} topics, more than Headgate reads.") from None
+
+    def _ask(self, api: Api, body: bytes, deadline: Deadline, read: Callable[[Reader], R]) -> R:
+        """What `read` makes of the answer."""
+        if deadline.passed:
             raise _unavailable(_NO_TIME)
         try:
             if self._connection is None:
-                self._connection = self._connected(limit)
-            answer = self._connection.ask(messages.METADATA, messages.topics(topics), limit)
+                self._connection = self._connected(deadline)
+            answer = self._connection.ask(api, body, deadline)
         except BrokerFailure as failure:
             self.close()
             raise _unavailable(str(failure)) from None
         try:
-            return messages.read_metadata(answer, most_topics=MAX_TOPICS)
-        except messages.TooMany:
-            raise _unavailable(f"The cluster has more than {MAX_TOPICS} topics, more than Headgate reads.") from None
+            return read(answer)
         except messages.NotUnderstood:
             self.close()
             raise _unavailable("The brokers gave an answer that cannot be read.") from None
+
+    def _first_offsets(self, partitions: Collection[Partition], deadline: Deadline) -> Mapping[Partition, int]:
+        found: dict[Partition, int] = {}
+        if partitions:
+            found |= self._ask(
+                offsets.LIST_OFFSETS, offsets.beginnings(sorted(partitions)), deadline, offsets.read_beginnings
+            )
+        return found
 
     def _connected(self, deadline: Deadline) -> BrokerConnection:
         """A connection to the first server that lets us in. Raises BrokerFailure, Unavailable, Invalid."""

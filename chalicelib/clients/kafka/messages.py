@@ -5,7 +5,7 @@ these versions since Kafka 1.0, and KIP-896 keeps them in Kafka 4.
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 MAX_BROKERS = 10_000
@@ -42,7 +42,8 @@ class Metadata:
     """What a broker says about its cluster. The addresses of the other brokers are left out: none is contacted."""
 
     cluster_id: str | None
-    topics: frozenset[str]
+    topics: Mapping[str, int]
+    """Each with the number of its partitions."""
 
 
 def request(api: Api, correlation: int, body: bytes) -> bytes:
@@ -84,6 +85,10 @@ class Reader:
     def int32(self) -> int:
         """A number of four bytes."""
         return self._number("!i", 4)
+
+    def int64(self) -> int:
+        """A number of eight bytes."""
+        return self._number("!q", 8)
 
     def text(self) -> str | None:
         """A string, or None."""
@@ -132,15 +137,16 @@ def read_metadata(answer: Reader, *, most_topics: int) -> Metadata:
     answer.int32()  # controller
     if (count := answer.int32()) > most_topics:
         raise TooMany
-    return Metadata(cluster_id, frozenset(_topic(answer) for _ in range(count)))
+    return Metadata(cluster_id, dict(_topic(answer) for _ in range(count)))
 
 
-def _topic(answer: Reader) -> str:
+def _topic(answer: Reader) -> tuple[str, int]:
     answer.int16()  # error
     name = answer.text()
     answer.int8()  # internal
-    for _ in range(answer.count(MAX_PARTITIONS)):
+    partitions = answer.count(MAX_PARTITIONS)
+    for _ in range(partitions):
         answer.skip(10)  # error, number, leader
         answer.skip(4 * answer.count(MAX_BROKERS))  # replicas
         answer.skip(4 * answer.count(MAX_BROKERS))  # replicas in sync
-    return name or ""
+    return name or "", partitions
