@@ -7,7 +7,7 @@ from typing import Any
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.observation import DesiredState
-from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.pipeline import Pipeline, SnapshotMode
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
@@ -93,6 +93,9 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             ],
             claims={key: key.partition("/")[0] for key in pipeline.claims},
         )
+
+    def restartable(self, resource: Pipeline) -> bool:
+        return resource.capture.snapshot_mode is not SnapshotMode.ALWAYS
 
     def deletion_details(self, resource: Pipeline) -> Mapping[str, Any]:
         return {"kept": capture_provider(resource.provider).deletion_details(resource)}

@@ -30,6 +30,6 @@ def _check_publication_name(name: str | None) -> None:
         "options",
         "publication_name",
         type_="name_needs_quotes",
-        message="Debezium writes this name without quotes: at most 63 characters, a-z, 0-9 and _, the first is no digit, "
-        "and it is not a reserved word of SQL.",
+        message="Debezium writes this name without quotes: at most 63 characters, a-z, 0-9 and _, no digit first, and "
+        "it is not a reserved word of SQL.",
     )
