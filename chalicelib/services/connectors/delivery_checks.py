@@ -57,6 +57,7 @@ class DatabaseDeliveryChecks:
         stream, tables = self._stream_and_tables(pipeline.stream_cluster_id, pipeline.source_id, mapped)
         topics = self._topics(context, stream)
         self.validation.require_same_kafka(context, stream, require_found(deps.connect_cluster))
+        tables = {name: pipeline.capture.as_captured(table) for name, table in tables.items()}
         provider = target_provider(destination.address.provider)
         verdict = check_mappings(pipeline, tables, delivery.mappings, delivery.options, topics, provider)
         verdict.require()

@@ -27,8 +27,11 @@ def check_heartbeat_table(table: SourceTable) -> None:
     # Kafka Connect would read it as a reference to a secret.
     if "${" in str(table.name):
         raise _invalid("name", "The name of a heartbeat table may not contain ${. Choose another table.")
-    types = {column.name: without_modifiers(type_of(column).name) for column in table.columns}
-    fitting = all(types.get(name) in allowed for name, allowed in _COLUMN_TYPES.items())
+    types = {column.name: type_of(column) for column in table.columns}
+    fitting = all(
+        name in types and not types[name].dimensions and without_modifiers(types[name].name) in allowed
+        for name, allowed in _COLUMN_TYPES.items()
+    )
     if not fitting or table.primary_key_columns != ("id",):
         raise _invalid(
             "not_a_heartbeat_table",
