@@ -7,7 +7,7 @@ from typing import ClassVar
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.connector_config import config_hash, public_config
-from chalicelib.domain.debezium import check_properties
+from chalicelib.domain.debezium import check_properties, properties_error
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
@@ -67,7 +67,7 @@ class PipelineService(ConnectorService[Pipeline]):
         """Generate and validate the config. Stores nothing, shows no secret."""
         pipeline, deps = self._draft(context, data)
         cluster = require_found(deps.connect_cluster)
-        self.connector.check_discovered(pipeline, require_found(deps.source))
+        tables = self.connector.discovered_tables(pipeline, require_found(deps.source))
         built = self.connector.config(pipeline, deps)
         validation = self.connector.validation
         validation.require(context, cluster, built.connector_class)
@@ -76,7 +76,9 @@ class PipelineService(ConnectorService[Pipeline]):
             connector_name=pipeline.connector_name,
             config=public_config(built.config),
             topics=pipeline.capture.topics,
+            internal_topics=pipeline.capture.internal_topics,
             validation=validation.validate(context, cluster, pipeline.connector_name, built),
+            warnings=tuple(capture_provider(pipeline.provider).preview_warnings(pipeline, list(tables.values()))),
         )
 
     def create(self, context: RequestContext, data: PipelineInput) -> Pipeline:
@@ -86,7 +88,7 @@ class PipelineService(ConnectorService[Pipeline]):
         built = self.connector.config(pipeline, deps)
         if context.request_key and (stored := self.connector.store.find(pipeline.id)):
             return self._observed(stored)
-        self.connector.check_discovered(pipeline, source)
+        self.connector.discovered_tables(pipeline, source)
         self.connector.check(context, pipeline, deps)
         claims = capture_provider(pipeline.provider).unique_claims(pipeline, source)
         pipeline = replace(pipeline, config_hash=config_hash(built.config), claims=tuple(claims))
@@ -178,12 +180,9 @@ class PipelineService(ConnectorService[Pipeline]):
         deps = self.connector.load_dependencies(pipeline)
         _require_references(deps)
         pipeline = replace(pipeline, provider=require_found(deps.source).address.provider)
-        allowed = capture_provider(pipeline.provider).allowed_properties
-        if bad := check_properties(data.capture.properties, allowed):
-            raise Invalid(
-                "Some properties are not among those that may be set. The documentation lists them.",
-                details=[{"location": ["body", "properties"], "type": "property_not_allowed"} for _ in bad],
-            )
+        provider = capture_provider(pipeline.provider)
+        if refused := check_properties(data.capture.properties, provider.allowed_properties):
+            raise properties_error(refused, provider.refused_properties)
         return pipeline, deps
 
 

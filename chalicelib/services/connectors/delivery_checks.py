@@ -59,6 +59,7 @@ class DatabaseDeliveryChecks:
         tables = self.tables.find(require_found(source), mapped)
         topics = self._topics(context, require_found(stream))
         self.validation.require_same_kafka(context, stream, require_found(deps.connect_cluster))
+        tables = {name: pipeline.capture.as_captured(table) for name, table in tables.items()}
         provider = target_provider(destination.address.provider)
         verdict = check_mappings(pipeline, tables, delivery.mappings, delivery.options, topics, provider)
         verdict.require()

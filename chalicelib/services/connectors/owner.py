@@ -67,6 +67,10 @@ class ConnectorOwner(ABC, Generic[R]):
     def on_deleted(self, transaction: Transaction, resource: R, deps: Any) -> None:
         """T2 of a deletion: remove the row, its name, its claims and its references."""
 
+    def restartable(self, resource: R) -> bool:
+        """Whether a failed connector may be restarted without a person: it goes on where it was."""
+        return True
+
     def parent_id(self, resource: R) -> str | None:
         """The resource whose audit trail it belongs to as well."""
         return None

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.delivery import DeliveryWarning
 from chalicelib.domain.operation import OperationKind
+from chalicelib.domain.pipeline import CaptureWarning
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
@@ -18,13 +19,14 @@ from chalicelib.services.registry import expect_version
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorPreview:
-    """What would be created. Nothing of it is stored. Only deliveries have warnings."""
+    """What would be created. Nothing of it is stored. A warning never prevents the creation."""
 
     connector_name: str
     config: Mapping[str, str]
     topics: Sequence[str]
     validation: Validation
-    warnings: tuple[DeliveryWarning, ...] = ()
+    warnings: tuple[CaptureWarning | DeliveryWarning, ...] = ()
+    internal_topics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

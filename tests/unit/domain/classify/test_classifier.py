@@ -361,3 +361,21 @@ def test_phrases_are_written_as_they_are_searched() -> None:
 
 def test_every_sentence_is_complete() -> None:
     assert all(sentence.endswith(".") and "{" not in sentence for sentence in sentences())
+
+
+@pytest.mark.parametrize(
+    ("cause", "advice"),
+    [
+        (
+            "x.DebeziumException: Failed to properly convert data value for 's.t.v' of type numeric",
+            "on_conversion_error",
+        ),
+        (
+            'The column "x" is referenced as PRIMARY KEY, but a matching column is not defined in "s.t"!',
+            "exclude_columns",
+        ),
+        ("x.RecordTooLargeException: The message is 2097378 bytes when serialized", "max_message_bytes"),
+    ],
+)
+def test_a_failure_that_an_option_helps_against_names_the_option(cause: str, advice: str) -> None:
+    assert advice in classify(wrapped(PRODUCER, cause), SOURCE).message
