@@ -163,9 +163,10 @@ def test_records_that_were_deleted_are_missing_at_the_beginning(
     (deleted,) = admin.delete_records([partition]).values()
     assert deleted.result(LIMIT).low_watermark == 3
     assert consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=LIMIT) == (3, 5)
-    assert _code(
-        lambda: next(iter(admin.delete_records([TopicPartition(topic, 0, 9)]).values())).result(LIMIT)
-    ) == "OFFSET_OUT_OF_RANGE"
+    assert (
+        _code(lambda: next(iter(admin.delete_records([TopicPartition(topic, 0, 9)]).values())).result(LIMIT))
+        == "OFFSET_OUT_OF_RANGE"
+    )
 
 
 def test_headgate_finds_the_topics_that_have_lost_their_beginning(

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 
 import pytest
-from confluent_kafka import Producer
 
 from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.kafka.client import Kafka, bootstrap_servers
@@ -13,6 +12,7 @@ from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
+from infra.local.doubles.kafka import KafkaDouble
 from infra.local.process.ports import free_port
 
 LOOPBACK = AddressPolicy(allow_loopback=True)
@@ -33,15 +33,19 @@ def endpoint(
 
 
 @pytest.fixture(scope="module")
-def brokers() -> Iterator[str]:
-    """The mock broker of librdkafka, in this process, with two topics."""
-    owner = Producer({"bootstrap.servers": "ignored", "test.mock.num.brokers": 1, "log_level": 0})
+def double() -> Iterator[KafkaDouble]:
+    """A broker with two topics."""
+    double = KafkaDouble().start()
     for topic in ("shop.public.orders", "shop.public.lines"):
-        owner.produce(topic, b"x")
-    owner.flush(10)
-    (broker,) = owner.list_topics(timeout=10).brokers.values()
-    yield f"{broker.host}:{broker.port}"
-    del owner
+        double.state.create_topic(topic)
+    yield double
+    double.stop()
+
+
+@pytest.fixture
+def brokers(double: KafkaDouble) -> str:
+    """Its address."""
+    return double.address
 
 
 @pytest.fixture
