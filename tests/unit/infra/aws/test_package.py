@@ -107,4 +107,10 @@ def test_the_template_is_one_that_cloudformation_reads(built: tuple[Path, str]) 
         "AdminEmail",
         "AdminPassword",
         "AlarmTopicArn",
+        "VpcSubnetIds",
+        "VpcSecurityGroupIds",
+        "AllowInlineSecrets",
+        "CaBundle",
+        "CaBundleLayerArn",
+        "LogLevel",
     }
