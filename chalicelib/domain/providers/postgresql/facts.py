@@ -164,6 +164,23 @@ class RoleFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServerIdentity:
+    """Which server answers. A copy of its files has the same system identifier; a promoted standby a later timeline."""
+
+    system_identifier: str
+    timeline: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicationAttempt:
+    """How a replication connection ended: with the server's identity, or with the code and sentence of a failure."""
+
+    identity: ServerIdentity | None = None
+    failure_code: str | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServerFacts:
     """Everything that readiness is judged by. `tables` are those asked for that exist.
 
@@ -184,6 +201,7 @@ class ServerFacts:
     role: RoleFacts
     publications: tuple[PublicationFacts, ...] = ()
     tables: tuple[RawTable, ...] = ()
+    replication_attempt: ReplicationAttempt | None = None
 
     def slot(self, name: str) -> SlotFacts | None:
         return next((slot for slot in self.slots if slot.name == name), None)
