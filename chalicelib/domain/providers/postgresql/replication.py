@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from chalicelib.domain.pipeline import CaptureOptions, Pipeline, PublicationMode
 from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
 from chalicelib.domain.source import Source
-from chalicelib.domain.table import TableName
+from chalicelib.domain.table import ColumnName, TableName
 
 
 def slot_name(pipeline: Pipeline) -> str:
@@ -43,23 +43,31 @@ def deletion_details(pipeline: Pipeline) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapturePlan:
-    """What a capture has chosen on the source. `deployed`: its own connector may use slot and publication now."""
+    """What a capture has chosen on the source. `deployed`: its own connector may use slot and publication now.
+
+    `heartbeat_table` is captured and published beside `tables`, where it is not one of them. The connector never reads
+    `excluded_columns`.
+    """
 
     tables: tuple[TableName, ...]
     slot_name: str
     publication_name: str
     publication_mode: PublicationMode = PublicationMode.FILTERED
     publishes_partition_root: bool = True
+    heartbeat_table: TableName | None = None
+    excluded_columns: frozenset[ColumnName] = frozenset()
     deployed: bool = False
 
     @classmethod
     def of(cls, pipeline: Pipeline, *, deployed: bool) -> "CapturePlan":
-        properties = pipeline.capture.properties
+        options, properties = pipeline.capture.options, pipeline.capture.properties
         return cls(
             tables=pipeline.capture.tables,
             slot_name=slot_name(pipeline),
             publication_name=publication_name(pipeline),
-            publication_mode=pipeline.capture.options.publication_mode,
+            publication_mode=options.publication_mode,
             publishes_partition_root=properties.get(PARTITION_ROOT_PROPERTY, "true") == "true",
+            heartbeat_table=options.heartbeat_table,
+            excluded_columns=frozenset(options.exclude_columns),
             deployed=deployed,
         )
