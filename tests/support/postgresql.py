@@ -17,7 +17,7 @@ from chalicelib.clients.databases.postgresql.client import PostgreSQL
 from chalicelib.domain.database import DatabaseAddress, DatabaseProvider, SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import ServerFacts
-from chalicelib.domain.providers.postgresql.readiness import judge_readiness
+from chalicelib.domain.providers.postgresql.readiness.checks import judge_readiness
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.table import TableName

@@ -19,7 +19,7 @@ from chalicelib.domain.providers.postgresql.facts import (
     SlotFacts,
     TypeFacts,
 )
-from chalicelib.domain.providers.postgresql.readiness import CHECKS, judge_readiness, unreachable_readiness
+from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS, judge_readiness, unreachable_readiness
 from chalicelib.domain.providers.postgresql.replication import CapturePlan, publication_name
 from chalicelib.domain.readiness import CheckOutcome, Readiness, ReadinessStatus
 from chalicelib.domain.table import TableName

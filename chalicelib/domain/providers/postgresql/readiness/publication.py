@@ -9,7 +9,7 @@ from chalicelib.domain.names import SHOWN_NAMES, name_list
 from chalicelib.domain.pipeline import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import PublicationFacts, RawTable, RelationKind, ServerFacts
 from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
-from chalicelib.domain.providers.postgresql.readiness_tables import captured
+from chalicelib.domain.providers.postgresql.readiness.tables import captured
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
 from chalicelib.domain.readiness import Check, Finding, failed, for_plan, listed, passed, statements, warned
