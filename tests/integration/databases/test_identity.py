@@ -10,6 +10,7 @@ from chalicelib.domain.providers.postgresql.facts import ServerIdentity
 from chalicelib.kit.clock import Deadline
 from tests.integration.databases.test_connection import SIGNED_IN, listener, message, scripted
 from tests.support.postgresql import Shop, any_address, open_shop, reader_of, running_postgresql
+from tests.support.waiting import eventually
 
 
 def identity(shop: Shop) -> ServerIdentity:
@@ -34,7 +35,7 @@ def test_identity_is_that_of_the_server(shop: Shop) -> None:
 def test_connection_is_closed_afterwards(shop: Shop) -> None:
     identity(shop)
     count = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'walsender' AND usename = %s"
-    assert shop.admin.execute(count, [shop.role]).fetchone() == (0,)
+    eventually(lambda: shop.admin.execute(count, [shop.role]).fetchone() == (0,))
 
 
 def test_role_without_the_right_to_replicate_is_refused(shop: Shop) -> None:
