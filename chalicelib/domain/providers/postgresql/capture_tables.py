@@ -9,10 +9,10 @@ from chalicelib.domain.providers.postgresql.capture_types import column_issue
 from chalicelib.domain.providers.postgresql.facts import Persistence, RawColumn, RawTable
 from chalicelib.domain.providers.postgresql.replica_identity import (
     PRICE,
-    children_sentence,
     identity_sentence,
     lacks_identity,
     lost_large_values,
+    missed_children,
 )
 from chalicelib.domain.providers.postgresql.types import discovered_column
 from chalicelib.domain.table import (
@@ -82,8 +82,8 @@ def _whole_table_issues(raw: RawTable, colliding: tuple[TableName, ...]) -> Iter
         message = "Row level security applies to the role: rows and changes would be missing."
         yield _fails(IssueCode.ROW_SECURITY, message)
     yield from _identity_issues(raw)
-    if (missed := children_sentence(raw)) is not None:
-        yield _fails(IssueCode.CHILD_TABLES, missed)
+    if (missed := missed_children(raw)) is not None:
+        yield _fails(IssueCode.CHILD_TABLES, f"{missed[0].upper()}{missed[1:]}.")
     if not raw.primary_key_columns:
         message = "The table has no primary key: it can only be delivered by inserting."
         yield _warns(IssueCode.NO_PRIMARY_KEY, message)

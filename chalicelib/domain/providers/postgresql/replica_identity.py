@@ -103,13 +103,13 @@ def _statements_for_all(name: TableName) -> str:
     return f"-- Run each line that this query gives:\n{_ALL_PARTITIONS.format(literal=literal)}"
 
 
-def children_sentence(raw: RawTable) -> str | None:
+def missed_children(raw: RawTable) -> str | None:
     """What is missed of a table from which others inherit; None where none does."""
     if not raw.children.count:
         return None
-    noun = "child table is" if raw.children.count == 1 else "child tables are"
-    kind = "It is a hypertable of TimescaleDB: rows" if is_hypertable(raw) else "Rows"
-    return f"{kind} of {raw.children.count} {noun} not captured while streaming ({_names(raw.children)})."
+    noun = "child table" if raw.children.count == 1 else "child tables"
+    kind = "a hypertable of TimescaleDB: " if is_hypertable(raw) else ""
+    return f"{kind}rows of {raw.children.count} {noun} are not captured while streaming: {_names(raw.children)}"
 
 
 def is_hypertable(raw: RawTable) -> bool:

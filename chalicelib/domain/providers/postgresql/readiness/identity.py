@@ -6,12 +6,12 @@ from chalicelib.domain.providers.postgresql.readiness.tables import each_table
 from chalicelib.domain.providers.postgresql.replica_identity import (
     LATER_PARTITIONS,
     PRICE,
-    children_sentence,
     full_identity,
     is_hypertable,
     lacks_identity,
     later_partitions_need_full,
     lost_large_values,
+    missed_children,
 )
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.readiness import Check, Finding, Judge, passed
@@ -98,7 +98,7 @@ IDENTITY_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
     Check(
         key="child_tables",
         name="Child tables",
-        judge=each_table(children_sentence, _leave_out, "no table inherits from a captured one"),
+        judge=each_table(missed_children, _leave_out, "no table inherits from a captured one"),
         description="No other table inherits from a captured one. The snapshot would bring the rows of such child "
         "tables, and none of their changes would follow.",
     ),
