@@ -15,8 +15,8 @@ from chalicelib.domain.providers.postgresql.types import without_modifiers
 from chalicelib.domain.table import TableName
 
 PRICE = (
-    "FULL writes the whole old row to the log at each update and delete, and the statement waits for the transactions "
-    "on the table (ACCESS EXCLUSIVE, for a moment)."
+    "FULL writes the whole old row to the log at each update and delete, and records carry it, too (about twice the "
+    "size: see max_message_bytes). The statement locks the table for a moment (ACCESS EXCLUSIVE)."
 )
 """What a person should know before running the statement."""
 
