@@ -95,7 +95,7 @@ class FakeDatabaseClient:
         """Succeeds."""
         return succeeded("18.4", 1)
 
-    def server_facts(self, tables: Sequence[TableName], deadline: Deadline) -> ServerFacts:
+    def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> ServerFacts:
         """Ready for a capture of those of the tables that exist."""
         self.database.raise_if_unreadable()
         return ServerFacts(
@@ -104,7 +104,7 @@ class FakeDatabaseClient:
             database=self.address.database_name,
             wal_level="logical",
             role=RoleFacts(name=self.address.username),
-            tables=tuple(table for table in self.database.raw_tables() if table.name in tables),
+            tables=tuple(table for table in self.database.raw_tables() if tables is None or table.name in tables),
         )
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:

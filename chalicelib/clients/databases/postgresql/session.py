@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any, LiteralString
 
 import psycopg
-from psycopg import capabilities, errors
+from psycopg import capabilities, errors, generators
 from psycopg.abc import RV, PQGen
+from psycopg.pq import DiagnosticField, ExecStatus
+from psycopg.pq.abc import PGconn, PGresult
 
 from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode, Step
@@ -106,6 +108,37 @@ def reading(
         connection.close()
 
 
+def replication_answer(
+    endpoint: OpenedEndpoint[DatabaseAddress],
+    check_host: HostCheck,
+    trusted_ca_file: str | None,
+    deadline: Deadline,
+    command: LiteralString,
+) -> tuple[str, ...]:
+    """The first row that a replication command answers with, on a connection of its own. Raises DatabaseFailure."""
+    connection = _connected(endpoint, check_host, trusted_ca_file, deadline, replication="database")
+    try:
+        with _translated(deadline):
+            result = connection.wait(_first_result(connection.pgconn, command.encode()))
+        if result.status != ExecStatus.SINGLE_TUPLE:
+            sqlstate = result.error_field(DiagnosticField.SQLSTATE)
+            raise failure_of_sqlstate(sqlstate.decode("ascii", "replace") if sqlstate else None)
+        return tuple((result.get_value(0, at) or b"").decode("utf-8", "replace") for at in range(result.nfields))
+    finally:
+        connection.close()
+
+
+def _first_result(pgconn: PGconn, command: bytes) -> PQGen[PGresult]:
+    # psycopg's cursors stream by the extended protocol only, and replication connections take only the simple one.
+    pgconn.send_query(command)
+    pgconn.set_single_row_mode()
+    yield from generators.send(pgconn)
+    result: PGresult | None = yield from generators.fetch(pgconn)
+    if result is None:
+        raise failure(FailureCode.CONNECTION_LOST)
+    return result
+
+
 def _prepare(connection: BoundedConnection, deadline: Deadline) -> None:
     with _translated(deadline):
         connection.read_only = True
@@ -121,7 +154,12 @@ def _prepare(connection: BoundedConnection, deadline: Deadline) -> None:
 
 
 def _connected(
-    endpoint: OpenedEndpoint[DatabaseAddress], check_host: HostCheck, trusted_ca_file: str | None, deadline: Deadline
+    endpoint: OpenedEndpoint[DatabaseAddress],
+    check_host: HostCheck,
+    trusted_ca_file: str | None,
+    deadline: Deadline,
+    *,
+    replication: str | None = None,
 ) -> BoundedConnection:
     """Tries the addresses of the host, one after the other, inside the smaller of the two time limits."""
     limit = Deadline.after(deadline.remaining(endpoint.address.connection_timeout_seconds))
@@ -133,7 +171,7 @@ def _connected(
             if limit.passed:
                 break
             try:
-                connection = _connect(endpoint, ip_address, ca_file, Deadline.after(share))
+                connection = _connect(endpoint, ip_address, ca_file, Deadline.after(share), replication)
             except DatabaseFailure as refusal:
                 last = refusal
                 if refusal.failure_code not in _TRY_NEXT_ADDRESS:
@@ -155,7 +193,11 @@ def _allowed_addresses(host: str, check_host: HostCheck) -> Sequence[str]:
 
 
 def _connect(
-    endpoint: OpenedEndpoint[DatabaseAddress], ip_address: str, ca_file: str | None, deadline: Deadline
+    endpoint: OpenedEndpoint[DatabaseAddress],
+    ip_address: str,
+    ca_file: str | None,
+    deadline: Deadline,
+    replication: str | None,
 ) -> BoundedConnection:
     try:
         relay = Relay(ip_address, endpoint.address.port, deadline.remaining())
@@ -166,7 +208,7 @@ def _connect(
     except OSError:
         raise failure(FailureCode.HOST_UNREACHABLE) from None
     try:
-        connection = _sign_in(endpoint, relay, ca_file, deadline.remaining())
+        connection = _sign_in(endpoint, relay, ca_file, deadline.remaining(), replication)
     except DatabaseFailure:
         relay.close()
         raise
@@ -175,7 +217,11 @@ def _connect(
 
 
 def _sign_in(
-    endpoint: OpenedEndpoint[DatabaseAddress], relay: Relay, ca_file: str | None, seconds: float
+    endpoint: OpenedEndpoint[DatabaseAddress],
+    relay: Relay,
+    ca_file: str | None,
+    seconds: float,
+    replication: str | None,
 ) -> BoundedConnection:
     address, password = endpoint.address, endpoint.password
     local_address, local_port = relay.address
@@ -203,6 +249,7 @@ def _sign_in(
             gssencmode="disable",
             options="",
             target_session_attrs="any",
+            replication=replication,
         )
     except errors.ConnectionTimeout:
         raise failure(FailureCode.TIMEOUT) from None
