@@ -6,10 +6,10 @@ double without databases and secrets: every connection test passes, and every ta
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 from chalicelib.clients.databases.connection_test import succeeded
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND, SlotState, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.database import DatabaseAddress, TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
@@ -47,6 +47,9 @@ class FakeDatabase:
 
     tables: Sequence[str] = TABLES
     reachable: bool = True
+    slots: dict[str, bool] = field(default_factory=dict)
+    """The replication slots, and whether something reads from each."""
+
     bug: Exception | None = None
     """Raised by every read: an exception that a client should never raise."""
 
@@ -112,6 +115,14 @@ class FakeDatabaseClient:
         return TargetFacts(
             version_number=180004, role=self.address.username, schemas=tuple(SchemaFacts(name=name) for name in schemas)
         )
+
+    def drop_slot(self, name: str, deadline: Deadline) -> SlotState:
+        """Drops the slot unless something reads from it; waits for nothing."""
+        self.database.raise_if_unreadable()
+        if self.database.slots.get(name):
+            return SlotState.IN_USE
+        self.database.slots.pop(name, None)
+        return SlotState.GONE
 
 
 class FakeConnect(ConnectDouble):

@@ -374,4 +374,5 @@ def app(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> InProcessApp:
     app, empty = app_of_the_module
     app.restore(empty)
     app.database.reachable, app.database.bug = True, None
+    app.database.slots.clear()
     return app

@@ -1,7 +1,7 @@
 """An operation on a connector while a worker carries it out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Generic
 
@@ -27,7 +27,10 @@ NO_PARAMETERS: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationRun(Generic[R]):
-    """An operation that is being carried out. `first_attempt`: no worker before this one may have changed Connect."""
+    """An operation that is being carried out. `first_attempt`: no worker before this one may have changed Connect.
+
+    `cleaned_up` is what became of the things besides the connector that a deletion removes (`ConnectorOwner.clean_up`).
+    """
 
     context: RequestContext
     owner: ConnectorOwner[R]
@@ -35,6 +38,7 @@ class OperationRun(Generic[R]):
     resource: R
     deps: ConnectorDependencies
     first_attempt: bool
+    cleaned_up: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def intended(self) -> R:

@@ -7,12 +7,14 @@ from typing import Any
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.operation import Operation
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.owner import ConnectorOwner, require_found
+from chalicelib.services.connectors.slot_removal import SlotRemoval
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.registry import Links, Registry
@@ -35,6 +37,7 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     registry: Registry
     database_checks: DatabaseChecks
     validation: ConnectorValidation
+    slot_removal: SlotRemoval
 
     def load_dependencies(self, resource: Pipeline) -> PipelineDependencies:
         found = find_together(
@@ -88,8 +91,20 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             claims={key: key.partition("/")[0] for key in pipeline.claims},
         )
 
-    def deletion_details(self, resource: Pipeline) -> Mapping[str, Any]:
-        return {"kept": capture_provider(resource.provider).deletion_details(resource)}
+    def clean_up(
+        self, context: RequestContext, operation: Operation, resource: Pipeline, deps: PipelineDependencies
+    ) -> Mapping[str, Any]:
+        """Drop the pipeline's slot, if the deletion asks for it. A draft has none: its connector never ran."""
+        slot = capture_provider(resource.provider).own_slot(resource)
+        if not operation.parameters.get("drop_slot") or slot is None or resource.desired_state is DesiredState.DRAFT:
+            return {}
+        why_not = self.slot_removal.drop(context, require_found(deps.source), slot)
+        return {"slot_dropped": True} if why_not is None else {"slot_dropped": False, "slot_message": why_not}
+
+    def deletion_details(self, resource: Pipeline, cleaned_up: Mapping[str, Any]) -> Mapping[str, Any]:
+        dropped = bool(cleaned_up.get("slot_dropped"))
+        kept = capture_provider(resource.provider).deletion_details(resource, slot_dropped=dropped)
+        return {**cleaned_up, "kept": {**kept, "topics": list(resource.capture.topics)}}
 
     def _check_ready(self, context: RequestContext, source: Source, pipeline: Pipeline) -> None:
         deployed = pipeline.desired_state is not DesiredState.DRAFT

@@ -8,6 +8,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.delivery import DeliveryWarning
 from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.pages import Page
+from chalicelib.services.connectors.forget import forget_resource
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
 from chalicelib.services.connectors.operation_run import NO_PARAMETERS
@@ -57,15 +58,28 @@ class ConnectorService(Generic[R]):
         require_deployed(resource)
         return self._execute(context, resource, deps, kind, parameters) or resource
 
-    def delete(self, context: RequestContext, resource_id: str, *, of: str | None = None) -> R | None:
-        """Delete the connector, then the resource. Slot, publication and what was written are not deleted.
+    def delete(
+        self,
+        context: RequestContext,
+        resource_id: str,
+        *,
+        of: str | None = None,
+        drop_slot: bool = False,
+        forget: bool = False,
+    ) -> R | None:
+        """Delete the connector, then the resource. Publication and what was written are not deleted, the slot of a
+        pipeline only with `drop_slot`. `forget` removes our records and touches no connector: Connect is gone for good.
 
         None when it is done; the resource with its open operation when Connect did not answer. Raises Conflict
-        RESOURCE_IN_USE for a pipeline that has deliveries.
+        RESOURCE_IN_USE for a pipeline that has deliveries, and STATE_CONFLICT where nothing may be forgotten.
         """
         resource, deps = self._read(resource_id, of)
         expect_version(context, resource.version)
-        return self._execute(context, resource, deps, OperationKind.DELETE)
+        if forget:
+            forget_resource(self.lifecycle, context, self.connector, resource, deps)
+            return None
+        parameters = {"drop_slot": True} if drop_slot else NO_PARAMETERS
+        return self._execute(context, resource, deps, OperationKind.DELETE, parameters)
 
     def _read(self, resource_id: str, of: str | None = None) -> tuple[R, Any]:
         """The resource and its dependencies; raises NotFound."""
