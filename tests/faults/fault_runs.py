@@ -89,7 +89,7 @@ class PreparedCase:
         except HeadgateError as error:
             return [f"a second attempt fails: {error.code} {error.message}"]
         app.connect.settle()
-        wrong = violations(app)
+        wrong = recover(app) if self.operation.leaves_connector else violations(app)
         if not self.operation.is_done():
             wrong.append("a second attempt had no effect")
         return wrong
