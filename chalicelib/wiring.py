@@ -152,6 +152,7 @@ class Services:
         self.sources = SourceService(
             store=stores.sources,
             tables=stores.tables,
+            pipelines=stores.pipelines,
             registry=self.registry,
             database_checks=self.database_checks,
             clock=clock,

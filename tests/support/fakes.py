@@ -133,7 +133,9 @@ class FakeConnect(ConnectDouble):
         secrets = _NoSecrets(url="", credential="")
         self._tasks = _FakeTasks(**{**_field_values(self._tasks), "secrets": secrets})
         self._worker = _FakeWorker(**{**_field_values(self._worker), "secrets": secrets, "tasks": self._tasks})
-        self._routes = Routes(self._worker, self._routes._identity)
+        # What `GET /` answers; tests may change it.
+        self.identity: dict[str, str | None] = dict(self._routes._identity)
+        self._routes = Routes(self._worker, self.identity)
 
     def restore(self, connector: Connector) -> None:
         """Put a connector back as it was. It has no state until it has started: `settle` waits for that."""

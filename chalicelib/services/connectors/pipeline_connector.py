@@ -8,7 +8,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import Operation
-from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.pipeline import Pipeline, claimed_thing, prefix_claim
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid
@@ -80,6 +80,18 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         self.registry.release_name(transaction, self.store, resource)
         self.registry.unlink(transaction, resource.id, self.links(resource))
 
+    def claims(self, context: RequestContext, pipeline: Pipeline, deps: PipelineDependencies) -> tuple[str, ...]:
+        """The keys of what no other pipeline may use: its topic prefix in Kafka, slot and publication in the source.
+
+        The prefix is claimed for the registered stream cluster, too: where Kafka's own id is not known yet, it may be
+        when the next pipeline is created.
+        """
+        stream, cluster = require_found(deps.stream_cluster), require_found(deps.connect_cluster)
+        places = (stream.id, self.validation.kafka_cluster_id(context, stream, cluster))
+        prefixes = [prefix_claim(place, pipeline.capture.topic_prefix) for place in places if place]
+        provider = capture_provider(pipeline.provider)
+        return (*prefixes, *provider.unique_claims(pipeline, require_found(deps.source)))
+
     def links(self, pipeline: Pipeline) -> Links:
         """What a pipeline refers to, and its claims."""
         return Links(
@@ -88,7 +100,7 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
                 (self.streams, pipeline.stream_cluster_id),
                 (self.connects, pipeline.connect_cluster_id),
             ],
-            claims={key: key.partition("/")[0] for key in pipeline.claims},
+            claims={key: claimed_thing(key) for key in pipeline.claims},
         )
 
     def clean_up(
