@@ -6,8 +6,10 @@ from datetime import datetime, timedelta
 from typing import Any, Generic
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import Operation, OperationKind, OperationStep
+from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.ids import new_id
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
 from chalicelib.services.connectors.owner import ConnectorOwner, R
@@ -21,6 +23,19 @@ DESIRED_AFTER: Mapping[OperationKind, DesiredState] = {
     OperationKind.RESUME: DesiredState.RUNNING,
 }
 """The desired state that an operation sets; the others leave it as it is."""
+
+_AS_DESIRED: Mapping[OperationKind, tuple[DesiredState, ObservedState]] = {
+    OperationKind.PAUSE: (DesiredState.PAUSED, ObservedState.PAUSED),
+    OperationKind.RESUME: (DesiredState.RUNNING, ObservedState.RUNNING),
+}
+
+
+def changes_nothing(kind: OperationKind, resource: Pipeline | Delivery) -> bool:
+    """Whether the operation would change nothing: the resource is desired and observed as it would be afterwards."""
+    if resource.open_operation or resource.observation is None:
+        return False
+    return _AS_DESIRED.get(kind) == (resource.desired_state, resource.observation.state)
+
 
 NO_PARAMETERS: Mapping[str, Any] = {}
 

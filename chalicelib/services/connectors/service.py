@@ -11,7 +11,7 @@ from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.forget import forget_resource
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
-from chalicelib.services.connectors.operation_run import NO_PARAMETERS
+from chalicelib.services.connectors.operation_run import NO_PARAMETERS, changes_nothing
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_deployed, require_found, with_notice
 from chalicelib.services.connectors.validation import Validation
 from chalicelib.services.registry import expect_version
@@ -53,9 +53,16 @@ class ConnectorService(Generic[R]):
     def control(
         self, context: RequestContext, resource_id: str, kind: OperationKind, of: str | None = None, **parameters: Any
     ) -> R:
-        """Pause, resume, restart, or restart one task (`task`). `of` is the id of the destination of a delivery."""
+        """Pause, resume, restart, or restart one task (`task`). `of` is the id of the destination of a delivery.
+
+        To pause what is paused already, as stored and as Connect says now, or to resume what runs, writes nothing.
+        """
         resource, deps = self._read(resource_id, of)
         require_deployed(resource)
+        if changes_nothing(kind, self._latest(resource, deps)):
+            seen = self.observation_reader.now(context, resource, require_found(deps.connect_cluster))
+            if changes_nothing(kind, seen):
+                return with_notice(self.connector, seen, deps, self.OUTDATED)
         return self._execute(context, resource, deps, kind, parameters) or resource
 
     def delete(
