@@ -9,7 +9,7 @@ from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.connector_config import config_hash, public_config
 from chalicelib.domain.debezium import check_properties
 from chalicelib.domain.delivery import Delivery
-from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.providers.registry import capture_provider
@@ -147,12 +147,15 @@ class PipelineService(ConnectorService[Pipeline]):
 
         A pipeline that is deployed already does not change, unless its source was changed since, or somebody has
         changed the connector's config in Connect: then the connector gets its config again, running or paused as it is.
+        A connector that should run and is missing is made at once.
         """
         pipeline, deps = self._read(pipeline_id)
         if needs_config(self.connector, pipeline, deps):
             return self._execute(context, pipeline, deps, OperationKind.UPDATE_CONFIG) or pipeline
         if pipeline.desired_state is not DesiredState.DRAFT and not pipeline.open_operation:
-            return self._latest(pipeline, deps)
+            seen = self.observation_reader.now(context, pipeline, require_found(deps.connect_cluster))
+            if not _missing(seen):
+                return seen
         return self._execute(context, pipeline, deps, OperationKind.DEPLOY) or pipeline
 
     def pause(self, context: RequestContext, pipeline_id: str) -> Pipeline:
@@ -199,6 +202,13 @@ class PipelineService(ConnectorService[Pipeline]):
                 details=[{"location": ["body", "properties"], "type": "property_not_allowed"} for _ in bad],
             )
         return pipeline, deps
+
+
+def _missing(pipeline: Pipeline) -> bool:
+    """Whether the pipeline should run and has no connector. A paused one is made again by a tick, and stays paused."""
+    seen = pipeline.observation
+    running = pipeline.desired_state is DesiredState.RUNNING
+    return running and seen is not None and seen.state is ObservedState.NOT_DEPLOYED
 
 
 def _require_references(deps: PipelineDependencies) -> None:

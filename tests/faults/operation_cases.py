@@ -20,12 +20,14 @@ class PreparedOperation:
     """A prepared operation: `request` sends it as a client would, `is_done` says whether it was carried out.
 
     `warm_up` is a request that the process serves before it. `leaves_connector`: ticks have to remove its connector.
+    `ticks_do_it_too`: whatever the answer was, ticks carry it out.
     """
 
     warm_up: Callable[[], object]
     request: Request
     is_done: Callable[[], bool]
     leaves_connector: bool = False
+    ticks_do_it_too: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +133,22 @@ def redeploy_pipeline(app: InProcessApp) -> PreparedOperation:
     )
 
 
+def deploy_missing_connector(app: InProcessApp) -> PreparedOperation:
+    """Somebody has deleted the connector in Kafka Connect."""
+    pipeline = app.deployed_pipeline()
+
+    def read_without_connector() -> None:
+        app.connect.drop(pipeline.connector_name)
+        app.services.pipelines.detail(pipeline.id)
+
+    return PreparedOperation(
+        warm_up=read_without_connector,
+        request=lambda: app.services.pipelines.deploy(app.context(), pipeline.id),
+        is_done=lambda: pipeline.connector_name in app.connect.names(),
+        ticks_do_it_too=True,
+    )
+
+
 def delete_pipeline(app: InProcessApp) -> PreparedOperation:
     pipeline_id = app.deployed_pipeline().id
     return with_pipeline(
@@ -233,6 +251,7 @@ OPERATION_CASES = (
     OperationCase(name="pipeline resume", prepare=resume_pipeline),
     OperationCase(name="pipeline restart", prepare=restart_pipeline),
     OperationCase(name="pipeline config", prepare=redeploy_pipeline),
+    OperationCase(name="pipeline deploy again", prepare=deploy_missing_connector),
     OperationCase(name="pipeline delete", prepare=delete_pipeline),
     OperationCase(name="pipeline delete with slot", prepare=delete_pipeline_with_slot),
     REMAP_DELIVERY,

@@ -8,12 +8,15 @@ import pytest
 
 from chalicelib.domain.audit import Outcome
 from chalicelib.domain.database import SslMode
+from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import Conflict, Invalid, NotFound, VersionMismatch
 from chalicelib.kit.ids import new_id
 from chalicelib.services.pipelines import PipelineInput, PipelineService
+from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.kafka import KafkaDouble
 from tests.faults.inspection import connector_writes
+from tests.faults.invariants import violations
 from tests.support.call_interceptor import InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp, changed_input
 
@@ -77,7 +80,40 @@ def test_deploying_a_running_pipeline_writes_nothing(app: InProcessApp) -> None:
     app.interceptor.watch()
     assert app.services.pipelines.deploy(app.context(), pipeline.id).version == pipeline.version
     assert not [point for point in app.interceptor.unwatch() if point.writes]
-    assert app.connect.calls.count() == 0
+    assert app.connect.calls.count() == app.connect.calls.count("GET", "/status$") == 1
+
+
+def test_deploying_a_pipeline_whose_connector_is_missing_makes_it_at_once(app: InProcessApp) -> None:
+    pipeline = app.deployed_pipeline()
+    app.connect.drop(pipeline.connector_name)
+    deployed = app.services.pipelines.deploy(app.context(), pipeline.id)
+    app.connect.settle()
+    assert app.connect.names() == [pipeline.connector_name]
+    assert (deployed.open_operation, deployed.desired_state) == (None, DesiredState.RUNNING)
+    assert deployed.observation
+    assert deployed.observation.state is ObservedState.RUNNING
+    assert violations(app) == []
+
+
+def test_a_missing_connector_that_cannot_be_made_again_leaves_the_pipeline_with_the_reason(app: InProcessApp) -> None:
+    pipeline = app.deployed_pipeline()
+    app.connect.drop(pipeline.connector_name)
+    app.database.reachable = False
+    with pytest.raises(Invalid) as refused:
+        app.services.pipelines.deploy(app.context(), pipeline.id)
+    stored = app.services.stores.pipelines.get(pipeline.id)
+    assert stored.last_error
+    assert stored.last_error.code == refused.value.code == "SOURCE_NOT_READY"
+    assert (stored.desired_state, stored.open_operation) == (DesiredState.RUNNING, None)
+
+
+def test_deploying_while_connect_cannot_be_read_changes_nothing(app: InProcessApp) -> None:
+    pipeline = app.deployed_pipeline()
+    app.connect.plant(FaultEffect.NOT_READY, times=99)
+    seen = app.services.pipelines.deploy(app.context(), pipeline.id).observation
+    assert seen
+    assert seen.state is ObservedState.UNKNOWN
+    assert connector_writes(app) == [("POST", "/connectors"), ("PUT", f"/connectors/{pipeline.connector_name}/resume")]
 
 
 def test_deploying_a_paused_pipeline_gives_it_a_changed_config_and_leaves_it_paused(app: InProcessApp) -> None:
