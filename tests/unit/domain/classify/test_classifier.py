@@ -361,3 +361,13 @@ def test_phrases_are_written_as_they_are_searched() -> None:
 
 def test_every_sentence_is_complete() -> None:
     assert all(sentence.endswith(".") and "{" not in sentence for sentence in sentences())
+
+
+def test_whoever_needs_a_new_snapshot_reads_the_calls_that_make_one() -> None:
+    calls = (
+        "DELETE /deliveries/ID", "DELETE /pipelines/ID?drop_slot=true", "POST /pipelines", "POST /pipelines/ID/deploy",
+        "POST /destinations/ID/deploy", "truncate", "deleted in the source",
+    )  # fmt: skip
+    needed = [sentence for sentence in sentences() if "new snapshot" in sentence.lower()]
+    assert len(needed) >= 4
+    assert all(call in sentence for sentence in needed for call in calls)
