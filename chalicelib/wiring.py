@@ -47,6 +47,7 @@ from chalicelib.services.discovery import Discovery
 from chalicelib.services.jobs import JobHandler, JobService
 from chalicelib.services.pipelines import PipelineService
 from chalicelib.services.registry import Registry
+from chalicelib.services.secret_provider import SecretProvider
 from chalicelib.services.sessions import SessionService
 from chalicelib.services.signing_key import signing_key
 from chalicelib.services.sources import SourceService
@@ -143,7 +144,15 @@ class Services:
         stores, clock = self.stores, self.clock
         self.audit = AuditTrail(store=stores.audit, clock=clock)
         self.sessions = SessionService(users=stores.users, sessions=stores.sessions, audit=self.audit, clock=clock)
-        self.credentials = CredentialVault(store=stores.secrets, envelope=self.envelope, audit=self.audit, clock=clock)
+        self.credentials = CredentialVault(store=stores.secrets, envelope=self.envelope, clock=clock)
+        self.secret_provider = SecretProvider(
+            vault=self.credentials,
+            sources=stores.sources,
+            destinations=stores.destinations,
+            pipelines=stores.pipelines,
+            audit=self.audit,
+            clock=clock,
+        )
         self.registry = Registry(claims=stores.claims, vault=self.credentials, audit=self.audit)
         self.clients = ClientFactory(
             vault=self.credentials, databases=make.databases, make_connect=make.connect, make_kafka=make.kafka

@@ -159,6 +159,7 @@ class Pipeline:
     desired_state: DesiredState = DesiredState.DRAFT
     observation: Observation | None = None
     config_hash: str | None = None
+    secrets_digest: str | None = None
     claims: tuple[str, ...] = ()
     open_operation: OpenOperation | None = None
     last_error: Failure | None = None

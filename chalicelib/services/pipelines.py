@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
-from chalicelib.domain.connector_config import config_hash, public_config
+from chalicelib.domain.connector_config import public_config
 from chalicelib.domain.debezium import check_properties, properties_error
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState, ObservedState
@@ -19,7 +19,7 @@ from chalicelib.errors import Conflict, Invalid, WriteConflict
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.observations import NO_VIEWS, Views
-from chalicelib.services.connectors.owner import needs_config, require_found, with_notice
+from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
 from chalicelib.services.registry import Registry, reference_not_found
@@ -57,8 +57,15 @@ class PipelineDetail:
 class PipelineService(ConnectorService[Pipeline]):
     """Everything that a client can do with pipelines. Slot and publication are never deleted in the source."""
 
-    OUTDATED: ClassVar[str] = (
-        "Its source was changed after its connector got its config. Deploy it again to give the connector the new one."
+    OUTDATED: ClassVar[Notices] = Notices(
+        config=(
+            "Its source was changed after its connector got its config. Deploy it again to give the connector the new "
+            "one."
+        ),
+        secrets=(
+            "The stored credentials of its source are newer than those that its connector has. Deploy it again to give "
+            "the connector the new ones."
+        ),
     )
     connector: PipelineConnector
     deliveries: Deliveries
@@ -73,6 +80,7 @@ class PipelineService(ConnectorService[Pipeline]):
         validation = self.connector.validation
         validation.require(context, cluster, built.connector_class)
         validation.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
+        validation.grant(cluster, built)
         return ConnectorPreview(
             connector_name=pipeline.connector_name,
             config=public_config(built.config),
@@ -89,9 +97,10 @@ class PipelineService(ConnectorService[Pipeline]):
         if context.request_key and (stored := self.connector.store.find(pipeline.id)):
             return self._observed(stored)
         self.connector.discovered_tables(pipeline, require_found(deps.source))
+        self.connector.validation.grant(require_found(deps.connect_cluster), built)
         self.connector.check(context, pipeline, deps)
         claims = self.connector.claims(context, pipeline, deps)
-        pipeline = replace(pipeline, config_hash=config_hash(built.config), claims=claims)
+        pipeline = replace(pipeline, claims=claims, **built.fingerprint)
         return self._observed(self._store(context, pipeline, require_found(deps.source)))
 
     def _store(self, context: RequestContext, pipeline: Pipeline, source: Source) -> Pipeline:

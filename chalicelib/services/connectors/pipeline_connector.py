@@ -7,7 +7,7 @@ from typing import Any
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.observation import DesiredState
-from chalicelib.domain.operation import Operation
+from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.pipeline import Pipeline, SnapshotMode, claimed_thing, prefix_claim
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
@@ -80,6 +80,13 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     def config(self, resource: Pipeline, deps: PipelineDependencies) -> BuiltConfig:
         provider = capture_provider(resource.provider)
         return provider.build_config(resource, require_found(deps.source), require_found(deps.stream_cluster))
+
+    def on_requested(
+        self, transaction: Transaction, operation: Operation, resource: Pipeline, deps: PipelineDependencies
+    ) -> None:
+        """A deploy lets Connect read the source's secrets until the index of pipelines shows it."""
+        if operation.kind is OperationKind.DEPLOY:
+            self.registry.vault.grant(transaction, require_found(deps.source).credentials)
 
     def on_deleted(self, transaction: Transaction, resource: Pipeline, deps: PipelineDependencies) -> None:
         self.store.remove(transaction, resource)

@@ -13,7 +13,14 @@ from chalicelib.services.connectors.forget import forget_resource
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
 from chalicelib.services.connectors.operation_run import NO_PARAMETERS, changes_nothing
-from chalicelib.services.connectors.owner import ConnectorOwner, R, require_deployed, require_found, with_notice
+from chalicelib.services.connectors.owner import (
+    ConnectorOwner,
+    Notices,
+    R,
+    require_deployed,
+    require_found,
+    with_notice,
+)
 from chalicelib.services.connectors.validation import Validation
 from chalicelib.services.registry import expect_version
 
@@ -34,8 +41,8 @@ class ConnectorPreview:
 class ConnectorService(Generic[R]):
     """The operations that do not depend on the kind of resource."""
 
-    OUTDATED: ClassVar[str]
-    """The notice for a resource whose connector has an outdated config."""
+    OUTDATED: ClassVar[Notices]
+    """The notices for a resource whose connector has an outdated config, or outdated secrets."""
 
     connector: ConnectorOwner[R]
     lifecycle: Lifecycle

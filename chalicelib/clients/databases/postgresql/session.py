@@ -17,7 +17,7 @@ from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode, Step
 from chalicelib.clients.databases.postgresql.errors import failure, failure_of_connecting, failure_of_sqlstate
 from chalicelib.clients.databases.postgresql.relay import MOST_BYTES, Relay
-from chalicelib.domain.database import DatabaseAddress, SslMode
+from chalicelib.domain.database import DatabaseAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
@@ -28,7 +28,10 @@ LOCK_SECONDS = 1.0
 MOST_ADDRESSES = 4
 _CHUNK = 500
 _TRY_NEXT_ADDRESS = frozenset({FailureCode.CONNECTION_REFUSED, FailureCode.HOST_UNREACHABLE, FailureCode.TIMEOUT})
-_VERIFYING = frozenset({SslMode.VERIFY_CA, SslMode.VERIFY_FULL})
+_SAFE_WITHOUT_TLS = "scram-sha-256"
+"""The authentication that neither shows the password to a server nobody has verified nor believes one that does not
+know it. libpq refuses clear text, MD5 and none (its manual, `require_auth`).
+"""
 
 Row = tuple[Any, ...]
 Parameters = Sequence[object] | Mapping[str, object]
@@ -234,6 +237,7 @@ def _sign_in(
             user=address.username,
             password=password.reveal() if password else "",
             sslmode=address.ssl_mode.value,
+            require_auth=None if address.ssl_mode.verifies else _SAFE_WITHOUT_TLS,
             sslrootcert=ca_file,
             application_name=APPLICATION_NAME,
             client_encoding="UTF8",
@@ -266,7 +270,7 @@ def _sign_in(
 def _trust(endpoint: OpenedEndpoint[DatabaseAddress], trusted_ca_file: str | None) -> Iterator[str | None]:
     """The file of certificates to verify the server with; libpq takes no text. It is deleted once connected."""
     certificate = endpoint.secrets.get("ca_certificate")
-    if endpoint.address.ssl_mode not in _VERIFYING:
+    if not endpoint.address.ssl_mode.verifies:
         # libpq would verify against a certificate that it happens to find in the home directory.
         yield ""
     elif certificate:

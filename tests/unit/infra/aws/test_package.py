@@ -103,7 +103,7 @@ def test_the_template_is_one_that_cloudformation_reads(built: tuple[Path, str]) 
     assert template["Transform"] == "AWS::Serverless-2016-10-31"
     assert set(template["Parameters"]) == {
         "Prefix",
-        "ServiceCredential",
+        "ServiceCredentialHash",
         "AdminEmail",
         "AdminPassword",
         "AlarmTopicArn",
