@@ -2,7 +2,10 @@
 
 from chalice.app import Blueprint, CloudWatchEvent, Rate
 
+from chalicelib.kit.clock import Deadline
+
 monitors = Blueprint(__name__)
+_DISPATCH_SECONDS = 40.0
 
 
 @monitors.schedule(Rate(1, unit=Rate.MINUTES), name="dispatch")
@@ -11,4 +14,8 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
     from chalicelib.wiring import services
 
     wired = services()
-    return {"ticks": wired.tick.dispatch(), "jobs": wired.jobs.sweep()}
+    try:
+        ticks = wired.tick.dispatch(Deadline.after(_DISPATCH_SECONDS))
+    finally:
+        jobs = wired.jobs.sweep()
+    return {"ticks": ticks, "jobs": jobs}

@@ -93,7 +93,7 @@ def view(entity: Any) -> View:
     return {name: _plain(value) for name, value in shown.items()}
 
 
-_INTERNAL = {"revision", "claims", "config_hash", "provider"}
+_INTERNAL = {"revision", "claims", "config_hash", "provider", "pending_deletions"}
 
 
 def _plain(value: Any) -> Any:

@@ -9,7 +9,7 @@ from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.connector_config import config_hash, public_config
 from chalicelib.domain.debezium import check_properties
 from chalicelib.domain.delivery import Delivery
-from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.providers.registry import capture_provider
@@ -107,7 +107,7 @@ class PipelineService(ConnectorService[Pipeline]):
             pipeline=pipeline,
             source=require_found(deps.source),
             stream_cluster=require_found(deps.stream_cluster),
-            connect_cluster=replace(workers, health=deps.view.health(workers.health)),
+            connect_cluster=deps.view.on(workers),
             config=public_config(self.connector.config(pipeline, deps).config),
             deliveries=self._deliveries(pipeline_id, limit=BOUND, after=None, views=views).items,
         )
@@ -133,13 +133,18 @@ class PipelineService(ConnectorService[Pipeline]):
 
         A pipeline that is deployed already does not change, unless its source was changed since, or somebody has
         changed the connector's config in Connect: then the connector gets its config again, running or paused as it is.
+        A connector that is missing is created at once.
         """
         pipeline, deps = self._read(pipeline_id)
         if needs_config(self.connector, pipeline, deps):
             return self._execute(context, pipeline, deps, OperationKind.UPDATE_CONFIG) or pipeline
+        kind = OperationKind.DEPLOY
         if pipeline.desired_state is not DesiredState.DRAFT and not pipeline.open_operation:
-            return self._latest(pipeline, deps)
-        return self._execute(context, pipeline, deps, OperationKind.DEPLOY) or pipeline
+            seen = self.observation_reader.now(context, pipeline, require_found(deps.connect_cluster)).observation
+            if seen is None or seen.state is not ObservedState.NOT_DEPLOYED:
+                return self._latest(pipeline, deps)
+            kind = kind if pipeline.desired_state is DesiredState.RUNNING else OperationKind.RECREATE
+        return self._execute(context, pipeline, deps, kind) or pipeline
 
     def pause(self, context: RequestContext, pipeline_id: str) -> Pipeline:
         """Stop reading from the source; the slot keeps its position."""

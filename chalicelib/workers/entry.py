@@ -5,18 +5,20 @@
 
 import json
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 from chalice.app import Blueprint, SQSEvent
 
 from chalicelib.clients.queue import JOBS, TICKS
-from chalicelib.kit.clock import Deadline
+from chalicelib.kit.clock import Deadline, utc_now
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.settings import settings
 
 workers = Blueprint(__name__)
 _JOB_SECONDS = 50.0
 _TICK_SECONDS = 25.0
+_LATE_AFTER = timedelta(seconds=30)
 
 
 @workers.on_sqs_message(queue=settings().queue_prefix + JOBS, batch_size=1, name="run_job")
@@ -29,10 +31,22 @@ def run_job(event: SQSEvent) -> dict[str, Any]:
 
 @workers.on_sqs_message(queue=settings().queue_prefix + TICKS, batch_size=1, name="run_tick")
 def run_tick(event: SQSEvent) -> dict[str, Any]:
-    """Run one tick of the Connect cluster that the message names."""
+    """Run one tick of the Connect cluster that the message names, unless it comes so late that newer ones are due."""
     from chalicelib.wiring import services
 
-    return each(event, lambda body: services().tick.run(body["cluster_id"], Deadline.after(_TICK_SECONDS)))
+    def tick(body: dict[str, str]) -> None:
+        # Messages of an older release do not say when they were due.
+        if is_late(body.get("due_at"), utc_now()):
+            get_logger().info("a tick was dropped because it came late", extra={"cluster_id": body["cluster_id"]})
+        else:
+            services().tick.run(body["cluster_id"], Deadline.after(_TICK_SECONDS))
+
+    return each(event, tick)
+
+
+def is_late(due_at: str | None, now: datetime) -> bool:
+    """Whether a tick was due too long ago: after an outage, all ticks that were missed would be received at once."""
+    return due_at is not None and now - datetime.fromisoformat(due_at) > _LATE_AFTER
 
 
 def each(event: SQSEvent, act: Callable[[dict[str, str]], None]) -> dict[str, Any]:
