@@ -123,9 +123,7 @@ def unless_old(seen: Observation | None, now: datetime) -> Observation | None:
     if seen is None or now - seen.observed_at < OLD_AFTER:
         return seen
     minutes = (now - seen.observed_at) // timedelta(minutes=1)
-    age = (
-        f"Headgate last looked at {rfc3339(seen.observed_at)}, {minutes} minutes ago, and does not know the state now."
-    )
+    age = f"Headgate last looked at {rfc3339(seen.observed_at)}, {minutes} minutes ago. The state now is not known."
     before = seen.reasons if seen.state is ObservedState.UNKNOWN else (f"It was {seen.state} then.",)
     return Observation(state=ObservedState.UNKNOWN, observed_at=seen.observed_at, reasons=(age, *before))
 

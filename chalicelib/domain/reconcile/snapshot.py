@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from chalicelib.domain.cluster import ConnectCluster
+from chalicelib.domain.cluster import ConnectCluster, PendingDeletions
 from chalicelib.domain.health import Health
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, Observation
 from chalicelib.domain.operation import Operation
 from chalicelib.domain.reconcile.drift import Drift
-from chalicelib.domain.reconcile.orphans import Confirmation, Orphan, PendingDeletions
+from chalicelib.domain.reconcile.orphans import Confirmation, Orphan
 from chalicelib.domain.reconcile.recreations import Recreations
 from chalicelib.domain.reconcile.restarts import Restarts
 from chalicelib.domain.reconcile.transitions import Transition
