@@ -2,10 +2,7 @@
 
 from chalice.app import Blueprint, CloudWatchEvent, Rate
 
-from chalicelib.kit.clock import Deadline
-
 monitors = Blueprint(__name__)
-_DISPATCH_SECONDS = 40.0
 
 
 @monitors.schedule(Rate(1, unit=Rate.MINUTES), name="dispatch")
@@ -15,7 +12,7 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
 
     wired = services()
     try:
-        ticks = wired.tick.dispatch(Deadline.after(_DISPATCH_SECONDS))
+        ticks = wired.tick.dispatch()
     finally:
         jobs = wired.jobs.sweep()
     return {"ticks": ticks, "jobs": jobs}

@@ -80,7 +80,7 @@ def decide(
     create = recreations.choose({name: recreated[name] for name in missing if name in recreated}, now)
     restarts = _restarts(idle, seen, before.restarts, now)
     restart = choose(before.restarts, restarts, now)
-    orphans = _orphans(before, desired.keys() | busy, seen, now)
+    orphans = _orphans(before, desired, busy, seen, now)
     removal = plan_orphans(
         orphans, expired, connectors=len(seen), pending=view.pending, confirmation=view.confirmation, now=now
     )
@@ -150,12 +150,16 @@ def _wrong_states(idle: Mapping[str, DesiredConnector], seen: Mapping[str, Obser
 
 
 def _orphans(
-    before: ClusterSnapshot, needed: Set[str], seen: Mapping[str, Observation], now: datetime
+    before: ClusterSnapshot,
+    desired: Mapping[str, DesiredConnector],
+    busy: Set[str],
+    seen: Mapping[str, Observation],
+    now: datetime,
 ) -> dict[str, Orphan]:
     return {
         name: before.orphans.get(name) or Orphan(since=now)
         for name in seen
-        if name not in needed and parse_connector_name(name)
+        if name not in desired and name not in busy and parse_connector_name(name)
     }
 
 

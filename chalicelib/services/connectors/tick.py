@@ -31,6 +31,7 @@ from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
 
 _PAGE = 500
+_DISPATCH_SECONDS = 40.0
 
 Consumer = Callable[[str, Sequence[Transition]], None]
 """Receives the transitions of a Connect cluster (its id), the oldest first. It may receive the same ones again."""
@@ -60,11 +61,14 @@ class Tick:
     send: Callable[[str, int], None]
     consumers: Sequence[Consumer] = (log_transitions,)
 
-    def dispatch(self, deadline: Deadline, spacing_seconds: int = 10, per_minute: int = 6) -> int:
+    def dispatch(
+        self, spacing_seconds: int = 10, per_minute: int = 6, *, within_seconds: float = _DISPATCH_SECONDS
+    ) -> int:
         """Send each cluster its ticks for the coming minute; returns how many messages were sent.
 
         A message that is refused does not stop the others. Raises StoreUnavailable at the end when some were not sent.
         """
+        deadline = Deadline.after(within_seconds)
         clusters = [cluster.id for cluster in self._all_clusters()]
         sent = 0
         for cluster_id in shuffled(clusters):
@@ -144,9 +148,9 @@ class Tick:
             connects=self.connects, owners=self.owners, lifecycle=self.lifecycle, clients=self.clients
         )
         verdicts = executor.carry_out(cluster, result.plan, stored.snapshot.desired, deadline)
-        judged = with_verdicts(stored.snapshot, verdicts, self.clock())
-        if judged != stored.snapshot:
-            self.observations.write(cluster.id, replace(stored, snapshot=judged), changed=True)
+        if verdicts:
+            judged = with_verdicts(stored.snapshot, verdicts, self.clock())
+            self.observations.write(cluster.id, replace(stored, snapshot=judged), changed=judged != stored.snapshot)
 
     def _ask(
         self, cluster: ConnectCluster, connect: Connect, view: ClusterView, deadline: Deadline, now: datetime
