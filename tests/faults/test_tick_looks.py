@@ -1,5 +1,7 @@
 """How often a tick asks Connect, most of all workers that hang."""
 
+import time
+
 import pytest
 
 from chalicelib.clients.connect import client
@@ -72,3 +74,13 @@ def test_a_tick_in_such_a_pause_only_reads(hanging: InProcessApp) -> None:
     operations = [point.operation for point in hanging.interceptor.unwatch()]
     assert operations[-1] == "BatchGetItem"
     assert set(operations[:-1]) <= {"Query", "BatchGetItem"}  # `app.cluster` lists the clusters
+
+
+def test_the_status_says_unknown_within_the_time_of_the_request_when_workers_hang(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
+    hang(app)
+    began = time.monotonic()
+    seen = app.services.pipelines.status(app.context(seconds=1), pipeline.id).observation
+    assert time.monotonic() - began < 2
+    assert seen
+    assert (seen.state, len(seen.reasons)) == (ObservedState.UNKNOWN, 1)
