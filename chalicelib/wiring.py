@@ -7,6 +7,7 @@ Building opens no connection: clients connect when they are first used. Importin
 import ssl
 import time
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from functools import cache, cached_property
 from typing import Any
 
@@ -21,7 +22,7 @@ from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.domain.job import JobKind
-from chalicelib.kit.clock import Clock, utc_now
+from chalicelib.kit.clock import Clock, rfc3339, utc_now
 from chalicelib.kit.log import get_logger
 from chalicelib.kit.pages import Signer
 from chalicelib.secrets.envelope import Envelope
@@ -262,8 +263,12 @@ class Services:
             lifecycle=self.lifecycle,
             clients=self.clients,
             clock=clock,
-            send=lambda cluster_id, delay: self.queues.send(TICKS, {"cluster_id": cluster_id}, delay_seconds=delay),
+            send=self._send_tick,
         )
+
+    def _send_tick(self, cluster_id: str, delay_seconds: int) -> None:
+        due_at = rfc3339(utc_now() + timedelta(seconds=delay_seconds))
+        self.queues.send(TICKS, {"cluster_id": cluster_id, "due_at": due_at}, delay_seconds=delay_seconds)
 
     @cached_property
     def signer(self) -> Signer:

@@ -9,7 +9,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import public_config
 from chalicelib.domain.delivery import Delivery, DeliveryOptions
 from chalicelib.domain.delivery import Mapping as TopicMapping
-from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, TimedOut, WriteConflict
 from chalicelib.kit.jitter import jitter
@@ -147,14 +147,16 @@ class DeliveryService(ConnectorService[Delivery]):
         """Write other tables from now on. Offsets are kept and nothing is backfilled.
 
         The same mappings again change nothing, unless the destination was changed since, or somebody has changed the
-        connector's config in Connect: then the connector gets its config again.
+        connector's config in Connect: then the connector gets its config again. One that is missing is created at once.
         """
         delivery, deps = self._read(delivery_id, of)
         expect_version(context, delivery.version)
         same = mappings == delivery.mappings and not delivery.open_operation
         if same and not needs_config(self.connector, delivery, deps):
-            self.connector.check(context, delivery, deps)
-            return self._latest(delivery, deps)
+            seen = self.observation_reader.now(context, delivery, require_found(deps.connect_cluster)).observation
+            if seen is None or seen.state is not ObservedState.NOT_DEPLOYED:
+                self.connector.check(context, delivery, deps)
+                return self._latest(delivery, deps)
         parameters = mappings_parameters(mappings)
         return self._execute(context, delivery, deps, OperationKind.UPDATE_MAPPINGS, parameters) or delivery
 

@@ -132,7 +132,7 @@ class PipelineService(ConnectorService[Pipeline]):
             pipeline=pipeline,
             source=require_found(deps.source),
             stream_cluster=require_found(deps.stream_cluster),
-            connect_cluster=replace(workers, health=deps.view.health(workers.health)),
+            connect_cluster=deps.view.on(workers),
             config=public_config(self.connector.config(pipeline, deps).config),
             deliveries=self._deliveries(pipeline_id, limit=BOUND, after=None, views=views).items,
         )
@@ -158,16 +158,18 @@ class PipelineService(ConnectorService[Pipeline]):
 
         A pipeline that is deployed already does not change, unless its source was changed since, or somebody has
         changed the connector's config in Connect: then the connector gets its config again, running or paused as it is.
-        A connector that should run and is missing is made at once.
+        A connector that is missing is created at once.
         """
         pipeline, deps = self._read(pipeline_id)
         if needs_config(self.connector, pipeline, deps):
             return self._execute(context, pipeline, deps, OperationKind.UPDATE_CONFIG) or pipeline
+        kind = OperationKind.DEPLOY
         if pipeline.desired_state is not DesiredState.DRAFT and not pipeline.open_operation:
-            seen = self.observation_reader.now(context, pipeline, require_found(deps.connect_cluster))
-            if not _missing(seen):
+            seen = self.observation_reader.now(context, pipeline, require_found(deps.connect_cluster), deps.view)
+            if seen.observation is None or seen.observation.state is not ObservedState.NOT_DEPLOYED:
                 return seen
-        return self._execute(context, pipeline, deps, OperationKind.DEPLOY) or pipeline
+            kind = kind if pipeline.desired_state is DesiredState.RUNNING else OperationKind.RECREATE
+        return self._execute(context, pipeline, deps, kind) or pipeline
 
     def pause(self, context: RequestContext, pipeline_id: str) -> Pipeline:
         """Stop reading from the source; the slot keeps its position."""
@@ -210,13 +212,6 @@ class PipelineService(ConnectorService[Pipeline]):
         if refused := check_properties(data.capture.properties, provider.allowed_properties):
             raise properties_error(refused, provider.refused_properties)
         return pipeline, deps
-
-
-def _missing(pipeline: Pipeline) -> bool:
-    """Whether the pipeline should run and has no connector. A paused one is made again by a tick, and stays paused."""
-    seen = pipeline.observation
-    running = pipeline.desired_state is DesiredState.RUNNING
-    return running and seen is not None and seen.state is ObservedState.NOT_DEPLOYED
 
 
 def _require_references(deps: PipelineDependencies) -> None:

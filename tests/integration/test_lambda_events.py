@@ -276,6 +276,12 @@ def test_a_tick_for_a_deleted_cluster_does_nothing(admin: LambdaProcess) -> None
     assert response == {"batchItemFailures": [{"itemIdentifier": "m-1"}]}
 
 
+def test_a_tick_that_comes_late_does_nothing(admin: LambdaProcess) -> None:
+    late = {"cluster_id": UNKNOWN_ID, "due_at": "2020-01-01T00:00:00.000Z"}
+    response = admin.call("RunTick", messages(json.dumps(late), json.dumps({**late, "due_at": "soon"})))
+    assert response == {"batchItemFailures": [{"itemIdentifier": "m-1"}]}
+
+
 def test_the_schedule_sends_nothing_without_clusters_and_jobs(admin: LambdaProcess) -> None:
     assert admin.call("Dispatch", SCHEDULED) == {"ticks": 0, "jobs": 0}
 

@@ -67,10 +67,6 @@ class ConnectorOwner(ABC, Generic[R]):
     def on_deleted(self, transaction: Transaction, resource: R, deps: Any) -> None:
         """T2 of a deletion: remove the row, its name, its claims and its references."""
 
-    def restartable(self, resource: R) -> bool:
-        """Whether a failed connector may be restarted without a person: it goes on where it was."""
-        return True
-
     def on_forgotten(self, transaction: Transaction, operation: Operation | None, resource: R, deps: Any) -> None:
         """Remove everything of the resource, and what its open operation took. See `forget.py`."""
         self.on_deleted(transaction, resource, deps)

@@ -8,7 +8,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import Operation, OperationKind
-from chalicelib.domain.pipeline import Pipeline, SnapshotMode, claimed_thing, prefix_claim
+from chalicelib.domain.pipeline import Pipeline, claimed_thing, prefix_claim
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
@@ -115,9 +115,6 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             ],
             claims={key: claimed_thing(key) for key in pipeline.claims},
         )
-
-    def restartable(self, resource: Pipeline) -> bool:
-        return resource.capture.snapshot_mode is not SnapshotMode.ALWAYS
 
     def clean_up(
         self, context: RequestContext, operation: Operation, resource: Pipeline, deps: PipelineDependencies

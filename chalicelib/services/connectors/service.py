@@ -56,7 +56,7 @@ class ConnectorService(Generic[R]):
     def status(self, context: RequestContext, resource_id: str) -> R:
         """The resource with an observation made now. `UNKNOWN`, with the reason, when Connect cannot be read."""
         resource, deps = self._read(resource_id)
-        seen = self.observation_reader.now(context, resource, require_found(deps.connect_cluster))
+        seen = self.observation_reader.now(context, resource, require_found(deps.connect_cluster), deps.view)
         return with_notice(self.connector, seen, deps, self.OUTDATED)
 
     def control(
