@@ -220,7 +220,7 @@ def schema_evolution(options: DeliveryOptions) -> str:
 
     Asking for either therefore gets both; the preview warns about the half that was not asked for.
     """
-    return "basic" if options.auto_create or options.auto_evolve else "none"
+    return "basic" if options.evolves else "none"
 
 
 def target_schema(delivery: Delivery) -> str:

@@ -50,6 +50,11 @@ class DeliveryOptions:
         return self.write_mode is WriteMode.UPSERT
 
     @property
+    def evolves(self) -> bool:
+        """Whether the sink makes missing tables and adds missing columns: it has one switch for both."""
+        return self.auto_create or self.auto_evolve
+
+    @property
     def deletes(self) -> bool:
         """Whether deletes are written. They name a row by its key, which only an upserting sink uses."""
         return self.upserts and self.delete_enabled

@@ -13,7 +13,7 @@ from chalicelib.clients.kafka.connection import BrokerConnection, BrokerFailure,
 from chalicelib.clients.kafka.messages import Api, Metadata, Reader
 from chalicelib.clients.kafka.offsets import Partition
 from chalicelib.clients.oauth import fetch_token
-from chalicelib.domain.cluster import KafkaAddress, SaslMechanism, TopicBeginnings
+from chalicelib.domain.cluster import KafkaAddress, SaslMechanism, TopicFacts
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
@@ -60,23 +60,22 @@ class Kafka:
         """
         return frozenset(self._metadata(None, deadline).topics)
 
-    def beginnings(self, topics: Sequence[str], deadline: Deadline) -> TopicBeginnings:
-        """Which of these topics have lost their first records, compacted ones left out.
+    def topic_facts(self, topics: Collection[str], deadline: Deadline) -> TopicFacts:
+        """All topics that this user may see, and which of `topics` have lost their first records; no compacted ones.
 
-        The bootstrap server that is connected is asked: of a partition that it has no copy of, nothing is known.
+        The bootstrap server that is connected is asked: where a partition begins, of which it has no copy, is unread.
         """
         limit = Deadline.after(deadline.remaining(ANSWER_SECONDS))
-        # All topics: brokers may create a topic that is asked for by its name.
+        # All of them: brokers may create a topic that is asked for by its name.
         counts = self._metadata(None, limit).topics
         partitions = {(topic, number) for topic in topics for number in range(counts.get(topic, 0))}
-        found = self._first_offsets(partitions, limit)
-        truncated = sorted({topic for (topic, _), offset in found.items() if offset > 0})
-        policies = self._ask(offsets.DESCRIBE_CONFIGS, offsets.cleanup_policies(truncated), limit,
-                             offsets.read_cleanup_policies) if truncated else {}  # fmt: skip
-        return TopicBeginnings(
-            truncated=frozenset(topic for topic in truncated if policies.get(topic) != "compact"),
-            unknown=frozenset(topic for topic, _ in partitions - found.keys()) - set(truncated),
-        )
+        try:
+            found = self._first_offsets(partitions, limit)
+            truncated = self._without_compacted({topic for (topic, _), offset in found.items() if offset > 0}, limit)
+        except Unavailable:
+            return TopicFacts(partitions=counts, unread=frozenset(topic for topic, _ in partitions))
+        unread = frozenset(topic for topic, _ in partitions - found.keys()) - truncated
+        return TopicFacts(partitions=counts, truncated=truncated, unread=unread)
 
     def close(self) -> None:
         """Close the connection. The object stays usable."""
@@ -114,12 +113,17 @@ class Kafka:
             raise _unavailable("The brokers gave an answer that cannot be read.") from None
 
     def _first_offsets(self, partitions: Collection[Partition], deadline: Deadline) -> Mapping[Partition, int]:
-        found: dict[Partition, int] = {}
-        if partitions:
-            found |= self._ask(
-                offsets.LIST_OFFSETS, offsets.beginnings(sorted(partitions)), deadline, offsets.read_beginnings
-            )
-        return found
+        if not partitions:
+            return {}
+        body = offsets.beginnings(sorted(partitions))
+        return self._ask(offsets.LIST_OFFSETS, body, deadline, offsets.read_beginnings)
+
+    def _without_compacted(self, topics: Collection[str], deadline: Deadline) -> frozenset[str]:
+        if not topics:
+            return frozenset()
+        body = offsets.cleanup_policies(sorted(topics))
+        policies = self._ask(offsets.DESCRIBE_CONFIGS, body, deadline, offsets.read_cleanup_policies)
+        return frozenset(topic for topic in topics if policies.get(topic) != offsets.COMPACTED)
 
     def _connected(self, deadline: Deadline) -> BrokerConnection:
         """A connection to the first server that lets us in. Raises BrokerFailure, Unavailable, Invalid."""

@@ -14,6 +14,9 @@ DESCRIBE_CONFIGS = Api(32, 1)
 Partition = tuple[str, int]
 """A topic and the number of one of its partitions."""
 
+COMPACTED = "compact"
+"""The policy under which the last record of each key stays."""
+
 _ANY_REPLICA = -2
 """Every broker that has a copy of the partition answers, not only its leader (Kafka: DEBUGGING_REPLICA_ID)."""
 _EARLIEST = -2

@@ -1,10 +1,11 @@
 """What must hold before a sink connector may write topics to the tables of a database."""
 
+from collections.abc import Collection
 from contextlib import closing
 from dataclasses import dataclass
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.cluster import StreamCluster
+from chalicelib.domain.cluster import StreamCluster, TopicFacts
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.delivery import Delivery, DeliveryWarning
 from chalicelib.domain.delivery_checks import check_mappings
@@ -57,7 +58,7 @@ class DatabaseDeliveryChecks:
             (self.streams, pipeline.stream_cluster_id), (self.tables.sources, pipeline.source_id)
         )
         tables = self.tables.find(require_found(source), mapped)
-        topics = self._topics(context, require_found(stream))
+        topics = self._topics(context, require_found(stream), delivery.topics)
         self.validation.require_same_kafka(context, stream, require_found(deps.connect_cluster))
         tables = {name: pipeline.capture.as_captured(table) for name, table in tables.items()}
         provider = target_provider(destination.address.provider)
@@ -69,6 +70,6 @@ class DatabaseDeliveryChecks:
         target.require()
         return (*verdict.warnings, *target.warnings)
 
-    def _topics(self, context: RequestContext, stream: StreamCluster) -> frozenset[str]:
+    def _topics(self, context: RequestContext, stream: StreamCluster, delivered: Collection[str]) -> TopicFacts:
         with closing(self.clients.kafka(stream)) as kafka:
-            return kafka.topics(Deadline.after(context.deadline.remaining(_TOPICS_SECONDS)))
+            return kafka.topic_facts(delivered, Deadline.after(context.deadline.remaining(_TOPICS_SECONDS)))
