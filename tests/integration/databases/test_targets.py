@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import psycopg
 import pytest
@@ -167,3 +168,115 @@ def test_unusual_names_are_found_unchanged(shop: Shop) -> None:
     shop.run('CREATE TABLE copy."Odd ""name" (id bigint PRIMARY KEY)', "CREATE TABLE copy.odd (id bigint PRIMARY KEY)")
     found = facts(shop, TableName("copy", 'Odd "name'), TableName("copy", "ODD"))
     assert [table.name.table_name for table in found.tables] == ['Odd "name']
+
+
+def as_role(shop: Shop) -> "psycopg.Connection[Any]":
+    """A connection of the role that delivers."""
+    return shop.server.connect(shop.name, shop.role, shop.password)
+
+
+def warned(found: DeliveryVerdict) -> dict[str, str]:
+    """The messages of the warnings by code."""
+    return {warning.code: warning.message for warning in found.warnings}
+
+
+def test_foreign_keys_to_and_from_a_target_are_a_warning_with_two_ways_out(shop: Shop) -> None:
+    shop.run(
+        CREATED, OWNED, "CREATE TABLE copy.customers (name text PRIMARY KEY)",
+        "CREATE TABLE copy.lines (id bigint PRIMARY KEY, order_id bigint CONSTRAINT lines_order REFERENCES copy.orders)",
+        "ALTER TABLE copy.orders ADD CONSTRAINT orders_customer FOREIGN KEY (customer) REFERENCES copy.customers",
+    )  # fmt: skip
+    message = warned(verdict(shop))["FOREIGN_KEYS"]
+    assert "lines_order, orders_customer" in message
+    statement = f'ALTER ROLE "{shop.role}" SET session_replication_role = replica;'
+    assert statement in message
+    with as_role(shop) as writer, pytest.raises(psycopg.errors.ForeignKeyViolation):
+        writer.execute("INSERT INTO copy.orders VALUES (1, 'nobody', 1)")
+    shop.run(statement)
+    with as_role(shop) as writer:
+        writer.execute("INSERT INTO copy.orders VALUES (1, 'nobody', 1)")
+    assert "FOREIGN_KEYS" not in warned(verdict(shop))
+
+
+def test_a_role_with_the_grant_of_postgresql_15_may_turn_foreign_keys_off_itself(shop: Shop) -> None:
+    with as_role(shop) as writer:
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            writer.execute(f'ALTER ROLE "{shop.role}" SET session_replication_role = replica'.encode())
+        shop.run("GRANT SET ON PARAMETER session_replication_role TO {role}")
+        writer.execute(f'ALTER ROLE "{shop.role}" SET session_replication_role = replica'.encode())
+    assert facts(shop).replica_role
+    shop.run("REVOKE ALL ON PARAMETER session_replication_role FROM {role}")
+
+
+def test_unique_keys_beside_the_key_are_a_warning_and_session_replication_role_does_not_turn_them_off(
+    shop: Shop,
+) -> None:
+    shop.run(
+        CREATED, OWNED, "CREATE UNIQUE INDEX orders_customer_once ON copy.orders (customer)",
+        "CREATE UNIQUE INDEX orders_amount_once ON copy.orders (amount) WHERE amount > 0",
+        "ALTER ROLE {role} SET session_replication_role = replica",
+    )  # fmt: skip
+    message = warned(verdict(shop))["SECONDARY_UNIQUE"]
+    assert "orders_amount_once, orders_customer_once" in message
+    assert "orders_pkey" not in message
+    with as_role(shop) as writer:
+        writer.execute("INSERT INTO copy.orders VALUES (1, 'x', 1)")
+        with pytest.raises(psycopg.errors.UniqueViolation):
+            writer.execute("INSERT INTO copy.orders VALUES (2, 'x', 2)")
+    assert "orders_pkey" in warned(verdict(shop, write_mode=WriteMode.INSERT))["SECONDARY_UNIQUE"]
+
+
+def test_triggers_that_fire_for_the_role_are_a_warning(shop: Shop) -> None:
+    shop.run(
+        CREATED, OWNED,
+        "CREATE FUNCTION copy.stamp() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+        "CREATE TRIGGER stamps BEFORE INSERT ON copy.orders FOR EACH ROW EXECUTE FUNCTION copy.stamp()",
+        "CREATE TRIGGER off BEFORE INSERT ON copy.orders FOR EACH ROW EXECUTE FUNCTION copy.stamp()",
+        "ALTER TABLE copy.orders DISABLE TRIGGER off",
+    )  # fmt: skip
+    assert "(stamps)" in warned(verdict(shop))["TRIGGERS"]
+    shop.run("ALTER ROLE {role} SET session_replication_role = replica")
+    assert "TRIGGERS" not in warned(verdict(shop))
+
+
+def test_row_level_security_that_applies_to_the_role_is_a_warning(shop: Shop) -> None:
+    shop.run(CREATED, GRANTED, "ALTER TABLE copy.orders ENABLE ROW LEVEL SECURITY")
+    assert "BYPASSRLS" in warned(verdict(shop))["ROW_SECURITY"]
+    shop.run("ALTER ROLE {role} BYPASSRLS")
+    assert "ROW_SECURITY" not in warned(verdict(shop))
+
+
+@pytest.mark.parametrize(
+    ("limit", "names"),
+    [
+        ("ALTER ROLE {role} CONNECTION LIMIT 7", "the connection limit of the role leaves 7 of 7"),
+        ('ALTER DATABASE "{database}" CONNECTION LIMIT 7', "the connection limit of the database leaves"),
+    ],
+)
+def test_more_tasks_than_connections_are_a_warning(shop: Shop, limit: str, names: str) -> None:
+    shop.run(limit)
+    assert "FEW_CONNECTIONS" not in warned(verdict(shop, tasks_max=2))
+    message = warned(verdict(shop, tasks_max=4))["FEW_CONNECTIONS"]
+    assert message.startswith("The delivery needs up to 8 connections")
+    assert names in message
+
+
+def test_the_limit_of_the_server_counts_without_what_is_reserved_for_superusers(shop: Shop) -> None:
+    (server,) = [limit for limit in facts(shop).connection_limits if limit.name.startswith("max_connections")]
+    (most, reserved) = shop.admin.execute(
+        "SELECT current_setting('max_connections')::int, current_setting('superuser_reserved_connections')::int"
+    ).fetchone() or (0, 0)
+    assert server.most == most - reserved
+
+
+def test_a_server_has_one_identity_under_each_of_its_names_for_a_role_without_any_rights(shop: Shop) -> None:
+    by_address = facts(shop).server_identity
+    endpoint = replace(shop.endpoint, address=replace(shop.address, host="localhost"))
+    by_name = replace(client(endpoint), check_host=lambda _: ("127.0.0.1",)).target_facts([COPY], Deadline.after(15))
+    assert by_address
+    assert by_name.server_identity == by_address
+
+
+def test_a_role_that_may_not_read_the_identity_of_the_server_has_all_other_facts(shop: Shop) -> None:
+    shop.run("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
+    assert facts(shop).server_identity is None

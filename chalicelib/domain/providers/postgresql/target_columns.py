@@ -13,11 +13,12 @@ from chalicelib.domain.table import Column, SourceTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeRules:
-    """The rules for types of one kind of source. `fits` takes the source's and the target's spelling."""
+    """The rules for types of one kind of source. `fits` and `narrowing` take the source's and the target's spelling."""
 
     stop_of: Callable[[Column], Stop | None]
     auto_created_warning: Callable[[str], str | None]
     fits: Callable[[str, str], bool]
+    narrowing: Callable[[str, str], str | None]
 
 
 _RULES: Mapping[DatabaseProvider, TypeRules] = {
@@ -25,6 +26,7 @@ _RULES: Mapping[DatabaseProvider, TypeRules] = {
         stop_of=lambda column: delivery_types.stop_of(type_of(column)),
         auto_created_warning=delivery_types.auto_created_type_warning,
         fits=delivery_types.fits,
+        narrowing=delivery_types.narrowing,
     )
 }
 
@@ -50,9 +52,11 @@ def auto_created_warnings(table: SourceTable) -> Iterator[tuple[Column, str | No
 
 def type_warning(table: SourceTable, column: Column, to: RawColumn) -> str | None:
     """What to know when values of the column are written into this one."""
-    if _RULES[table.provider].fits(column.type, to.type):
-        return None
-    return f"{column.type} is written into {to.type}; the delivery stops at a value that does not fit."
+    rules = _RULES[table.provider]
+    if not rules.fits(column.type, to.type):
+        return f"{column.type} is written into {to.type}; the delivery stops at a value that does not fit."
+    effect = rules.narrowing(column.type, to.type)
+    return f"{column.type} is written into {to.type}; {effect}" if effect else None
 
 
 def null_warning(column: Column, to: RawColumn) -> str | None:
