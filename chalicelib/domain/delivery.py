@@ -99,6 +99,14 @@ class DeliveryWarning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TargetStatement:
+    """The statement that creates one target table."""
+
+    table_name: str
+    statement: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryVerdict:
     """Everything that forbids a delivery, the most basic first, and everything worth a warning."""
 

@@ -63,14 +63,15 @@ class DeliveryService(ConnectorService[Delivery]):
         built = self.connector.config(delivery, deps)
         validation = self.connector.checks.validation
         validation.require(context, cluster, built.connector_class)
-        warnings = self.connector.checks.warnings(context, delivery, deps)
+        findings = self.connector.checks.look(context, delivery, deps)
         self.connector.target_claims.require_free(delivery, destination)
         return ConnectorPreview(
             connector_name=delivery.connector_name,
             config=public_config(built.config),
             topics=delivery.topics,
             validation=validation.validate(context, cluster, delivery.connector_name, built),
-            warnings=warnings,
+            warnings=findings.warnings,
+            target_ddl=findings.target_ddl,
         )
 
     def deploy(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> Delivery:

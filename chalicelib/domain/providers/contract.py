@@ -77,5 +77,8 @@ class TargetProvider(Protocol):
     ) -> DeliveryVerdict:
         """Whether the targets can take what the topics bring. `facts` were read for the targets of all mappings."""
 
+    def target_statement(self, mapping: TopicMapping, source: SourceTable, options: DeliveryOptions) -> str:
+        """The statement that creates a target in which everything arrives equal."""
+
     def build_config(self, delivery: Delivery, destination: Destination) -> BuiltConfig:
         """The config of the sink connector. A function of its arguments alone. Raises Invalid."""

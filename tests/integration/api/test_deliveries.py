@@ -20,7 +20,11 @@ def test_a_preview_shows_config_and_warnings_and_saves_nothing(sandbox: Sandbox)
     before, body = sandbox.admin.get_ok("/deliveries"), sandbox.delivery_body(sandbox.pipeline)
     response = sandbox.admin.post(f"/destinations/{sandbox.destination['id']}/preview", body)
     seen = response.json()
-    assert (response.status_code, set(seen)) == (200, {"connector_name", "config", "topics", "validation", "warnings"})
+    shown = {"connector_name", "config", "topics", "validation", "warnings", "target_ddl"}
+    assert (response.status_code, set(seen)) == (200, shown)
+    (target,) = seen["target_ddl"]
+    assert target["table_name"] == body["mappings"][0]["table_name"]
+    assert target["statement"].startswith("CREATE TABLE")
     assert seen["validation"] == {"error_count": 0, "errors": []}
     assert seen["topics"] == [body["mappings"][0]["topic"]]
     assert all(set(warning) == {"code", "message"} for warning in seen["warnings"])

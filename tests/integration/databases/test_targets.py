@@ -11,9 +11,11 @@ from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, Mapping
 from chalicelib.domain.providers.postgresql.capture_tables import source_tables
 from chalicelib.domain.providers.postgresql.facts import TargetFacts
 from chalicelib.domain.providers.postgresql.target import judge_target
+from chalicelib.domain.providers.postgresql.target_ddl import target_statement
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Deadline
+from tests.e2e.column_types import CHANGED_BY_AUTO_CREATE, EQUAL, STOPPING, USER_TYPES
 from tests.support.postgresql import ORDERS, Shop, client
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
@@ -183,7 +185,7 @@ def warned(found: DeliveryVerdict) -> dict[str, str]:
 def test_foreign_keys_to_and_from_a_target_are_a_warning_with_two_ways_out(shop: Shop) -> None:
     shop.run(
         CREATED, OWNED, "CREATE TABLE copy.customers (name text PRIMARY KEY)",
-        "CREATE TABLE copy.lines (id bigint PRIMARY KEY, order_id bigint CONSTRAINT lines_order REFERENCES copy.orders)",
+        "CREATE TABLE copy.lines (id bigint, order_id bigint CONSTRAINT lines_order REFERENCES copy.orders)",
         "ALTER TABLE copy.orders ADD CONSTRAINT orders_customer FOREIGN KEY (customer) REFERENCES copy.customers",
     )  # fmt: skip
     message = warned(verdict(shop))["FOREIGN_KEYS"]
@@ -280,3 +282,75 @@ def test_a_server_has_one_identity_under_each_of_its_names_for_a_role_without_an
 def test_a_role_that_may_not_read_the_identity_of_the_server_has_all_other_facts(shop: Shop) -> None:
     shop.run("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
     assert facts(shop).server_identity is None
+
+
+def statement(shop: Shop, source: SourceTable, **options: object) -> str:
+    """The statement of `target_ddl` for a target of the same name in `copy`."""
+    mapping = Mapping(topic="t", schema_name="copy", table_name=source.table_name)
+    return target_statement(mapping, source, replace(DeliveryOptions(), **options))  # type: ignore[arg-type]
+
+
+def discovered(shop: Shop, name: str) -> SourceTable:
+    """A table of schema `shop` as discovery stores it."""
+    listing = client(shop.endpoint).list_tables(Deadline.after(15))
+    (raw,) = [table for table in listing.tables if table.name == TableName("shop", name)]
+    return source_tables([raw], "s", NOW)[0]
+
+
+ODD = 'Odd "name" größer'
+
+
+def test_the_statement_for_a_target_runs_and_makes_one_without_problems_and_differing_types(shop: Shop) -> None:
+    shop.run(*(text.replace("{schema}", '"shop"') for text in USER_TYPES))
+    columns = (*EQUAL, *CHANGED_BY_AUTO_CREATE, *STOPPING)
+    named = ", ".join(f'"{at} {one.column}" {one.type}' for at, one in enumerate(columns))
+    shop.run(
+        f'CREATE TABLE shop."odd one" ("{ODD.replace(chr(34), chr(34) * 2)}" bigint, "Größe" varchar(7), {named}, '
+        f'PRIMARY KEY ("Größe", "{ODD.replace(chr(34), chr(34) * 2)}"))'.replace("{schema}", '"shop"'),
+        "GRANT USAGE ON SCHEMA copy TO {role}",
+    )
+    source = discovered(shop, "odd one")
+    with as_role(shop) as writer:
+        writer.execute(statement(shop, source).encode())
+    (made,) = facts(shop, TableName("copy", "odd one")).tables
+    assert {column.name for column in made.columns if not column.nullable} == {ODD, "Größe"}
+    assert made.unique_keys == (("Größe", ODD),)
+    kept = {column.name: column.type for column in made.columns}
+    assert (kept["Größe"], kept["3 exact"], kept["26 jsonb"]) == ("character varying(7)", "numeric(38,10)", "jsonb")
+    mapping = Mapping(topic="t", schema_name="copy", table_name="odd one")
+    found = judge_target([(mapping, source)], DeliveryOptions(auto_evolve=False), facts(shop, mapping.target))
+    assert [problem.details for problem in found.problems if problem.code != "TYPE_UNSUPPORTED"] == []
+    assert {"TYPE_DIFFERS", "NULL_NOT_ACCEPTED"} & warned(found).keys() == set()
+
+
+def test_the_statement_has_no_key_where_rows_are_only_added(shop: Shop) -> None:
+    assert "PRIMARY KEY" in statement(shop, source_orders(shop))
+    added = statement(shop, source_orders(shop), write_mode=WriteMode.INSERT)
+    assert ("PRIMARY KEY" in added, "NOT NULL" in added) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "effect"),
+    [
+        ("numeric(10,4)", "numeric(10,2)", "rounded"),
+        ("numeric", "numeric(38,10)", "rounded"),
+        ("numeric(12,2)", "numeric(10,2)", "longer"),
+        ("bigint", "numeric(10,0)", "longer"),
+        ("varchar(20)", "varchar(10)", "longer"),
+        ("timestamp", "timestamp(3)", "rounded"),
+        ("timestamptz(6)", "timestamptz(0)", "rounded"),
+        ("numeric(10,2)", "numeric(12,2)", None),
+        ("integer", "numeric(10,0)", None),
+        ("varchar(10)", "varchar", None),
+        ("timestamp(3)", "timestamp", None),
+    ],
+)
+def test_a_smaller_target_column_is_a_warning_that_says_what_happens(
+    shop: Shop, source: str, target: str, effect: str | None
+) -> None:
+    shop.run(
+        f"ALTER TABLE shop.orders ADD COLUMN size {source}", CREATED, OWNED,
+        f"ALTER TABLE copy.orders ADD COLUMN size {target}",
+    )  # fmt: skip
+    message = warned(verdict(shop)).get("TYPE_DIFFERS")
+    assert (effect in message if message else None) == (True if effect else None)

@@ -76,6 +76,19 @@ def stop_of(captured: CapturedType) -> Stop | None:
     return _STOPPING_ARRAYS.get(bare)
 
 
+def equal_type(captured: CapturedType) -> str:
+    """The type of a target column in which values of this type arrive equal, or as equal as they can.
+
+    Types of users are unknown to the target: their values arrive as text.
+    """
+    name = captured.name
+    if captured.kind is TypeKind.ENUM or "." in without_modifiers(name):
+        name = "text"
+    elif stop_of(captured) is Stop.EXISTING_TABLE:
+        name = _AUTO_CREATED.get(name, "text")
+    return name + "[]" * min(1, captured.dimensions)
+
+
 def auto_created_type_warning(type_name: str) -> str | None:
     """What to know about a column of this type when the sink creates the target table; None when it stays the same.
 

@@ -82,7 +82,7 @@ def _problems(case: _Case) -> Iterator[_Coded]:
 
 
 def _type_problems(case: _Case) -> Iterator[_Coded]:
-    stopping = [name for name, stop in target_columns.stops(case.source) if _applies(stop, case)]
+    stopping = [column.name for column, stop in target_columns.stops(case.source) if _applies(stop, case, column)]
     if stopping:
         yield (
             "TYPE_UNSUPPORTED",
@@ -90,12 +90,13 @@ def _type_problems(case: _Case) -> Iterator[_Coded]:
         )
 
 
-def _applies(stop: Stop, case: _Case) -> bool:
+def _applies(stop: Stop, case: _Case, column: Column) -> bool:
     match stop:
         case Stop.ALWAYS:
             return True
         case Stop.EXISTING_TABLE:
-            return case.table is not None
+            types = {found.name: found.type for found in case.table.columns} if case.table else {}
+            return case.table is not None and types.get(column.name) != target_columns.equal_type(case.source, column)
         case Stop.WITHOUT_POSTGIS:
             return "postgis" not in case.facts.extensions
 

@@ -40,7 +40,7 @@ def test_a_correct_delivery_passes(app: InProcessApp, checked: Checked) -> None:
 
 def warned(app: InProcessApp, checked: Checked) -> list[str]:
     """The codes of the preview's warnings."""
-    return [warning.code for warning in app.services.delivery_connector.checks.warnings(app.context(), *checked)]
+    return [warning.code for warning in app.services.delivery_connector.checks.look(app.context(), *checked).warnings]
 
 
 def test_a_topic_that_lost_records_by_retention_is_a_warning_and_does_not_forbid_the_delivery(
@@ -70,9 +70,9 @@ def test_stream_cluster_and_source_are_read_with_one_call_and_the_tables_with_an
 ) -> None:
     """The source says under which generation its tables are stored."""
     checks = app.services.delivery_connector.checks
-    checks.warnings(app.context(), *checked)  # after which the password of the destination is cached
+    checks.look(app.context(), *checked)  # after which the password of the destination is cached
     app.interceptor.watch()
-    checks.warnings(app.context(), *checked)
+    checks.look(app.context(), *checked)
     calls = [point.operation for point in app.interceptor.unwatch() if point.side is Side.STORE]
     assert calls == ["BatchGetItem", "BatchGetItem"]
 
