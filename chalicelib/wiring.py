@@ -35,6 +35,7 @@ from chalicelib.services.connectors.delivery_connector import DeliveryConnector
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
+from chalicelib.services.connectors.slot_removal import SlotRemoval
 from chalicelib.services.connectors.target_claims import TargetClaims
 from chalicelib.services.connectors.tick import Tick
 from chalicelib.services.connectors.validation import ConnectorValidation
@@ -151,6 +152,7 @@ class Services:
         self.sources = SourceService(
             store=stores.sources,
             tables=stores.tables,
+            pipelines=stores.pipelines,
             registry=self.registry,
             database_checks=self.database_checks,
             clock=clock,
@@ -202,6 +204,7 @@ class Services:
             registry=self.registry,
             database_checks=self.database_checks,
             validation=self.validation,
+            slot_removal=SlotRemoval(clients=self.clients),
         )
         self.delivery_connector = DeliveryConnector(
             store=stores.deliveries,

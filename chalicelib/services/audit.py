@@ -7,15 +7,13 @@ from enum import Enum
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.audit import AuditRecord, Outcome
+from chalicelib.domain.audit import AuditRecord, Outcome, View, changes
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Clock, rfc3339
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.pages import Page
 from chalicelib.stores.audit import Audit
 from chalicelib.stores.transaction import Transaction
-
-View = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +36,8 @@ class AuditTrail:
         parent_id: str | None = None,
         meaningful: bool = True,
     ) -> None:
-        """Add the record to the transaction. `action` is `<resource_type>.<verb>`."""
+        """Add the record of a change from one view to the other. `action` is `<resource_type>.<verb>`."""
+        before, after = changes(before, after)
         self.store.append(
             transaction,
             AuditRecord(

@@ -47,7 +47,10 @@ class SystemService(RegisteredService[S]):
         after = replace(edited, **before.invalidated_by(edited.endpoint))
         moved = before.address.identity != after.address.identity
         unused = moved and self.ADDRESS_LOCKED
-        stored = self.registry.update(transaction, context, self.store, before, after, unused=unused)
+        references = self.on_address_changing(transaction, before, after) if moved else None
+        stored = self.registry.update(
+            transaction, context, self.store, before, after, unused=unused, references=references
+        )
         if moved:
             self.on_moved(context, before)
         return stored
@@ -65,6 +68,13 @@ class SystemService(RegisteredService[S]):
     def test(self, context: RequestContext, system_id: str) -> TestResult:
         """Test the connection, bounded and read-only, and store the outcome. Raises NotFound."""
         return self.database_checks.test(context, self.store, system_id)
+
+    def on_address_changing(self, transaction: Transaction, before: S, after: S) -> int | None:
+        """Write what the new address means elsewhere, in the transaction that stores it.
+
+        Returns how many must refer to the system then; None for any number.
+        """
+        return None
 
     def on_moved(self, context: RequestContext, before: S) -> None:
         """Remove what is stored elsewhere about the database at the system's former address."""

@@ -361,4 +361,5 @@ def app(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> InProcessApp:
     app.restore(empty)
     app.database.reachable, app.database.bug, app.database.more_columns = True, None, 0
     app.database.tables = TABLES
+    app.database.slots.clear()
     return app

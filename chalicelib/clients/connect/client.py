@@ -175,8 +175,24 @@ class Connect:
         """Restart one task. A task that does not exist is `NotFound`."""
         self._write("POST", f"{_connector(name)}/tasks/{int(task)}/restart", deadline)
 
+    def delete_offsets(self, name: str, deadline: Deadline) -> None:
+        """Delete the offsets of a STOPPED connector, of a sink with its consumer group. Connect 3.6 and later.
+
+        It is repeated while Connect refuses, because the connector's tasks may still be ending. Raises OutcomeUnknown
+        when any of the attempts may have been carried out.
+        """
+        unclear: OutcomeUnknown | None = None
+        while True:
+            try:
+                return self._write("DELETE", f"{_connector(name)}/offsets", deadline)
+            except HeadgateError as error:
+                unclear = unclear or (error if isinstance(error, OutcomeUnknown) else None)
+                if deadline.passed or not isinstance(error, Invalid | OutcomeUnknown):
+                    raise unclear or error from None
+            self._pause(deadline)
+
     def delete(self, name: str, deadline: Deadline) -> bool:
-        """Delete the connector; offsets and consumer group stay. False when it did not exist."""
+        """Delete the connector; its offsets and its consumer group stay. False when it did not exist."""
         try:
             self._write("DELETE", _connector(name), deadline)
         except NotFound:

@@ -58,7 +58,10 @@ class CaptureProvider(Protocol):
     def unique_claims(self, pipeline: Pipeline, source: Source) -> Sequence[str]:
         """Keys of what only one pipeline may use on the server, each `<what>/<where>/<name>`."""
 
-    def deletion_details(self, pipeline: Pipeline) -> Mapping[str, str]:
+    def own_slot(self, pipeline: Pipeline) -> str | None:
+        """The replication slot that only this pipeline reads from; None where a source keeps no position for it."""
+
+    def deletion_details(self, pipeline: Pipeline, *, slot_dropped: bool) -> Mapping[str, str]:
         """What stays in the source when the pipeline goes, by field, for its audit record."""
 
 

@@ -71,13 +71,24 @@ class ConnectorOwner(ABC, Generic[R]):
         """Whether a failed connector may be restarted without a person: it goes on where it was."""
         return True
 
+    def on_forgotten(self, transaction: Transaction, operation: Operation | None, resource: R, deps: Any) -> None:
+        """Remove everything of the resource, and what its open operation took. See `forget.py`."""
+        self.on_deleted(transaction, resource, deps)
+
     def parent_id(self, resource: R) -> str | None:
         """The resource whose audit trail it belongs to as well."""
         return None
 
+    def clean_up(self, context: RequestContext, operation: Operation, resource: R, deps: Any) -> Mapping[str, Any]:
+        """After E1: remove what a deletion removes besides the connector; says what became of it.
+
+        It may be repeated. What cannot be removed is no failure of the deletion. Raises StoreUnavailable.
+        """
+        return {}
+
     @abstractmethod
-    def deletion_details(self, resource: R) -> Mapping[str, Any]:
-        """What the audit record of its deletion names besides the resource: everything that is not deleted."""
+    def deletion_details(self, resource: R, cleaned_up: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the audit record of its deletion says besides the resource: everything that is not deleted."""
 
 
 def outdated(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies) -> bool:

@@ -30,6 +30,7 @@ class PostgreSQLCapture:
     unreachable_readiness = staticmethod(readiness.unreachable_readiness)
     effective_options = staticmethod(replication.effective_options)
     unique_claims = staticmethod(replication.unique_claims)
+    own_slot = staticmethod(replication.slot_name)
     deletion_details = staticmethod(replication.deletion_details)
 
     def judge_readiness(
