@@ -92,7 +92,7 @@ def view(entity: Any) -> View:
     return {name: _plain(value) for name, value in shown.items()}
 
 
-_INTERNAL = {"revision", "claims", "config_hash", "provider", "generation"}
+_INTERNAL = {"revision", "claims", "config_hash", "provider", "generation", "server_identity"}
 
 
 def _plain(value: Any) -> Any:

@@ -66,12 +66,11 @@ class DeliveryService(ConnectorService[Delivery]):
     def preview(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> ConnectorPreview:
         """Check topics, schema, keys, target, plug-in and config. Stores nothing, shows no secret."""
         delivery, deps = self._draft(context, destination_id, data)
-        destination, cluster = require_found(deps.destination), require_found(deps.connect_cluster)
-        built = self.connector.config(delivery, deps)
+        cluster, built = require_found(deps.connect_cluster), self.connector.config(delivery, deps)
         validation = self.connector.checks.validation
         validation.require(context, cluster, built.connector_class)
         findings = self.connector.checks.look(context, delivery, deps)
-        self.connector.target_claims.require_free(delivery, destination)
+        self.connector.target_claims.require_free(delivery, findings.destination)
         return ConnectorPreview(
             connector_name=delivery.connector_name,
             config=public_config(built.config),
@@ -87,6 +86,7 @@ class DeliveryService(ConnectorService[Delivery]):
             return self.observation_reader.latest([stored])[0]
         for attempt in range(1, _DEPLOY_ATTEMPTS + 1):
             delivery, deps = self._draft(context, destination_id, data)
+            deps = self._identified(context, deps)
             parameters, kind = draft_parameters(delivery), OperationKind.DEPLOY
             try:
                 deployed = self.lifecycle.execute(
@@ -149,7 +149,7 @@ class DeliveryService(ConnectorService[Delivery]):
         if same and not needs_config(self.connector, delivery, deps):
             self.connector.check(context, delivery, deps)
             return self._latest(delivery, deps)
-        parameters = mappings_parameters(mappings)
+        parameters, deps = mappings_parameters(mappings), self._identified(context, deps)
         return self._execute(context, delivery, deps, OperationKind.UPDATE_MAPPINGS, parameters) or delivery
 
     def _all_of(self, destination_id: str) -> tuple[Delivery, ...]:
@@ -209,6 +209,10 @@ class DeliveryService(ConnectorService[Delivery]):
             message = "This Connect cluster belongs to another stream cluster than the pipeline's topics."
             raise Invalid.at("body", "connect_cluster_id", type_="other_stream_cluster", message=message)
         return delivery, deps
+
+    def _identified(self, context: RequestContext, deps: DeliveryDependencies) -> DeliveryDependencies:
+        """The same with the identity of the destination's server, by which target tables are claimed."""
+        return replace(deps, destination=self.connector.checks.identify(context, require_found(deps.destination)))
 
     def _cluster_of_pipeline(self, pipeline_id: str) -> str:
         """The id of the Connect cluster that a pipeline runs on; empty when there is no such pipeline."""

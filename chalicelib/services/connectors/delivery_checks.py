@@ -1,8 +1,8 @@
 """What must hold before a sink connector may write topics to the tables of a database."""
 
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import closing
-from dataclasses import asdict, dataclass
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass, replace
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import StreamCluster, TopicFacts
@@ -16,10 +16,11 @@ from chalicelib.domain.delivery import (
     TargetStatement,
 )
 from chalicelib.domain.delivery_checks import check_mappings
+from chalicelib.domain.destination import Destination
 from chalicelib.domain.providers.contract import TargetProvider
 from chalicelib.domain.providers.registry import target_provider
 from chalicelib.domain.table import SourceTable
-from chalicelib.errors import Invalid
+from chalicelib.errors import HeadgateError, Invalid, WriteConflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
@@ -27,10 +28,12 @@ from chalicelib.services.connectors.owner import require_found
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.stores.clusters import StreamClusters
+from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.documents import find_together
 from chalicelib.stores.source_tables import SourceTables
 
 _TOPICS_SECONDS = 6.0
+_IDENTITY_SECONDS = 3.0
 MAX_DDL_CHARACTERS = 2 * 1024 * 1024
 """Of one preview: an answer may have 4.5 MiB, in which a character takes up to two bytes."""
 
@@ -41,6 +44,8 @@ class DeliveryFindings:
 
     warnings: tuple[DeliveryWarning, ...]
     target_ddl: tuple[TargetStatement, ...]
+    destination: Destination
+    """As it is known now: looking at it may have shown which server it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +53,7 @@ class DatabaseDeliveryChecks:
     """Checks of deliveries whose destination is a database."""
 
     tables: SourceTables
+    destinations: Destinations
     streams: StreamClusters
     clients: ClientFactory
     database_checks: DatabaseChecks
@@ -87,7 +93,34 @@ class DatabaseDeliveryChecks:
         target = provider.judge_target(pairs, delivery.options, facts)
         ddl, cut = _target_ddl(pairs, delivery.options, provider)
         _require_target(target, ddl)
-        return DeliveryFindings(warnings=(*verdict.warnings, *target.warnings, *cut), target_ddl=ddl)
+        return DeliveryFindings(
+            warnings=(*verdict.warnings, *target.warnings, *cut),
+            target_ddl=ddl,
+            destination=self._identified(destination, provider.server_identity(facts)),
+        )
+
+    def identify(self, context: RequestContext, destination: Destination) -> Destination:
+        """The destination with the identity of its server, if that can be read shortly: claims are made by it."""
+        if destination.server_identity is not None:
+            return destination
+        shortly = replace(context, deadline=Deadline.after(context.deadline.remaining(_IDENTITY_SECONDS)))
+        try:
+            facts = self.database_checks.target_facts(shortly, destination, [])
+        except HeadgateError:  # the checks that follow say why it cannot be reached
+            return destination
+        return self._identified(destination, target_provider(destination.address.provider).server_identity(facts))
+
+    def _identified(self, destination: Destination, identity: str | None) -> Destination:
+        """The destination with the identity of its server, which is stored: deliveries claim their tables by it.
+
+        It stays as it was while there are deliveries, whose claims have to be found again.
+        """
+        known = destination.server_identity
+        if identity in (None, known) or (known and destination.deliveries):
+            return destination
+        with suppress(WriteConflict):  # somebody else has changed it: the next look stores the identity
+            return self.destinations.save_alone(replace(destination, server_identity=identity))
+        return replace(destination, server_identity=identity)
 
     def _topics(self, context: RequestContext, stream: StreamCluster, delivered: Collection[str]) -> TopicFacts:
         with closing(self.clients.kafka(stream)) as kafka:

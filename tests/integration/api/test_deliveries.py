@@ -194,6 +194,17 @@ def test_a_table_has_one_writer_even_if_its_database_is_registered_twice(sandbox
     assert [response.status_code for response in _preview_and_deploy(sandbox, body, second)] == [200, 201]
 
 
+def test_a_table_has_one_writer_even_if_its_server_is_registered_under_two_hosts(sandbox: Sandbox) -> None:
+    by_name = sandbox.new_destination(config=sandbox.config(TARGET, WRITER, host="localhost"))
+    by_address = sandbox.new_destination()
+    delivery = sandbox.new_delivery(by_name)
+    body = sandbox.delivery_body(sandbox.pipeline, mappings=delivery["mappings"])
+    for response in _preview_and_deploy(sandbox, body, by_address):
+        assert_error(response, 409, "TARGET_TABLE_CONFLICT")
+    assert sandbox.admin.delete(f"/deliveries/{delivery['id']}").status_code == 204
+    assert [response.status_code for response in _preview_and_deploy(sandbox, body, by_address)] == [200, 201]
+
+
 def test_two_topics_are_not_written_to_one_table(sandbox: Sandbox) -> None:
     first, second = (sandbox.mapping(topic) for topic in sandbox.pipeline["topics"])
     body = sandbox.delivery_body(sandbox.pipeline, mappings=[first, {**second, "table_name": first["table_name"]}])
