@@ -226,6 +226,7 @@ class Services:
             target_claims=TargetClaims(targets=stores.targets),
             checks=DatabaseDeliveryChecks(
                 tables=stores.tables,
+                destinations=stores.destinations,
                 streams=stores.streams,
                 clients=self.clients,
                 database_checks=self.database_checks,

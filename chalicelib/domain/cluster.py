@@ -1,5 +1,6 @@
 """The two kinds of clusters: Kafka brokers and Kafka Connect workers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
@@ -146,8 +147,12 @@ def require_same_kafka(workers: str | None, brokers: str | None) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopicBeginnings:
-    """Topics whose first records are gone (`truncated`), and those of which this could not be read (`unknown`)."""
+class TopicFacts:
+    """The topics of a cluster, each with the number of its partitions; and of those asked about, what was lost.
 
+    `truncated`: the first records are gone. `unread`: it could not be read whether they are.
+    """
+
+    partitions: Mapping[str, int]
     truncated: frozenset[str] = frozenset()
-    unknown: frozenset[str] = frozenset()
+    unread: frozenset[str] = frozenset()

@@ -72,19 +72,19 @@ class DeliveryService(ConnectorService[Delivery]):
     def preview(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> ConnectorPreview:
         """Check topics, schema, keys, target, plug-in and config. Stores nothing, shows no secret."""
         delivery, deps = self._draft(context, destination_id, data)
-        destination, cluster = require_found(deps.destination), require_found(deps.connect_cluster)
-        built = self.connector.config(delivery, deps)
+        cluster, built = require_found(deps.connect_cluster), self.connector.config(delivery, deps)
         validation = self.connector.checks.validation
         validation.require(context, cluster, built.connector_class)
-        warnings = self.connector.checks.warnings(context, delivery, deps)
-        self.connector.target_claims.require_free(delivery, destination)
+        findings = self.connector.checks.look(context, delivery, deps)
+        self.connector.target_claims.require_free(delivery, findings.destination)
         validation.grant(cluster, built)
         return ConnectorPreview(
             connector_name=delivery.connector_name,
             config=public_config(built.config),
             topics=delivery.topics,
             validation=validation.validate(context, cluster, delivery.connector_name, built),
-            warnings=warnings,
+            warnings=findings.warnings,
+            target_ddl=findings.target_ddl,
         )
 
     def deploy(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> Delivery:
@@ -93,6 +93,7 @@ class DeliveryService(ConnectorService[Delivery]):
             return self.observation_reader.latest([stored])[0]
         for attempt in range(1, _DEPLOY_ATTEMPTS + 1):
             delivery, deps = self._draft(context, destination_id, data)
+            deps = self._identified(context, deps)
             parameters, kind = draft_parameters(delivery), OperationKind.DEPLOY
             try:
                 deployed = self.lifecycle.execute(
@@ -157,7 +158,7 @@ class DeliveryService(ConnectorService[Delivery]):
             if seen is None or seen.state is not ObservedState.NOT_DEPLOYED:
                 self.connector.check(context, delivery, deps)
                 return self._latest(delivery, deps)
-        parameters = mappings_parameters(mappings)
+        parameters, deps = mappings_parameters(mappings), self._identified(context, deps)
         return self._execute(context, delivery, deps, OperationKind.UPDATE_MAPPINGS, parameters) or delivery
 
     def _all_of(self, destination_id: str) -> tuple[Delivery, ...]:
@@ -217,6 +218,10 @@ class DeliveryService(ConnectorService[Delivery]):
             message = "This Connect cluster belongs to another stream cluster than the pipeline's topics."
             raise Invalid.at("body", "connect_cluster_id", type_="other_stream_cluster", message=message)
         return delivery, deps
+
+    def _identified(self, context: RequestContext, deps: DeliveryDependencies) -> DeliveryDependencies:
+        """The same with the identity of the destination's server, by which target tables are claimed."""
+        return replace(deps, destination=self.connector.checks.identify(context, require_found(deps.destination)))
 
     def _cluster_of_pipeline(self, pipeline_id: str) -> str:
         """The id of the Connect cluster that a pipeline runs on; empty when there is no such pipeline."""

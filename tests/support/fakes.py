@@ -47,6 +47,7 @@ class FakeDatabase:
     """
 
     tables: Sequence[str] = TABLES
+    server_identity: str | None = None
     more_columns: int = 0
     """Columns of each table besides `id` and `note`."""
     reachable: bool = True
@@ -120,7 +121,10 @@ class FakeDatabaseClient:
         self.database.raise_if_unreadable()
         schemas = sorted({target.schema_name for target in targets})
         return TargetFacts(
-            version_number=180004, role=self.address.username, schemas=tuple(SchemaFacts(name=name) for name in schemas)
+            version_number=180004,
+            role=self.address.username,
+            server_identity=self.database.server_identity,
+            schemas=tuple(SchemaFacts(name=name) for name in schemas),
         )
 
     def drop_slot(self, name: str, deadline: Deadline) -> SlotState:

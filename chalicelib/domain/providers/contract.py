@@ -80,5 +80,11 @@ class TargetProvider(Protocol):
     ) -> DeliveryVerdict:
         """Whether the targets can take what the topics bring. `facts` were read for the targets of all mappings."""
 
+    def server_identity(self, facts: Any) -> str | None:
+        """What the server is under each of its names and addresses; None when the role may not read it."""
+
+    def target_statement(self, mapping: TopicMapping, source: SourceTable, options: DeliveryOptions) -> str:
+        """The statement that creates a target in which everything arrives equal."""
+
     def build_config(self, delivery: Delivery, destination: Destination) -> BuiltConfig:
         """The config of the sink connector. A function of its arguments alone. Raises Invalid."""

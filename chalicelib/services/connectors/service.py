@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.delivery import DeliveryWarning
+from chalicelib.domain.delivery import DeliveryWarning, TargetStatement
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import CaptureWarning
 from chalicelib.kit.pages import Page
@@ -35,6 +35,7 @@ class ConnectorPreview:
     validation: Validation
     warnings: tuple[CaptureWarning | DeliveryWarning, ...] = ()
     internal_topics: tuple[str, ...] = ()
+    target_ddl: tuple[TargetStatement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
