@@ -150,9 +150,9 @@ class Boundary:
         if route.context_parameter:
             arguments = {**arguments, route.context_parameter: context}
 
-        def sign(key: str) -> str:
+        def sign(key: str, list_path: str = "") -> str:
             deps = self._deps()
-            return deps.signer().sign(inputs.list_scope(request), key, deps.clock())
+            return deps.signer().sign(inputs.list_scope(request, list_path), key, deps.clock())
 
         return render(route, request, route.handler(**arguments), sign)
 

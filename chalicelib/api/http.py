@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
+
+from chalicelib.kit.pages import Page
 
 JSON = "application/json; charset=utf-8"
 FALLBACK = "/{proxy+}"
@@ -61,6 +63,20 @@ class JsonResponse(Generic[T]):
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
     cookies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithList(Generic[T]):
+    """A model that a handler returns, in which one list may be too long for one body.
+
+    The list `field` of `body` gets as many items of `page` as fit. When there are more, `X-Next-Cursor` is a cursor of
+    the list route `<path of this request><list_path>`.
+    """
+
+    body: T
+    field: str
+    page: Page[Any]
+    list_path: str
 
 
 class _HasOperation(Protocol):

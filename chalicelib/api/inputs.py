@@ -116,10 +116,10 @@ def cursor_key(cursor: str, request: HttpRequest, signer: Signer, now: datetime)
         raise Invalid.at("query", "cursor", type_="cursor", message=message) from None
 
 
-def list_scope(request: HttpRequest) -> str:
-    """What a cursor is valid for: the list's path and its filters."""
+def list_scope(request: HttpRequest, list_path: str = "") -> str:
+    """What a cursor is valid for: the list's path, which may lie below that of the request, and its filters."""
     filters = sorted((name, list(values)) for name, values in request.query.items() if name not in ("cursor", "limit"))
-    return json.dumps([request.path.rstrip("/"), filters])
+    return json.dumps([request.path.rstrip("/") + list_path, filters])
 
 
 def body_model(route: Route, request: HttpRequest) -> Body:

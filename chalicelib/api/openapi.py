@@ -197,7 +197,7 @@ def _success(route: Route, status: int, schemas: Schemas) -> Json:
     headers: Json = {"X-Correlation-ID": {"schema": CORRELATION}}
     if status == 201:
         headers["Location"] = {"schema": {"type": "string"}}
-    if route.response.kind == "page":
+    if route.response.may_continue:
         headers[NEXT_CURSOR] = {"description": "Present when the list continues.", "schema": {"type": "string"}}
     response: Json = {"description": route.summary, "headers": headers}
     if route.response.model is not None:

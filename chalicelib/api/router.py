@@ -8,7 +8,8 @@
 
 The signature declares the parameters: a `RequestContext`, an `HttpRequest`, `body`, `query`, and the variables of the
 path by their names. The return annotation is the model of the response, None (204), `Page[Model]`, `list[Model]`,
-`TextResponse` or `JsonResponse[Model]`. `needs` has no default: there is no route without a permission.
+`TextResponse`, `JsonResponse[Model]` or `WithList[Model]`. `needs` has no default:
+there is no route without a permission.
 """
 
 import sys

@@ -17,7 +17,7 @@ from chalicelib.domain.cluster import (
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.pages import Page, slice_of
+from chalicelib.kit.pages import Page, sorted_page
 from chalicelib.services.clusters import ClusterService
 from chalicelib.services.registered import RegisteredInput
 from chalicelib.services.registry import Links, reference_not_found
@@ -62,8 +62,8 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
 
     def list(self, *, limit: int, after: str | None) -> Page[ConnectCluster]:
         """Connect clusters, newest first."""
-        page = self.store.list(limit=limit, after=after)
-        return Page(items=self._with_health(page.items), next_key=page.next_key)
+        page = self.store.list(limit=limit, after=after, by_size=True)
+        return page.with_items(self._with_health(page.items))
 
     def update(self, context: RequestContext, cluster_id: str, data: ConnectClusterInput) -> ConnectCluster:
         """Replace everything but blank secrets, and check the cluster again.
@@ -87,7 +87,7 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
     ) -> Page[ConnectorPlugin]:
         """What the worker that answers has installed, by class."""
         installed = self.clients.connect(self.store.get(cluster_id)).plugins(context.deadline)
-        return slice_of(sorted(installed, key=lambda plugin: plugin.class_name), limit=limit, after=after)
+        return sorted_page(installed, key=_plugin_key, limit=limit, after=after)
 
     def links(self, cluster: ConnectCluster) -> Links:
         """The stream cluster that it belongs to."""
@@ -124,3 +124,8 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
             return {"connect_version": root.version, "kafka_cluster_id": root.kafka_cluster_id}
 
         return self._look(context, cluster, look)
+
+
+def _plugin_key(plugin: ConnectorPlugin) -> str:
+    """A worker may have several versions of one class, and one class may serve as two types."""
+    return "\x1f".join((plugin.class_name, plugin.version or "", plugin.type))

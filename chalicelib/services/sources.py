@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable
-from chalicelib.kit.pages import Page, slice_of
+from chalicelib.kit.pages import Page, sorted_page
 from chalicelib.services.systems import SystemService
 from chalicelib.stores.source_tables import SourceTables
 
@@ -47,4 +47,8 @@ class SourceService(SystemService[Source]):
         """Discovered tables by schema and name. Raises NotFound."""
         self.store.get(source_id)
         matching = [table for table in self.tables.list(source_id) if table_filter.matches(table)]
-        return slice_of(matching, limit=limit, after=after)
+        return sorted_page(matching, key=_key, limit=limit, after=after)
+
+
+def _key(table: SourceTable) -> str:
+    return f"{table.schema_name}\x1f{table.table_name}"
