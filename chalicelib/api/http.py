@@ -34,6 +34,11 @@ class HttpRequest:
     received_at: float = 0.0
 
 
+def over_https(headers: Mapping[str, str]) -> bool:
+    """Whether the client's own connection was TLS, as the gateway reports it. Header names are lower case."""
+    return headers.get("x-forwarded-proto", "").partition(",")[0].strip().lower() == "https"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpResponse:
     """A response as it is sent. A header with several values (`Set-Cookie`) is a tuple."""

@@ -54,9 +54,14 @@ def render(route: Route, request: HttpRequest, result: Any, sign: Callable[[str,
     return HttpResponse(status=status, body=text, headers={**headers, "Content-Type": JSON})
 
 
-def with_security_headers(response: HttpResponse) -> HttpResponse:
-    """The response with the security headers; pages get a content security policy, too."""
+def with_security_headers(response: HttpResponse, *, https: bool = False) -> HttpResponse:
+    """The response with the security headers; pages get a content security policy, too.
+
+    Over `https` the browser is asked to use nothing else for a year. RFC 6797, section 7.2, forbids that over http.
+    """
     headers = {**SECURITY_HEADERS, **response.headers}
+    if https:
+        headers["Strict-Transport-Security"] = "max-age=31536000"
     if str(headers.get("Content-Type", "")).startswith("text/html"):
         headers.setdefault("Content-Security-Policy", HTML_POLICY)
     return replace(response, headers=headers)
