@@ -243,7 +243,11 @@ def _raise_any(faults: Iterable[Fault]) -> None:
 
 
 def _refusal(faults: Iterable[Fault]) -> Invalid:
-    first = list(dict.fromkeys(faults))[:MAX_DETAILS]
+    first: dict[Fault, None] = {}
+    for fault in faults:
+        first[fault] = None
+        if len(first) == MAX_DETAILS:
+            break
     return Invalid(
         "The request is not valid; details name the fields.",
         details=[{"location": list(location), "type": kind} for location, kind in first],
