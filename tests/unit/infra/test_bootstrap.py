@@ -75,7 +75,9 @@ def bootstrap(tmp_path, scope, stamped):
     """The lock file that would be installed, or nothing; `stamped` is the one that was installed before."""
     script = f"""
         set -euo pipefail; source infra/bootstrap.sh; headgate_find_python
-        HEADGATE_VENV={tmp_path}/venv; mkdir -p "$HEADGATE_VENV/bin"; ln -sf "$HEADGATE_PYTHON" "$HEADGATE_VENV/bin/python"
+        HEADGATE_VENV={tmp_path}/venv
+        mkdir -p "$HEADGATE_VENV/bin"
+        ln -sf "$HEADGATE_PYTHON" "$HEADGATE_VENV/bin/python"
         [ -z "{stamped}" ] || headgate_key "{stamped}" >"$HEADGATE_VENV/stamp"
         headgate_make_venv() {{ echo "$HEADGATE_LOCK_FILE"; }}
         headgate_bootstrap {scope}
