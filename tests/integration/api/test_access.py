@@ -1,5 +1,7 @@
 """Section 2 of the wire contract: signing in and out, sessions, the CSRF rule, roles."""
 
+import re
+
 import pytest
 
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid
@@ -291,6 +293,22 @@ ADMINISTER = [
     ("POST", "/stream/clusters"), ("POST", "/connect/clusters"),
     ("PUT", f"/stream/clusters/{UNKNOWN_ID}"), ("PUT", f"/connect/clusters/{UNKNOWN_ID}"), ("GET", "/audit"),
 ]  # fmt: skip
+
+
+def test_every_route_that_changes_something_is_listed_under_its_permission(sandbox: Sandbox) -> None:
+    paths = sandbox.unauthenticated().get_ok("//openapi.json")["paths"]
+    routes = [(verb.upper(), path, one) for path, verbs in paths.items() for verb, one in verbs.items()]
+    for permission, calls in (("write", WRITE), ("operate", OPERATE), ("administer", ADMINISTER)):
+        documented = {
+            (method, re.sub(r"{\w+}", "{}", path.removeprefix("/api/v1")))
+            for method, path, one in routes
+            if one["x-permission"] == permission
+        }
+        listed = {
+            (method, path.partition("?")[0].replace(UNKNOWN_ID, "{}").replace("/tasks/0/", "/tasks/{}/"))
+            for method, path in calls
+        }
+        assert documented == listed
 
 
 def _forbidden(api: Api, method: str, path: str) -> bool:
