@@ -4,7 +4,7 @@ from chalicelib.api.contract.deliveries import DeliveryOutput
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.pipelines import PipelineBody, PipelineDetailOutput, PipelineOutput, PipelinePreviewOutput
 from chalicelib.api.contract.runtime import PipelineDeletionQuery, PipelineStatusOutput, TaskQuery
-from chalicelib.api.http import JsonResponse, deletion_response, operation_response
+from chalicelib.api.http import JsonResponse, WithList, deletion_response, operation_response
 from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
@@ -34,9 +34,15 @@ def preview_pipeline(context: RequestContext, body: PipelineBody) -> PipelinePre
 
 
 @routes.get("/pipelines/{uuid}", needs=Permission.READ)
-def get_pipeline(uuid: UuidPath) -> PipelineDetailOutput:
-    """Show a pipeline with its source, clusters, config and destinations."""
-    return PipelineDetailOutput.of_detail(services().pipelines.detail(uuid))
+def get_pipeline(uuid: UuidPath) -> WithList[PipelineDetailOutput]:
+    """Show a pipeline with its source, clusters, config and destinations.
+
+    `X-Next-Cursor` is present when `destinations` does not show all: a cursor of `/pipelines/{uuid}/destinations`.
+    """
+    detail = services().pipelines.detail(uuid)
+    deliveries = detail.deliveries.map(DeliveryOutput.of)
+    body = PipelineDetailOutput.of_detail(detail)
+    return WithList(body=body, field="destinations", page=deliveries, list_path="/destinations")
 
 
 @routes.delete("/pipelines/{uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))

@@ -50,7 +50,7 @@ class PipelineDetail:
     stream_cluster: StreamCluster
     connect_cluster: ConnectCluster
     config: Mapping[str, str]
-    deliveries: tuple[Delivery, ...]
+    deliveries: Page[Delivery]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ class PipelineService(ConnectorService[Pipeline]):
             stream_cluster=require_found(deps.stream_cluster),
             connect_cluster=deps.view.on(workers),
             config=public_config(self.connector.config(pipeline, deps).config),
-            deliveries=self._deliveries(pipeline_id, limit=BOUND, after=None, views=views).items,
+            deliveries=self._deliveries(pipeline_id, limit=BOUND, after=None, views=views),
         )
 
     def destinations(self, pipeline_id: str, *, limit: int, after: str | None) -> Page[Delivery]:
@@ -189,8 +189,8 @@ class PipelineService(ConnectorService[Pipeline]):
     def _deliveries(
         self, pipeline_id: str, *, limit: int, after: str | None, views: Views = NO_VIEWS
     ) -> Page[Delivery]:
-        page = self.deliveries.list_in("pipeline_id", pipeline_id, limit=limit, after=after)
-        return Page(items=self.observation_reader.latest(page.items, views), next_key=page.next_key)
+        page = self.deliveries.list_in("pipeline_id", pipeline_id, limit=limit, after=after, by_size=True)
+        return page.with_items(self.observation_reader.latest(page.items, views))
 
     def _draft(self, context: RequestContext, data: PipelineInput) -> tuple[Pipeline, PipelineDependencies]:
         """The pipeline that the input describes, and what it refers to. Raises REFERENCE_NOT_FOUND, Invalid."""

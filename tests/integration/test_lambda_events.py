@@ -234,6 +234,13 @@ def test_an_unknown_path_or_resource_is_404_in_the_envelope(admin: LambdaProcess
     assert (missing.status, missing.code, missing.headers["x-correlation-id"]) == (404, "NOT_FOUND", "from-the-browser")
 
 
+def test_a_browser_is_led_from_the_stage_to_the_documentation(unauthenticated: LambdaProcess) -> None:
+    led = unauthenticated.http("GET", "/", Accept="text/html")
+    assert led.status == 302
+    assert unauthenticated.http("GET", "/docs").status == 200
+    assert led.headers["location"].endswith("/docs")
+
+
 def test_a_wrong_method_is_405_with_the_right_ones(admin: LambdaProcess) -> None:
     refused = admin.http("PATCH", "/api/v1/sources")
     assert (refused.status, refused.code, refused.headers["allow"]) == (405, "METHOD_NOT_ALLOWED", "GET, POST")

@@ -163,7 +163,7 @@ class PipelineDetailOutput(PipelineOutput):
 
     @classmethod
     def of_detail(cls, detail: PipelineDetail) -> Self:
-        """The pipeline with what it depends on."""
+        """The pipeline with what it depends on, without its deliveries."""
         return cls.model_validate(
             _fields_of(detail.pipeline)
             | {
@@ -171,7 +171,7 @@ class PipelineDetailOutput(PipelineOutput):
                 "stream_cluster": detail.stream_cluster,
                 "connect_cluster": detail.connect_cluster,
                 "config": detail.config,
-                "destinations": [DeliveryOutput.of(delivery) for delivery in detail.deliveries],
+                "destinations": [],
             }
         )
 

@@ -51,8 +51,8 @@ class ConnectorService(Generic[R]):
 
     def list(self, *, limit: int, after: str | None) -> Page[R]:
         """Newest first, each with its latest observation."""
-        page = self.connector.store.list(limit=limit, after=after)
-        return Page(items=self.observation_reader.latest(page.items), next_key=page.next_key)
+        page = self.connector.store.list(limit=limit, after=after, by_size=True)
+        return page.with_items(self.observation_reader.latest(page.items))
 
     def status(self, context: RequestContext, resource_id: str) -> R:
         """The resource with an observation made now. `UNKNOWN`, with the reason, when Connect cannot be read."""
