@@ -15,7 +15,7 @@ from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.databases.contract import MakeDatabase
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
 from chalicelib.clients.kafka import Kafka
-from chalicelib.clients.queue import JOBS, TICKS, Queues
+from chalicelib.clients.queue import JOBS, SOURCE_CHECKS, TICKS, Queues
 from chalicelib.domain.cluster import ConnectAddress, KafkaAddress
 from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
 from chalicelib.domain.endpoint import OpenedEndpoint
@@ -30,6 +30,7 @@ from chalicelib.secrets.sealer import Sealer
 from chalicelib.services.audit import AuditTrail
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connect_clusters import ConnectClusterService
+from chalicelib.services.connectors.capture_checks import CaptureChecks
 from chalicelib.services.connectors.delivery_checks import DatabaseDeliveryChecks
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector
 from chalicelib.services.connectors.lifecycle import Lifecycle
@@ -48,6 +49,7 @@ from chalicelib.services.pipelines import PipelineService
 from chalicelib.services.registry import Registry
 from chalicelib.services.sessions import SessionService
 from chalicelib.services.signing_key import signing_key
+from chalicelib.services.source_monitor import SourceMonitor
 from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
 from chalicelib.settings import SettingMissing, Settings, settings
@@ -62,6 +64,7 @@ from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.secrets import SealedSecrets
+from chalicelib.stores.source_states import SourceStates
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
 from chalicelib.stores.users import Sessions, Users
@@ -84,6 +87,7 @@ class Stores:
         self.pipelines = Pipelines()
         self.secrets = SealedSecrets()
         self.sources = Sources()
+        self.source_states = SourceStates()
         self.streams = StreamClusters()
         self.tables = SourceTables()
         self.targets = Targets()
@@ -192,6 +196,7 @@ class Services:
         """Pipelines, deliveries and the ticks of their workers."""
         stores, clock = self.stores, self.clock
         self.validation = ConnectorValidation(clients=self.clients)
+        self.captures = CaptureChecks(store=stores.source_states, clients=self.clients)
         self.pipeline_connector = PipelineConnector(
             store=stores.pipelines,
             observations=stores.observations,
@@ -202,6 +207,8 @@ class Services:
             registry=self.registry,
             database_checks=self.database_checks,
             validation=self.validation,
+            captures=self.captures,
+            clients=self.clients,
         )
         self.delivery_connector = DeliveryConnector(
             store=stores.deliveries,
@@ -235,12 +242,25 @@ class Services:
         self.pipelines = PipelineService(
             connector=self.pipeline_connector,
             deliveries=stores.deliveries,
+            source_states=stores.source_states,
             registry=self.registry,
             lifecycle=self.lifecycle,
             observation_reader=observation_reader,
         )
         self.deliveries = DeliveryService(
             connector=self.delivery_connector, lifecycle=self.lifecycle, observation_reader=observation_reader
+        )
+        self.source_monitor = SourceMonitor(
+            sources=stores.sources,
+            pipelines=stores.pipelines,
+            connects=stores.connects,
+            store=stores.source_states,
+            checks=self.captures,
+            clients=self.clients,
+            clock=clock,
+            send=lambda source_id, delay: self.queues.send(
+                SOURCE_CHECKS, {"source_id": source_id}, delay_seconds=delay
+            ),
         )
         self.tick = Tick(
             connects=stores.connects,
@@ -269,6 +289,7 @@ class Services:
             "tables": self.stores.sources.answers(),
             "queue_jobs": self.queues.answers(JOBS),
             "queue_ticks": self.queues.answers(TICKS),
+            "queue_source_checks": self.queues.answers(SOURCE_CHECKS),
         }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from chalice.app import Blueprint, SQSEvent
 
-from chalicelib.clients.queue import JOBS, TICKS
+from chalicelib.clients.queue import JOBS, SOURCE_CHECKS, TICKS
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.settings import settings
@@ -17,6 +17,7 @@ from chalicelib.settings import settings
 workers = Blueprint(__name__)
 _JOB_SECONDS = 50.0
 _TICK_SECONDS = 25.0
+_SOURCE_CHECK_SECONDS = 25.0
 
 
 @workers.on_sqs_message(queue=settings().queue_prefix + JOBS, batch_size=1, name="run_job")
@@ -33,6 +34,15 @@ def run_tick(event: SQSEvent) -> dict[str, Any]:
     from chalicelib.wiring import services
 
     return each(event, lambda body: services().tick.run(body["cluster_id"], Deadline.after(_TICK_SECONDS)))
+
+
+@workers.on_sqs_message(queue=settings().queue_prefix + SOURCE_CHECKS, batch_size=1, name="run_source_check")
+def run_source_check(event: SQSEvent) -> dict[str, Any]:
+    """Look at the source that the message names."""
+    from chalicelib.wiring import services
+
+    deadline = Deadline.after(_SOURCE_CHECK_SECONDS)
+    return each(event, lambda body: services().source_monitor.run(body["source_id"], deadline))
 
 
 def each(event: SQSEvent, act: Callable[[dict[str, str]], None]) -> dict[str, Any]:

@@ -373,5 +373,5 @@ def app(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> InProcessApp:
     """An app with empty tables and an empty Connect cluster."""
     app, empty = app_of_the_module
     app.restore(empty)
-    app.database.reachable, app.database.bug = True, None
+    app.database.reachable, app.database.bug, app.database.captures = True, None, None
     return app

@@ -11,10 +11,12 @@ from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.databases import connection_test
 from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
-from chalicelib.clients.databases.postgresql import catalog, queries
+from chalicelib.clients.databases.postgresql import catalog, queries, running_captures
 from chalicelib.domain.database import DatabaseAddress, TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import RawTable, SchemaFacts, ServerFacts, TargetFacts, TargetTable
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 
@@ -73,6 +75,11 @@ class PostgreSQL:
                 ),
                 tables=_named_tables(session, tables),
             )
+
+    def capture_facts(self, plans: Sequence[CapturePlan], deadline: Deadline) -> CaptureFacts:
+        """Reads slots and publications of deployed captures, and which server this is. Raises DatabaseFailure."""
+        with self._reading(deadline) as session:
+            return running_captures.read(session, plans)
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
         """Reads the tables that can be captured, ordered by schema and name. Raises DatabaseFailure.

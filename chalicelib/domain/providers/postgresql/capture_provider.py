@@ -5,7 +5,7 @@ from datetime import datetime
 from chalicelib.domain.cluster import StreamCluster
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.providers.postgresql import capture_tables, readiness, replication
+from chalicelib.domain.providers.postgresql import capture_tables, readiness, replication, running_capture
 from chalicelib.domain.providers.postgresql.facts import ServerFacts
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
@@ -20,8 +20,14 @@ class PostgreSQLCapture:
     source_tables = staticmethod(capture_tables.source_tables)
     unreachable_readiness = staticmethod(readiness.unreachable_readiness)
     effective_options = staticmethod(replication.effective_options)
+    look = staticmethod(running_capture.look)
+    lost_changes = staticmethod(running_capture.lost_changes)
+    in_snapshot = staticmethod(running_capture.in_snapshot)
     unique_claims = staticmethod(replication.unique_claims)
     deletion_details = staticmethod(replication.deletion_details)
+
+    def capture_plan(self, pipeline: Pipeline) -> replication.CapturePlan:
+        return replication.CapturePlan.of(pipeline, deployed=True)
 
     def judge_readiness(
         self, facts: ServerFacts, pipeline: Pipeline | None, now: datetime, *, deployed: bool

@@ -58,6 +58,12 @@ class CapturePlan:
     excluded_columns: frozenset[ColumnName] = frozenset()
     deployed: bool = False
 
+    @property
+    def captured_tables(self) -> tuple[TableName, ...]:
+        """The tables, and the heartbeat table where it is not one of them."""
+        more = (self.heartbeat_table,) if self.heartbeat_table and self.heartbeat_table not in self.tables else ()
+        return (*self.tables, *more)
+
     @classmethod
     def of(cls, pipeline: Pipeline, *, deployed: bool) -> "CapturePlan":
         options, properties = pipeline.capture.options, pipeline.capture.properties

@@ -13,7 +13,13 @@ from infra.aws.permissions import policy_files
 from infra.aws.template_checks import ALARMS, FUNCTIONS, GATEWAY_RESPONSES, template_faults
 
 Json = dict[str, Any]
-POLICIES = {"APIHandler": "api_handler", "RunJob": "run_job", "RunTick": "run_tick", "Dispatch": "dispatch"}
+POLICIES = {
+    "APIHandler": "api_handler",
+    "RunJob": "run_job",
+    "RunTick": "run_tick",
+    "RunSourceCheck": "run_source_check",
+    "Dispatch": "dispatch",
+}
 
 
 def gateway_response(status: int | None, code: str) -> Json:
