@@ -46,7 +46,7 @@ def look(facts: CaptureFacts, pipeline: Pipeline, before: CaptureState | None) -
     slot = facts.slots.get(plan.slot_name)
     if before and before.server and server and before.server != server:
         return CaptureState(server=server, findings=(_other_server(),))
-    findings = (*_slot_findings(plan, slot, pipeline, before), *_publication_findings(plan, facts))
+    findings = (*_slot_findings(plan, slot, pipeline, before), *_publication_findings(plan, facts, before))
     return CaptureState(
         server=server,
         position=slot.position if slot else None,
@@ -99,19 +99,21 @@ def _reads_once(pipeline: Pipeline) -> bool:
     return pipeline.capture.snapshot_mode is SnapshotMode.INITIAL_ONLY
 
 
-def _publication_findings(plan: CapturePlan, facts: CaptureFacts) -> Iterator[Finding]:
+def _publication_findings(plan: CapturePlan, facts: CaptureFacts, before: CaptureState | None) -> Iterator[Finding]:
     published, name = facts.published.get(plan.publication_name), plan.publication_name
+    # The connector makes its publication before its slot: once there was a slot, what is missing was taken away.
+    certain = before is not None and before.position is not None
     if published is None:
         message = f'The publication "{name}" does not exist: changes are not captured. Make it again for the'
         message += " pipeline's tables; changes made until then are lost."
-        yield Finding(code=FindingCode.TABLES_NOT_PUBLISHED, message=message)
+        yield Finding(code=FindingCode.TABLES_NOT_PUBLISHED, message=message, certain=certain)
         return
     if lacking := [table for table in plan.captured_tables if table not in published]:
         named = ", ".join(str(table) for table in lacking[:_MAX_NAMED])
         rest = f" and {len(lacking) - _MAX_NAMED} more" if len(lacking) > _MAX_NAMED else ""
         message = f'The publication "{name}" does not contain {named}{rest}: their changes are not captured.'
         message += " Add them to it; changes made until then are lost."
-        yield Finding(code=FindingCode.TABLES_NOT_PUBLISHED, message=message)
+        yield Finding(code=FindingCode.TABLES_NOT_PUBLISHED, message=message, certain=certain)
 
 
 def _other_server() -> Finding:

@@ -103,6 +103,12 @@ def test_a_publication_that_is_gone_is_found() -> None:
     (finding,) = look(replace(WELL, published={}), PIPELINE, BEFORE).findings
     assert finding.code is FindingCode.TABLES_NOT_PUBLISHED
     assert 'publication "pub" does not exist' in finding.message
+    assert finding.certain
+
+
+def test_a_publication_may_still_be_made_while_there_was_no_slot() -> None:
+    (finding,) = look(replace(WELL, published={}), PIPELINE, None).findings
+    assert not finding.certain
 
 
 def test_tables_that_left_the_publication_are_named() -> None:
