@@ -18,7 +18,13 @@ from tests.integration.lambda_process import PARAMETERS, SERVICE_CREDENTIAL
 from tests.support.edge import lambda_event
 from tests.support.waiting import until_listening
 
-POLICIES = {"APIHandler": "api_handler", "RunJob": "run_job", "RunTick": "run_tick", "Dispatch": "dispatch"}
+POLICIES = {
+    "APIHandler": "api_handler",
+    "RunJob": "run_job",
+    "RunTick": "run_tick",
+    "RunSourceCheck": "run_source_check",
+    "Dispatch": "dispatch",
+}
 """The policy of each function."""
 
 BROWSER = {
@@ -290,7 +296,7 @@ def test_a_tick_that_comes_late_does_nothing(admin: LambdaProcess) -> None:
 
 
 def test_the_schedule_sends_nothing_without_clusters_and_jobs(admin: LambdaProcess) -> None:
-    assert admin.call("Dispatch", SCHEDULED) == {"ticks": 0, "jobs": 0}
+    assert admin.call("Dispatch", SCHEDULED) == {"ticks": 0, "jobs": 0, "source_checks": 0}
 
 
 def test_every_call_of_the_functions_is_allowed_by_their_policy(admin: LambdaProcess, source: dict[str, Any]) -> None:
@@ -299,6 +305,7 @@ def test_every_call_of_the_functions_is_allowed_by_their_policy(admin: LambdaPro
     admin.http("POST", f"/api/v1/sources/{source['id']}/discover", {})
     admin.call("RunJob", {"Records": admin.send({"receive": "jobs"})})
     admin.call("RunTick", messages(json.dumps({"cluster_id": UNKNOWN_ID})))
+    admin.call("RunSourceCheck", messages(json.dumps({"source_id": source["id"]})))
     admin.call("Dispatch", SCHEDULED)
     used = admin.send({"calls": True})
     assert set(used) == set(POLICIES)
