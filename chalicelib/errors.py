@@ -17,6 +17,7 @@ HeadgateError(code, message, details)
 ├── RateLimited             too many requests
 ├── Rejected                Kafka Connect understood and refused
 ├── Unavailable             an external system cannot be reached; nothing was changed there
+├── StoreRefused            one of our own tables refuses a write for good: nothing was written
 ├── StoreUnavailable        one of our own tables, queues or keys does not answer; what it did is unknown
 │   └── SecretMismatch      a sealed secret is not the one that its resource lists
 └── TimedOut                an external system did not answer in time; whether it acted is *unknown*
@@ -138,6 +139,10 @@ class Unavailable(HeadgateError):
 
 class TimedOut(HeadgateError):
     default_code = "UPSTREAM_TIMEOUT"
+
+
+class StoreRefused(HeadgateError):
+    """One of our own tables refuses a write, and would refuse it again: a row is too large. Nothing was written."""
 
 
 class StoreUnavailable(HeadgateError):

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.audit import AuditRecord, Outcome
+from chalicelib.domain.audit import AuditRecord, Outcome, View, changes
 from chalicelib.errors import WriteConflict
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Clock, rfc3339
@@ -17,7 +17,6 @@ from chalicelib.kit.pages import Page
 from chalicelib.stores.audit import Audit
 from chalicelib.stores.transaction import Transaction
 
-View = Mapping[str, Any]
 _REFUSALS_MINUTES = 10
 
 
@@ -41,7 +40,8 @@ class AuditTrail:
         parent_id: str | None = None,
         meaningful: bool = True,
     ) -> None:
-        """Add the record to the transaction. `action` is `<resource_type>.<verb>`."""
+        """Add the record of a change from one view to the other. `action` is `<resource_type>.<verb>`."""
+        before, after = changes(before, after)
         record = _record(context, action, resource_id, outcome=outcome, at=self.clock())
         record = replace(record, before=before, after=after, parent_id=parent_id, meaningful=meaningful)
         self.store.append(transaction, record)
@@ -110,7 +110,10 @@ def view(entity: Any) -> View:
     return {name: _plain(value) for name, value in shown.items()}
 
 
-_INTERNAL = {"revision", "claims", "config_hash", "secrets_digest", "provider"}
+_INTERNAL = {
+    *("revision", "claims", "config_hash", "secrets_digest", "provider", "generation", "pending_deletions"),
+    "server_identity",
+}
 
 
 def _plain(value: Any) -> Any:

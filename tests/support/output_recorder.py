@@ -21,9 +21,9 @@ from infra.local.app.first_admin import FirstAdmin, PasswordFile
 from infra.local.process.ports import kept_ports
 from infra.local.stack.kept_secrets import kept_secret
 from infra.local.stack.layout import ROOT
-from tests.support.certificates import make_certificate
 from tests.support.leaks import CapturedOutput
 from tests.support.postgresql import RunningPostgreSQL, running_postgresql
+from tests.support.self_signed import make_certificate
 
 Json = dict[str, Any]
 

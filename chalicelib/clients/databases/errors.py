@@ -34,6 +34,7 @@ class FailureCode(StrEnum):
     PERMISSION_DENIED = "PERMISSION_DENIED"
     TOO_MANY_CONNECTIONS = "TOO_MANY_CONNECTIONS"
     NOT_ACCEPTING_CONNECTIONS = "NOT_ACCEPTING_CONNECTIONS"
+    REPLICATION_NOT_SUPPORTED = "REPLICATION_NOT_SUPPORTED"
     RESULT_TOO_LARGE = "RESULT_TOO_LARGE"
     READ_FAILED = "READ_FAILED"
 
@@ -61,6 +62,9 @@ _MESSAGES: Mapping[FailureCode, str] = {
     FailureCode.DATABASE_NOT_FOUND: "The server has no database of that name.",
     FailureCode.PERMISSION_DENIED: "The role lacks a privilege that is needed to look.",
     FailureCode.TOO_MANY_CONNECTIONS: "The server, the database or the role has no connection left.",
+    FailureCode.REPLICATION_NOT_SUPPORTED: (
+        "What answers there takes no replication connections: a pooler or proxy stands before the server."
+    ),
     FailureCode.RESULT_TOO_LARGE: "The server answered with more than is ever read at once.",
     FailureCode.READ_FAILED: "The server could not be read.",
 }
@@ -86,6 +90,7 @@ _FINAL = frozenset(
         FailureCode.ACCESS_NOT_ALLOWED,
         FailureCode.DATABASE_NOT_FOUND,
         FailureCode.PERMISSION_DENIED,
+        FailureCode.REPLICATION_NOT_SUPPORTED,
         FailureCode.RESULT_TOO_LARGE,
     }
 )

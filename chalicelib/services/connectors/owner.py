@@ -9,7 +9,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
-from chalicelib.domain.operation import Operation
+from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
@@ -37,6 +37,11 @@ class ConnectorOwner(ABC, Generic[R]):
     @abstractmethod
     def check(self, context: RequestContext, resource: R, deps: Any) -> None:
         """Everything that must hold before the connector is created or gets another config. Raises what does not."""
+
+    def check_before(
+        self, context: RequestContext, kind: OperationKind, resource: R, deps: Any, parameters: Mapping[str, Any]
+    ) -> None:
+        """What must hold before an operation of this kind begins. Raises what does not."""
 
     @abstractmethod
     def config(self, resource: R, deps: Any) -> BuiltConfig:
@@ -67,13 +72,24 @@ class ConnectorOwner(ABC, Generic[R]):
     def on_deleted(self, transaction: Transaction, resource: R, deps: Any) -> None:
         """T2 of a deletion: remove the row, its name, its claims and its references."""
 
+    def on_forgotten(self, transaction: Transaction, operation: Operation | None, resource: R, deps: Any) -> None:
+        """Remove everything of the resource, and what its open operation took. See `forget.py`."""
+        self.on_deleted(transaction, resource, deps)
+
     def parent_id(self, resource: R) -> str | None:
         """The resource whose audit trail it belongs to as well."""
         return None
 
+    def clean_up(self, context: RequestContext, operation: Operation, resource: R, deps: Any) -> Mapping[str, Any]:
+        """After E1: remove what a deletion removes besides the connector; says what became of it.
+
+        It may be repeated. What cannot be removed is no failure of the deletion. Raises StoreUnavailable.
+        """
+        return {}
+
     @abstractmethod
-    def deletion_details(self, resource: R) -> Mapping[str, Any]:
-        """What the audit record of its deletion names besides the resource: everything that is not deleted."""
+    def deletion_details(self, resource: R, cleaned_up: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the audit record of its deletion says besides the resource: everything that is not deleted."""
 
 
 class Notices(NamedTuple):

@@ -38,7 +38,7 @@ class ConnectorValidation:
         Registering compares them too, but a cluster that did not answer then has to be asked here. Brokers that only
         Connect can reach are accepted.
         """
-        workers = cluster.kafka_cluster_id or self.clients.connect(cluster).root(context.deadline).kafka_cluster_id
+        workers = self._workers(context, cluster)
         brokers = stream.kafka_cluster_id or self._brokers(context, stream)
         require_same_kafka(workers, brokers)
 
@@ -75,6 +75,17 @@ class ConnectorValidation:
                 code="CONNECTOR_CONFIG_INVALID",
                 details={"errors": list(verdict.errors)},
             )
+
+    def kafka_cluster_id(self, context: RequestContext, stream: StreamCluster, cluster: ConnectCluster) -> str | None:
+        """The id that Kafka has for itself: two stream clusters may be registrations of one Kafka.
+
+        None when neither the workers nor the brokers say it.
+        """
+        known = stream.kafka_cluster_id or self._workers(context, cluster)
+        return known or self._brokers(context, stream)
+
+    def _workers(self, context: RequestContext, cluster: ConnectCluster) -> str | None:
+        return cluster.kafka_cluster_id or self.clients.connect(cluster).root(context.deadline).kafka_cluster_id
 
     def _brokers(self, context: RequestContext, stream: StreamCluster) -> str | None:
         try:

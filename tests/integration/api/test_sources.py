@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid, validation_error
-from tests.support.certificates import make_certificate
 from tests.support.sandbox import Json, Sandbox
+from tests.support.self_signed import make_certificate
 
 FIELDS = {
     "id", "name", "description", "environment", "provider", "connection_id", "config", "credentials", "options",

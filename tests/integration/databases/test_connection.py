@@ -1,5 +1,6 @@
 """Connection tests against real and against scripted servers: each failure has its step and code, in time."""
 
+import resource
 import socket
 import struct
 import threading
@@ -234,6 +235,41 @@ def test_endless_result_is_refused(shop: Shop) -> None:
     with listener(flood) as (port, _):
         result = client(endpoint_of(shop, port=port, ssl_mode=SslMode.DISABLE)).test(Deadline.after(10))
     assert outcome(result) == ("read", "RESULT_TOO_LARGE")
+
+
+MEBIBYTES = 300
+"""Of one row or notice. libpq alone would keep all of it."""
+
+
+@pytest.mark.parametrize(
+    ("signs_in", "kind", "failed"),
+    [
+        (False, b"E", ("authenticate", "CONNECTION_REJECTED")),
+        (True, b"N", ("read", "RESULT_TOO_LARGE")),
+    ],
+)
+def test_one_endless_message_is_refused_before_it_fills_the_memory(
+    shop: Shop, signs_in: bool, kind: bytes, failed: tuple[str, str]
+) -> None:
+    def flood(connection: socket.socket) -> None:
+        if signs_in:
+            sign_in(shop, connection)
+        connection.recv(1000)
+        connection.sendall(kind + struct.pack("!I", 4 + MEBIBYTES * 1024 * 1024))
+        for _ in range(MEBIBYTES):
+            connection.sendall(b"M" * 1024 * 1024)
+
+    with listener(flood) as (port, _):
+        before = peak_memory()
+        result = client(endpoint_of(shop, port=port, ssl_mode=SslMode.DISABLE)).test(Deadline.after(20))
+    assert outcome(result) == failed
+    # The scripted server sends from this process, but keeps nothing.
+    assert peak_memory() - before < 150
+
+
+def peak_memory() -> int:
+    """The most memory that this process has had, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from tests.support.blocking_proxy import forward_both_ways
-from tests.support.certificates import NAME, make_certificate
 from tests.support.postgresql import HOST, RunningPostgreSQL
+from tests.support.self_signed import NAME, make_certificate
 
 
 @dataclass(frozen=True)

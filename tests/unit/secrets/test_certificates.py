@@ -5,7 +5,7 @@ import pytest
 from chalicelib.errors import Invalid
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.certificates import one_certificate
-from tests.support.certificates import make_certificate
+from tests.support.self_signed import make_certificate
 
 FIRST, SECOND = make_certificate(), make_certificate()
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 import pytest
 
 from chalicelib.clients.connect.client import Connect
-from chalicelib.clients.kafka import Kafka
+from chalicelib.clients.kafka.client import Kafka
 from chalicelib.domain.cluster import ConnectAddress, ConnectCluster, KafkaAddress, SecretDelivery
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.destination import Destination

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.clients.kafka import Kafka
+from chalicelib.clients.kafka.client import Kafka
 from chalicelib.domain.cluster import KafkaAddress, SaslMechanism, SecurityProtocol, StreamCluster
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.health import HealthStatus
