@@ -18,7 +18,7 @@ class SettingMissing(RuntimeError):
 class Settings:
     """Typed settings. The variable of a field is `HEADGATE_` and its name in capitals; the README lists them all.
 
-    `service_credential_hashes` are SHA-256, in hex: a function's environment can be read by more people than may read
+    `service_credential_hash` are SHA-256, in hex: a function's environment can be read by more people than may read
     secrets. The credential is long and random, so no salt is needed. While it is exchanged there are two.
     """
 
@@ -28,7 +28,7 @@ class Settings:
     admin_password: Secret | None
     master_key: Secret | None
     kms_key_id: str | None
-    service_credential_hashes: tuple[str, ...]
+    service_credential_hash: tuple[str, ...]
     allow_loopback_targets: bool
     allow_inline_secrets: bool
     ca_bundle: str | None
@@ -52,7 +52,7 @@ class Settings:
             admin_password=secret("ADMIN_PASSWORD"),
             master_key=secret("MASTER_KEY"),
             kms_key_id=text("KMS_KEY_ID") or None,
-            service_credential_hashes=_hashes(text("SERVICE_CREDENTIAL_HASH"), secret("SERVICE_CREDENTIAL")),
+            service_credential_hash=_hashes(text("SERVICE_CREDENTIAL_HASH"), secret("SERVICE_CREDENTIAL")),
             allow_loopback_targets=text("ALLOW_LOOPBACK_TARGETS", "false").lower() == "true",
             allow_inline_secrets=text("ALLOW_INLINE_SECRETS", "false").lower() == "true",
             ca_bundle=text("CA_BUNDLE") or None,

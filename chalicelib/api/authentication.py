@@ -21,7 +21,7 @@ class SessionAuthenticator:
     """Identifies people by their session cookie and Kafka Connect by the service credential."""
 
     sessions: Callable[[], SessionService]
-    service_credential_hashes: Collection[str]
+    service_credential_hash: Collection[str]
 
     def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
         """The signed-in user. Raises Unauthenticated, NotPermitted CSRF_REJECTED."""
@@ -33,7 +33,7 @@ class SessionAuthenticator:
     def authenticate_service(self, headers: Mapping[str, str]) -> None:
         """Returns for the service credential. Raises NotPermitted for everything else, sessions included."""
         scheme, _, token = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not has_hash(token.strip(), self.service_credential_hashes):
+        if scheme.lower() != "bearer" or not has_hash(token.strip(), self.service_credential_hash):
             raise NotPermitted("This address is for Kafka Connect's secret provider and needs the service credential.")
 
 

@@ -12,7 +12,7 @@ def boundary_deps() -> BoundaryDependencies:
     return BoundaryDependencies(
         authenticator=SessionAuthenticator(
             sessions=lambda: wired.sessions,
-            service_credential_hashes=wired.settings.service_credential_hashes,
+            service_credential_hash=wired.settings.service_credential_hash,
         ),
         idempotency=lambda: wired.idempotency,
         signer=lambda: wired.signer,

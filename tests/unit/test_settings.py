@@ -10,7 +10,7 @@ HASHES = [hashlib.sha256(text).hexdigest() for text in (b"one", b"two")]
 
 
 def hashes(**variables: str) -> tuple[str, ...]:
-    return Settings.read({f"HEADGATE_{name}": value for name, value in variables.items()}).service_credential_hashes
+    return Settings.read({f"HEADGATE_{name}": value for name, value in variables.items()}).service_credential_hash
 
 
 def test_the_service_credential_is_set_by_its_hash_or_itself_and_may_have_a_successor() -> None:

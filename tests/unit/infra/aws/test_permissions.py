@@ -109,6 +109,7 @@ def test_only_the_api_seals_credentials_and_keeps_sessions(function: str) -> Non
 OPENS = {
     "api_handler": set(SecretClass),
     "run_job": {SecretClass.SOURCE},
+    "run_source_check": {SecretClass.SOURCE},
     "run_tick": {SecretClass.SOURCE, SecretClass.DESTINATION, SecretClass.CLUSTER},
 }
 """The classes of secrets that each function needs."""
