@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, ClassVar
 
-from pynamodb.attributes import BooleanAttribute, NumberAttribute, TTLAttribute, UnicodeAttribute
+from pynamodb.attributes import BooleanAttribute, NumberAttribute, TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 from pynamodb.connection import Connection, TableConnection
 from pynamodb.constants import PAY_PER_REQUEST_BILLING_MODE
 from pynamodb.exceptions import PynamoDBException
@@ -71,6 +71,8 @@ class Document(Table):
     references = NumberAttribute(default=0)
     closing = BooleanAttribute(null=True)
     expires_at = TTLAttribute(null=True)
+    granted_until = UTCDateTimeAttribute(null=True)
+    """Of sealed credentials only: see `stores.secrets`."""
 
 
 def document_table(name: str, *, groups: Sequence[str] = (), copied: Sequence[str] = ()) -> type[Document]:
@@ -89,6 +91,16 @@ def document_table(name: str, *, groups: Sequence[str] = (), copied: Sequence[st
 def position(created_at: datetime, entity_id: str) -> str:
     """The sort key of lists: time of creation, then id."""
     return f"{rfc3339(created_at)}#{entity_id}"
+
+
+def position_of(row: Any) -> str:
+    """The key of a row in lists."""
+    return str(row.position)
+
+
+def body_size(row: Any) -> int:
+    """Bytes of the text in a row's body, which is about what it adds to an answer."""
+    return len(row.body.encode())
 
 
 def index_on(group: str) -> GlobalSecondaryIndex[Any]:

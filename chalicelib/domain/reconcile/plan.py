@@ -12,7 +12,15 @@ from chalicelib.domain.reconcile import recreations
 from chalicelib.domain.reconcile.drift import DRIFTED, Drift, drifted
 from chalicelib.domain.reconcile.orphans import Orphan, plan_orphans
 from chalicelib.domain.reconcile.recreations import Recreations
-from chalicelib.domain.reconcile.restarts import Restarts, after_observation, choose, notice, with_attempt
+from chalicelib.domain.reconcile.restarts import (
+    NOT_RESTARTED,
+    Restarts,
+    after_observation,
+    choose,
+    notice,
+    restart_cause,
+    with_attempt,
+)
 from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView, DesiredConnector
 
 A = TypeVar("A", Recreations, Restarts)
@@ -47,6 +55,7 @@ class Plan:
     orphans: Mapping[str, Orphan] = field(default_factory=dict)
     recreations: Mapping[str, Recreations] = field(default_factory=dict)
     restarts: Mapping[str, Restarts] = field(default_factory=dict)
+    not_restarted: tuple[str, ...] = ()
     drifted: Mapping[str, Drift] = field(default_factory=dict)
 
     @property
@@ -98,6 +107,11 @@ def decide(
         orphans=orphans,
         recreations=_with_attempts(recreated, create, recreations.with_attempt, now),
         restarts=_with_attempts(restarts, restart, with_attempt, now),
+        not_restarted=tuple(
+            name
+            for name, one in idle.items()
+            if not one.restartable and _should_run(one) and name in seen and restart_cause(seen[name])
+        ),
         drifted=drifted(before.drifted, desired, config_hashes),
     )
 
@@ -108,6 +122,8 @@ def annotated(seen: Mapping[str, Observation], plan: Plan) -> Mapping[str, Obser
     for name, restarts in plan.restarts.items():
         if sentence := notice(restarts):
             notes.setdefault(name, []).append(sentence)
+    for name in plan.not_restarted:
+        notes.setdefault(name, []).append(NOT_RESTARTED)
     for name, drift in plan.drifted.items():
         if drift.confirmed:
             notes.setdefault(name, []).append(DRIFTED)
@@ -130,12 +146,16 @@ def _differs(one: Observation, other: Observation) -> bool:
     return (one.state, one.reasons, one.connector) != (other.state, other.reasons, other.connector)
 
 
+def _should_run(connector: DesiredConnector) -> bool:
+    return connector.desired_state is DesiredState.RUNNING
+
+
 def _restarts(
     idle: Mapping[str, DesiredConnector], seen: Mapping[str, Observation], before: Mapping[str, Restarts], now: datetime
 ) -> dict[str, Restarts]:
     after = {}
     for name, connector in idle.items():
-        if connector.desired_state is not DesiredState.RUNNING:
+        if not _should_run(connector) or not connector.restartable:
             continue
         earlier, observation = before.get(name), seen.get(name)
         if earlier is None and (observation is None or observation.state is ObservedState.RUNNING):

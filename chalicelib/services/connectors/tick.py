@@ -14,6 +14,7 @@ from chalicelib.clients.connect.client import Connect
 from chalicelib.domain.cluster import ConnectCluster, PendingDeletions, SecretDelivery
 from chalicelib.domain.names import connector_name, parse_connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState
+from chalicelib.domain.pipeline import SnapshotMode
 from chalicelib.domain.reconcile.digest import TickResult, digest, with_verdicts
 from chalicelib.domain.reconcile.drift import MAX_COMPARED, refresh_due
 from chalicelib.domain.reconcile.snapshot import ClusterView, ConnectSnapshot, DesiredConnector, TickInput
@@ -193,6 +194,8 @@ class Tick:
                 resource_id=resource_id,
                 desired_state=DesiredState(columns["desired_state"] or DesiredState.DRAFT),
                 config_hash=columns["config_hash"],
+                # Each start of such a connector reads the whole source again.
+                restartable=columns.get("snapshot_mode") != SnapshotMode.ALWAYS,
             )
             for kind, noun in RESOURCE_TYPES.items()
             for resource_id, columns in self.owners[noun].store.columns_in("connect_cluster_id", cluster_id, deadline)
