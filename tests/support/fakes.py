@@ -68,9 +68,12 @@ class FakeDatabase:
                 name=TableName(SCHEMA, name),
                 raw_columns=(
                     RawColumn(name="id", ordinal=1, type="bigint", base=TypeFacts(name="bigint"), nullable=False),
-                    RawColumn(name="note", ordinal=2, type="text", base=TypeFacts(name="text")),
+                    RawColumn(name="note", ordinal=2, type="text", base=TypeFacts(name="text"), storable_apart=True),
                 ),
                 primary_key_columns=("id",),
+                stores_apart=True,
+                has_unique_id=True,
+                can_write_heartbeat=True,
                 owned=True,
             )
             for name in sorted(self.tables)
