@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from chalicelib.domain.names import ConnectorKind, parse_connector_name
+
 
 class DesiredState(StrEnum):
     """What people asked for."""
@@ -67,6 +69,11 @@ class Observation:
     connector: ConnectorStatus | None = None
 
 
+PAUSED_CAPTURE = (
+    "Pausing stops what reaches Kafka, not the capture itself: a replication slot stays active, and the source keeps "
+    "its log for it until it is resumed."
+)
+
 _STATES = {
     "UNASSIGNED": (ObservedState.UNASSIGNED, "No Connect worker has taken up the connector."),
     "RESTARTING": (ObservedState.RESTARTING, "The connector is restarting."),
@@ -121,7 +128,8 @@ def _judge(status: ConnectorStatus) -> tuple[ObservedState, tuple[str, ...]]:
         case "RUNNING":
             return _judge_running(status.tasks)
         case "PAUSED":
-            return _judge_inactive(ObservedState.PAUSED, status.tasks, "PAUSED")
+            state, reasons = _judge_inactive(ObservedState.PAUSED, status.tasks, "PAUSED")
+            return state, (*reasons, *_what_pausing_means(status.name))
         case "STOPPED":
             return _judge_inactive(ObservedState.STOPPED, status.tasks, None)
         case "UNASSIGNED" | "RESTARTING" | "FAILED" as shown:
@@ -148,6 +156,14 @@ def _judge_inactive(
     if others:
         return ObservedState.DEGRADED, (f"The connector is {state.lower()}, but not all of its tasks are.", *others)
     return state, (f"The connector is {state.lower()}.",)
+
+
+def _what_pausing_means(name: str) -> tuple[str, ...]:
+    """Measured with Debezium 3.6: the stream goes on below a paused connector, and its slot stays active."""
+    parsed = parse_connector_name(name)
+    if parsed is None or parsed[0] is not ConnectorKind.SOURCE:
+        return ()
+    return (PAUSED_CAPTURE,)
 
 
 def _tasks_that(tasks: tuple[TaskStatus, ...], picked: Callable[[TaskStatus], bool]) -> tuple[str, ...]:

@@ -121,10 +121,11 @@ class Documents(Generic[E]):
         row = self._row(entity, transaction.write_id)
         transaction.put(row, condition=self.table.id.does_not_exist(), label=f"{self.noun}.exists")
 
-    def save(self, transaction: Transaction, entity: E, *, unused: bool = False) -> E:
+    def save(self, transaction: Transaction, entity: E, *, unused: bool = False, references: int | None = None) -> E:
         """Replace what is stored, if nothing was written since the entity was read; the result has the new revision.
 
-        With `unused`, and when the entity begins to close, nothing may point at it. Conflict label: `<noun>.changed`.
+        With `unused`, and when the entity begins to close, nothing may point at it; `references` demands that so many
+        do. Conflict label: `<noun>.changed`.
         """
         saved = replace(entity, revision=entity.revision + 1)  # type: ignore[type-var]
         row = self._row(saved, transaction.write_id)
@@ -138,6 +139,8 @@ class Documents(Generic[E]):
         closing, condition = self.table.closing, self.table.revision == entity.revision
         if unused or self.closing(entity):
             condition = condition & self._unused()
+        elif references:
+            condition = condition & (self.table.references == references)
         actions.append(closing.set(True) if self.closing(entity) else closing.remove())
         transaction.update(row, actions, condition=condition, label=f"{self.noun}.changed")
         return saved

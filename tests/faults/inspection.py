@@ -4,6 +4,7 @@ from typing import Any
 
 import httpx
 
+from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, owner_marker
 from chalicelib.domain.observation import Observation
 from chalicelib.domain.pipeline import Pipeline
@@ -59,9 +60,9 @@ def observation_of(app: InProcessApp, pipeline: Pipeline) -> Observation:
     return seen
 
 
-def change_by_hand(app: InProcessApp, pipeline: Pipeline, what: str, body: Any = None) -> None:
+def change_by_hand(app: InProcessApp, owner: Pipeline | Delivery, what: str, body: Any = None) -> None:
     """Change the connector in Connect without Headgate; the call is not counted."""
-    path = f"{app.connect.url}/connectors/{pipeline.connector_name}/{what}"
+    path = f"{app.connect.url}/connectors/{owner.connector_name}/{what}"
     assert httpx.put(path, json=body, trust_env=False).is_success
     app.connect.settle()
     app.connect.calls.clear()

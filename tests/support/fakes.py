@@ -6,10 +6,10 @@ double without databases and secrets: every connection test passes, and every ta
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 from chalicelib.clients.databases.connection_test import succeeded
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND, SlotState, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.database import DatabaseAddress, TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
@@ -36,6 +36,7 @@ from infra.local.doubles.connect_worker import Worker
 
 TABLES = ("orders", "customers", "items")
 SCHEMA = "shop"
+_AMOUNT = TypeFacts(name="numeric(10,2)")
 NO_DELAYS = Delays(connector=0, task=0, deleted=0, unassigned=0, silent=0, not_ready=0)
 
 
@@ -46,7 +47,12 @@ class FakeDatabase:
     """
 
     tables: Sequence[str] = TABLES
+    more_columns: int = 0
+    """Columns of each table besides `id` and `note`."""
     reachable: bool = True
+    slots: dict[str, bool] = field(default_factory=dict)
+    """The replication slots, and whether something reads from each."""
+
     bug: Exception | None = None
     """Raised by every read: an exception that a client should never raise."""
 
@@ -69,6 +75,10 @@ class FakeDatabase:
                 raw_columns=(
                     RawColumn(name="id", ordinal=1, type="bigint", base=TypeFacts(name="bigint"), nullable=False),
                     RawColumn(name="note", ordinal=2, type="text", base=TypeFacts(name="text"), storable_apart=True),
+                    *(
+                        RawColumn(name=f"column_{n}", ordinal=n + 3, type="numeric(10,2)", base=_AMOUNT)
+                        for n in range(self.more_columns)
+                    ),
                 ),
                 primary_key_columns=("id",),
                 stores_apart=True,
@@ -116,6 +126,14 @@ class FakeDatabaseClient:
             version_number=180004, role=self.address.username, schemas=tuple(SchemaFacts(name=name) for name in schemas)
         )
 
+    def drop_slot(self, name: str, deadline: Deadline) -> SlotState:
+        """Drops the slot unless something reads from it; waits for nothing."""
+        self.database.raise_if_unreadable()
+        if self.database.slots.get(name):
+            return SlotState.IN_USE
+        self.database.slots.pop(name, None)
+        return SlotState.GONE
+
 
 class FakeConnect(ConnectDouble):
     """The Connect double without databases. Each change takes effect within milliseconds."""
@@ -125,7 +143,9 @@ class FakeConnect(ConnectDouble):
         secrets = _NoSecrets(url="", credential="")
         self._tasks = _FakeTasks(**{**_field_values(self._tasks), "secrets": secrets})
         self._worker = _FakeWorker(**{**_field_values(self._worker), "secrets": secrets, "tasks": self._tasks})
-        self._routes = Routes(self._worker, self._routes._identity)
+        # What `GET /` answers; tests may change it.
+        self.identity: dict[str, str | None] = dict(self._routes._identity)
+        self._routes = Routes(self._worker, self.identity)
 
     def restore(self, connector: Connector) -> None:
         """Put a connector back as it was. It has no state until it has started: `settle` waits for that."""

@@ -28,6 +28,7 @@ class FailureCode(StrEnum):
     TLS_FAILED = "TLS_FAILED"
     NOT_A_DATABASE = "NOT_A_DATABASE"
     AUTHENTICATION_FAILED = "AUTHENTICATION_FAILED"
+    AUTHENTICATION_NOT_SAFE = "AUTHENTICATION_NOT_SAFE"
     ACCESS_NOT_ALLOWED = "ACCESS_NOT_ALLOWED"
     DATABASE_NOT_FOUND = "DATABASE_NOT_FOUND"
     PERMISSION_DENIED = "PERMISSION_DENIED"
@@ -56,6 +57,7 @@ _MESSAGES: Mapping[FailureCode, str] = {
     ),
     FailureCode.CONNECTION_REJECTED: "The server answered and refused the connection. Its own log says why.",
     FailureCode.AUTHENTICATION_FAILED: "The server refused the user name or the password.",
+    FailureCode.AUTHENTICATION_NOT_SAFE: "The server asks for the password in a way that does not keep it secret.",
     FailureCode.ACCESS_NOT_ALLOWED: "The server does not allow this user to connect from this address.",
     FailureCode.DATABASE_NOT_FOUND: "The server has no database of that name.",
     FailureCode.PERMISSION_DENIED: "The role lacks a privilege that is needed to look.",
@@ -69,6 +71,7 @@ _MESSAGES: Mapping[FailureCode, str] = {
 _STEPS: Mapping[FailureCode, Step] = {
     FailureCode.CONNECTION_REJECTED: Step.AUTHENTICATE,
     FailureCode.AUTHENTICATION_FAILED: Step.AUTHENTICATE,
+    FailureCode.AUTHENTICATION_NOT_SAFE: Step.AUTHENTICATE,
     FailureCode.ACCESS_NOT_ALLOWED: Step.AUTHENTICATE,
     FailureCode.DATABASE_NOT_FOUND: Step.DATABASE,
     FailureCode.PERMISSION_DENIED: Step.DATABASE,
@@ -83,6 +86,7 @@ _FINAL = frozenset(
         FailureCode.TLS_FAILED,
         FailureCode.NOT_A_DATABASE,
         FailureCode.AUTHENTICATION_FAILED,
+        FailureCode.AUTHENTICATION_NOT_SAFE,
         FailureCode.ACCESS_NOT_ALLOWED,
         FailureCode.DATABASE_NOT_FOUND,
         FailureCode.PERMISSION_DENIED,

@@ -13,10 +13,10 @@ from chalicelib.domain.debezium import AllowedProperties
 from chalicelib.domain.delivery import Delivery, DeliveryOptions, DeliveryVerdict, NameRule
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.destination import Destination
-from chalicelib.domain.pipeline import CaptureOptions, Pipeline
+from chalicelib.domain.pipeline import Capture, CaptureOptions, CaptureWarning, Pipeline
 from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.source import Source
-from chalicelib.domain.table import SourceTable
+from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import HeadgateError
 
 
@@ -26,6 +26,16 @@ class CaptureProvider(Protocol):
     @property
     def allowed_properties(self) -> AllowedProperties:
         """The connector keys that a pipeline's `properties` may set."""
+
+    @property
+    def refused_properties(self) -> Mapping[str, str]:
+        """Known keys that may not be set, or not to every value: why, and what to do instead."""
+
+    def check_options(self, capture: Capture, tables: Mapping[TableName, SourceTable]) -> None:
+        """Raise Invalid for options that do not fit. `tables` are the discovered ones of all that is captured."""
+
+    def preview_warnings(self, pipeline: Pipeline, tables: Sequence[SourceTable]) -> Sequence[CaptureWarning]:
+        """What is worth knowing before the capture is created. `tables` as in `check_options`."""
 
     def source_tables(self, found: Sequence[Any], source_id: str, now: datetime) -> Sequence[SourceTable]:
         """The tables that discovery has read, with what would go wrong in a capture: columns, topic collisions, all."""
@@ -48,7 +58,10 @@ class CaptureProvider(Protocol):
     def unique_claims(self, pipeline: Pipeline, source: Source) -> Sequence[str]:
         """Keys of what only one pipeline may use on the server, each `<what>/<where>/<name>`."""
 
-    def deletion_details(self, pipeline: Pipeline) -> Mapping[str, str]:
+    def own_slot(self, pipeline: Pipeline) -> str | None:
+        """The replication slot that only this pipeline reads from; None where a source keeps no position for it."""
+
+    def deletion_details(self, pipeline: Pipeline, *, slot_dropped: bool) -> Mapping[str, str]:
         """What stays in the source when the pipeline goes, by field, for its audit record."""
 
 

@@ -11,6 +11,8 @@ from chalicelib.kit.clock import Deadline
 
 Config = Mapping[str, str]
 
+_OFFSETS_SECONDS = 4.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorAction:
@@ -87,16 +89,47 @@ def require_task(action: ConnectorAction) -> None:
 
 
 def delete(action: ConnectorAction) -> None:
-    """Delete the connector if it exists and is ours. Another connector of the same name is not touched."""
-    if action.may_exist:
-        remove_ours(action)
+    """Delete the connector if it exists and is ours, with its offsets where Connect can do that.
+
+    Another connector of the same name is not touched. Once its offsets may be gone the connector must not run again: it
+    would take its snapshot again, or write everything twice. So a failure after that has an unknown outcome.
+    """
+    if not action.may_exist or not _exists(action):
+        return
+    without_offsets = _delete_offsets(action)
+    try:
+        action.connect.delete(action.name, action.deadline)
+    except HeadgateError as error:
+        if without_offsets:
+            raise OutcomeUnknown("The connector's offsets are deleted, and the connector perhaps not yet.") from error
+        raise
+
+
+def _delete_offsets(action: ConnectorAction) -> bool:
+    """Stop the connector and delete its offsets, for a few seconds at most; whether they may be gone.
+
+    What stays is harmless: names of connectors are never used again.
+    """
+    deadline = Deadline.after(action.deadline.remaining(_OFFSETS_SECONDS))
+    try:
+        action.connect.stop(action.name, deadline)
+        action.connect.delete_offsets(action.name, deadline)
+    except OutcomeUnknown:
+        return True
+    except HeadgateError:
+        return False
+    return True
 
 
 def remove_ours(action: ConnectorAction) -> None:
     """Delete the connector if it carries our owner marker."""
-    found = action.connect.find_config(action.name, action.deadline)
-    if found is not None and ours(action.name, found):
+    if _exists(action):
         action.connect.delete(action.name, action.deadline)
+
+
+def _exists(action: ConnectorAction) -> bool:
+    found = action.connect.find_config(action.name, action.deadline)
+    return found is not None and ours(action.name, found)
 
 
 def find_ours(action: ConnectorAction) -> Config | None:

@@ -108,10 +108,20 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
         self.store.remove(transaction, resource)
         self._release_all(transaction, resource, deps)
 
+    def on_forgotten(
+        self, transaction: Transaction, operation: Operation | None, resource: Delivery, deps: DeliveryDependencies
+    ) -> None:
+        """A delivery that is being deployed has no row; one with pending mappings also claims their tables."""
+        if operation and operation.kind is OperationKind.DEPLOY:
+            self.on_failed(transaction, operation, resource, deps)
+            return
+        pending = self.with_pending_change(operation, resource).mappings if operation else ()
+        self.on_deleted(transaction, replace(resource, mappings=(*resource.mappings, *pending)), deps)
+
     def parent_id(self, resource: Delivery) -> str | None:
         return resource.destination_id
 
-    def deletion_details(self, resource: Delivery) -> Mapping[str, Any]:
+    def deletion_details(self, resource: Delivery, cleaned_up: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"kept": {"tables": [str(mapping.target) for mapping in resource.mappings]}}
 
     def deploying_operation(self, delivery_id: str) -> str | None:

@@ -16,11 +16,18 @@ from typing import Any
 from chalicelib.clients.connect.client import OutcomeUnknown
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.audit import Outcome
-from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.health import Failure
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState, observe, unreadable
 from chalicelib.domain.operation import OperationKind, OperationStep
-from chalicelib.errors import Conflict, HeadgateError, StoreUnavailable, TimedOut, Unavailable, WriteConflict
+from chalicelib.errors import (
+    Conflict,
+    HeadgateError,
+    StoreRefused,
+    StoreUnavailable,
+    TimedOut,
+    Unavailable,
+    WriteConflict,
+)
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.audit import AuditTrail, view
 from chalicelib.services.client_factory import ClientFactory
@@ -83,7 +90,8 @@ class Lifecycle:
         try:
             action = self._action(run)
             self._apply_to_connect(run, action)
-            settled = self._settle(run, self._observe_before_settling(run, action))
+            cleaned_up = run.owner.clean_up(run.context, run.operation, run.resource, run.deps)
+            settled = self._settle_or_undo(replace(run, cleaned_up=cleaned_up), action)
         except (OutcomeUnknown, StoreUnavailable):
             return run.resource
         return self._start_after_deploy(run, settled, action) if settled else None
@@ -145,6 +153,14 @@ class Lifecycle:
             return Observation(state=ObservedState.STOPPED, observed_at=self.clock(), reasons=reasons)
         return self._look(action, run.desired_after)
 
+    def _settle_or_undo(self, run: OperationRun[R], action: ConnectorAction) -> R | None:
+        """T2. What the store refuses for good is a failure: nobody could ever settle it as a success."""
+        try:
+            return self._settle(run, self._observe_before_settling(run, action))
+        except StoreRefused as error:
+            self._undo_and_fail(run, action, error)
+            raise
+
     def _settle(self, run: OperationRun[R], seen: Observation | None) -> R | None:
         """T2. A resource that was written meanwhile is read again."""
         operation, owner = run.operation, run.owner
@@ -171,21 +187,22 @@ class Lifecycle:
         return result
 
     def _write_result(self, transaction: Transaction, run: OperationRun[R], seen: Observation | None) -> R | None:
-        owner, resource, kind, new_hash = run.owner, run.resource, run.operation.kind, run.resource.config_hash
+        owner, resource, kind = run.owner, run.resource, run.operation.kind
         if kind is OperationKind.DELETE:
             owner.on_deleted(transaction, resource, run.deps)
             return None
+        written: dict[str, Any] = {}
         if kind in _WRITES_CONFIG:
-            new_hash = config_hash(owner.config(run.intended, run.deps).config)
+            written = owner.config(run.intended, run.deps).fingerprint
         after = replace(
             run.intended,
             desired_state=run.desired_after,
             observation=seen,
-            config_hash=new_hash,
             open_operation=None,
             last_error=None,
             version=resource.version + 1,
             updated_at=self.clock(),
+            **written,
         )
         if kind is OperationKind.DEPLOY:
             return owner.on_deployed(transaction, after, run.operation)
@@ -228,17 +245,20 @@ class Lifecycle:
                 return
 
     def _commit_failure(self, run: OperationRun[R], error: HeadgateError) -> None:
-        now, owner, resource = self.clock(), run.owner, run.resource
-        ended: dict[str, Any] = {"error_code": error.code, "error_message": error.message, "finished_at": now}
-        transaction = Transaction()
-        self.operations.save(transaction, replace(run.operation, step=OperationStep.FAILED, **ended))
+        owner, resource, transaction = run.owner, run.resource, Transaction()
+        self.write_failure(transaction, run, error)
         if stored := owner.store.find(resource.id):
-            failure = Failure(code=error.code, message=error.message, at=now)
+            failure = Failure(code=error.code, message=error.message, at=self.clock())
             owner.store.save(transaction, replace(stored, open_operation=None, last_error=failure))
         owner.on_failed(transaction, run.operation, resource, run.deps)
         self.observations.bump(transaction, resource.connect_cluster_id)
-        self._audit(transaction, run, Outcome.FAILED, error=error)
         transaction.commit()
+
+    def write_failure(self, transaction: Transaction, run: OperationRun[R], error: HeadgateError) -> None:
+        """Settle the operation's own row as failed, with its audit record."""
+        ended: dict[str, Any] = {"error_code": error.code, "error_message": error.message, "finished_at": self.clock()}
+        self.operations.save(transaction, replace(run.operation, step=OperationStep.FAILED, **ended))
+        self._audit(transaction, run, Outcome.FAILED, error=error)
 
     def _start_after_deploy(self, run: OperationRun[R], settled: R, action: ConnectorAction) -> R:
         """E2, and a short observation. After an error a tick resumes the connector."""
@@ -284,7 +304,7 @@ class Lifecycle:
         if error:
             details = {"error": {"code": error.code, "message": error.message}}
         elif operation.kind is OperationKind.DELETE and outcome is Outcome.SUCCESS:
-            details = owner.deletion_details(resource)
+            details = owner.deletion_details(resource, run.cleaned_up)
         self.audit.record(
             transaction,
             replace(run.context, actor=operation.actor, correlation_id=operation.correlation_id),

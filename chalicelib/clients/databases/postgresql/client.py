@@ -1,4 +1,4 @@
-"""Reads a PostgreSQL server: version and settings, tables, and what the role may do. Nothing is changed."""
+"""Reads a PostgreSQL server: version and settings, tables, and what the role may do. Only `drop_slot` changes it."""
 
 import time
 from collections import defaultdict
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.databases import connection_test
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND, SlotState, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
-from chalicelib.clients.databases.postgresql import catalog, queries
+from chalicelib.clients.databases.postgresql import catalog, queries, slots
 from chalicelib.domain.database import DatabaseAddress, TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import (
@@ -35,6 +35,7 @@ MOST_PUBLISHED = 5_000
 MOST_TRANSACTIONS = 20
 REPLICATION_SECONDS = 4.0
 """For the connection that readiness tries: a healthy server needs much less."""
+_LAST_LOOK_SECONDS = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +105,10 @@ class PostgreSQL:
                 schemas=tuple(SchemaFacts(name=name, usage=usage, create=create) for name, usage, create in found),
                 tables=_target_tables(session, targets),
             )
+
+    def drop_slot(self, name: str, deadline: Deadline) -> SlotState:
+        with self._reading(Deadline.after(deadline.remaining() + _LAST_LOOK_SECONDS)) as session:
+            return slots.drop_slot(session, name, deadline)
 
     def _reading(self, deadline: Deadline) -> "AbstractContextManager[Session]":
         # psycopg is slow to import: only functions that read a database pay for it.

@@ -16,7 +16,8 @@ from psycopg.pq.abc import PGconn, PGresult
 from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode, Step
 from chalicelib.clients.databases.postgresql.errors import failure, failure_of_connecting, failure_of_sqlstate
-from chalicelib.domain.database import DatabaseAddress, SslMode
+from chalicelib.clients.databases.postgresql.relay import MOST_BYTES, Relay
+from chalicelib.domain.database import DatabaseAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
@@ -24,25 +25,41 @@ from chalicelib.kit.clock import Deadline
 APPLICATION_NAME = "headgate"
 STATEMENT_SECONDS = 8.0
 LOCK_SECONDS = 1.0
-MOST_BYTES = 32 * 1024 * 1024
 MOST_ADDRESSES = 4
 _CHUNK = 500
 _TRY_NEXT_ADDRESS = frozenset({FailureCode.CONNECTION_REFUSED, FailureCode.HOST_UNREACHABLE, FailureCode.TIMEOUT})
-_VERIFYING = frozenset({SslMode.VERIFY_CA, SslMode.VERIFY_FULL})
+_SAFE_WITHOUT_TLS = "scram-sha-256"
+"""The authentication that neither shows the password to a server nobody has verified nor believes one that does not
+know it. libpq refuses clear text, MD5 and none (its manual, `require_auth`).
+"""
 
 Row = tuple[Any, ...]
 Parameters = Sequence[object] | Mapping[str, object]
 
 
 class BoundedConnection(psycopg.Connection[Row]):
-    """A connection whose every wait ends at the deadline, also when the server is silent."""
+    """A connection whose every wait ends at the deadline, also when the server is silent, and at `MOST_BYTES`."""
 
     deadline: Deadline | None = None
+    relay: Relay | None = None
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         if self.deadline is not None:
             timeout = self.deadline.remaining(float("inf") if timeout is None else timeout)
-        return super().wait(gen, interval, timeout)
+        if self.relay is None:
+            return super().wait(gen, interval, timeout)
+        self.relay.expect_answer()
+        try:
+            return super().wait(gen, interval, timeout)
+        except psycopg.Error:
+            if self.relay.exceeded:
+                raise failure(FailureCode.RESULT_TOO_LARGE) from None
+            raise
+
+    def close(self) -> None:
+        super().close()
+        if self.relay is not None:
+            self.relay.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +174,7 @@ def _connected(
             if limit.passed:
                 break
             try:
-                connection = _connect(endpoint, ip_address, ca_file, share, replication)
+                connection = _connect(endpoint, ip_address, ca_file, Deadline.after(share), replication)
             except DatabaseFailure as refusal:
                 last = refusal
                 if refusal.failure_code not in _TRY_NEXT_ADDRESS:
@@ -182,19 +199,45 @@ def _connect(
     endpoint: OpenedEndpoint[DatabaseAddress],
     ip_address: str,
     ca_file: str | None,
+    deadline: Deadline,
+    replication: str | None,
+) -> BoundedConnection:
+    try:
+        relay = Relay(ip_address, endpoint.address.port, deadline.remaining())
+    except ConnectionRefusedError:
+        raise failure(FailureCode.CONNECTION_REFUSED) from None
+    except TimeoutError:
+        raise failure(FailureCode.TIMEOUT) from None
+    except OSError:
+        raise failure(FailureCode.HOST_UNREACHABLE) from None
+    try:
+        connection = _sign_in(endpoint, relay, ca_file, deadline.remaining(), replication)
+    except DatabaseFailure:
+        relay.close()
+        raise
+    connection.relay = relay
+    return connection
+
+
+def _sign_in(
+    endpoint: OpenedEndpoint[DatabaseAddress],
+    relay: Relay,
+    ca_file: str | None,
     seconds: float,
     replication: str | None,
 ) -> BoundedConnection:
     address, password = endpoint.address, endpoint.password
+    local_address, local_port = relay.address
     try:
         return BoundedConnection.connect(
             host=address.host,
-            hostaddr=ip_address,
-            port=address.port,
+            hostaddr=local_address,
+            port=local_port,
             dbname=address.database_name,
             user=address.username,
             password=password.reveal() if password else "",
             sslmode=address.ssl_mode.value,
+            require_auth=None if address.ssl_mode.verifies else _SAFE_WITHOUT_TLS,
             sslrootcert=ca_file,
             application_name=APPLICATION_NAME,
             client_encoding="UTF8",
@@ -210,14 +253,13 @@ def _connect(
             gssencmode="disable",
             options="",
             target_session_attrs="any",
-            keepalives_idle=10,
-            keepalives_interval=5,
-            keepalives_count=2,
             replication=replication,
         )
     except errors.ConnectionTimeout:
         raise failure(FailureCode.TIMEOUT) from None
     except psycopg.Error as refusal:
+        if relay.exceeded:
+            raise failure(FailureCode.NOT_A_DATABASE) from None
         # The text may repeat what a hostile server sent: it is matched here and goes no further.
         raise failure_of_connecting(str(refusal), address.database_name) from None
     except (UnicodeError, ValueError):
@@ -228,7 +270,7 @@ def _connect(
 def _trust(endpoint: OpenedEndpoint[DatabaseAddress], trusted_ca_file: str | None) -> Iterator[str | None]:
     """The file of certificates to verify the server with; libpq takes no text. It is deleted once connected."""
     certificate = endpoint.secrets.get("ca_certificate")
-    if endpoint.address.ssl_mode not in _VERIFYING:
+    if not endpoint.address.ssl_mode.verifies:
         # libpq would verify against a certificate that it happens to find in the home directory.
         yield ""
     elif certificate:

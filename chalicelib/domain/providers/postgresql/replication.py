@@ -39,9 +39,13 @@ def unique_claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
     return (slot, f"publication/{host}:{port}/{database}/{publication_name(pipeline)}")
 
 
-def deletion_details(pipeline: Pipeline) -> Mapping[str, str]:
-    """Slot and publication stay in the source when the pipeline goes: its owners decide about them."""
-    return {"slot_name": slot_name(pipeline), "publication_name": publication_name(pipeline)}
+def deletion_details(pipeline: Pipeline, *, slot_dropped: bool) -> Mapping[str, str]:
+    """The publication stays in the source when the pipeline goes, and the slot unless it was dropped."""
+    publication, slot = {"publication_name": publication_name(pipeline)}, slot_name(pipeline)
+    if slot_dropped:
+        return publication
+    statement = f"SELECT pg_drop_replication_slot('{slot}');"
+    return {"slot_name": slot, "drop_slot_statement": statement, **publication}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ import pytest
 from chalicelib.clients.connect.client import OutcomeUnknown
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, owner_marker
 from chalicelib.domain.operation import OperationKind
-from chalicelib.errors import Conflict, Invalid, NotFound
+from chalicelib.errors import Conflict, Invalid, NotFound, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.connectors.actions import (
     ACTIONS,
@@ -164,6 +164,45 @@ def test_a_deletion_leaves_a_foreign_connector_and_succeeds(app: InProcessApp, a
     preload_config(app, action, {})
     delete(action)
     assert app.connect.names() == [action.name]
+
+
+def test_a_deletion_stops_the_connector_and_deletes_its_offsets_before(
+    app: InProcessApp, action: ConnectorAction
+) -> None:
+    preload(app, action)
+    delete(action)
+    name = action.name
+    assert connector_writes(app) == [
+        ("PUT", f"/connectors/{name}/stop"),
+        ("DELETE", f"/connectors/{name}/offsets"),
+        ("DELETE", f"/connectors/{name}"),
+    ]
+
+
+def test_offsets_that_cannot_be_deleted_do_not_prevent_a_deletion(app: InProcessApp, action: ConnectorAction) -> None:
+    preload(app, action)
+    app.connect.plant(FaultEffect.NOT_READY, "DELETE", "/offsets$", times=9)
+    delete(action)
+    assert app.connect.names() == []
+
+
+def test_a_deletion_that_fails_once_the_offsets_may_be_gone_has_an_unknown_outcome(
+    app: InProcessApp, action: ConnectorAction
+) -> None:
+    """A connector without its offsets would take its snapshot again, if it were resumed."""
+    preload(app, action)
+    app.connect.plant(FaultEffect.NOT_READY, "DELETE", f"{action.name}$", times=9)
+    with pytest.raises(OutcomeUnknown):
+        delete(action)
+
+
+def test_a_deletion_that_fails_before_the_offsets_are_touched_is_a_definite_failure(
+    app: InProcessApp, action: ConnectorAction
+) -> None:
+    preload(app, action)
+    app.connect.plant(FaultEffect.NOT_READY, times=99)
+    with pytest.raises(Unavailable):
+        delete(action)
 
 
 def test_the_deletion_of_a_draft_does_not_ask_connect(app: InProcessApp, action: ConnectorAction) -> None:
