@@ -71,3 +71,9 @@ def test_a_heartbeat_table_counts_as_published_by_debezium() -> None:
     assert failing(BEATING, role=poor, tables=(foreign, HEARTBEAT), publications=(published,)) == set()
     without = replace(published, tables=PUBLICATION.tables, table_count=1)
     assert failing(BEATING, role=poor, tables=(foreign, HEARTBEAT), publications=(without,)) == {"publication_rights"}
+
+
+def test_nobody_is_given_the_rights_of_a_superuser() -> None:
+    (check,) = judged(tables=(replace(TABLE, owned=False, owner=None),)).failures
+    assert "CREATE PUBLICATION" in (check.recommended_action or "")
+    assert "CREATE ROLE" not in (check.recommended_action or "")
