@@ -187,6 +187,7 @@ def stored_records(app: InProcessApp, count: int) -> list[str]:
     return ids
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("letter", [WIDE, QUOTES], ids=["wide", "quotes"])
 def test_pipelines_and_deliveries_of_500_tables_are_paged_by_size(app: InProcessApp, get: Get, letter: str) -> None:
     stored = stored_pipelines(app, letter, 24)
@@ -201,6 +202,7 @@ def test_pipelines_and_deliveries_of_500_tables_are_paged_by_size(app: InProcess
     assert sorted(one["id"] for page in (shown["destinations"], *rest) for one in page) == sorted(delivered)
 
 
+@pytest.mark.thorough
 def test_registered_systems_and_clusters_are_paged_by_size(app: InProcessApp, get: Get) -> None:
     assert_each_once(get, "/sources", stored_systems(app, "sources", Source, 500), pages=2)
     assert_each_once(get, "/destinations", stored_systems(app, "destinations", Destination, 500), pages=2)
