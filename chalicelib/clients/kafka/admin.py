@@ -4,13 +4,15 @@ It imports kafka-python: import it lazily.
 """
 
 import logging
+import ssl
 import threading
 from collections.abc import Mapping
 from typing import Any
 
-from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, OffsetSpec
-from kafka.errors import AuthorizationError, KafkaError, SaslAuthenticationFailedError
+from kafka.admin import KafkaAdminClient
+from kafka.errors import AuthorizationError, KafkaError, KafkaTimeoutError, SaslAuthenticationFailedError
 from kafka.net.compat import KafkaNetClient
+from kafka.net.manager import KafkaConnectionManager
 from kafka.net.sasl.oauth import AbstractTokenProvider
 from kafka.net.selector import NetworkSelector
 
@@ -18,8 +20,6 @@ from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.kafka.guarded_socket import GuardedUrl
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
-
-__all__ = ["Admin", "ConfigResource", "ConfigResourceType", "KafkaError", "OffsetSpec", "SignInRefused", "StaticToken"]
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 _JOIN_MILLISECONDS = 200
@@ -31,6 +31,10 @@ logging.getLogger("kafka").addHandler(logging.NullHandler())
 
 class SignInRefused(KafkaError):  # type: ignore[misc]  # kafka-python has no types
     """The brokers do not accept who we are."""
+
+
+class NotTrusted(KafkaError):  # type: ignore[misc]
+    """No TLS connection could be made: one side does not trust the other's certificate, or there is no TLS."""
 
 
 class StaticToken(AbstractTokenProvider):  # type: ignore[misc]  # kafka-python has no types
@@ -68,9 +72,8 @@ class Admin:
                 kafka_client=self._make,
             )
         except KafkaError as error:
-            refused = self._was_refused()
             self.close()
-            raise SignInRefused if refused else error from None
+            raise _reason(error) from None
 
     def close(self) -> None:
         """End all connections, and the thread that serves them."""
@@ -82,18 +85,39 @@ class Admin:
         self._guard.close_sockets()
 
     def _make(self, **settings: Any) -> KafkaNetClient:
-        self._made.append(KafkaNetClient(net=self._net, **settings))
-        return self._made[-1]
-
-    def _was_refused(self) -> bool:
-        """Whether a bootstrap server did not let us in; kafka-python only says that it could not connect in time."""
-        nodes = {client: client.cluster.bootstrap_brokers() for client in self._made}
-        failures = (
-            client._manager.auth_failure(node.node_id)  # noqa: SLF001 - the admin client has no way to ask
-            for client, brokers in nodes.items()
-            for node in brokers
-        )
-        return any(isinstance(one, SaslAuthenticationFailedError | AuthorizationError) for one in failures)
+        """The client that the admin client uses, connected. The admin client itself would try again and again until its
+        time is over, also after a wrong password, and would not say why.
+        """
+        client = KafkaNetClient(net=self._net, **settings)
+        self._made.append(client)
+        manager = client._manager  # noqa: SLF001 - nothing else tells why a connection failed
+        manager.run(_connect, manager, settings["bootstrap_timeout_ms"])
+        return client
 
     def _stop(self) -> None:
         self._net.stop(timeout_ms=_JOIN_MILLISECONDS)
+
+
+async def _connect(manager: KafkaConnectionManager, milliseconds: int) -> None:
+    """Connect to the first bootstrap server that lets us in; raise why the last one does not."""
+    last: Exception = KafkaTimeoutError()
+    for server in manager.cluster.bootstrap_brokers():
+        connection = manager.get_connection(
+            server.node_id, timeout_ms=milliseconds, refresh_metadata_on_err=False, reset_backoff_on_connect=False
+        )
+        try:
+            await connection
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next server may do better
+            # A broker that does not let us in says so and ends the connection; often only the end is noticed.
+            answered = connection.broker_version_data is not None
+            last = SignInRefused() if manager.config["sasl_mechanism"] and answered else error
+        else:
+            return
+    raise last
+
+
+def _reason(error: KafkaError) -> KafkaError:
+    if isinstance(error, SaslAuthenticationFailedError | AuthorizationError):
+        return SignInRefused()
+    causes = (error.__context__, *error.args)
+    return NotTrusted() if any(isinstance(cause, ssl.SSLError) for cause in causes) else error

@@ -26,6 +26,7 @@ Tls = Callable[[], ssl.SSLContext]
 _NO_TIME = "No time was left to ask the brokers. Try again."
 _NO_ANSWER = "The brokers did not answer in time. Check the bootstrap servers, the protocol and the credentials."
 _REFUSED = "The brokers refuse the credentials that are stored for them."
+_NOT_TRUSTED = "No trusted TLS connection to the brokers could be made. Check the protocol and the certificates."
 _UNREADABLE = "The brokers gave an answer that cannot be read."
 _CLEANUP_POLICY, _COMPACTED = "cleanup.policy", "compact"
 
@@ -70,7 +71,9 @@ class Kafka:
         limit = Deadline.after(deadline.remaining(ANSWER_SECONDS))
         if limit.passed:
             raise _unavailable(_NO_TIME)
-        from chalicelib.clients.kafka.admin import Admin, KafkaError, SignInRefused
+        from kafka.errors import KafkaError
+
+        from chalicelib.clients.kafka.admin import Admin, NotTrusted, SignInRefused
 
         settings, check_host = self._settings(limit), self._checked_hosts()
         try:
@@ -81,6 +84,8 @@ class Kafka:
                 admin.close()
         except SignInRefused:
             raise _unavailable(_REFUSED) from None
+        except NotTrusted:
+            raise _unavailable(_NOT_TRUSTED) from None
         except (KafkaError, OSError, RuntimeError):
             raise _unavailable(_NO_ANSWER) from None
         except (ValueError, LookupError, TypeError, AttributeError):
@@ -117,8 +122,12 @@ class Kafka:
 
             return {"sasl_oauth_token_provider": StaticToken(self._token(address, deadline))}
         password = self._endpoint.password
+        name = address.username or ""
+        if address.sasl_mechanism is not SaslMechanism.PLAIN:
+            # RFC 5802, 5.1; kafka-python sends names as they are.
+            name = name.replace("=", "=3D").replace(",", "=2C")
         return {
-            "sasl_plain_username": address.username or "",
+            "sasl_plain_username": name,
             "sasl_plain_password": password.reveal() if password else "",
         }
 
@@ -146,6 +155,7 @@ class Kafka:
         authority, certificate, key = map(secrets.get, ("ca_certificate", "client_certificate", "client_key"))
         try:
             context = ssl.create_default_context(cadata=authority.reveal()) if authority else self._tls()
+            context.sslsocket_class = _ClosedWhenDropped
             if certificate and key:
                 # Python takes a key from a file only; the file can be read by this user alone, and is deleted at once.
                 with tempfile.NamedTemporaryFile("w", suffix=".pem", encoding="utf-8") as file:
@@ -155,6 +165,13 @@ class Kafka:
         except ValueError:  # ssl.SSLError is one
             raise _unavailable("The certificates and the key that are stored for the brokers cannot be used.") from None
         return context
+
+
+class _ClosedWhenDropped(ssl.SSLSocket):
+    """kafka-python drops the socket of a failed TLS handshake without closing it."""
+
+    def __del__(self) -> None:
+        self.close()
 
 
 def bootstrap_servers(text: str) -> tuple[tuple[str, int], ...]:
@@ -187,7 +204,7 @@ def _bounded(topics: C) -> C:
 
 def _topic_facts(admin: "Admin", asked: Collection[str]) -> TopicFacts:
     """Topics are not asked for by name: brokers may create one that is asked for, and does not exist."""
-    from chalicelib.clients.kafka.admin import KafkaError
+    from kafka.errors import KafkaError
 
     described = {topic["name"]: topic["partitions"] for topic in admin.client.describe_topics()}
     counts = {name: len(partitions) for name, partitions in described.items()}
@@ -202,8 +219,7 @@ def _topic_facts(admin: "Admin", asked: Collection[str]) -> TopicFacts:
 def _truncated(admin: "Admin", described: Mapping[str, Sequence[Mapping[str, Any]]]) -> frozenset[str]:
     """The topics that begin after offset 0, without the compacted ones. Raises KafkaError."""
     from kafka import TopicPartition
-
-    from chalicelib.clients.kafka.admin import ConfigResource, ConfigResourceType, OffsetSpec
+    from kafka.admin import ConfigResource, ConfigResourceType, OffsetSpec
 
     partitions = [
         TopicPartition(topic, partition["partition_index"])

@@ -1,10 +1,13 @@
 """The records in the topics of a demonstration, read from the broker."""
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 
 from kafka import TopicPartition
 from kafka.admin import KafkaAdminClient, OffsetSpec
+
+logging.getLogger("kafka").setLevel(logging.CRITICAL)  # a demonstration says itself what it could not do
 
 PREFIX = "headgate-demo-"
 _MILLISECONDS = 10_000
