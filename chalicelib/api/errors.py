@@ -22,6 +22,7 @@ STATUS: Mapping[type[HeadgateError], int] = {
     errors.RateLimited: 429,
     HeadgateError: 500,
     errors.StoreUnavailable: 500,
+    errors.StoreRefused: 500,
     errors.Rejected: 502,
     errors.Unavailable: 503,
     errors.TimedOut: 504,
