@@ -6,7 +6,7 @@ import pytest
 
 from infra.local.doubles.kafka import KafkaDouble
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid, validation_error
-from tests.support.certificates import Authority
+from tests.support.authority import Authority
 from tests.support.sandbox import Json, Sandbox
 
 STREAM = {
