@@ -2,13 +2,13 @@
 
 from typing import Annotated, Any, Self
 
-from pydantic import Field, StrictBool, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
 
 from chalicelib.api.contract.clusters import ConnectClusterOutput, StreamClusterOutput
 from chalicelib.api.contract.common import Input, Integer, Name, Output, Uuid
 from chalicelib.api.contract.databases import Identifier
-from chalicelib.api.contract.deliveries import DeliveryOutput, PreviewOutput
-from chalicelib.api.contract.runtime import ConnectorOwnerOutput, owner_fields
+from chalicelib.api.contract.deliveries import DeliveryOutput, PreviewOutput, WarningOutput
+from chalicelib.api.contract.runtime import ConnectorOwnerOutput, TaskQuery, owner_fields
 from chalicelib.api.contract.sources import SourceOutput
 from chalicelib.domain.pipeline import (
     Capture,
@@ -24,6 +24,7 @@ from chalicelib.domain.table import ColumnName, TableName
 from chalicelib.services.pipelines import PipelineDetail, PipelineInput
 
 TopicPrefix = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"^[A-Za-z0-9._-]+$")]
+PublicationName = Annotated[str, StringConstraints(pattern=r"^[a-z_][a-z0-9_]{0,62}$")]
 SlotName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,63}$")]
 PropertyKey = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 PropertyValue = Annotated[str, StringConstraints(max_length=2000)]
@@ -42,6 +43,20 @@ class ColumnBody(TableBody):
     column_name: Identifier
 
 
+class ContinueQuery(BaseModel):
+    """How a capture continues."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    accept_data_loss: bool = Field(
+        default=False, description="Continue although changes were lost: without it that is refused (409)."
+    )
+
+
+class ContinueTaskQuery(ContinueQuery, TaskQuery):
+    """Which task, and how its capture continues."""
+
+
 class PipelineOptionsBody(Input):
     """Options of a capture. Debezium's defaults apply to what is left out."""
 
@@ -55,7 +70,7 @@ class PipelineOptionsBody(Input):
     heartbeat_table: TableBody | None = None
     exclude_columns: list[ColumnBody] = Field(default_factory=list, max_length=500)
     publication_mode: PublicationMode = PublicationMode.FILTERED
-    publication_name: SlotName | None = None
+    publication_name: PublicationName | None = None
     slot_name: SlotName | None = None
 
     def to_options(self) -> CaptureOptions:
@@ -109,7 +124,7 @@ class TableOutput(Output):
     table_name: str
 
 
-class ColumnOutput(TableOutput):
+class CapturedColumnOutput(TableOutput):
     """A column of a captured table."""
 
     column_name: str
@@ -126,7 +141,7 @@ class PipelineOptionsOutput(Output):
     on_conversion_error: OnConversionError
     max_message_bytes: int | None
     heartbeat_table: TableOutput | None
-    exclude_columns: list[ColumnOutput]
+    exclude_columns: list[CapturedColumnOutput]
     publication_mode: PublicationMode
     publication_name: str
     slot_name: str
@@ -162,7 +177,7 @@ class PipelineDetailOutput(PipelineOutput):
 
     @classmethod
     def of_detail(cls, detail: PipelineDetail) -> Self:
-        """The pipeline with what it depends on."""
+        """The pipeline with what it depends on, without its deliveries."""
         return cls.model_validate(
             _fields_of(detail.pipeline)
             | {
@@ -170,13 +185,19 @@ class PipelineDetailOutput(PipelineOutput):
                 "stream_cluster": detail.stream_cluster,
                 "connect_cluster": detail.connect_cluster,
                 "config": detail.config,
-                "destinations": [DeliveryOutput.of(delivery) for delivery in detail.deliveries],
+                "destinations": [],
             }
         )
 
 
 class PipelinePreviewOutput(PreviewOutput):
-    """What would be created: references and masks instead of secrets."""
+    """What would be created: references and masks instead of secrets.
+
+    `internal_topics` are written by the connector for itself and cannot be delivered.
+    """
+
+    internal_topics: list[str]
+    warnings: list[WarningOutput]
 
 
 def _fields_of(pipeline: Pipeline) -> dict[str, Any]:

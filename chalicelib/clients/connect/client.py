@@ -96,6 +96,18 @@ class Connect:
             return None
         return ConnectorStatus(name=name, state="UNASSIGNED", worker_id=None, tasks=())
 
+    def find_offset(self, name: str, deadline: Deadline) -> Mapping[str, int | str | bool] | None:
+        """The offset that Connect has stored for a source connector with one partition, as Debezium's have.
+
+        None when there is none, when the connector does not exist, and before Connect 3.6, which does not tell.
+        """
+        answer = self._query("GET", f"{_connector(name)}/offsets", deadline)
+        if answer.refusal in (404, 405):
+            return None
+        if answer.status != 200:
+            raise outcomes.read_error(answer)
+        return parse.read_offset(answer.body)
+
     def statuses(self, deadline: Deadline) -> dict[str, ConnectorStatus]:
         """All connectors by name, in one request. It is the view of the worker that answers: absence proves nothing."""
         return self._connectors("/connectors?expand=status", deadline)[0]
@@ -173,8 +185,24 @@ class Connect:
         """Restart one task. A task that does not exist is `NotFound`."""
         self._write("POST", f"{_connector(name)}/tasks/{int(task)}/restart", deadline)
 
+    def delete_offsets(self, name: str, deadline: Deadline) -> None:
+        """Delete the offsets of a STOPPED connector, of a sink with its consumer group. Connect 3.6 and later.
+
+        It is repeated while Connect refuses, because the connector's tasks may still be ending. Raises OutcomeUnknown
+        when any of the attempts may have been carried out.
+        """
+        unclear: OutcomeUnknown | None = None
+        while True:
+            try:
+                return self._write("DELETE", f"{_connector(name)}/offsets", deadline)
+            except HeadgateError as error:
+                unclear = unclear or (error if isinstance(error, OutcomeUnknown) else None)
+                if deadline.passed or not isinstance(error, Invalid | OutcomeUnknown):
+                    raise unclear or error from None
+            self._pause(deadline)
+
     def delete(self, name: str, deadline: Deadline) -> bool:
-        """Delete the connector; offsets and consumer group stay. False when it did not exist."""
+        """Delete the connector; its offsets and its consumer group stay. False when it did not exist."""
         try:
             self._write("DELETE", _connector(name), deadline)
         except NotFound:

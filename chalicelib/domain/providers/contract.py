@@ -13,10 +13,11 @@ from chalicelib.domain.debezium import AllowedProperties
 from chalicelib.domain.delivery import Delivery, DeliveryOptions, DeliveryVerdict, NameRule
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.destination import Destination
-from chalicelib.domain.pipeline import CaptureOptions, Pipeline
+from chalicelib.domain.monitoring.source_state import CaptureState, Finding
+from chalicelib.domain.pipeline import Capture, CaptureOptions, CaptureWarning, Pipeline
 from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.source import Source
-from chalicelib.domain.table import SourceTable
+from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import HeadgateError
 
 
@@ -26,6 +27,16 @@ class CaptureProvider(Protocol):
     @property
     def allowed_properties(self) -> AllowedProperties:
         """The connector keys that a pipeline's `properties` may set."""
+
+    @property
+    def refused_properties(self) -> Mapping[str, str]:
+        """Known keys that may not be set, or not to every value: why, and what to do instead."""
+
+    def check_options(self, capture: Capture, tables: Mapping[TableName, SourceTable]) -> None:
+        """Raise Invalid for options that do not fit. `tables` are the discovered ones of all that is captured."""
+
+    def preview_warnings(self, pipeline: Pipeline, tables: Sequence[SourceTable]) -> Sequence[CaptureWarning]:
+        """What is worth knowing before the capture is created. `tables` as in `check_options`."""
 
     def source_tables(self, found: Sequence[Any], source_id: str, now: datetime) -> Sequence[SourceTable]:
         """The tables that discovery has read, with what would go wrong in a capture: columns, topic collisions, all."""
@@ -45,10 +56,25 @@ class CaptureProvider(Protocol):
     def effective_options(self, pipeline: Pipeline) -> CaptureOptions:
         """The pipeline's options, with what is derived where nothing was chosen."""
 
+    def capture_plan(self, pipeline: Pipeline) -> Any:
+        """What a client of the same provider reads about a deployed capture: see `Database.capture_facts`."""
+
+    def look(self, facts: Any, pipeline: Pipeline, before: CaptureState | None) -> CaptureState:
+        """The capture as the server shows it now; `before` is what the last look found."""
+
+    def lost_changes(self, facts: Any, pipeline: Pipeline, offset: Mapping[str, Any] | None) -> Finding | None:
+        """Whether changes were lost after what Connect has stored for the connector (`offset`; None: nothing)."""
+
+    def in_snapshot(self, offset: Mapping[str, Any] | None) -> bool:
+        """Whether the stored offset says that the connector is still taking its snapshot."""
+
     def unique_claims(self, pipeline: Pipeline, source: Source) -> Sequence[str]:
         """Keys of what only one pipeline may use on the server, each `<what>/<where>/<name>`."""
 
-    def deletion_details(self, pipeline: Pipeline) -> Mapping[str, str]:
+    def own_slot(self, pipeline: Pipeline) -> str | None:
+        """The replication slot that only this pipeline reads from; None where a source keeps no position for it."""
+
+    def deletion_details(self, pipeline: Pipeline, *, slot_dropped: bool) -> Mapping[str, str]:
         """What stays in the source when the pipeline goes, by field, for its audit record."""
 
 
@@ -66,6 +92,12 @@ class TargetProvider(Protocol):
         self, mappings: Sequence[tuple[TopicMapping, SourceTable]], options: DeliveryOptions, facts: Any
     ) -> DeliveryVerdict:
         """Whether the targets can take what the topics bring. `facts` were read for the targets of all mappings."""
+
+    def server_identity(self, facts: Any) -> str | None:
+        """What the server is under each of its names and addresses; None when the role may not read it."""
+
+    def target_statement(self, mapping: TopicMapping, source: SourceTable, options: DeliveryOptions) -> str:
+        """The statement that creates a target in which everything arrives equal."""
 
     def build_config(self, delivery: Delivery, destination: Destination) -> BuiltConfig:
         """The config of the sink connector. A function of its arguments alone. Raises Invalid."""

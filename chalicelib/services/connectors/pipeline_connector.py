@@ -7,12 +7,17 @@ from typing import Any
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.observation import DesiredState
-from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.operation import Operation, OperationKind
+from chalicelib.domain.pipeline import Pipeline, claimed_thing, prefix_claim
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
+from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import Invalid
+from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS, CaptureChecks
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.owner import ConnectorOwner, require_found
+from chalicelib.services.connectors.slot_removal import SlotRemoval
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.registry import Links, Registry
@@ -22,6 +27,10 @@ from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
 from chalicelib.stores.transaction import Transaction
+
+_CONTINUES = frozenset(
+    {OperationKind.RESUME, OperationKind.RESTART, OperationKind.RESTART_TASK, OperationKind.UPDATE_CONFIG}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +44,9 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     registry: Registry
     database_checks: DatabaseChecks
     validation: ConnectorValidation
+    slot_removal: SlotRemoval
+    captures: CaptureChecks
+    clients: ClientFactory
 
     def load_dependencies(self, resource: Pipeline) -> PipelineDependencies:
         found = find_together(
@@ -42,6 +54,7 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             (self.streams, resource.stream_cluster_id),
             (self.connects, resource.connect_cluster_id),
             (self.observations, resource.connect_cluster_id),
+            (self.captures.store, resource.source_id),
         )
         return PipelineDependencies(*found)
 
@@ -60,22 +73,63 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         self._check_ready(context, source, resource)
         self.validation.require_valid(context, cluster, resource.connector_name, built)
 
-    def check_discovered(self, pipeline: Pipeline) -> None:
-        """Every table of the pipeline was discovered. Raises TABLE_NOT_DISCOVERED, naming those that were not."""
-        tables = pipeline.capture.tables
-        found = self.tables.find(pipeline.source_id, tables)
-        missing = [position for position, table in enumerate(tables) if table not in found]
-        if missing:
-            raise _undiscovered(missing)
+    def check_before(
+        self,
+        context: RequestContext,
+        kind: OperationKind,
+        resource: Pipeline,
+        deps: PipelineDependencies,
+        parameters: Mapping[str, Any],
+    ) -> None:
+        """Before a capture continues: it has lost no changes since it ran last. Raises Conflict."""
+        if kind not in _CONTINUES or resource.desired_state is DesiredState.DRAFT:
+            return
+        if parameters.get(ACCEPT_DATA_LOSS):
+            self.captures.accept(resource)
+            return
+        connect = self.clients.connect(require_found(deps.connect_cluster))
+        self.captures.require_continuous(context, resource, require_found(deps.source), connect)
+
+    def discovered_tables(self, pipeline: Pipeline, source: Source) -> dict[TableName, SourceTable]:
+        """All tables that the pipeline captures, as discovered; its options fit them.
+
+        Raises TABLE_NOT_DISCOVERED, naming those that were not discovered, and Invalid.
+        """
+        capture = pipeline.capture
+        found = self.tables.find(source, capture.captured_tables)
+        missing = [position for position, table in enumerate(capture.tables) if table not in found]
+        if missing or len(found) < len(capture.captured_tables):
+            raise _undiscovered(missing, heartbeat_table=capture.options.heartbeat_table not in {None, *found})
+        capture_provider(pipeline.provider).check_options(capture, found)
+        return found
 
     def config(self, resource: Pipeline, deps: PipelineDependencies) -> BuiltConfig:
         provider = capture_provider(resource.provider)
         return provider.build_config(resource, require_found(deps.source), require_found(deps.stream_cluster))
 
+    def on_requested(
+        self, transaction: Transaction, operation: Operation, resource: Pipeline, deps: PipelineDependencies
+    ) -> None:
+        """A deploy lets Connect read the source's secrets until the index of pipelines shows it."""
+        if operation.kind is OperationKind.DEPLOY:
+            self.registry.vault.grant(transaction, require_found(deps.source).credentials)
+
     def on_deleted(self, transaction: Transaction, resource: Pipeline, deps: PipelineDependencies) -> None:
         self.store.remove(transaction, resource)
         self.registry.release_name(transaction, self.store, resource)
         self.registry.unlink(transaction, resource.id, self.links(resource))
+
+    def claims(self, context: RequestContext, pipeline: Pipeline, deps: PipelineDependencies) -> tuple[str, ...]:
+        """The keys of what no other pipeline may use: its topic prefix in Kafka, slot and publication in the source.
+
+        The prefix is claimed for the registered stream cluster, too: where Kafka's own id is not known yet, it may be
+        when the next pipeline is created.
+        """
+        stream, cluster = require_found(deps.stream_cluster), require_found(deps.connect_cluster)
+        places = (stream.id, self.validation.kafka_cluster_id(context, stream, cluster))
+        prefixes = [prefix_claim(place, pipeline.capture.topic_prefix) for place in places if place]
+        provider = capture_provider(pipeline.provider)
+        return (*prefixes, *provider.unique_claims(pipeline, require_found(deps.source)))
 
     def links(self, pipeline: Pipeline) -> Links:
         """What a pipeline refers to, and its claims."""
@@ -85,11 +139,23 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
                 (self.streams, pipeline.stream_cluster_id),
                 (self.connects, pipeline.connect_cluster_id),
             ],
-            claims={key: key.partition("/")[0] for key in pipeline.claims},
+            claims={key: claimed_thing(key) for key in pipeline.claims},
         )
 
-    def deletion_details(self, resource: Pipeline) -> Mapping[str, Any]:
-        return {"kept": capture_provider(resource.provider).deletion_details(resource)}
+    def clean_up(
+        self, context: RequestContext, operation: Operation, resource: Pipeline, deps: PipelineDependencies
+    ) -> Mapping[str, Any]:
+        """Drop the pipeline's slot, if the deletion asks for it. A draft has none: its connector never ran."""
+        slot = capture_provider(resource.provider).own_slot(resource)
+        if not operation.parameters.get("drop_slot") or slot is None or resource.desired_state is DesiredState.DRAFT:
+            return {}
+        why_not = self.slot_removal.drop(context, require_found(deps.source), slot)
+        return {"slot_dropped": True} if why_not is None else {"slot_dropped": False, "slot_message": why_not}
+
+    def deletion_details(self, resource: Pipeline, cleaned_up: Mapping[str, Any]) -> Mapping[str, Any]:
+        dropped = bool(cleaned_up.get("slot_dropped"))
+        kept = capture_provider(resource.provider).deletion_details(resource, slot_dropped=dropped)
+        return {**cleaned_up, "kept": {**kept, "topics": list(resource.capture.topics)}}
 
     def _check_ready(self, context: RequestContext, source: Source, pipeline: Pipeline) -> None:
         deployed = pipeline.desired_state is not DesiredState.DRAFT
@@ -103,9 +169,12 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             )
 
 
-def _undiscovered(positions: Iterable[int]) -> Invalid:
+def _undiscovered(positions: Iterable[int], *, heartbeat_table: bool = False) -> Invalid:
+    fields: list[list[str | int]] = [["tables", at] for at in positions]
+    if heartbeat_table:
+        fields.append(["options", "heartbeat_table"])
     return Invalid(
         "Some tables are not among those that discovery saw. Run discovery, or correct their names.",
         code="TABLE_NOT_DISCOVERED",
-        details=[{"location": ["body", "tables", at], "type": "not_discovered"} for at in positions],
+        details=[{"location": ["body", *field], "type": "not_discovered"} for field in fields],
     )

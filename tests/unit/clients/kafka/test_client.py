@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 
 import pytest
-from confluent_kafka import Producer
 
 from chalicelib.clients.addresses import AddressPolicy
-from chalicelib.clients.kafka.client import MAX_TOPICS, Kafka, bootstrap_servers
+from chalicelib.clients.kafka.client import Kafka, bootstrap_servers
 from chalicelib.domain.cluster import KafkaAddress, SaslMechanism, SecurityProtocol
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
+from infra.local.doubles.kafka import KafkaDouble
 from infra.local.process.ports import free_port
+from tests.support.waiting import eventually
 
 LOOPBACK = AddressPolicy(allow_loopback=True)
 
@@ -35,15 +36,19 @@ def endpoint(
 
 
 @pytest.fixture(scope="module")
-def brokers() -> Iterator[str]:
-    """The mock broker of librdkafka, in this process, with two topics."""
-    owner = Producer({"bootstrap.servers": "ignored", "test.mock.num.brokers": 1, "log_level": 0})
+def double() -> Iterator[KafkaDouble]:
+    """A broker with two topics."""
+    double = KafkaDouble().start()
     for topic in ("shop.public.orders", "shop.public.lines"):
-        owner.produce(topic, b"x")
-    owner.flush(10)
-    (broker,) = owner.list_topics(timeout=10).brokers.values()
-    yield f"{broker.host}:{broker.port}"
-    del owner
+        double.state.create_topic(topic)
+    yield double
+    double.stop()
+
+
+@pytest.fixture
+def brokers(double: KafkaDouble) -> str:
+    """Its address."""
+    return double.address
 
 
 @pytest.fixture
@@ -163,134 +168,76 @@ def test_bootstrap_servers_of_another_form_are_refused(servers: str) -> None:
         bootstrap_servers(servers)
 
 
-class ScriptedBroker:
-    """A broker on loopback that gives one metadata answer to each request, and counts the connections to it."""
-
-    def __init__(self, answer: Callable[[bytes], bytes]) -> None:
-        self._answer = answer
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.connections = 0
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    @property
-    def port(self) -> int:
-        return int(self._listener.getsockname()[1])
-
-    def close(self) -> None:
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def _serve(self) -> None:
-        with suppress(OSError):
-            while True:
-                connection, _ = self._listener.accept()
-                self.connections += 1
-                threading.Thread(target=self._talk, args=(connection,), daemon=True).start()
-
-    def _talk(self, connection: socket.socket) -> None:
-        with connection, suppress(OSError, struct.error):
-            while True:
-                request = connection.recv(struct.unpack("!i", connection.recv(4))[0])
-                connection.sendall(self._answer(request))
-
-
-def frame(request: bytes, body: bytes) -> bytes:
-    """The answer with that body."""
-    return struct.pack("!i", len(body) + 4) + request[4:8] + body
-
-
-def text(value: str) -> bytes:
-    return struct.pack("!h", len(value)) + value.encode()
-
-
-def metadata(host: str, port: int, topics: bytes = struct.pack("!i", 0)) -> bytes:
-    """A metadata answer that names one broker."""
-    broker = struct.pack("!ii", 1, 7) + text(host) + struct.pack("!i", port) + struct.pack("!h", -1)
-    return broker + text("planted") + struct.pack("!i", 7) + topics
-
-
 @pytest.fixture
-def scripted() -> Iterator[Callable[[Callable[[bytes], bytes]], ScriptedBroker]]:
-    """Makes brokers, and ends them."""
-    made: list[ScriptedBroker] = []
+def planted() -> Iterator[Callable[[tuple[str, int]], KafkaDouble]]:
+    """Makes brokers that advertise an address of the test's choice, and ends them."""
+    made: list[KafkaDouble] = []
 
-    def make(answer: Callable[[bytes], bytes]) -> ScriptedBroker:
-        made.append(ScriptedBroker(answer))
+    def make(advertised: tuple[str, int]) -> KafkaDouble:
+        made.append(KafkaDouble(advertised=advertised).start())
         return made[-1]
 
     yield make
     for one in made:
-        one.close()
+        one.stop()
 
 
-Make = Callable[[Callable[[bytes], bytes]], ScriptedBroker]
+Planted = Callable[[tuple[str, int]], KafkaDouble]
 
 
-@pytest.mark.parametrize("leaves", [True, False])
-def test_what_a_broker_advertises_is_never_contacted(scripted: Make, leaves: bool) -> None:
-    trap = scripted(lambda _: b"")
+def test_an_advertised_address_is_checked_before_it_is_contacted(planted: Planted) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as trap:
+        trap.settimeout(0.2)
+        broker = planted(("trap.example", trap.getsockname()[1]))
+        addresses = {"127.0.0.1": "127.0.0.1", "trap.example": "169.254.169.254"}
+        policy = AddressPolicy(allow_loopback=True, resolve=lambda host: [addresses[host]])
+        with pytest.raises(Unavailable):
+            Kafka(endpoint(broker.address), check_host=policy).topics(Deadline.after(1))
+        with pytest.raises(TimeoutError):
+            trap.accept()
+
+
+def test_an_advertised_address_that_is_allowed_is_contacted(planted: Planted, brokers: str) -> None:
+    port = int(brokers.rpartition(":")[2])
+    broker = planted(("leader.example", port))
     asked: list[str] = []
 
     def check_host(host: str) -> tuple[str, ...]:
         asked.append(host)
-        return LOOPBACK("127.0.0.1")
+        return ("127.0.0.1",)
 
-    def answer(request: bytes) -> bytes:
-        if leaves and broker.connections > 1:
-            raise OSError  # the connection ends, so that a client would look for another broker
-        return frame(request, metadata("127.0.0.1", trap.port))
-
-    broker = scripted(answer)
-    kafka = Kafka(endpoint(f"kafka.example:{broker.port}"), check_host=check_host)
-    assert kafka.cluster_id(Deadline.after(2)) == "planted"
-    kafka.close()
-    with suppress(Unavailable):
-        kafka.topics(Deadline.after(2))
-    kafka.close()
-    assert (trap.connections, set(asked)) == (0, {"kafka.example"})
+    assert Kafka(endpoint(broker.address), check_host=check_host).topics(Deadline.after(5))
+    assert set(asked) == {"127.0.0.1", "leader.example"}
 
 
-def test_a_name_is_resolved_once_and_only_that_address_is_contacted(scripted: Make) -> None:
-    broker = scripted(lambda request: frame(request, metadata("169.254.169.254", 80)))
+def test_a_bootstrap_server_is_resolved_once(brokers: str) -> None:
+    port = brokers.rpartition(":")[2]
     answers = iter([["127.0.0.1"], ["169.254.169.254"]])
-    policy = AddressPolicy(allow_loopback=True, resolve=lambda _: next(answers))
-    with closing(Kafka(endpoint(f"kafka.example:{broker.port}"), check_host=policy)) as kafka:
-        assert kafka.cluster_id(Deadline.after(2)) == kafka.cluster_id(Deadline.after(2)) == "planted"
+    policy = AddressPolicy(
+        allow_loopback=True, resolve=lambda host: next(answers) if host == "kafka.example" else ["127.0.0.1"]
+    )
+    assert Kafka(endpoint(f"kafka.example:{port}"), check_host=policy).topics(Deadline.after(5))
 
 
 def test_the_next_server_is_asked_when_one_does_not_answer(closed_port: int, brokers: str) -> None:
-    servers = f"127.0.0.1:{closed_port},{brokers}"
-    with closing(Kafka(endpoint(servers), check_host=LOOPBACK)) as kafka:
-        assert kafka.topics(Deadline.after(5))
+    assert Kafka(endpoint(f"127.0.0.1:{closed_port},{brokers}"), check_host=LOOPBACK).topics(Deadline.after(5))
 
 
-TOPIC = struct.pack("!h", 0) + text("orders") + b"\0"
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        struct.pack("!i", 2**31 - 1),
-        metadata("h", 1, struct.pack("!i", 2)),
-        metadata("h", 1, struct.pack("!i", 1) + TOPIC + struct.pack("!i", 2**30)),
-        metadata("h", 1, struct.pack("!i", 1) + TOPIC + struct.pack("!ihiii", 1, 0, 0, 0, 2**30)),
-        metadata("h", 1).replace(b"planted", b"\xff\xfe\xfd\xff\xff\xff\xff"),
-    ],
-)
-def test_an_answer_that_cannot_be_read_is_unavailable(scripted: Make, body: bytes) -> None:
-    broker = scripted(lambda request: frame(request, body))
-    with pytest.raises(Unavailable) as raised:
-        Kafka(endpoint(f"127.0.0.1:{broker.port}"), check_host=LOOPBACK).topics(Deadline.after(2))
+@pytest.mark.parametrize("answer", [b"", b"\x00\x00\x00\x04\x00\x00\x00\x01", b"\x7f\xff\xff\xff" + bytes(64)])
+def test_an_answer_that_cannot_be_read_is_unavailable(answer: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=_answer, args=(listener, answer), daemon=True).start()
+        with pytest.raises(Unavailable) as raised:
+            Kafka(endpoint(f"127.0.0.1:{listener.getsockname()[1]}"), check_host=LOOPBACK).topics(Deadline.after(0.6))
     assert raised.value.code == "STREAM_UNAVAILABLE"
 
 
-def test_more_topics_than_are_read_are_no_list_of_topics(scripted: Make) -> None:
-    broker = scripted(lambda request: frame(request, metadata("h", 1, struct.pack("!i", MAX_TOPICS + 1))))
-    kafka = Kafka(endpoint(f"127.0.0.1:{broker.port}"), check_host=LOOPBACK)
-    with closing(kafka), pytest.raises(Unavailable, match="more than"):
-        kafka.topics(Deadline.after(2))
+def _answer(listener: socket.socket, answer: bytes) -> None:
+    with suppress(OSError):
+        while True:
+            with listener.accept()[0] as connection:
+                connection.recv(1024)
+                connection.sendall(answer)
 
 
 def test_a_broker_that_sends_one_byte_at_a_time_ends_at_the_deadline() -> None:
@@ -308,3 +255,11 @@ def _drip(listener: socket.socket) -> None:
         for _ in range(1000):
             connection.sendall(b"\0")
             time.sleep(0.05)
+
+
+def test_no_thread_stays_behind(brokers: str, closed_port: int) -> None:
+    before = threading.active_count()
+    Kafka(endpoint(brokers), check_host=LOOPBACK).topics(Deadline.after(5))
+    with pytest.raises(Unavailable):
+        Kafka(endpoint(f"127.0.0.1:{closed_port}"), check_host=LOOPBACK).topics(Deadline.after(0.3))
+    eventually(threading.active_count, lambda count: count <= before)
