@@ -14,7 +14,7 @@ from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.databases.contract import MakeDatabase
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
-from chalicelib.clients.kafka import Kafka
+from chalicelib.clients.kafka.client import Kafka
 from chalicelib.clients.queue import JOBS, TICKS, Queues
 from chalicelib.domain.cluster import ConnectAddress, KafkaAddress
 from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
@@ -47,6 +47,7 @@ from chalicelib.services.discovery import Discovery
 from chalicelib.services.jobs import JobHandler, JobService
 from chalicelib.services.pipelines import PipelineService
 from chalicelib.services.registry import Registry
+from chalicelib.services.secret_provider import SecretProvider
 from chalicelib.services.sessions import SessionService
 from chalicelib.services.signing_key import signing_key
 from chalicelib.services.sources import SourceService
@@ -86,7 +87,7 @@ class Stores:
         self.secrets = SealedSecrets()
         self.sources = Sources()
         self.streams = StreamClusters()
-        self.tables = SourceTables()
+        self.tables = SourceTables(self.sources)
         self.targets = Targets()
         self.users = Users()
         self.sessions = Sessions(self.users)
@@ -106,7 +107,7 @@ class Clients:
 
     def kafka(self, endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
         """A client of Kafka brokers."""
-        return Kafka(endpoint, check_host=self._policy, ca_file=self._ca_bundle)
+        return Kafka(endpoint, check_host=self._policy, tls=self._tls)
 
     def _postgresql(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> PostgreSQL:
         return PostgreSQL(endpoint=endpoint, check_host=self._policy, trusted_ca_file=self._ca_bundle)
@@ -143,7 +144,15 @@ class Services:
         stores, clock = self.stores, self.clock
         self.audit = AuditTrail(store=stores.audit, clock=clock)
         self.sessions = SessionService(users=stores.users, sessions=stores.sessions, audit=self.audit, clock=clock)
-        self.credentials = CredentialVault(store=stores.secrets, envelope=self.envelope, audit=self.audit, clock=clock)
+        self.credentials = CredentialVault(store=stores.secrets, envelope=self.envelope, clock=clock)
+        self.secret_provider = SecretProvider(
+            vault=self.credentials,
+            sources=stores.sources,
+            destinations=stores.destinations,
+            pipelines=stores.pipelines,
+            audit=self.audit,
+            clock=clock,
+        )
         self.registry = Registry(claims=stores.claims, vault=self.credentials, audit=self.audit)
         self.clients = ClientFactory(
             vault=self.credentials, databases=make.databases, make_connect=make.connect, make_kafka=make.kafka

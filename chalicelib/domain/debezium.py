@@ -5,20 +5,20 @@ Keys and traps: Debezium 3.6 reference; each line was shown to be needed on real
 
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from chalicelib.domain.connector_config import ERRORS, ConnectorConfig, converters
 from chalicelib.domain.database import DatabaseAddress
 from chalicelib.domain.delivery import Delivery, DeliveryOptions, NameRule
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, owner_marker, quote_regex
-from chalicelib.domain.pipeline import Capture, Converter, Pipeline
-from chalicelib.domain.table import TableName
+from chalicelib.domain.pipeline import TRANSACTIONS_PROPERTY, Capture, Converter, OnConversionError, Pipeline
+from chalicelib.domain.table import ColumnName, TableName
 from chalicelib.errors import Invalid
 
 DEFAULT_HEARTBEAT_MS = 10_000
-MAX_MESSAGE_BYTES = 16 * 1024 * 1024
-"""The largest record that the connector may send, and that topics made for it take. Kafka's own limit is 1 MiB."""
+_PRODUCER_BUFFER_BYTES = 32 * 1024 * 1024
+"""Kafka's default for `buffer.memory`, which no record may exceed."""
 MAX_VALIDATION_SECONDS = 5
 """Debezium tries the database on validate and on create; its answer has to come before we stop waiting for Connect."""
 
@@ -26,8 +26,13 @@ _TOPIC_DEFAULTS: Mapping[str, str] = {
     # Lets Connect make the topics where the brokers do not; -1 takes the brokers' defaults.
     "topic.creation.default.partitions": "-1",
     "topic.creation.default.replication.factor": "-1",
-    "topic.creation.default.max.message.bytes": str(MAX_MESSAGE_BYTES),
 }
+_MEMORY_DEFAULTS: Mapping[str, str] = {
+    # Rows that are read and not sent yet: one table with wide rows must not take the memory of all connectors.
+    "max.queue.size.in.bytes": str(128 * 1024 * 1024),
+}
+_CONVERTING_FAILURES: Mapping[OnConversionError, str] = {OnConversionError.FAIL: "fail", OnConversionError.NULL: "warn"}
+"""Debezium's own default is `warn`: null, and a line in the worker's log."""
 
 
 def debezium_source_config(
@@ -40,9 +45,9 @@ def debezium_source_config(
 ) -> ConnectorConfig:
     """The whole config around a provider's own lines: how it reads the server, and what it does to records.
 
-    The user's `properties` come first, so that they can never replace a line of ours but the `defaults`.
+    The user's `properties` come first, so that they can never replace a line of ours but the defaults.
     """
-    capture = pipeline.capture
+    capture, may_be_set = pipeline.capture, {**defaults, **_TOPIC_DEFAULTS, **_MEMORY_DEFAULTS}
     return {
         **capture.properties,
         "connector.class": connector_class,
@@ -52,9 +57,9 @@ def debezium_source_config(
         **_capture(capture),
         "decimal.handling.mode": "precise",
         **records,
-        "producer.override.max.request.size": str(MAX_MESSAGE_BYTES),
+        **_message_size(capture.options.max_message_bytes),
         **converters(schemas=capture.converter is Converter.JSON_SCHEMA),
-        **{key: capture.properties.get(key, value) for key, value in {**defaults, **_TOPIC_DEFAULTS}.items()},
+        **{key: capture.properties.get(key, value) for key, value in may_be_set.items()},
         **ERRORS,
     }
 
@@ -68,21 +73,34 @@ def _capture(capture: Capture) -> ConnectorConfig:
     }
     return {
         "topic.prefix": capture.topic_prefix,
-        "table.include.list": ",".join(_pattern(table) for table in capture.tables),
+        "table.include.list": _patterns(capture.captured_tables),
+        **({"column.exclude.list": _patterns(options.exclude_columns)} if options.exclude_columns else {}),
         "snapshot.mode": str(capture.snapshot_mode),
         "tombstones.on.delete": "true" if options.tombstones_on_delete else "false",
-        # The connector has to move on in the log when other tables than the captured ones change.
+        "event.converting.failure.handling.mode": _CONVERTING_FAILURES[options.on_conversion_error],
         "heartbeat.interval.ms": str(DEFAULT_HEARTBEAT_MS if heartbeat is None else heartbeat),
+        **({"topic.heartbeat.name": capture.heartbeat_topic} if capture.heartbeat_topic else {}),
         **{key: str(value) for key, value in sizes.items() if value is not None},
     }
 
 
-def _pattern(table: TableName) -> str:
-    """A Java regular expression for exactly this table. Debezium ignores case by default, splits the list at
-    commas, and trims each entry.
+def _message_size(largest: int | None) -> ConnectorConfig:
+    """What lets a record of so many bytes through: topics that are made for it, and the worker's producer."""
+    if largest is None:
+        return {}
+    return {
+        "topic.creation.default.max.message.bytes": str(largest),
+        "producer.override.max.request.size": str(largest),
+        **({"producer.override.buffer.memory": str(largest)} if largest > _PRODUCER_BUFFER_BYTES else {}),
+    }
+
+
+def _patterns(names: Iterable[TableName | ColumnName]) -> str:
+    """A list of Java regular expressions, each for exactly one full name, which Debezium matches as a whole.
+
+    It ignores case by default, splits the list at commas, and trims each entry.
     """
-    quoted = f"{quote_regex(table.schema_name)}\\.{quote_regex(table.table_name)}"
-    return f"(?-i:{quoted.replace(',', chr(92) + 'x2c')})"
+    return ",".join(f"(?-i:{quote_regex(str(name)).replace(',', chr(92) + 'x2c')})" for name in names)
 
 
 BOOLEAN = "true|false"
@@ -90,17 +108,11 @@ COUNT = "[0-9]{1,9}"
 MILLISECONDS = "[0-9]{1,9}"
 _RETRIES = "-1|[0-9]{1,9}"
 _BYTES = "[0-9]{1,12}"
-_COLUMNS = r"[A-Za-z0-9_$.,*\\-]{1,4000}"
 
 COMMON_PROPERTIES: Mapping[str, str] = {
-    # How values are written.
-    "binary.handling.mode": "bytes|base64|base64-url-safe|hex",
     # What is written.
-    "column.exclude.list": _COLUMNS,
-    "column.include.list": _COLUMNS,
-    "provide.transaction.metadata": BOOLEAN,
+    TRANSACTIONS_PROPERTY: BOOLEAN,
     "skip.messages.without.change": BOOLEAN,
-    "skipped.operations": "none|[cudt](,[cudt]){0,3}",
     # How the snapshot goes.
     "incremental.snapshot.chunk.size": COUNT,
     "snapshot.delay.ms": MILLISECONDS,
@@ -116,7 +128,6 @@ COMMON_PROPERTIES: Mapping[str, str] = {
     # The topics that Connect makes for it.
     "topic.creation.default.cleanup.policy": "delete|compact|compact,delete",
     "topic.creation.default.compression.type": "producer|uncompressed|gzip|snappy|lz4|zstd",
-    "topic.creation.default.max.message.bytes": _BYTES,
     "topic.creation.default.min.insync.replicas": "[1-9]",
     "topic.creation.default.partitions": "-1|[1-9][0-9]{0,3}",
     "topic.creation.default.replication.factor": "-1|[1-9]",
@@ -129,6 +140,25 @@ Nothing in such a table leads to another host, file, class, query or credential;
 """
 
 AllowedProperties = Mapping[str, re.Pattern[str]]
+
+MEASURED = "What is known about types was measured with Debezium's default for it, and sinks expect that. Leave it out."
+"""Why properties are refused that change how values are written."""
+
+COMMON_REFUSALS: Mapping[str, str] = {
+    "binary.handling.mode": MEASURED,
+    "column.exclude.list": "Name the columns in options.exclude_columns, where they are checked against discovery.",
+    "column.include.list": "Name the columns to leave out in options.exclude_columns.",
+    "event.converting.failure.handling.mode": "Set options.on_conversion_error.",
+    "heartbeat.action.query": "Set options.heartbeat_table: Headgate writes the statement.",
+    "producer.override.max.request.size": "Set options.max_message_bytes.",
+    "skipped.operations": "It would become part of the publication, and the pipeline stops when that has to change. "
+    "Deletes are left out by a delivery with delete_enabled false.",
+    "topic.creation.default.max.message.bytes": "Set options.max_message_bytes: it sets what the connector may send, "
+    "too.",
+    "topic.heartbeat.name": "It is always headgate-heartbeat below the topic_prefix.",
+    "topic.heartbeat.prefix": "The heartbeat topic is always headgate-heartbeat below the topic_prefix.",
+}
+"""Keys that are known and refused, or refused with some values: why, and what to do instead."""
 
 
 def allowed_properties(own: Mapping[str, str]) -> AllowedProperties:
@@ -143,9 +173,19 @@ def check_properties(properties: Mapping[str, str], allowed: AllowedProperties) 
     )
 
 
+def properties_error(refused: Sequence[str], reasons: Mapping[str, str]) -> Invalid:
+    """The error for refused keys. Only keys that are in `reasons` are named: the others are a user's text."""
+    known = [f"{key}: {reasons[key]}" for key in refused if key in reasons]
+    if len(known) < len(refused):
+        known.append("Some properties are not among those that may be set. The documentation lists them.")
+    details = [{"location": ["body", "properties"], "type": "property_not_allowed"} for _ in refused]
+    return Invalid(" ".join(known), details=details)
+
+
 JDBC_SINK = "io.debezium.connector.jdbc.JdbcSinkConnector"
 _ROUTER = "org.apache.kafka.connect.transforms.RegexRouter"
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?\.?\Z")
+_NOT_IN_URL = re.compile(r"[\x00-\x1f\x7f-\x9f?&%#/\\]")
 _REPLACEMENT_SPECIAL = re.compile(r"([\\${])")
 
 NO_DOT = NameRule(
@@ -199,6 +239,18 @@ def url_authority(address: DatabaseAddress) -> str:
     if not 0 < address.port < 65536:
         raise Invalid.at("body", "config", "port", type_="port", message="A port is a number from 1 to 65535.")
     return f"{_url_host(address.host)}:{address.port}"
+
+
+def url_database_name(address: DatabaseAddress) -> str:
+    """The database's name for a program that puts it into a URL as it stands, as Debezium does. Raises Invalid.
+
+    It cannot be encoded for Debezium: the same text is compared with `pg_replication_slots.database` (Debezium,
+    `PostgresConnection.queryForSlot`).
+    """
+    if _NOT_IN_URL.search(address.database_name):
+        message = "The name of the database holds a character that would change the URL of the connection."
+        raise Invalid.at("body", "config", "database_name", type_="database_name", message=message)
+    return address.database_name
 
 
 def _url_host(host: str) -> str:

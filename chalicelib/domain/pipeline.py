@@ -10,7 +10,7 @@ from chalicelib.domain.health import Failure
 from chalicelib.domain.names import ConnectorKind, connector_name, topic_name
 from chalicelib.domain.observation import DesiredState, Observation
 from chalicelib.domain.operation import OpenOperation
-from chalicelib.domain.table import ColumnName, TableName
+from chalicelib.domain.table import ColumnName, SourceTable, TableName
 
 
 class SnapshotMode(StrEnum):
@@ -66,6 +66,10 @@ class CaptureOptions:
     slot_name: str | None = None
 
 
+TRANSACTIONS_PROPERTY = "provide.transaction.metadata"
+"""With this property the connector also writes where transactions begin and end, to a topic of its own."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capture:
     """What to capture and how: with source and stream cluster, all that decides the source connector's config."""
@@ -82,7 +86,40 @@ class Capture:
 
     @property
     def topics(self) -> tuple[str, ...]:
+        """The topics that can be delivered."""
         return tuple(self.topic(table) for table in self.tables)
+
+    @property
+    def captured_tables(self) -> tuple[TableName, ...]:
+        """Every table that the connector reads: those of `tables`, then the heartbeat table."""
+        heartbeat = self.options.heartbeat_table
+        return (*self.tables, heartbeat) if heartbeat and heartbeat not in self.tables else self.tables
+
+    @property
+    def heartbeat_topic(self) -> str | None:
+        """Where heartbeats are written: below the prefix, so that rights on the prefix are enough."""
+        return None if self.options.heartbeat_interval_ms == 0 else f"{self.topic_prefix}.headgate-heartbeat"
+
+    @property
+    def internal_topics(self) -> tuple[str, ...]:
+        """What the connector writes beside `topics`. None of it can be delivered."""
+        of_tables = [self.topic(table) for table in self.captured_tables[len(self.tables) :]]
+        transactions = self.properties.get(TRANSACTIONS_PROPERTY) == "true"
+        of_transactions = [f"{self.topic_prefix}.transaction"] if transactions else []
+        return (*([self.heartbeat_topic] if self.heartbeat_topic else []), *of_tables, *of_transactions)
+
+    def as_captured(self, table: SourceTable) -> SourceTable:
+        """The discovered table without the columns that this capture leaves out: the only ones that can arrive."""
+        left_out = {one.column_name for one in self.options.exclude_columns if one.table == table.name}
+        return table.without(left_out) if left_out else table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureWarning:
+    """Something that does not forbid a capture. `code` is stable, `message` is for people."""
+
+    code: str
+    message: str
 
 
 MOST_ADDRESS_CLAIMS = 16
@@ -122,6 +159,7 @@ class Pipeline:
     desired_state: DesiredState = DesiredState.DRAFT
     observation: Observation | None = None
     config_hash: str | None = None
+    secrets_digest: str | None = None
     claims: tuple[str, ...] = ()
     open_operation: OpenOperation | None = None
     last_error: Failure | None = None

@@ -1,7 +1,7 @@
 """A table of a source as discovery saw it, and what would go wrong if it were captured."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -28,6 +28,9 @@ class ColumnName:
     schema_name: str
     table_name: str
     column_name: str
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.column_name}"
 
     @property
     def table(self) -> TableName:
@@ -99,6 +102,7 @@ class IssueCode(StrEnum):
     ROW_SECURITY = "ROW_SECURITY"
     COLUMNS_DIFFER_BY_CASE = "COLUMNS_DIFFER_BY_CASE"
     TOPIC_COLLISION = "TOPIC_COLLISION"
+    CHILD_TABLES = "CHILD_TABLES"
     TYPE_NOT_CAPTURED = "TYPE_NOT_CAPTURED"
     TYPE_STOPS_TASK = "TYPE_STOPS_TASK"
     TYPE_CHANGES_VALUE = "TYPE_CHANGES_VALUE"
@@ -157,3 +161,11 @@ class SourceTable:
         """The columns whose values reach the topic."""
         lost = {issue.column for issue in self.issues if issue.code is IssueCode.TYPE_NOT_CAPTURED}
         return tuple(column for column in self.columns if column.name not in lost)
+
+    def without(self, columns: Collection[str]) -> "SourceTable":
+        """The table as a capture sees it that leaves these columns out, and what is wrong with them."""
+        return replace(
+            self,
+            columns=tuple(column for column in self.columns if column.name not in columns),
+            issues=tuple(issue for issue in self.issues if issue.column not in columns),
+        )

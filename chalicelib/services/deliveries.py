@@ -17,7 +17,7 @@ from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector, draft_parameters, mappings_parameters
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
 from chalicelib.services.connectors.operation_run import changes_nothing
-from chalicelib.services.connectors.owner import needs_config, require_found, with_notice
+from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
 from chalicelib.services.registry import expect_version, reference_not_found
 from chalicelib.stores.documents import find_together
@@ -57,9 +57,15 @@ class DeliveryOutcome:
 class DeliveryService(ConnectorService[Delivery]):
     """Everything that a client can do with deliveries, directly or through their destination (`of`)."""
 
-    OUTDATED: ClassVar[str] = (
-        "Its destination was changed after its connector got its config. Send its mappings again (PUT .../mappings) to "
-        "give the connector the new one."
+    OUTDATED: ClassVar[Notices] = Notices(
+        config=(
+            "Its destination was changed after its connector got its config. Send its mappings again "
+            "(PUT .../mappings) to give the connector the new one."
+        ),
+        secrets=(
+            "The stored credentials of its destination are newer than those that its connector has. Send its mappings "
+            "again (PUT .../mappings) to give the connector the new ones."
+        ),
     )
     connector: DeliveryConnector
 
@@ -72,6 +78,7 @@ class DeliveryService(ConnectorService[Delivery]):
         validation.require(context, cluster, built.connector_class)
         warnings = self.connector.checks.warnings(context, delivery, deps)
         self.connector.target_claims.require_free(delivery, destination)
+        validation.grant(cluster, built)
         return ConnectorPreview(
             connector_name=delivery.connector_name,
             config=public_config(built.config),

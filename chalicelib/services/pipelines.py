@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
-from chalicelib.domain.connector_config import config_hash, public_config
-from chalicelib.domain.debezium import check_properties
+from chalicelib.domain.connector_config import public_config
+from chalicelib.domain.debezium import check_properties, properties_error
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
@@ -19,7 +19,7 @@ from chalicelib.errors import Conflict, Invalid, WriteConflict
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.observations import NO_VIEWS, Views
-from chalicelib.services.connectors.owner import needs_config, require_found, with_notice
+from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
 from chalicelib.services.registry import Registry, reference_not_found
@@ -57,8 +57,15 @@ class PipelineDetail:
 class PipelineService(ConnectorService[Pipeline]):
     """Everything that a client can do with pipelines. Slot and publication are never deleted in the source."""
 
-    OUTDATED: ClassVar[str] = (
-        "Its source was changed after its connector got its config. Deploy it again to give the connector the new one."
+    OUTDATED: ClassVar[Notices] = Notices(
+        config=(
+            "Its source was changed after its connector got its config. Deploy it again to give the connector the new "
+            "one."
+        ),
+        secrets=(
+            "The stored credentials of its source are newer than those that its connector has. Deploy it again to give "
+            "the connector the new ones."
+        ),
     )
     connector: PipelineConnector
     deliveries: Deliveries
@@ -68,16 +75,19 @@ class PipelineService(ConnectorService[Pipeline]):
         """Generate and validate the config. Stores nothing, shows no secret."""
         pipeline, deps = self._draft(context, data)
         cluster = require_found(deps.connect_cluster)
-        self.connector.check_discovered(pipeline)
+        tables = self.connector.discovered_tables(pipeline, require_found(deps.source))
         built = self.connector.config(pipeline, deps)
         validation = self.connector.validation
         validation.require(context, cluster, built.connector_class)
         validation.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
+        validation.grant(cluster, built)
         return ConnectorPreview(
             connector_name=pipeline.connector_name,
             config=public_config(built.config),
             topics=pipeline.capture.topics,
+            internal_topics=pipeline.capture.internal_topics,
             validation=validation.validate(context, cluster, pipeline.connector_name, built),
+            warnings=tuple(capture_provider(pipeline.provider).preview_warnings(pipeline, list(tables.values()))),
         )
 
     def create(self, context: RequestContext, data: PipelineInput) -> Pipeline:
@@ -86,10 +96,11 @@ class PipelineService(ConnectorService[Pipeline]):
         built = self.connector.config(pipeline, deps)
         if context.request_key and (stored := self.connector.store.find(pipeline.id)):
             return self._observed(stored)
-        self.connector.check_discovered(pipeline)
+        self.connector.discovered_tables(pipeline, require_found(deps.source))
+        self.connector.validation.grant(require_found(deps.connect_cluster), built)
         self.connector.check(context, pipeline, deps)
         claims = self.connector.claims(context, pipeline, deps)
-        pipeline = replace(pipeline, config_hash=config_hash(built.config), claims=claims)
+        pipeline = replace(pipeline, claims=claims, **built.fingerprint)
         return self._observed(self._store(context, pipeline, require_found(deps.source)))
 
     def _store(self, context: RequestContext, pipeline: Pipeline, source: Source) -> Pipeline:
@@ -195,12 +206,9 @@ class PipelineService(ConnectorService[Pipeline]):
         deps = self.connector.load_dependencies(pipeline)
         _require_references(deps)
         pipeline = replace(pipeline, provider=require_found(deps.source).address.provider)
-        allowed = capture_provider(pipeline.provider).allowed_properties
-        if bad := check_properties(data.capture.properties, allowed):
-            raise Invalid(
-                "Some properties are not among those that may be set. The documentation lists them.",
-                details=[{"location": ["body", "properties"], "type": "property_not_allowed"} for _ in bad],
-            )
+        provider = capture_provider(pipeline.provider)
+        if refused := check_properties(data.capture.properties, provider.allowed_properties):
+            raise properties_error(refused, provider.refused_properties)
         return pipeline, deps
 
 

@@ -1,13 +1,15 @@
 """Sources: databases registered for capture, and the tables that discovery found in them."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline, claimed_thing
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable
-from chalicelib.errors import Conflict
+from chalicelib.errors import Conflict, StoreUnavailable
 from chalicelib.kit.pages import Page, slice_of
 from chalicelib.services.registry import claim_conflict
 from chalicelib.services.systems import SystemService
@@ -79,14 +81,18 @@ class SourceService(SystemService[Source]):
             self.registry.claims.release(transaction, key, pipeline.id)
         self.pipelines.save(transaction, moved)
 
-    def on_address_changed(self, system: Source) -> None:
-        """Remove the tables that discovery found there."""
-        self.tables.replace(system.id, [])
+    def on_moved(self, context: RequestContext, before: Source) -> None:
+        # The change itself is stored: what stays here now is removed by the next discovery.
+        with suppress(StoreUnavailable):
+            self.tables.remove(before.id, before.generation, context.deadline)
+
+    def on_deleted(self, context: RequestContext, system_id: str) -> None:
+        with suppress(StoreUnavailable):
+            self.tables.remove_all_but(system_id, None, context.deadline)
 
     def list_tables(
         self, source_id: str, *, table_filter: TableFilter, limit: int, after: str | None
     ) -> Page[SourceTable]:
         """Discovered tables by schema and name. Raises NotFound."""
-        self.store.get(source_id)
         matching = [table for table in self.tables.list(source_id) if table_filter.matches(table)]
         return slice_of(matching, limit=limit, after=after)

@@ -37,7 +37,7 @@ from chalicelib.stores.tables import Table, failure_code, meta
 from chalicelib.stores.transaction import Transaction
 
 _HEAD = "head"
-_FORMAT = "b"
+_FORMAT = "c"
 """Of bodies; each digest begins with it. Change it when a stored field of a snapshot gets another name or meaning: what
 an older release has stored then counts as empty, and the next tick reads and writes everything again.
 """

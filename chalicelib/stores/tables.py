@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, ClassVar
 
-from pynamodb.attributes import BooleanAttribute, NumberAttribute, TTLAttribute, UnicodeAttribute
+from pynamodb.attributes import BooleanAttribute, NumberAttribute, TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 from pynamodb.connection import Connection, TableConnection
 from pynamodb.constants import PAY_PER_REQUEST_BILLING_MODE
 from pynamodb.exceptions import PynamoDBException
@@ -67,6 +67,8 @@ class Document(Table):
     references = NumberAttribute(default=0)
     closing = BooleanAttribute(null=True)
     expires_at = TTLAttribute(null=True)
+    granted_until = UTCDateTimeAttribute(null=True)
+    """Of sealed credentials only: see `stores.secrets`."""
 
 
 def document_table(name: str, *, groups: Sequence[str] = ()) -> type[Document]:

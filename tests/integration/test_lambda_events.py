@@ -14,7 +14,7 @@ import app
 from infra.aws.permissions import allows, policy_of
 from infra.local.process.ports import free_port
 from infra.local.stack.layout import ROOT
-from tests.integration.lambda_process import PARAMETERS
+from tests.integration.lambda_process import PARAMETERS, SERVICE_CREDENTIAL
 from tests.support.edge import lambda_event
 from tests.support.waiting import until_listening
 
@@ -223,7 +223,7 @@ def test_the_same_idempotency_key_creates_one_source(admin: LambdaProcess) -> No
 
 
 def test_secrets_are_opened_for_the_service_credential_only(unauthenticated: LambdaProcess) -> None:
-    path, credential = f"/internal/secrets/{UNKNOWN_ID}", f"Bearer {PARAMETERS['ServiceCredential']}"
+    path, credential = f"/internal/secrets/{UNKNOWN_ID}", f"Bearer {SERVICE_CREDENTIAL}"
     assert unauthenticated.http("GET", path, Authorization=credential).code == "NOT_FOUND"
     assert unauthenticated.http("GET", path, Authorization="Bearer other").code == "FORBIDDEN"
 

@@ -36,6 +36,7 @@ from infra.local.doubles.connect_worker import Worker
 
 TABLES = ("orders", "customers", "items")
 SCHEMA = "shop"
+_AMOUNT = TypeFacts(name="numeric(10,2)")
 NO_DELAYS = Delays(connector=0, task=0, deleted=0, unassigned=0, silent=0, not_ready=0)
 
 
@@ -46,6 +47,8 @@ class FakeDatabase:
     """
 
     tables: Sequence[str] = TABLES
+    more_columns: int = 0
+    """Columns of each table besides `id` and `note`."""
     reachable: bool = True
     slots: dict[str, bool] = field(default_factory=dict)
     """The replication slots, and whether something reads from each."""
@@ -72,6 +75,10 @@ class FakeDatabase:
                 raw_columns=(
                     RawColumn(name="id", ordinal=1, type="bigint", base=TypeFacts(name="bigint"), nullable=False),
                     RawColumn(name="note", ordinal=2, type="text", base=TypeFacts(name="text")),
+                    *(
+                        RawColumn(name=f"column_{n}", ordinal=n + 3, type="numeric(10,2)", base=_AMOUNT)
+                        for n in range(self.more_columns)
+                    ),
                 ),
                 primary_key_columns=("id",),
                 owned=True,
@@ -91,7 +98,7 @@ class FakeDatabaseClient:
         """Succeeds."""
         return succeeded("18.4", 1)
 
-    def server_facts(self, tables: Sequence[TableName], deadline: Deadline) -> ServerFacts:
+    def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> ServerFacts:
         """Ready for a capture of those of the tables that exist."""
         self.database.raise_if_unreadable()
         return ServerFacts(
@@ -100,7 +107,7 @@ class FakeDatabaseClient:
             database=self.address.database_name,
             wal_level="logical",
             role=RoleFacts(name=self.address.username),
-            tables=tuple(table for table in self.database.raw_tables() if table.name in tables),
+            tables=tuple(table for table in self.database.raw_tables() if tables is None or table.name in tables),
         )
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:

@@ -7,7 +7,7 @@ from pydantic import Field, StrictBool, StringConstraints
 from chalicelib.api.contract.clusters import ConnectClusterOutput, StreamClusterOutput
 from chalicelib.api.contract.common import Input, Integer, Name, Output, Uuid
 from chalicelib.api.contract.databases import Identifier
-from chalicelib.api.contract.deliveries import DeliveryOutput, PreviewOutput
+from chalicelib.api.contract.deliveries import DeliveryOutput, PreviewOutput, WarningOutput
 from chalicelib.api.contract.runtime import ConnectorOwnerOutput, owner_fields
 from chalicelib.api.contract.sources import SourceOutput
 from chalicelib.domain.pipeline import (
@@ -24,6 +24,7 @@ from chalicelib.domain.table import ColumnName, TableName
 from chalicelib.services.pipelines import PipelineDetail, PipelineInput
 
 TopicPrefix = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"^[A-Za-z0-9._-]+$")]
+PublicationName = Annotated[str, StringConstraints(pattern=r"^[a-z_][a-z0-9_]{0,62}$")]
 SlotName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,63}$")]
 PropertyKey = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 PropertyValue = Annotated[str, StringConstraints(max_length=2000)]
@@ -55,7 +56,7 @@ class PipelineOptionsBody(Input):
     heartbeat_table: TableBody | None = None
     exclude_columns: list[ColumnBody] = Field(default_factory=list, max_length=500)
     publication_mode: PublicationMode = PublicationMode.FILTERED
-    publication_name: SlotName | None = None
+    publication_name: PublicationName | None = None
     slot_name: SlotName | None = None
 
     def to_options(self) -> CaptureOptions:
@@ -176,7 +177,13 @@ class PipelineDetailOutput(PipelineOutput):
 
 
 class PipelinePreviewOutput(PreviewOutput):
-    """What would be created: references and masks instead of secrets."""
+    """What would be created: references and masks instead of secrets.
+
+    `internal_topics` are written by the connector for itself and cannot be delivered.
+    """
+
+    internal_topics: list[str]
+    warnings: list[WarningOutput]
 
 
 def _fields_of(pipeline: Pipeline) -> dict[str, Any]:

@@ -179,7 +179,13 @@ SNAPSHOT_CUT = _capture(
     "The connector was stopped during its first snapshot, which must be taken again from the start."
 )
 ROW_TOO_LARGE = _capture(
-    "A row is larger than a Kafka message may be. Raise the topic's and the producer's size limits."
+    "A row is larger than a Kafka message may be. Set max_message_bytes of the pipeline; raise the limit of its topics."
+)
+NOT_CONVERTED = _capture(
+    "Debezium cannot convert a value, for example NaN. Correct the value, or set on_conversion_error to null."
+)
+EXCLUDED_KEY = _capture(
+    "A column in exclude_columns belongs to a key or, without a primary key, a unique index. Take it out of the list."
 )
 BROKER: Diagnosis = {
     **_capture("The Connect worker could not write to Kafka. Check the brokers and the topics."),

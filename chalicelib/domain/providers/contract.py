@@ -13,10 +13,10 @@ from chalicelib.domain.debezium import AllowedProperties
 from chalicelib.domain.delivery import Delivery, DeliveryOptions, DeliveryVerdict, NameRule
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.destination import Destination
-from chalicelib.domain.pipeline import CaptureOptions, Pipeline
+from chalicelib.domain.pipeline import Capture, CaptureOptions, CaptureWarning, Pipeline
 from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.source import Source
-from chalicelib.domain.table import SourceTable
+from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import HeadgateError
 
 
@@ -26,6 +26,16 @@ class CaptureProvider(Protocol):
     @property
     def allowed_properties(self) -> AllowedProperties:
         """The connector keys that a pipeline's `properties` may set."""
+
+    @property
+    def refused_properties(self) -> Mapping[str, str]:
+        """Known keys that may not be set, or not to every value: why, and what to do instead."""
+
+    def check_options(self, capture: Capture, tables: Mapping[TableName, SourceTable]) -> None:
+        """Raise Invalid for options that do not fit. `tables` are the discovered ones of all that is captured."""
+
+    def preview_warnings(self, pipeline: Pipeline, tables: Sequence[SourceTable]) -> Sequence[CaptureWarning]:
+        """What is worth knowing before the capture is created. `tables` as in `check_options`."""
 
     def source_tables(self, found: Sequence[Any], source_id: str, now: datetime) -> Sequence[SourceTable]:
         """The tables that discovery has read, with what would go wrong in a capture: columns, topic collisions, all."""

@@ -7,7 +7,15 @@ from datetime import datetime, timedelta
 from chalicelib.domain.names import parse_connector_name
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState
 from chalicelib.domain.reconcile.drift import DRIFTED, Drift, drifted
-from chalicelib.domain.reconcile.restarts import Restarts, after_observation, choose, notice, with_attempt
+from chalicelib.domain.reconcile.restarts import (
+    NOT_RESTARTED,
+    Restarts,
+    after_observation,
+    choose,
+    notice,
+    restart_cause,
+    with_attempt,
+)
 from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, DesiredConnector
 
 QUARANTINE_AFTER = timedelta(seconds=90)
@@ -40,6 +48,7 @@ class Plan:
     wrong_state: Mapping[str, datetime] = field(default_factory=dict)
     orphans: Mapping[str, datetime] = field(default_factory=dict)
     restarts: Mapping[str, Restarts] = field(default_factory=dict)
+    not_restarted: tuple[str, ...] = ()
     drifted: Mapping[str, Drift] = field(default_factory=dict)
 
     @property
@@ -99,6 +108,11 @@ def decide(
         wrong_state=wrong_state,
         orphans=orphans,
         restarts={name: with_attempt(one, now) if name in restart else one for name, one in restarts.items()},
+        not_restarted=tuple(
+            name
+            for name, one in idle.items()
+            if not one.restartable and _should_run(one) and name in seen and restart_cause(seen[name])
+        ),
         drifted=drifted(before.drifted, desired, config_hashes),
     )
 
@@ -109,6 +123,8 @@ def annotated(seen: Mapping[str, Observation], plan: Plan) -> Mapping[str, Obser
     for name, restarts in plan.restarts.items():
         if sentence := notice(restarts):
             notes.setdefault(name, []).append(sentence)
+    for name in plan.not_restarted:
+        notes.setdefault(name, []).append(NOT_RESTARTED)
     for name, drift in plan.drifted.items():
         if drift.confirmed:
             notes.setdefault(name, []).append(DRIFTED)
@@ -131,12 +147,16 @@ def _differs(one: Observation, other: Observation) -> bool:
     return (one.state, one.reasons, one.connector) != (other.state, other.reasons, other.connector)
 
 
+def _should_run(connector: DesiredConnector) -> bool:
+    return connector.desired_state is DesiredState.RUNNING
+
+
 def _restarts(
     idle: Mapping[str, DesiredConnector], seen: Mapping[str, Observation], before: Mapping[str, Restarts], now: datetime
 ) -> dict[str, Restarts]:
     after = {}
     for name, connector in idle.items():
-        if connector.desired_state is not DesiredState.RUNNING:
+        if not _should_run(connector) or not connector.restartable:
             continue
         earlier, observation = before.get(name), seen.get(name)
         if earlier is None and (observation is None or observation.state is ObservedState.RUNNING):

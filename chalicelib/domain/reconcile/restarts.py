@@ -139,6 +139,12 @@ def with_attempt(restarts: Restarts, now: datetime) -> Restarts:
     return replace(restarts, count=restarts.count + 1, tried_at=now)
 
 
+NOT_RESTARTED = (
+    "Headgate does not restart it automatically: with snapshot_mode always each start reads the whole source again. "
+    "Remove the cause, then restart it."
+)
+
+
 def notice(restarts: Restarts) -> str | None:
     """The sentence for people while a restart is needed; None before the first attempt."""
     if not restarts.count or restarts.cause is None:

@@ -14,12 +14,16 @@ from chalicelib.domain.reconcile.transitions import Transition
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredConnector:
-    """A connector that should exist, and how. `config_hash` is that of the config last sent to Kafka Connect."""
+    """A connector that should exist, and how. `config_hash` is that of the config last sent to Kafka Connect.
+
+    `restartable` is false where every start reads the whole source again: people decide about that.
+    """
 
     resource_type: str
     resource_id: str
     desired_state: DesiredState
     config_hash: str | None
+    restartable: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

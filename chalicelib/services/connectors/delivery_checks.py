@@ -9,7 +9,6 @@ from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.delivery import Delivery, DeliveryWarning
 from chalicelib.domain.delivery_checks import check_mappings
 from chalicelib.domain.providers.registry import target_provider
-from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
@@ -54,9 +53,13 @@ class DatabaseDeliveryChecks:
         destination, pipeline = require_found(deps.destination), require_found(deps.pipeline)
         table_of = {pipeline.capture.topic(name): name for name in pipeline.capture.tables}
         mapped = [table_of[mapping.topic] for mapping in delivery.mappings if mapping.topic in table_of]
-        stream, tables = self._stream_and_tables(pipeline.stream_cluster_id, pipeline.source_id, mapped)
-        topics = self._topics(context, stream)
+        stream, source = find_together(
+            (self.streams, pipeline.stream_cluster_id), (self.tables.sources, pipeline.source_id)
+        )
+        tables = self.tables.find(require_found(source), mapped)
+        topics = self._topics(context, require_found(stream))
         self.validation.require_same_kafka(context, stream, require_found(deps.connect_cluster))
+        tables = {name: pipeline.capture.as_captured(table) for name, table in tables.items()}
         provider = target_provider(destination.address.provider)
         verdict = check_mappings(pipeline, tables, delivery.mappings, delivery.options, topics, provider)
         verdict.require()
@@ -65,14 +68,6 @@ class DatabaseDeliveryChecks:
         target = provider.judge_target(pairs, delivery.options, facts)
         target.require()
         return (*verdict.warnings, *target.warnings)
-
-    def _stream_and_tables(
-        self, stream_cluster_id: str, source_id: str, names: list[TableName]
-    ) -> tuple[StreamCluster, dict[TableName, SourceTable]]:
-        stream, *tables = find_together(
-            (self.streams, stream_cluster_id), *((self.tables, (source_id, name)) for name in names)
-        )
-        return require_found(stream), {table.name: table for table in tables if table}
 
     def _topics(self, context: RequestContext, stream: StreamCluster) -> frozenset[str]:
         with closing(self.clients.kafka(stream)) as kafka:

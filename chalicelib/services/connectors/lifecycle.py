@@ -16,7 +16,6 @@ from typing import Any
 from chalicelib.clients.connect.client import OutcomeUnknown
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.audit import Outcome
-from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.health import Failure
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState, observe, unreadable
 from chalicelib.domain.operation import OperationKind, OperationStep
@@ -188,21 +187,22 @@ class Lifecycle:
         return result
 
     def _write_result(self, transaction: Transaction, run: OperationRun[R], seen: Observation | None) -> R | None:
-        owner, resource, kind, new_hash = run.owner, run.resource, run.operation.kind, run.resource.config_hash
+        owner, resource, kind = run.owner, run.resource, run.operation.kind
         if kind is OperationKind.DELETE:
             owner.on_deleted(transaction, resource, run.deps)
             return None
+        written: dict[str, Any] = {}
         if kind in _WRITES_CONFIG:
-            new_hash = config_hash(owner.config(run.intended, run.deps).config)
+            written = owner.config(run.intended, run.deps).fingerprint
         after = replace(
             run.intended,
             desired_state=run.desired_after,
             observation=seen,
-            config_hash=new_hash,
             open_operation=None,
             last_error=None,
             version=resource.version + 1,
             updated_at=self.clock(),
+            **written,
         )
         if kind is OperationKind.DEPLOY:
             return owner.on_deployed(transaction, after, run.operation)

@@ -7,10 +7,11 @@ from typing import Any
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.observation import DesiredState
-from chalicelib.domain.operation import Operation
-from chalicelib.domain.pipeline import Pipeline, claimed_thing, prefix_claim
+from chalicelib.domain.operation import Operation, OperationKind
+from chalicelib.domain.pipeline import Pipeline, SnapshotMode, claimed_thing, prefix_claim
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
+from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import Invalid
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.owner import ConnectorOwner, require_found
@@ -63,17 +64,29 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         self._check_ready(context, source, resource)
         self.validation.require_valid(context, cluster, resource.connector_name, built)
 
-    def check_discovered(self, pipeline: Pipeline) -> None:
-        """Every table of the pipeline was discovered. Raises TABLE_NOT_DISCOVERED, naming those that were not."""
-        tables = pipeline.capture.tables
-        found = self.tables.find(pipeline.source_id, tables)
-        missing = [position for position, table in enumerate(tables) if table not in found]
-        if missing:
-            raise _undiscovered(missing)
+    def discovered_tables(self, pipeline: Pipeline, source: Source) -> dict[TableName, SourceTable]:
+        """All tables that the pipeline captures, as discovered; its options fit them.
+
+        Raises TABLE_NOT_DISCOVERED, naming those that were not discovered, and Invalid.
+        """
+        capture = pipeline.capture
+        found = self.tables.find(source, capture.captured_tables)
+        missing = [position for position, table in enumerate(capture.tables) if table not in found]
+        if missing or len(found) < len(capture.captured_tables):
+            raise _undiscovered(missing, heartbeat_table=capture.options.heartbeat_table not in {None, *found})
+        capture_provider(pipeline.provider).check_options(capture, found)
+        return found
 
     def config(self, resource: Pipeline, deps: PipelineDependencies) -> BuiltConfig:
         provider = capture_provider(resource.provider)
         return provider.build_config(resource, require_found(deps.source), require_found(deps.stream_cluster))
+
+    def on_requested(
+        self, transaction: Transaction, operation: Operation, resource: Pipeline, deps: PipelineDependencies
+    ) -> None:
+        """A deploy lets Connect read the source's secrets until the index of pipelines shows it."""
+        if operation.kind is OperationKind.DEPLOY:
+            self.registry.vault.grant(transaction, require_found(deps.source).credentials)
 
     def on_deleted(self, transaction: Transaction, resource: Pipeline, deps: PipelineDependencies) -> None:
         self.store.remove(transaction, resource)
@@ -103,6 +116,9 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             claims={key: claimed_thing(key) for key in pipeline.claims},
         )
 
+    def restartable(self, resource: Pipeline) -> bool:
+        return resource.capture.snapshot_mode is not SnapshotMode.ALWAYS
+
     def clean_up(
         self, context: RequestContext, operation: Operation, resource: Pipeline, deps: PipelineDependencies
     ) -> Mapping[str, Any]:
@@ -130,9 +146,12 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             )
 
 
-def _undiscovered(positions: Iterable[int]) -> Invalid:
+def _undiscovered(positions: Iterable[int], *, heartbeat_table: bool = False) -> Invalid:
+    fields: list[list[str | int]] = [["tables", at] for at in positions]
+    if heartbeat_table:
+        fields.append(["options", "heartbeat_table"])
     return Invalid(
         "Some tables are not among those that discovery saw. Run discovery, or correct their names.",
         code="TABLE_NOT_DISCOVERED",
-        details=[{"location": ["body", "tables", at], "type": "not_discovered"} for at in positions],
+        details=[{"location": ["body", *field], "type": "not_discovered"} for field in fields],
     )

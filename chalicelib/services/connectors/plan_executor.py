@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 from chalicelib.clients.connect.client import Connect
 from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.cluster import ConnectCluster
-from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.names import parse_connector_name
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.reconcile.plan import Plan
@@ -83,7 +82,7 @@ class PlanExecutor:
             return
         context = owned.context()
         built = owner.config(resource, owner.load_dependencies(resource))
-        resource = self._store_config_hash(owner, resource, config_hash(built.config))
+        resource = self._store_fingerprint(owner, resource, built.fingerprint)
         config = self.clients.for_connect(cluster, built)
         name, connect = resource.connector_name, owned.connect
         deploy(ConnectorAction(connect=connect, name=name, config=lambda: config, deadline=context.deadline))
@@ -91,12 +90,14 @@ class PlanExecutor:
         act(name, context.deadline)
         self._audit(context, owner, "recreate", resource)
 
-    def _store_config_hash(self, owner: ConnectorOwner[Any], resource: Any, new_hash: str) -> Any:
-        """Store the hash of the config that is going to be sent to Connect, if it is another one than before."""
-        if resource.config_hash == new_hash:
+    def _store_fingerprint(
+        self, owner: ConnectorOwner[Any], resource: Any, fingerprint: Mapping[str, str | None]
+    ) -> Any:
+        """Store the fingerprint of the config that is going to be sent to Connect, if it is another one than before."""
+        if all(getattr(resource, name) == value for name, value in fingerprint.items()):
             return resource
         transaction = Transaction()
-        saved = owner.store.save(transaction, replace(resource, config_hash=new_hash))
+        saved = owner.store.save(transaction, replace(resource, **fingerprint))
         self.lifecycle.observations.bump(transaction, resource.connect_cluster_id)
         transaction.commit()
         return saved

@@ -7,33 +7,42 @@ from typing import Any, ClassVar, Generic
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.delivery import DeliveryWarning
 from chalicelib.domain.operation import OperationKind
+from chalicelib.domain.pipeline import CaptureWarning
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.forget import forget_resource
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
 from chalicelib.services.connectors.operation_run import NO_PARAMETERS, changes_nothing
-from chalicelib.services.connectors.owner import ConnectorOwner, R, require_deployed, require_found, with_notice
+from chalicelib.services.connectors.owner import (
+    ConnectorOwner,
+    Notices,
+    R,
+    require_deployed,
+    require_found,
+    with_notice,
+)
 from chalicelib.services.connectors.validation import Validation
 from chalicelib.services.registry import expect_version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorPreview:
-    """What would be created. Nothing of it is stored. Only deliveries have warnings."""
+    """What would be created. Nothing of it is stored. A warning never prevents the creation."""
 
     connector_name: str
     config: Mapping[str, str]
     topics: Sequence[str]
     validation: Validation
-    warnings: tuple[DeliveryWarning, ...] = ()
+    warnings: tuple[CaptureWarning | DeliveryWarning, ...] = ()
+    internal_topics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorService(Generic[R]):
     """The operations that do not depend on the kind of resource."""
 
-    OUTDATED: ClassVar[str]
-    """The notice for a resource whose connector has an outdated config."""
+    OUTDATED: ClassVar[Notices]
+    """The notices for a resource whose connector has an outdated config, or outdated secrets."""
 
     connector: ConnectorOwner[R]
     lifecycle: Lifecycle

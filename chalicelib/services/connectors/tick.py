@@ -150,6 +150,7 @@ class Tick:
                 resource_id=resource.id,
                 desired_state=resource.desired_state,
                 config_hash=resource.config_hash,
+                restartable=owner.restartable(resource),
             )
             for noun, owner in self.owners.items()
             for resource in owner.store.all_in("connect_cluster_id", cluster_id)

@@ -21,7 +21,7 @@ def test_a_deleted_source_leaves_no_tables_behind(app: InProcessApp) -> None:
     source = app.source()
     assert app.services.stores.tables.list(source.id)
     app.services.sources.delete(app.context(), source.id)
-    assert app.services.stores.tables.list(source.id) == ()
+    assert app.tables.rows("source-tables") == []
 
 
 def test_a_source_deleted_after_an_interrupted_discovery_leaves_no_tables_behind(app: InProcessApp) -> None:
@@ -29,7 +29,7 @@ def test_a_source_deleted_after_an_interrupted_discovery_leaves_no_tables_behind
     app.services.stores.sources.save(transaction, replace(source, last_discovery_at=None))
     transaction.commit()
     app.services.sources.delete(app.context(), source.id)
-    assert app.services.stores.tables.list(source.id) == ()
+    assert app.tables.rows("source-tables") == []
 
 
 TABLE = SourceTable(

@@ -152,7 +152,7 @@ def test_a_body_that_an_older_release_has_stored_counts_as_empty_and_is_written_
     Observations().write("c", view(3), changed=True)
     old = {row.part: row for row in ObservationRow.query("c", consistent_read=True)}
     for row in old.values():
-        row.digests = row.digests.removeprefix("b")
+        row.digests = row.digests.removeprefix("c")
         row.save()
     read = Observations().read(["c"])["c"]
     assert (read.snapshot, read.settled) == (ClusterSnapshot(), False)

@@ -33,7 +33,11 @@ _EQUAL_ARRAYS = frozenset(
 )
 _FLOAT: _Verdict = (_CHANGES, Severity.INFO, "NaN and infinity arrive as 0; all other values arrive equal.")
 _LEFT_OUT: _Verdict = (_LOST, Severity.WARN, "Debezium leaves this column out: its values never arrive.")
-_SCALED: _Verdict = (_CHANGES, Severity.INFO, "NaN arrives as NULL; all other values arrive equal.")
+_SCALED: _Verdict = (
+    _STOPS,
+    Severity.INFO,
+    "The capture stops at NaN, or NULL arrives with on_conversion_error null; all other values arrive equal.",
+)
 _UNKNOWN: _Verdict = (
     _CHANGES,
     Severity.WARN,
@@ -52,7 +56,7 @@ _SCALARS: Mapping[str, _Verdict] = {
     "numeric": (
         _CHANGES,
         Severity.INFO,
-        "NaN and infinity arrive as NULL, and trailing zeros are dropped; all else arrives equal.",
+        "The capture stops at NaN and infinity, or writes NULL with on_conversion_error null; trailing zeros are lost.",
     ),
     "date": (_CHANGES, Severity.INFO, "Infinity and dates before year 1 change; all other values arrive equal."),
     "timestamp without time zone": (_CHANGES, Severity.INFO, "Infinity changes; all other values arrive equal."),

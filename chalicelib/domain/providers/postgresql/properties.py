@@ -1,25 +1,29 @@
-"""The connector keys that a pipeline may set beside the common ones when its source is PostgreSQL."""
+"""The connector keys that a pipeline may set, and may not, beside the common ones when its source is PostgreSQL."""
 
-from chalicelib.domain.debezium import BOOLEAN, COUNT, MILLISECONDS, allowed_properties
+from collections.abc import Mapping
+
+from chalicelib.domain.debezium import (
+    BOOLEAN,
+    COMMON_REFUSALS,
+    COUNT,
+    MEASURED,
+    MILLISECONDS,
+    allowed_properties,
+)
 
 PARTITION_ROOT_PROPERTY = "publish.via.partition.root"
 
 ALLOWED_PROPERTIES = allowed_properties(
     {
         # How values are written.
-        "hstore.handling.mode": "json|map",
-        "include.unknown.datatypes": BOOLEAN,
-        "interval.handling.mode": "numeric|string",
         "money.fraction.digits": "[0-9]{1,2}",
-        "time.precision.mode": "adaptive|adaptive_time_microseconds|connect|isostring|microseconds|nanoseconds",
         # What is written.
         PARTITION_ROOT_PROPERTY: BOOLEAN,
         # How the snapshot goes. Debezium's MySQL connector means something else by a fetch size.
         "snapshot.fetch.size": COUNT,
-        "snapshot.isolation.mode": "serializable|repeatable_read|read_committed|read_uncommitted",
+        "snapshot.isolation.mode": "serializable|repeatable_read",
         "snapshot.locking.mode": "none|shared",
         # How it behaves while it runs.
-        "offset.mismatch.strategy": "no_validation|trust_offset|trust_slot|trust_greater_lsn",
         "query.fetch.size": COUNT,
         "slot.failover": BOOLEAN,
         "slot.max.retries": COUNT,
@@ -28,3 +32,17 @@ ALLOWED_PROPERTIES = allowed_properties(
         "xmin.fetch.interval.ms": MILLISECONDS,
     }
 )
+
+REFUSED_PROPERTIES: Mapping[str, str] = {
+    **COMMON_REFUSALS,
+    "hstore.handling.mode": MEASURED,
+    "include.unknown.datatypes": MEASURED,
+    "interval.handling.mode": MEASURED,
+    "lsn.flush.mode": "The other modes fail at a restart, or miss changes of a slot that was made again. For an idle "
+    "database set options.heartbeat_table.",
+    "offset.mismatch.strategy": "The other strategies miss changes when a slot was made again, or fail without need. "
+    "Leave it out.",
+    "snapshot.isolation.mode": "The snapshot has to show all tables at one moment: serializable or repeatable_read.",
+    "time.precision.mode": MEASURED,
+}
+"""Keys with why they, or some of their values, are refused, and what to do instead."""

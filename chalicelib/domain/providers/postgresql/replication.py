@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from chalicelib.domain.pipeline import CaptureOptions, Pipeline, PublicationMode
 from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
 from chalicelib.domain.source import Source
-from chalicelib.domain.table import TableName
+from chalicelib.domain.table import ColumnName, TableName
 
 
 def slot_name(pipeline: Pipeline) -> str:
@@ -28,12 +28,15 @@ def effective_options(pipeline: Pipeline) -> CaptureOptions:
 
 
 def unique_claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
-    """Slot names are unique in a server, publication names in a database."""
+    """Slot names are unique in a server, publication names in a database.
+
+    Pipelines may share a publication that its owner made: none of them changes it.
+    """
     host, port, database = source.address.identity
-    return (
-        f"slot/{host}:{port}/{slot_name(pipeline)}",
-        f"publication/{host}:{port}/{database}/{publication_name(pipeline)}",
-    )
+    slot = f"slot/{host}:{port}/{slot_name(pipeline)}"
+    if pipeline.capture.options.publication_mode is PublicationMode.EXISTING:
+        return (slot,)
+    return (slot, f"publication/{host}:{port}/{database}/{publication_name(pipeline)}")
 
 
 def deletion_details(pipeline: Pipeline, *, slot_dropped: bool) -> Mapping[str, str]:
@@ -47,23 +50,36 @@ def deletion_details(pipeline: Pipeline, *, slot_dropped: bool) -> Mapping[str, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapturePlan:
-    """What a capture has chosen on the source. `deployed`: its own connector may use slot and publication now."""
+    """What a capture has chosen on the source. `deployed`: its own connector may use slot and publication now.
+
+    `heartbeat_table` is captured and published beside `tables`, where it is not one of them. The connector never reads
+    `excluded_columns`.
+    """
 
     tables: tuple[TableName, ...]
     slot_name: str
     publication_name: str
     publication_mode: PublicationMode = PublicationMode.FILTERED
     publishes_partition_root: bool = True
+    heartbeat_table: TableName | None = None
+    excluded_columns: frozenset[ColumnName] = frozenset()
     deployed: bool = False
+
+    @property
+    def published_tables(self) -> tuple[TableName, ...]:
+        """The captured tables, and the one that is written to at each heartbeat."""
+        return tuple(dict.fromkeys((*self.tables, *((self.heartbeat_table,) if self.heartbeat_table else ()))))
 
     @classmethod
     def of(cls, pipeline: Pipeline, *, deployed: bool) -> "CapturePlan":
-        properties = pipeline.capture.properties
+        options, properties = pipeline.capture.options, pipeline.capture.properties
         return cls(
             tables=pipeline.capture.tables,
             slot_name=slot_name(pipeline),
             publication_name=publication_name(pipeline),
-            publication_mode=pipeline.capture.options.publication_mode,
+            publication_mode=options.publication_mode,
             publishes_partition_root=properties.get(PARTITION_ROOT_PROPERTY, "true") == "true",
+            heartbeat_table=options.heartbeat_table,
+            excluded_columns=frozenset(options.exclude_columns),
             deployed=deployed,
         )

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 from chalicelib.domain.connector_config import ConnectorConfig
 from chalicelib.domain.database import DatabaseAddress
-from chalicelib.domain.debezium import MAX_VALIDATION_SECONDS, debezium_source_config
+from chalicelib.domain.debezium import MAX_VALIDATION_SECONDS, debezium_source_config, url_database_name
 from chalicelib.domain.pipeline import Pipeline, PublicationMode
+from chalicelib.domain.providers.postgresql.heartbeat import heartbeat_statement
 from chalicelib.domain.providers.postgresql.java_tls import DEFAULT_JAVA_TLS, PINNED_TLS
 from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
 from chalicelib.domain.providers.postgresql.replication import publication_name, slot_name
@@ -49,7 +50,7 @@ def _database(source: Source) -> ConnectorConfig:
         "database.port": str(address.port),
         "database.user": address.username,
         "database.password": source.credentials.reference("password"),
-        "database.dbname": address.database_name,
+        "database.dbname": url_database_name(address),
         **_tls(address, source),
         "connection.validation.timeout.ms": str(min(address.connection_timeout_seconds, MAX_VALIDATION_SECONDS) * 1000),
     }
@@ -72,10 +73,13 @@ def _tls(address: DatabaseAddress, source: Source) -> ConnectorConfig:
 
 
 def _replication(pipeline: Pipeline) -> ConnectorConfig:
+    heartbeat = pipeline.capture.options.heartbeat_table
     return {
         "plugin.name": "pgoutput",
         "slot.name": slot_name(pipeline),
         "slot.drop.on.stop": "false",
         "publication.name": publication_name(pipeline),
         "publication.autocreate.mode": _AUTOCREATE[pipeline.capture.options.publication_mode],
+        # A change of its own in each heartbeat: nothing else moves the slot while the captured tables do not change.
+        **({"heartbeat.action.query": heartbeat_statement(heartbeat)} if heartbeat else {}),
     }

@@ -363,7 +363,25 @@ def test_every_sentence_is_complete() -> None:
     assert all(sentence.endswith(".") and "{" not in sentence for sentence in sentences())
 
 
-def test_whoever_needs_a_new_snapshot_reads_the_calls_that_make_one() -> None:
+@pytest.mark.parametrize(
+    ("cause", "advice"),
+    [
+        (
+            "x.DebeziumException: Failed to properly convert data value for 's.t.v' of type numeric",
+            "on_conversion_error",
+        ),
+        (
+            'The column "x" is referenced as PRIMARY KEY, but a matching column is not defined in "s.t"!',
+            "exclude_columns",
+        ),
+        ("x.RecordTooLargeException: The message is 2097378 bytes when serialized", "max_message_bytes"),
+    ],
+)
+def test_a_failure_that_an_option_helps_against_names_the_option(cause: str, advice: str) -> None:
+    assert advice in classify(wrapped(PRODUCER, cause), SOURCE).message
+
+
+def test_who_needs_a_new_snapshot_reads_the_calls_that_make_one() -> None:
     calls = (
         "DELETE /deliveries/ID", "DELETE /pipelines/ID?drop_slot=true", "POST /pipelines", "POST /pipelines/ID/deploy",
         "POST /destinations/ID/deploy", "truncate", "deleted in the source",

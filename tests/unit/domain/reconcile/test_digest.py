@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.classify import diagnoses
 from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, Hint, ObservedState, TaskStatus
 from chalicelib.domain.operation import Operation, OperationKind, OperationStep
@@ -318,3 +319,26 @@ def operation(*, lease_until: datetime) -> Operation:
         lease_until=lease_until,
         created_at=NOW,
     )
+
+
+def test_a_connector_that_would_read_its_whole_source_again_is_not_restarted_and_the_reason_says_so() -> None:
+    failed = status(A, "RUNNING", "FAILED", hint=diagnoses.CONNECTION[ConnectorKind.SOURCE])
+    those = {A: replace(desired(A)[A], restartable=False)}
+    view = ClusterView(compared_at=NOW)
+    for number in range(60):
+        result = digest(view, read(failed, desired=those), now=NOW + number * TICK)
+        assert result.plan.restart == ()
+        view = published(result)
+    assert "does not restart it automatically" in " ".join(view.snapshot.observed[A].reasons)
+    recovered = digest(view, read(RUNNING, desired=those), now=NOW + 60 * TICK)
+    assert recovered.view.snapshot.observed[A].reasons == ()
+
+
+def test_a_connector_that_goes_on_where_it_was_is_restarted() -> None:
+    failed = status(A, "RUNNING", "FAILED", hint=diagnoses.CONNECTION[ConnectorKind.SOURCE])
+    view, restarted = ClusterView(compared_at=NOW), 0
+    for number in range(10):
+        result = digest(view, read(failed, desired=desired(A)), now=NOW + number * TICK)
+        restarted += len(result.plan.restart)
+        view = published(result)
+    assert restarted > 0

@@ -38,12 +38,16 @@ def test_a_correct_delivery_passes(app: InProcessApp, checked: Checked) -> None:
     assert app.services.delivery_connector.checks.warnings(app.context(), *checked) == ()
 
 
-def test_stream_cluster_and_tables_are_read_with_one_call(app: InProcessApp, checked: Checked) -> None:
+def test_stream_cluster_and_source_are_read_with_one_call_and_the_tables_with_another(
+    app: InProcessApp, checked: Checked
+) -> None:
+    """The source says under which generation its tables are stored."""
     checks = app.services.delivery_connector.checks
     checks.warnings(app.context(), *checked)  # after which the password of the destination is cached
     app.interceptor.watch()
     checks.warnings(app.context(), *checked)
-    assert [point.operation for point in app.interceptor.unwatch() if point.side is Side.STORE] == ["BatchGetItem"]
+    calls = [point.operation for point in app.interceptor.unwatch() if point.side is Side.STORE]
+    assert calls == ["BatchGetItem", "BatchGetItem"]
 
 
 def test_a_topic_that_kafka_does_not_have_is_not_found(app: InProcessApp, checked: Checked) -> None:

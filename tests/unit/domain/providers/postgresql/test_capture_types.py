@@ -69,7 +69,7 @@ def test_types_that_arrive_equal_raise_no_issue(type_name: str) -> None:
         ("real", (CHANGES, Severity.INFO)),
         ("double precision", (CHANGES, Severity.INFO)),
         ("numeric", (CHANGES, Severity.INFO)),
-        ("numeric(10,2)", (CHANGES, Severity.INFO)),
+        ("numeric(10,2)", (STOPS, Severity.INFO)),
         ("date", (CHANGES, Severity.INFO)),
         ("time(3) without time zone", (STOPS, Severity.INFO)),
         ("real[]", (CHANGES, Severity.INFO)),
@@ -143,3 +143,11 @@ def test_generated_columns_are_not_updated_in_the_target(generated: Generated) -
 def test_only_what_stops_the_capture_itself_is_a_failure() -> None:
     stopping = ("refcursor", "numeric[]", "date[]", "inet[]", "point", "bit(1)", "polygon")
     assert [name for name in stopping if verdict(column(name))[1] is Severity.FAIL] == ["refcursor"]
+
+
+@pytest.mark.parametrize("type_name", ["numeric", "numeric(10,2)"])
+def test_a_value_that_cannot_be_converted_is_said_to_stop_the_capture_unless_null_is_asked_for(type_name: str) -> None:
+    issue = column_issue(column(type_name))
+    assert issue
+    assert "stops at NaN" in issue.message
+    assert "on_conversion_error null" in issue.message

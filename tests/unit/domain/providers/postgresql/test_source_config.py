@@ -8,12 +8,19 @@ import pytest
 from chalicelib.domain.connector_config import JSON_CONVERTER
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.database import DatabaseAddress, DatabaseProvider, SslMode
-from chalicelib.domain.debezium import MAX_MESSAGE_BYTES
-from chalicelib.domain.pipeline import Capture, CaptureOptions, Converter, Pipeline, PublicationMode, SnapshotMode
+from chalicelib.domain.pipeline import (
+    Capture,
+    CaptureOptions,
+    Converter,
+    OnConversionError,
+    Pipeline,
+    PublicationMode,
+    SnapshotMode,
+)
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
 from chalicelib.domain.source import Source
-from chalicelib.domain.table import TableName
+from chalicelib.domain.table import ColumnName, TableName
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 ADDRESS = DatabaseAddress(
@@ -52,9 +59,19 @@ def capture(**changes: object) -> Capture:
     return replace(pipeline().capture, **changes)  # type: ignore[arg-type]
 
 
+def options(**changes: object) -> Capture:
+    """The usual capture with other options."""
+    return capture(options=CaptureOptions(**changes))  # type: ignore[arg-type]
+
+
+def patterns(entries: str) -> list[re.Pattern[str]]:
+    """A list of patterns as Debezium reads it: split at commas that no backslash precedes, case ignored by default."""
+    return [re.compile(entry, re.IGNORECASE) for entry in re.split(r"(?<!\\),", entries)]
+
+
 def included(config: dict[str, str]) -> list[re.Pattern[str]]:
-    """The include list as Debezium reads it: split at commas that no backslash precedes, case ignored by default."""
-    return [re.compile(entry, re.IGNORECASE) for entry in re.split(r"(?<!\\),", config["table.include.list"])]
+    """The include list as Debezium reads it."""
+    return patterns(config["table.include.list"])
 
 
 @pytest.mark.parametrize(
@@ -92,8 +109,9 @@ def included(config: dict[str, str]) -> list[re.Pattern[str]]:
         ("publish.via.partition.root", "true"),
         ("topic.creation.default.partitions", "-1"),
         ("topic.creation.default.replication.factor", "-1"),
-        ("topic.creation.default.max.message.bytes", str(MAX_MESSAGE_BYTES)),
-        ("producer.override.max.request.size", str(MAX_MESSAGE_BYTES)),
+        ("event.converting.failure.handling.mode", "fail"),
+        ("topic.heartbeat.name", "shop.headgate-heartbeat"),
+        ("max.queue.size.in.bytes", "134217728"),
         ("errors.tolerance", "none"),
         ("errors.log.include.messages", "false"),
     ],
@@ -118,17 +136,15 @@ def test_the_snapshot_mode_is_a_value_of_debezium(mode: SnapshotMode) -> None:
 
 
 def test_an_existing_publication_is_not_changed() -> None:
-    options = CaptureOptions(publication_mode=PublicationMode.EXISTING, publication_name="pub", slot_name="slot")
-    config = build_source_config(pipeline(capture(options=options)), source())
+    existing = options(publication_mode=PublicationMode.EXISTING, publication_name="pub", slot_name="slot")
+    config = build_source_config(pipeline(existing), source())
     assert config["publication.autocreate.mode"] == "disabled"
     assert (config["publication.name"], config["slot.name"]) == ("pub", "slot")
 
 
 def test_given_options_are_written_and_others_left_to_debezium() -> None:
-    options = CaptureOptions(
-        heartbeat_interval_ms=500, max_batch_size=10, max_queue_size=20, tombstones_on_delete=False
-    )
-    config = build_source_config(pipeline(capture(options=options)), source())
+    given = options(heartbeat_interval_ms=500, max_batch_size=10, max_queue_size=20, tombstones_on_delete=False)
+    config = build_source_config(pipeline(given), source())
     assert config["heartbeat.interval.ms"] == "500"
     assert (config["max.batch.size"], config["max.queue.size"]) == ("10", "20")
     assert config["tombstones.on.delete"] == "false"
@@ -206,3 +222,84 @@ def test_a_mode_that_verifies_nothing_names_no_factory() -> None:
 def test_debezium_times_out_before_our_client_does() -> None:
     config = build_source_config(pipeline(), source(replace(ADDRESS, connection_timeout_seconds=30)))
     assert int(config["connection.validation.timeout.ms"]) < 8000
+
+
+def test_no_size_of_a_record_is_set_unless_asked_for() -> None:
+    config = build_source_config(pipeline(), source())
+    assert [key for key in config if "max.message.bytes" in key or key.startswith("producer.override")] == []
+
+
+@pytest.mark.parametrize(
+    ("mebibytes", "buffer"), [(1, None), (8, None), (32, None), (33, str(33 * 1024**2)), (64, str(64 * 1024**2))]
+)
+def test_a_larger_record_fits_topic_request_and_producer_buffer(mebibytes: int, buffer: str | None) -> None:
+    size = mebibytes * 1024**2
+    config = build_source_config(pipeline(options(max_message_bytes=size)), source())
+    assert config["topic.creation.default.max.message.bytes"] == str(size)
+    assert config["producer.override.max.request.size"] == str(size)
+    assert config.get("producer.override.buffer.memory") == buffer
+
+
+def test_a_user_may_give_the_queue_more_memory_or_less() -> None:
+    config = build_source_config(pipeline(capture(properties={"max.queue.size.in.bytes": "1000"})), source())
+    assert config["max.queue.size.in.bytes"] == "1000"
+
+
+def test_a_value_that_cannot_be_converted_becomes_null_only_when_asked_for() -> None:
+    config = build_source_config(pipeline(options(on_conversion_error=OnConversionError.NULL)), source())
+    assert config["event.converting.failure.handling.mode"] == "warn"
+
+
+def test_without_a_heartbeat_table_no_statement_is_run_in_the_source() -> None:
+    assert "heartbeat.action.query" not in build_source_config(pipeline(), source())
+
+
+def test_the_heartbeat_table_is_written_and_captured_and_its_names_are_quoted() -> None:
+    table = TableName('Ops "x"', "beat; DROP TABLE t")
+    config = build_source_config(pipeline(options(heartbeat_table=table)), source())
+    assert config["heartbeat.action.query"] == (
+        'INSERT INTO "Ops ""x"""."beat; DROP TABLE t" (id, ts) VALUES (1, now()) '
+        "ON CONFLICT (id) DO UPDATE SET ts = now()"
+    )
+    assert [bool(one.fullmatch(str(table))) for one in included(config)] == [False, True]
+
+
+def test_a_heartbeat_table_that_is_captured_anyway_is_included_once() -> None:
+    table = TableName("public", "orders")
+    config = build_source_config(pipeline(options(heartbeat_table=table)), source())
+    assert len(included(config)) == 1
+
+
+def test_without_heartbeats_there_is_no_heartbeat_topic() -> None:
+    config = build_source_config(pipeline(options(heartbeat_interval_ms=0)), source())
+    assert config["heartbeat.interval.ms"] == "0"
+    assert "topic.heartbeat.name" not in config
+
+
+def test_no_column_is_left_out_by_default() -> None:
+    assert "column.exclude.list" not in build_source_config(pipeline(), source())
+
+
+@pytest.mark.parametrize(
+    ("column", "look_alike"),
+    [
+        (ColumnName("public", "t", "secret"), "public.t.Secret"),
+        (ColumnName("public", "t", "secret"), "public.t.secret2"),
+        (ColumnName("public", "t", "secret"), "xpublic.t.secret"),
+        (ColumnName("public", "t", "a.b"), "public.t.axb"),
+        (ColumnName("public", "t", "a,b"), "public.t.a"),
+        (ColumnName("public", "t", "Price$"), "public.t.price$"),
+        (ColumnName("pub.lic", "T x", ".*"), "pub.lic.T x.anything"),
+    ],
+)
+def test_the_exclude_list_means_exactly_the_column(column: ColumnName, look_alike: str) -> None:
+    config = build_source_config(pipeline(options(exclude_columns=(column,))), source())
+    (pattern,) = patterns(config["column.exclude.list"])
+    assert pattern.fullmatch(str(column))
+    assert not pattern.fullmatch(look_alike)
+
+
+def test_a_column_name_cannot_contain_a_secret_reference() -> None:
+    column = ColumnName("public", "t", "${headgate:x:password}")
+    config = build_source_config(pipeline(options(exclude_columns=(column,))), source())
+    assert "${" not in config["column.exclude.list"]

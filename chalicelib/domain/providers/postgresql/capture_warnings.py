@@ -1,0 +1,65 @@
+"""What is worth knowing before a capture from PostgreSQL is created."""
+
+from collections.abc import Iterator, Sequence
+
+from chalicelib.domain.capture.warnings import capture_warnings
+from chalicelib.domain.names import name_list
+from chalicelib.domain.pipeline import Capture, CaptureWarning, Pipeline, SnapshotMode
+from chalicelib.domain.table import SourceTable
+
+FETCH_SIZE_PROPERTY = "snapshot.fetch.size"
+_DEFAULT_FETCH_SIZE = 10_240
+_GIB = 1024**3
+LONG_SNAPSHOT_BYTES = 10 * _GIB
+FETCH_BYTES = 128 * 1024**2
+"""Rows that one fetch of a snapshot may bring into the worker's memory."""
+
+_MODE_WARNINGS = {
+    SnapshotMode.ALWAYS: CaptureWarning(
+        code="SNAPSHOT_AT_EACH_START",
+        message="Every start of the connector reads all rows again, so Headgate does not restart it automatically.",
+    ),
+    SnapshotMode.INITIAL_ONLY: CaptureWarning(
+        code="SNAPSHOT_ONLY",
+        message="Changes after the snapshot are never captured, although the connector runs on. Delete the pipeline "
+        "when the rows have arrived.",
+    ),
+}
+
+
+def preview_warnings(pipeline: Pipeline, tables: Sequence[SourceTable]) -> tuple[CaptureWarning, ...]:
+    """Everything worth a warning. `tables` are the discovered ones that the pipeline captures."""
+    capture = pipeline.capture
+    return (*capture_warnings(capture), *_snapshot_warnings(capture, tables))
+
+
+def _snapshot_warnings(capture: Capture, tables: Sequence[SourceTable]) -> Iterator[CaptureWarning]:
+    if capture.snapshot_mode in _MODE_WARNINGS:
+        yield _MODE_WARNINGS[capture.snapshot_mode]
+    if capture.snapshot_mode is SnapshotMode.NO_DATA:
+        return
+    size = sum(table.estimated_size_bytes or 0 for table in tables)
+    if size >= LONG_SNAPSHOT_BYTES:
+        yield CaptureWarning(
+            code="LONG_SNAPSHOT",
+            message=f"The snapshot reads about {size // _GIB} GiB in one transaction. Until it ends, vacuum removes no "
+            "dead rows in the whole database and the slot keeps all WAL. Take it at a quiet time, or split the tables.",
+        )
+    yield from _wide_rows(capture, tables)
+
+
+def _wide_rows(capture: Capture, tables: Sequence[SourceTable]) -> Iterator[CaptureWarning]:
+    fetched = int(capture.properties.get(FETCH_SIZE_PROPERTY, _DEFAULT_FETCH_SIZE))
+    row_bytes = {table.name: size for table in tables if (size := _row_bytes(table)) * fetched > FETCH_BYTES}
+    if row_bytes:
+        advised = max(1, FETCH_BYTES // max(row_bytes.values()))
+        yield CaptureWarning(
+            code="WIDE_ROWS",
+            message=f"The snapshot reads {fetched} rows at a time, and rows are wide in {name_list(row_bytes)}: "
+            f"a worker may run out of memory. Set the property {FETCH_SIZE_PROPERTY} to {advised}.",
+        )
+
+
+def _row_bytes(table: SourceTable) -> int:
+    """The average size of a row, as far as discovery knows it."""
+    return (table.estimated_size_bytes or 0) // table.estimated_rows if table.estimated_rows else 0

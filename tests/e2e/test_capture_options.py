@@ -1,0 +1,291 @@
+"""Options of a pipeline on the real Debezium: heartbeat table, conversion errors, columns left out, large rows."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.real
+
+HEARTBEAT_TABLE = "CREATE TABLE shop.beat (id integer PRIMARY KEY, ts timestamptz)"
+MINUTES = float(os.environ.get("HEADGATE_IDLE_MINUTES", "0"))
+"""How long the long test of an idle database takes; it does not run when this is 0."""
+
+
+@contextmanager
+def running(
+    headgate: RealHeadgate, database: RealDatabase, *tables: str, **more: object
+) -> Iterator[tuple[Json, Json]]:
+    """A deployed pipeline of these tables in schema `shop`, with its source; both are removed at the end."""
+    source = headgate.source(database)
+    headgate.discover(source)
+    pipeline = headgate.pipeline(source, [("shop", table) for table in tables], **more)
+    headgate.post(f"/pipelines/{pipeline['id']}/deploy")
+    try:
+        yield pipeline, source
+    finally:
+        headgate.delete_pipeline(pipeline, database)
+
+
+def owned(*statements: str, tables: tuple[str, ...]) -> list[str]:
+    """The statements, and what makes the account the owner of the tables."""
+    return [*statements, *(f"ALTER TABLE shop.{table} OWNER TO {{role}}" for table in tables)]
+
+
+def values(headgate: RealHeadgate, topic: str) -> list[Json]:
+    """The value of every record of the topic, without tombstones."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": headgate.stack.addresses.kafka,
+            "group.id": "reading",
+            "enable.auto.commit": False,
+            "log_level": 0,
+        }
+    )
+    found: list[Json] = []
+    try:
+        for at in consumer.list_topics(topic, timeout=10).topics[topic].partitions:
+            _low, end = consumer.get_watermark_offsets(TopicPartition(topic, at), timeout=10)
+            consumer.assign([TopicPartition(topic, at, 0)])
+            read = 0
+            while read < end and (message := consumer.poll(10)) is not None:
+                read = (message.offset() or 0) + 1
+                found += [json.loads(message.value())] if message.value() else []
+    finally:
+        consumer.close()
+    return found
+
+
+def position(database: RealDatabase, pipeline: Json) -> int:
+    """How far the pipeline has confirmed the log, in bytes; 0 without a slot."""
+    slot = pipeline["options"]["slot_name"]
+    rows = database.run(f"SELECT confirmed_flush_lsn - '0/0' FROM pg_replication_slots WHERE slot_name = '{slot}'")
+    return int(rows[0][0] or 0) if rows else 0
+
+
+def end_of_log(database: RealDatabase) -> int:
+    """The end of the server's log, in bytes."""
+    return int(database.run("SELECT pg_current_wal_lsn() - '0/0'")[0][0])
+
+
+# an idle database beside a busy one
+
+
+@pytest.fixture(scope="module")
+def busy(headgate: RealHeadgate) -> RealDatabase:
+    """Another database of the same server, which no pipeline captures."""
+    return headgate.database("busy", "CREATE TABLE shop.noise (id serial PRIMARY KEY, note text)")
+
+
+def write_noise(busy: RealDatabase) -> None:
+    """About a megabyte of log."""
+    busy.run("INSERT INTO shop.noise (note) SELECT repeat(md5(n::text), 8) FROM generate_series(1, 3000) n")
+
+
+@contextmanager
+def idle_pipelines(headgate: RealHeadgate) -> Iterator[tuple[RealDatabase, Json, RealDatabase, Json]]:
+    """Two databases that nobody writes to, one captured with a heartbeat table and one without."""
+    tables = ("orders", "beat")
+    make = owned("CREATE TABLE shop.orders (id int PRIMARY KEY)", HEARTBEAT_TABLE, tables=tables)
+    beating, silent = headgate.database("beating", *make), headgate.database("silent", *make)
+    for database in (beating, silent):
+        database.run("INSERT INTO shop.orders VALUES (1)")
+    options = {"heartbeat_interval_ms": 3000, "heartbeat_table": {"schema_name": "shop", "table_name": "beat"}}
+    with (
+        running(headgate, beating, "orders", options=options) as (first, _source),
+        running(headgate, silent, "orders", options={"heartbeat_interval_ms": 3000}) as (second, _other),
+    ):
+        for pipeline in (first, second):
+            headgate.until_state(f"/pipelines/{pipeline['id']}/status", "RUNNING")
+            headgate.until_records(pipeline["topics"][0], 1)
+        yield beating, first, silent, second
+
+
+def test_slot_of_an_idle_database_follows_with_a_heartbeat_table_alone(
+    headgate: RealHeadgate, busy: RealDatabase
+) -> None:
+    with idle_pipelines(headgate) as (beating, with_table, silent, without_table):
+        eventually(lambda: position(silent, without_table), lambda seen: seen > 0)
+        before = position(silent, without_table)
+        write_noise(busy)
+        reached = end_of_log(busy)
+        start = time.monotonic()
+        eventually(lambda: position(beating, with_table), lambda seen: seen >= reached, seconds=40)
+        print(f"the slot followed after {time.monotonic() - start:.0f} s")
+        assert position(silent, without_table) == before < reached
+        prefix = with_table["topic_prefix"]
+        assert with_table["topics"] == [f"{prefix}.shop.orders"]
+        assert headgate.records(f"{prefix}.shop.beat") > 0
+        # Its rows cannot be delivered by mistake.
+        target = headgate.destination(headgate.database("heart"))
+        body = headgate.delivery_body(with_table, {f"{prefix}.shop.beat": "beat"})
+        assert headgate.refused(f"/destinations/{target['id']}/preview", body)["code"] == "TOPIC_NOT_IN_PIPELINE"
+        # Heartbeats stay below the prefix, where a pipeline's rights on topics end.
+        assert headgate.records(f"{prefix}.headgate-heartbeat") > 0
+        assert headgate.records(f"__debezium-heartbeat.{prefix}") == 0
+
+
+@pytest.mark.skipif(not MINUTES, reason="takes as many minutes as HEADGATE_IDLE_MINUTES says")
+def test_slot_of_an_idle_database_follows_for_as_long_as_asked(headgate: RealHeadgate, busy: RealDatabase) -> None:
+    """For half an hour: HEADGATE_IDLE_MINUTES=30 .headgate/venv/bin/python -m pytest -c tests/pytest.ini -m real
+    tests/e2e/test_capture_options.py -k as_long_as_asked -s
+    """
+    with idle_pipelines(headgate) as (beating, with_table, silent, without_table):
+        end = time.monotonic() + MINUTES * 60
+        most = 0
+        while time.monotonic() < end:
+            write_noise(busy)
+            reached = end_of_log(busy)
+            eventually(lambda: position(beating, with_table), lambda seen, at=reached: seen >= at, seconds=60)
+            kept = end_of_log(busy) - position(beating, with_table)
+            most = max(most, kept)
+            time.sleep(10)
+        left = end_of_log(busy) - position(silent, without_table)
+        print(f"{MINUTES} min: at most {most} bytes behind with the table, {left} bytes behind without")
+        assert headgate.get(f"/pipelines/{with_table['id']}/status")["observed_state"] == "RUNNING"
+        assert most < left
+
+
+# values that cannot be converted
+
+
+NOT_CONVERTED = ["'NaN'::numeric(10,2)", "'NaN'::numeric", "'infinity'::numeric"]
+
+
+def sums(headgate: RealHeadgate, value: str) -> RealDatabase:
+    """A database with a table whose column `v` has the type of the value."""
+    make = owned(f"CREATE TABLE shop.sums (id int PRIMARY KEY, v {value.partition('::')[2]})", tables=("sums",))
+    return headgate.database("sums", *make)
+
+
+@pytest.mark.parametrize("value", NOT_CONVERTED)
+@pytest.mark.parametrize("phase", ["snapshot", "stream"])
+def test_a_value_that_cannot_be_converted_stops_the_capture_and_says_so(
+    headgate: RealHeadgate, value: str, phase: str
+) -> None:
+    database = sums(headgate, value)
+    database.run("INSERT INTO shop.sums VALUES (1, 1.5)")
+    insert = f"INSERT INTO shop.sums VALUES (2, {value})"
+    if phase == "snapshot":
+        database.run(insert)
+    with running(headgate, database, "sums") as (pipeline, _source):
+        if phase == "stream":
+            headgate.until_records(pipeline["topics"][0], 1)
+            database.run(insert)
+        status = headgate.until_state(f"/pipelines/{pipeline['id']}/status", "FAILED")
+        hint = status["tasks"][0]["hint"]
+        assert "on_conversion_error" in hint["message"], status
+        assert hint["event_type"] == "CDC_CONNECTOR_FAILED"
+
+
+@pytest.mark.parametrize("value", NOT_CONVERTED)
+def test_a_value_that_cannot_be_converted_arrives_as_null_when_that_is_asked_for(
+    headgate: RealHeadgate, value: str
+) -> None:
+    database = sums(headgate, value)
+    database.run(f"INSERT INTO shop.sums VALUES (1, {value})")
+    with running(headgate, database, "sums", options={"on_conversion_error": "null"}) as (pipeline, source):
+        (issue,) = headgate.discover(source)["shop.sums"]["cdc_issues"]
+        assert issue["column"] == "v"
+        assert "NULL arrives with on_conversion_error null" in issue["message"]
+        headgate.until_records(pipeline["topics"][0], 1)
+        database.run(f"INSERT INTO shop.sums VALUES (2, {value})")
+        headgate.until_records(pipeline["topics"][0], 2)
+        assert [one["payload"]["after"]["v"] for one in values(headgate, pipeline["topics"][0])] == [None, None]
+        assert headgate.get(f"/pipelines/{pipeline['id']}/status")["observed_state"] == "RUNNING"
+
+
+# columns that are left out
+
+ODD = "Ca.r, $"
+
+
+def test_exactly_the_excluded_columns_are_left_out(headgate: RealHeadgate) -> None:
+    columns = 'id int PRIMARY KEY, "Se.cret, $" text, "Se.cret_ $" text, "Sexcret, $" text, note text'
+    make = [f'CREATE TABLE shop."{name}" ({columns})' for name in (ODD, ODD.lower())]
+    database = headgate.database("private", *make)
+    for name in (ODD, ODD.lower()):
+        database.run(
+            f'ALTER TABLE shop."{name}" OWNER TO {{role}}',
+            f"INSERT INTO shop.\"{name}\" VALUES (1, 'planted', 'b', 'c', 'd')",
+        )
+    excluded = {"schema_name": "shop", "table_name": ODD, "column_name": "Se.cret, $"}
+    with running(headgate, database, ODD, options={"exclude_columns": [excluded]}) as (pipeline, source):
+        other = headgate.pipeline(
+            source, [("shop", ODD.lower())], options={"exclude_columns": [excluded | {"table_name": ODD.lower()}]}
+        )
+        headgate.until_records(pipeline["topics"][0], 1)
+        database.run(f"UPDATE shop.\"{ODD}\" SET note = 'e', \"Se.cret, $\" = 'planted2'")
+        headgate.until_records(pipeline["topics"][0], 2)
+        read = values(headgate, pipeline["topics"][0])
+        assert "planted" not in json.dumps(read)
+        assert [set(one["payload"]["after"]) for one in read] == [{"id", "Se.cret_ $", "Sexcret, $", "note"}] * 2
+        target = headgate.database(
+            "public_copy",
+            'CREATE TABLE shop.copy (id int PRIMARY KEY, note text, "Se.cret_ $" text, "Sexcret, $" text)',
+            "ALTER TABLE shop.copy OWNER TO {role}",
+        )
+        delivery = headgate.deliver(
+            headgate.destination(target), headgate.delivery_body(pipeline, {pipeline["topics"][0]: "copy"})
+        )
+        eventually(lambda: target.content("shop", "copy", ["id", "note"]), lambda rows: rows == ["(1,e)"])
+        headgate.delete(f"/deliveries/{delivery['id']}")
+        headgate.delete(f"/pipelines/{other['id']}")
+
+
+# rows over Kafka's own limit
+
+
+def test_a_row_over_a_mebibyte_needs_the_option_and_then_arrives(headgate: RealHeadgate) -> None:
+    make = owned("CREATE TABLE shop.files (id int PRIMARY KEY, content text)", tables=("files",))
+    database, target = headgate.database("files", *make), headgate.database("archive")
+    database.run("INSERT INTO shop.files VALUES (1, repeat('x', 2 * 1024 * 1024))")
+    with running(headgate, database, "files") as (pipeline, _source):
+        status = headgate.until_state(f"/pipelines/{pipeline['id']}/status", "FAILED")
+        assert "max_message_bytes" in status["tasks"][0]["hint"]["message"]
+    with running(headgate, database, "files", options={"max_message_bytes": 8 * 1024 * 1024}) as (pipeline, _source):
+        delivery = headgate.deliver(
+            headgate.destination(target), headgate.delivery_body(pipeline, {pipeline["topics"][0]: "files"})
+        )
+        eventually(lambda: length(target), lambda found: found == 2 * 1024 * 1024)
+        headgate.delete(f"/deliveries/{delivery['id']}")
+
+
+def length(target: RealDatabase) -> int:
+    """Characters of the delivered row; 0 without one."""
+    try:
+        rows = target.run("SELECT length(content) FROM shop.files")
+    except psycopg.errors.UndefinedTable:
+        return 0
+    return int(rows[0][0]) if rows else 0
+
+
+# snapshots
+
+
+@pytest.mark.parametrize(
+    ("mode", "has_slot", "after_restart"), [("initial", True, 2), ("initial_only", False, 2), ("always", True, 4)]
+)
+def test_the_snapshot_mode_decides_about_the_slot_and_what_a_restart_reads_again(
+    headgate: RealHeadgate, mode: str, has_slot: bool, after_restart: int
+) -> None:
+    database = headgate.database("modes", *owned("CREATE TABLE shop.rows (id int PRIMARY KEY)", tables=("rows",)))
+    database.run("INSERT INTO shop.rows VALUES (1), (2)")
+    with running(headgate, database, "rows", snapshot_mode=mode) as (pipeline, _source):
+        (topic,) = pipeline["topics"]
+        headgate.until_records(topic, 2)
+        time.sleep(4)  # The worker stores offsets every two seconds.
+        assert (position(database, pipeline) > 0) is has_slot
+        headgate.post(f"/pipelines/{pipeline['id']}/restart")
+        if after_restart > 2:
+            headgate.until_records(topic, after_restart)
+        time.sleep(4)
+        assert headgate.records(topic) == after_restart
