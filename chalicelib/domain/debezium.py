@@ -196,6 +196,16 @@ NO_DOT = NameRule(
 )
 
 
+SINK_CONNECTIONS = 2
+"""Connections of one sink task: one writes, and one more is opened while the first is replaced."""
+_POOL: ConnectorConfig = {
+    "connection.pool.min_size": "1",
+    "connection.pool.max_size": str(SINK_CONNECTIONS),
+    # Read by releases before 3.6 only, whose default of 32 would take the whole pool at once.
+    "connection.pool.acquire_increment": "1",
+}
+
+
 def jdbc_sink_config(delivery: Delivery, *, connection: ConnectorConfig, collection_name: str) -> ConnectorConfig:
     """The whole config around the provider's `connection.` lines.
 
@@ -221,7 +231,7 @@ def schema_evolution(options: DeliveryOptions) -> str:
 
     Asking for either therefore gets both; the preview warns about the half that was not asked for.
     """
-    return "basic" if options.auto_create or options.auto_evolve else "none"
+    return "basic" if options.evolves else "none"
 
 
 def target_schema(delivery: Delivery) -> str:
@@ -272,9 +282,12 @@ def _writing(options: DeliveryOptions) -> ConnectorConfig:
         "delete.enabled": "true" if options.deletes else "false",
         "schema.evolution": schema_evolution(options),
         "batch.size": str(options.batch_size),
-        # Together well under the consumer's longest poll interval of five minutes.
-        "flush.max.retries": "5",
-        "flush.retry.delay.ms": "1000",
+        # A target that restarts or fails over is waited for inside the task, for two minutes when it refuses
+        # connections. With ten seconds for each try this stays under the consumer's longest poll interval of five.
+        "connection.restart.on.errors": "true",
+        "flush.max.retries": "12",
+        "flush.retry.delay.ms": "10000",
+        **_POOL,
     }
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from chalicelib.domain.names import ConnectorKind, parse_connector_name
+from chalicelib.kit.clock import rfc3339
 
 
 class DesiredState(StrEnum):
@@ -73,6 +74,13 @@ PAUSED_CAPTURE = (
     "Pausing stops what reaches Kafka, not the capture itself: a replication slot stays active, and the source keeps "
     "its log for it until it is resumed."
 )
+MISSING = "The connector does not exist in Kafka Connect."
+
+LOOKS_APART = timedelta(seconds=5)
+"""What was seen twice within less was seen once: messages that were delayed arrive together."""
+
+OLD_AFTER = timedelta(minutes=3)
+"""How long an observation counts. Ticks are ten seconds apart, and at most a minute while Connect does not answer."""
 
 _STATES = {
     "UNASSIGNED": (ObservedState.UNASSIGNED, "No Connect worker has taken up the connector."),
@@ -96,8 +104,7 @@ def observe(status: ConnectorStatus | None, *, now: datetime) -> Observation:
     A connector counts as RUNNING, PAUSED or STOPPED only when all of its tasks agree.
     """
     if status is None:
-        reasons = ("The connector does not exist in Kafka Connect.",)
-        return Observation(state=ObservedState.NOT_DEPLOYED, observed_at=now, reasons=reasons)
+        return Observation(state=ObservedState.NOT_DEPLOYED, observed_at=now, reasons=(MISSING,))
     state, found = _judge(status)
     return Observation(state=state, observed_at=now, reasons=found, connector=status)
 
@@ -114,6 +121,16 @@ def observe_again(before: Observation | None, status: ConnectorStatus, *, now: d
 def unreadable(reason: str, now: datetime) -> Observation:
     """Connect could not be read. `reason` is a sentence of ours."""
     return Observation(state=ObservedState.UNKNOWN, observed_at=now, reasons=(reason,))
+
+
+def unless_old(seen: Observation | None, now: datetime) -> Observation | None:
+    """The observation, or UNKNOWN with its age and its `observed_at` when nobody has looked for a while."""
+    if seen is None or now - seen.observed_at < OLD_AFTER:
+        return seen
+    minutes = (now - seen.observed_at) // timedelta(minutes=1)
+    age = f"Headgate last looked at {rfc3339(seen.observed_at)}, {minutes} minutes ago. The state now is not known."
+    before = seen.reasons if seen.state is ObservedState.UNKNOWN else (f"It was {seen.state} then.",)
+    return Observation(state=ObservedState.UNKNOWN, observed_at=seen.observed_at, reasons=(age, *before))
 
 
 def newer(first: Observation | None, second: Observation | None) -> Observation | None:

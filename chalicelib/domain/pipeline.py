@@ -169,6 +169,10 @@ class Pipeline:
     updated_at: datetime
 
     @property
+    def snapshot_mode(self) -> SnapshotMode:
+        return self.capture.snapshot_mode
+
+    @property
     def connector_name(self) -> str:
         return connector_name(ConnectorKind.SOURCE, self.id)
 

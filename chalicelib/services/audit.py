@@ -110,7 +110,10 @@ def view(entity: Any) -> View:
     return {name: _plain(value) for name, value in shown.items()}
 
 
-_INTERNAL = {"revision", "claims", "config_hash", "secrets_digest", "provider", "generation"}
+_INTERNAL = {
+    *("revision", "claims", "config_hash", "secrets_digest", "provider", "generation", "pending_deletions"),
+    "server_identity",
+}
 
 
 def _plain(value: Any) -> Any:

@@ -9,7 +9,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import public_config
 from chalicelib.domain.delivery import Delivery, DeliveryOptions
 from chalicelib.domain.delivery import Mapping as TopicMapping
-from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, TimedOut, WriteConflict
 from chalicelib.kit.jitter import jitter
@@ -72,19 +72,19 @@ class DeliveryService(ConnectorService[Delivery]):
     def preview(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> ConnectorPreview:
         """Check topics, schema, keys, target, plug-in and config. Stores nothing, shows no secret."""
         delivery, deps = self._draft(context, destination_id, data)
-        destination, cluster = require_found(deps.destination), require_found(deps.connect_cluster)
-        built = self.connector.config(delivery, deps)
+        cluster, built = require_found(deps.connect_cluster), self.connector.config(delivery, deps)
         validation = self.connector.checks.validation
         validation.require(context, cluster, built.connector_class)
-        warnings = self.connector.checks.warnings(context, delivery, deps)
-        self.connector.target_claims.require_free(delivery, destination)
+        findings = self.connector.checks.look(context, delivery, deps)
+        self.connector.target_claims.require_free(delivery, findings.destination)
         validation.grant(cluster, built)
         return ConnectorPreview(
             connector_name=delivery.connector_name,
             config=public_config(built.config),
             topics=delivery.topics,
             validation=validation.validate(context, cluster, delivery.connector_name, built),
-            warnings=warnings,
+            warnings=findings.warnings,
+            target_ddl=findings.target_ddl,
         )
 
     def deploy(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> Delivery:
@@ -93,6 +93,7 @@ class DeliveryService(ConnectorService[Delivery]):
             return self.observation_reader.latest([stored])[0]
         for attempt in range(1, _DEPLOY_ATTEMPTS + 1):
             delivery, deps = self._draft(context, destination_id, data)
+            deps = self._identified(context, deps)
             parameters, kind = draft_parameters(delivery), OperationKind.DEPLOY
             try:
                 deployed = self.lifecycle.execute(
@@ -111,19 +112,21 @@ class DeliveryService(ConnectorService[Delivery]):
         delivery, deps = self._read(delivery_id)
         return with_notice(self.connector, self._latest(delivery, deps), deps, self.OUTDATED)
 
-    def list_of(self, destination_id: str, *, limit: int = BOUND, after: str | None = None) -> Page[Delivery]:
-        """A destination's deliveries, newest first; raises NotFound."""
-        page = self.connector.store.list_in("destination_id", destination_id, limit=limit, after=after)
+    def list_of(
+        self, destination_id: str, *, limit: int = BOUND, after: str | None = None, by_size: bool = False
+    ) -> Page[Delivery]:
+        """A destination's deliveries, newest first; raises NotFound. See `Documents.list_in`."""
+        page = self.connector.store.list_in("destination_id", destination_id, limit=limit, after=after, by_size=by_size)
         if not page.items:
             self.connector.destinations.get(destination_id)
-        return Page(items=self.observation_reader.latest(page.items), next_key=page.next_key)
+        return page.with_items(self.observation_reader.latest(page.items))
 
-    def status_of(self, context: RequestContext, destination_id: str) -> tuple[Delivery, ...]:
+    def status_of(self, context: RequestContext, destination_id: str) -> Page[Delivery]:
         """All of a destination's deliveries, each observed separately now."""
-        deliveries = self.list_of(destination_id).items
-        cluster_ids = {delivery.connect_cluster_id for delivery in deliveries}
+        deliveries = self.list_of(destination_id)
+        cluster_ids = {delivery.connect_cluster_id for delivery in deliveries.items}
         clusters = {cluster_id: self.connector.connects.get(cluster_id) for cluster_id in cluster_ids}
-        return tuple(self.observation_reader.now(context, one, clusters[one.connect_cluster_id]) for one in deliveries)
+        return deliveries.map(lambda one: self.observation_reader.now(context, one, clusters[one.connect_cluster_id]))
 
     def control_all(
         self, context: RequestContext, destination_id: str, kind: OperationKind, delivery_id: str | None
@@ -147,15 +150,17 @@ class DeliveryService(ConnectorService[Delivery]):
         """Write other tables from now on. Offsets are kept and nothing is backfilled.
 
         The same mappings again change nothing, unless the destination was changed since, or somebody has changed the
-        connector's config in Connect: then the connector gets its config again.
+        connector's config in Connect: then the connector gets its config again. One that is missing is created at once.
         """
         delivery, deps = self._read(delivery_id, of)
         expect_version(context, delivery.version)
         same = mappings == delivery.mappings and not delivery.open_operation
         if same and not needs_config(self.connector, delivery, deps):
-            self.connector.check(context, delivery, deps)
-            return self._latest(delivery, deps)
-        parameters = mappings_parameters(mappings)
+            seen = self.observation_reader.now(context, delivery, require_found(deps.connect_cluster)).observation
+            if seen is None or seen.state is not ObservedState.NOT_DEPLOYED:
+                self.connector.check(context, delivery, deps)
+                return self._latest(delivery, deps)
+        parameters, deps = mappings_parameters(mappings), self._identified(context, deps)
         return self._execute(context, delivery, deps, OperationKind.UPDATE_MAPPINGS, parameters) or delivery
 
     def _all_of(self, destination_id: str) -> tuple[Delivery, ...]:
@@ -215,6 +220,10 @@ class DeliveryService(ConnectorService[Delivery]):
             message = "This Connect cluster belongs to another stream cluster than the pipeline's topics."
             raise Invalid.at("body", "connect_cluster_id", type_="other_stream_cluster", message=message)
         return delivery, deps
+
+    def _identified(self, context: RequestContext, deps: DeliveryDependencies) -> DeliveryDependencies:
+        """The same with the identity of the destination's server, by which target tables are claimed."""
+        return replace(deps, destination=self.connector.checks.identify(context, require_found(deps.destination)))
 
     def _cluster_of_pipeline(self, pipeline_id: str) -> str:
         """The id of the Connect cluster that a pipeline runs on; empty when there is no such pipeline."""

@@ -12,9 +12,9 @@ from chalicelib.stores.rows import read_rows
 from chalicelib.stores.tables import Table, meta
 from chalicelib.stores.transaction import Transaction
 
-TARGET_BUCKETS = 32
-"""Rows per target schema: two schemas of 500 mappings each are 64 items of a transaction, and a schema of 36,000 tables
-stays below the 4 MB of a transaction that writes to all of its rows.
+TARGET_BUCKETS = 16
+"""Rows per target schema and name of its server: two schemas of 500 mappings each, under two names, are 64 items of a
+transaction, and a schema of 18,000 tables stays below the 4 MB of a transaction that writes to all of its rows.
 """
 
 

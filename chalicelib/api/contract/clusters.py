@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, AliasPath, Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from chalicelib.api.contract.common import Input, Line, Name, Output, Timestamp, Uuid, secrets_of
+from chalicelib.api.contract.common import Input, Integer, Line, Name, Output, Timestamp, Uuid, secrets_of
 from chalicelib.api.contract.kafka_credentials import KafkaCredentials
 from chalicelib.api.contract.registered import PasswordCredentials, RegisteredOutput
 from chalicelib.domain.cluster import MetricsProvider, SaslMechanism, SecretDelivery, SecurityProtocol
@@ -156,6 +156,23 @@ class ConnectClusterBody(Input):
         return ConnectClusterInput(**self.model_dump(exclude={"credentials"}), secrets=secrets_of(self.credentials))
 
 
+class PendingDeletionsOutput(Output):
+    """Connectors of ours that nothing needs any more, so many that an Admin has to confirm their deletion.
+
+    `count` of them, since when they wait, and the first 20 names.
+    """
+
+    count: int
+    since: Timestamp
+    names: tuple[str, ...]
+
+
+class ConfirmDeletionsBody(Input):
+    """The number of deletions that the cluster shows as waiting."""
+
+    count: Integer = Field(ge=1)
+
+
 class ConnectClusterOutput(RegisteredOutput):
     """A registered Connect cluster."""
 
@@ -166,6 +183,7 @@ class ConnectClusterOutput(RegisteredOutput):
     last_checked_at: Timestamp | None = Field(validation_alias=AliasPath("health", "checked_at"))
     connect_version: str | None
     kafka_cluster_id: str | None
+    pending_deletions: PendingDeletionsOutput | None
 
 
 class PluginOutput(Output):

@@ -2,12 +2,12 @@
 
 import ssl
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.oauth import fetch_token
-from chalicelib.domain.cluster import KafkaAddress, SaslMechanism, TopicBeginnings
+from chalicelib.domain.cluster import KafkaAddress, SaslMechanism, TopicFacts
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
@@ -21,12 +21,13 @@ MAX_TOPICS = 100_000
 MAX_SERVERS = 20
 
 R = TypeVar("R")
+C = TypeVar("C", bound=Collection[str])
 Tls = Callable[[], ssl.SSLContext]
 _NO_TIME = "No time was left to ask the brokers. Try again."
 _NO_ANSWER = "The brokers did not answer in time. Check the bootstrap servers, the protocol and the credentials."
 _REFUSED = "The brokers refuse the credentials that are stored for them."
 _UNREADABLE = "The brokers gave an answer that cannot be read."
-_CLEANUP_POLICY = "cleanup.policy"
+_CLEANUP_POLICY, _COMPACTED = "cleanup.policy", "compact"
 
 
 class Kafka:
@@ -58,9 +59,9 @@ class Kafka:
         """
         return self._ask(deadline, lambda admin: frozenset(_bounded(admin.client.list_topics())))
 
-    def beginnings(self, topics: Sequence[str], deadline: Deadline) -> TopicBeginnings:
-        """Which of these topics have lost their first records, compacted ones left out."""
-        return self._ask(deadline, lambda admin: _beginnings(admin, topics))
+    def topic_facts(self, topics: Collection[str], deadline: Deadline) -> TopicFacts:
+        """All topics that this user may see, and which of `topics` have lost their first records; no compacted ones."""
+        return self._ask(deadline, lambda admin: _topic_facts(admin, topics))
 
     def close(self) -> None:
         """Nothing stays open: each call has a connection of its own."""
@@ -178,36 +179,48 @@ def _server(entry: str) -> tuple[str, int]:
     return (host[1:-1] if bracketed else host), int(port)
 
 
-def _bounded(topics: Sequence[str]) -> Sequence[str]:
+def _bounded(topics: C) -> C:
     if len(topics) > MAX_TOPICS:
         raise _unavailable(f"The cluster has more than {MAX_TOPICS} topics, more than Headgate reads.")
     return topics
 
 
-def _beginnings(admin: "Admin", topics: Iterable[str]) -> TopicBeginnings:
-    """A topic is asked for only when it exists: brokers may create one that is asked for by its name."""
+def _topic_facts(admin: "Admin", asked: Collection[str]) -> TopicFacts:
+    """Topics are not asked for by name: brokers may create one that is asked for, and does not exist."""
+    from chalicelib.clients.kafka.admin import KafkaError
+
+    described = {topic["name"]: topic["partitions"] for topic in admin.client.describe_topics()}
+    counts = {name: len(partitions) for name, partitions in described.items()}
+    known = [topic for topic in asked if topic in described]
+    try:
+        truncated = _truncated(admin, {topic: described[topic] for topic in known})
+    except KafkaError:
+        return TopicFacts(partitions=_bounded(counts), unread=frozenset(known))
+    return TopicFacts(partitions=_bounded(counts), truncated=truncated)
+
+
+def _truncated(admin: "Admin", described: Mapping[str, Sequence[Mapping[str, Any]]]) -> frozenset[str]:
+    """The topics that begin after offset 0, without the compacted ones. Raises KafkaError."""
     from kafka import TopicPartition
 
-    from chalicelib.clients.kafka.admin import ConfigResource, ConfigResourceType, KafkaError, OffsetSpec
+    from chalicelib.clients.kafka.admin import ConfigResource, ConfigResourceType, OffsetSpec
 
-    asked = set(topics)
-    described = [one for one in admin.client.describe_topics() if one["name"] in asked]
     partitions = [
-        TopicPartition(topic["name"], partition["partition_index"])
-        for topic in described
-        for partition in topic["partitions"]
+        TopicPartition(topic, partition["partition_index"])
+        for topic, listed in described.items()
+        for partition in listed
     ]
     first = admin.client.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.EARLIEST)) if partitions else {}
-    truncated = sorted({partition.topic for partition, found in first.items() if found.offset > 0})
-    try:
-        resources = [ConfigResource(ConfigResourceType.TOPIC, topic, [_CLEANUP_POLICY]) for topic in truncated]
-        configs = admin.client.describe_configs(resources, config_filter="all").get("topic", {}) if resources else {}
-    except KafkaError:
-        configs = {}  # this user may not read them
-    compacted = {
-        topic for topic, config in configs.items() if (config.get(_CLEANUP_POLICY) or {}).get("value") == "compact"
-    }
-    return TopicBeginnings(truncated=frozenset(truncated) - compacted, unknown=frozenset())
+    found = sorted({partition.topic for partition, begins in first.items() if begins.offset > 0})
+    if not found:
+        return frozenset()
+    resources = [ConfigResource(ConfigResourceType.TOPIC, topic, [_CLEANUP_POLICY]) for topic in found]
+    configs = admin.client.describe_configs(resources, config_filter="all").get("topic", {})
+    return frozenset(topic for topic in found if _policy(configs.get(topic, {})) != _COMPACTED)
+
+
+def _policy(config: Mapping[str, Mapping[str, Any]]) -> object:
+    return config.get(_CLEANUP_POLICY, {}).get("value")
 
 
 def _unavailable(message: str) -> Unavailable:

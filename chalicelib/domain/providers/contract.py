@@ -13,6 +13,7 @@ from chalicelib.domain.debezium import AllowedProperties
 from chalicelib.domain.delivery import Delivery, DeliveryOptions, DeliveryVerdict, NameRule
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.destination import Destination
+from chalicelib.domain.monitoring.source_state import CaptureState, Finding
 from chalicelib.domain.pipeline import Capture, CaptureOptions, CaptureWarning, Pipeline
 from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.source import Source
@@ -55,6 +56,18 @@ class CaptureProvider(Protocol):
     def effective_options(self, pipeline: Pipeline) -> CaptureOptions:
         """The pipeline's options, with what is derived where nothing was chosen."""
 
+    def capture_plan(self, pipeline: Pipeline) -> Any:
+        """What a client of the same provider reads about a deployed capture: see `Database.capture_facts`."""
+
+    def look(self, facts: Any, pipeline: Pipeline, before: CaptureState | None) -> CaptureState:
+        """The capture as the server shows it now; `before` is what the last look found."""
+
+    def lost_changes(self, facts: Any, pipeline: Pipeline, offset: Mapping[str, Any] | None) -> Finding | None:
+        """Whether changes were lost after what Connect has stored for the connector (`offset`; None: nothing)."""
+
+    def in_snapshot(self, offset: Mapping[str, Any] | None) -> bool:
+        """Whether the stored offset says that the connector is still taking its snapshot."""
+
     def unique_claims(self, pipeline: Pipeline, source: Source) -> Sequence[str]:
         """Keys of what only one pipeline may use on the server, each `<what>/<where>/<name>`."""
 
@@ -79,6 +92,12 @@ class TargetProvider(Protocol):
         self, mappings: Sequence[tuple[TopicMapping, SourceTable]], options: DeliveryOptions, facts: Any
     ) -> DeliveryVerdict:
         """Whether the targets can take what the topics bring. `facts` were read for the targets of all mappings."""
+
+    def server_identity(self, facts: Any) -> str | None:
+        """What the server is under each of its names and addresses; None when the role may not read it."""
+
+    def target_statement(self, mapping: TopicMapping, source: SourceTable, options: DeliveryOptions) -> str:
+        """The statement that creates a target in which everything arrives equal."""
 
     def build_config(self, delivery: Delivery, destination: Destination) -> BuiltConfig:
         """The config of the sink connector. A function of its arguments alone. Raises Invalid."""

@@ -92,7 +92,7 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
     ) -> None:
         """Release the tables that are no longer written."""
         if before.mappings != after.mappings:
-            self.target_claims.claim(transaction, before, require_found(deps.destination), after.mappings)
+            self.target_claims.keep(transaction, before, require_found(deps.destination), after.mappings)
 
     def on_failed(
         self, transaction: Transaction, operation: Operation, resource: Delivery, deps: DeliveryDependencies
@@ -102,7 +102,7 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
             self._release_all(transaction, resource, deps)
         elif operation.kind is OperationKind.UPDATE_MAPPINGS:
             refused, destination = self.with_pending_change(operation, resource), require_found(deps.destination)
-            self.target_claims.claim(transaction, refused, destination, resource.mappings)
+            self.target_claims.keep(transaction, refused, destination, resource.mappings)
 
     def on_deleted(self, transaction: Transaction, resource: Delivery, deps: DeliveryDependencies) -> None:
         self.store.remove(transaction, resource)

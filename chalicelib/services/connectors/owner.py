@@ -9,7 +9,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
-from chalicelib.domain.operation import Operation
+from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
@@ -37,6 +37,11 @@ class ConnectorOwner(ABC, Generic[R]):
     @abstractmethod
     def check(self, context: RequestContext, resource: R, deps: Any) -> None:
         """Everything that must hold before the connector is created or gets another config. Raises what does not."""
+
+    def check_before(
+        self, context: RequestContext, kind: OperationKind, resource: R, deps: Any, parameters: Mapping[str, Any]
+    ) -> None:
+        """What must hold before an operation of this kind begins. Raises what does not."""
 
     @abstractmethod
     def config(self, resource: R, deps: Any) -> BuiltConfig:
@@ -66,10 +71,6 @@ class ConnectorOwner(ABC, Generic[R]):
     @abstractmethod
     def on_deleted(self, transaction: Transaction, resource: R, deps: Any) -> None:
         """T2 of a deletion: remove the row, its name, its claims and its references."""
-
-    def restartable(self, resource: R) -> bool:
-        """Whether a failed connector may be restarted without a person: it goes on where it was."""
-        return True
 
     def on_forgotten(self, transaction: Transaction, operation: Operation | None, resource: R, deps: Any) -> None:
         """Remove everything of the resource, and what its open operation took. See `forget.py`."""

@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetS
 
 from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.kafka.client import Kafka
-from chalicelib.domain.cluster import KafkaAddress, TopicBeginnings
+from chalicelib.domain.cluster import KafkaAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.kit.clock import Deadline
 from tests.contract.conftest import Servers
@@ -179,11 +179,14 @@ def test_headgate_finds_the_topics_that_have_lost_their_beginning(
     )
     eventually(lambda: kafka.topics(Deadline.after(LIMIT)), lambda topics: {topic, mixed} <= topics)
     names = [topic, mixed, "unknown.topic"]
-    assert kafka.beginnings(names, Deadline.after(LIMIT)) == TopicBeginnings()
+    before = kafka.topic_facts(names, Deadline.after(LIMIT))
+    assert (before.partitions[topic], before.partitions[mixed]) == (2, 1)
+    assert (before.truncated, before.unread, "unknown.topic" in before.partitions) == (set(), set(), False)
     for one in (topic, mixed):
         _write(servers, one, 5)
         admin.delete_records([TopicPartition(one, 0, 3)])[TopicPartition(one, 0)].result(LIMIT)
-    assert kafka.beginnings(names, Deadline.after(LIMIT)) == TopicBeginnings(truncated=frozenset({topic, mixed}))
+    after = kafka.topic_facts(names, Deadline.after(LIMIT))
+    assert (after.truncated, after.unread) == ({topic, mixed}, set())
     kafka.close()
     admin.delete_topics([mixed])[mixed].result(LIMIT)
 

@@ -16,7 +16,8 @@ STREAM = {
 }  # fmt: skip
 CONNECT = {
     "id", "name", "base_url", "stream_cluster_id", "username", "credentials", "secret_delivery", "status", "last_error",
-    "last_checked_at", "connect_version", "kafka_cluster_id", "version", "created_at", "updated_at",
+    "last_checked_at", "connect_version", "kafka_cluster_id", "pending_deletions", "version", "created_at",
+    "updated_at",
 }  # fmt: skip
 
 
@@ -70,6 +71,16 @@ def test_a_change_checks_again_and_removes_what_was_stored_about_the_old_address
     assert moved["version"] == 2
     restored = sandbox.admin.put(path, body).json()
     assert (restored["status"], restored["last_error"], restored["kafka_cluster_id"]) == ("HEALTHY", None, "sandbox")
+
+
+def test_deletions_can_be_confirmed_only_when_they_wait(sandbox: Sandbox) -> None:
+    assert sandbox.admin.get_ok(f"/connect/clusters/{sandbox.connect['id']}")["pending_deletions"] is None
+    path = f"/connect/clusters/{sandbox.connect['id']}/confirm-deletions"
+    assert_error(sandbox.admin.post(path, {"count": 1}), 409, "STATE_CONFLICT")
+    for body in ({}, {"count": 0}, {"count": -1}, {"count": "all"}, {"count": 1.5}, {"count": 1, "names": []}):
+        assert_error(sandbox.admin.post(path, body), 422, "VALIDATION_FAILED")
+    missing = f"/connect/clusters/{UNKNOWN_ID}/confirm-deletions"
+    assert_error(sandbox.admin.post(missing, {"count": 1}), 404, "NOT_FOUND")
 
 
 @pytest.fixture

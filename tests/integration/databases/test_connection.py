@@ -242,25 +242,26 @@ MEBIBYTES = 300
 
 
 @pytest.mark.parametrize(
-    ("start", "failed"),
+    ("signs_in", "kind", "failed"),
     [
-        (SIGNED_IN[:9], ("connect", "NOT_A_DATABASE")),
-        (SIGNED_IN, ("read", "RESULT_TOO_LARGE")),
+        (False, b"E", ("authenticate", "CONNECTION_REJECTED")),
+        (True, b"N", ("read", "RESULT_TOO_LARGE")),
     ],
 )
 def test_one_endless_message_is_refused_before_it_fills_the_memory(
-    shop: Shop, start: bytes, failed: tuple[str, str]
+    shop: Shop, signs_in: bool, kind: bytes, failed: tuple[str, str]
 ) -> None:
     def flood(connection: socket.socket) -> None:
+        if signs_in:
+            sign_in(shop, connection)
         connection.recv(1000)
-        connection.sendall(start)
-        connection.sendall(b"N" + struct.pack("!I", 4 + MEBIBYTES * 1024 * 1024))
+        connection.sendall(kind + struct.pack("!I", 4 + MEBIBYTES * 1024 * 1024))
         for _ in range(MEBIBYTES):
             connection.sendall(b"M" * 1024 * 1024)
 
     with listener(flood) as (port, _):
         before = peak_memory()
-        result = client(scripted(shop, port)).test(Deadline.after(20))
+        result = client(endpoint_of(shop, port=port, ssl_mode=SslMode.DISABLE)).test(Deadline.after(20))
     assert outcome(result) == failed
     # The scripted server sends from this process, but keeps nothing.
     assert peak_memory() - before < 150

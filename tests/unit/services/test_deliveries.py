@@ -181,3 +181,32 @@ def test_the_deliveries_of_an_unknown_destination_are_not_found(app: InProcessAp
     assert app.services.deliveries.list_of(app.destination().id).items == ()
     with pytest.raises(NotFound):
         app.services.deliveries.list_of(new_id())
+
+
+def test_the_server_of_a_destination_is_known_from_the_first_preview_or_deploy_on(
+    app: InProcessApp,
+) -> None:
+    pipeline, first, second = app.deployed_pipeline(), app.destination(), app.destination()
+    assert first.address.host != second.address.host
+    app.database.server_identity = "server 1"
+    app.services.deliveries.deploy(app.context(), first.id, app.delivery_input(pipeline, "orders"))
+    assert app.services.destinations.get(first.id).server_identity == "server 1"
+    data = app.delivery_input(pipeline, "orders")
+    for attempt in (app.services.deliveries.preview, app.services.deliveries.deploy):
+        with pytest.raises(Conflict) as refused:
+            attempt(app.context(), second.id, data)
+        assert refused.value.code == "TARGET_TABLE_CONFLICT"
+    app.services.deliveries.deploy(app.context(), second.id, app.delivery_input(pipeline, "another"))
+
+
+def test_the_known_server_of_a_destination_stays_while_it_has_deliveries(app: InProcessApp) -> None:
+    """The claims of its deliveries are found again by it."""
+    pipeline, destination = app.deployed_pipeline(), app.destination()
+    app.database.server_identity = "server 1"
+    deployed = app.services.deliveries.deploy(app.context(), destination.id, app.delivery_input(pipeline, "orders"))
+    app.database.server_identity = "server 2"
+    app.services.deliveries.preview(app.context(), destination.id, app.delivery_input(pipeline, "items"))
+    assert app.services.destinations.get(destination.id).server_identity == "server 1"
+    app.services.deliveries.delete(app.context(), deployed.id)
+    app.services.deliveries.preview(app.context(), destination.id, app.delivery_input(pipeline, "items"))
+    assert app.services.destinations.get(destination.id).server_identity == "server 2"

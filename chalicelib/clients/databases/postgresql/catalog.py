@@ -176,8 +176,13 @@ def with_descendants(table: facts.RawTable, row: Row) -> facts.RawTable:
     )
 
 
-def target_table(row: Row, columns: tuple[facts.RawColumn, ...], keys: Sequence[Sequence[str]]) -> facts.TargetTable:
-    """A row of `TARGET_TABLES`."""
+def target_table(
+    row: Row, columns: tuple[facts.RawColumn, ...], keys: Sequence[Sequence[str]], side_effects: Sequence[Row]
+) -> facts.TargetTable:
+    """A row of `TARGET_TABLES`, and the rows of `SIDE_EFFECTS` for it."""
+    named: dict[str, list[Any]] = defaultdict(list)
+    for _, kind, name, indexed in side_effects:
+        named[kind].append((name, indexed))
     return facts.TargetTable(
         name=TableName(row[1], row[2]),
         kind=_KINDS.get(row[3], facts.RelationKind.OTHER),
@@ -188,4 +193,11 @@ def target_table(row: Row, columns: tuple[facts.RawColumn, ...], keys: Sequence[
         can_delete=row[8],
         columns=columns,
         unique_keys=tuple(map(tuple, keys)),
+        unique_indexes=tuple(
+            facts.UniqueIndex(name=name, columns=None if indexed is None else tuple(indexed))
+            for name, indexed in named["unique"]
+        ),
+        foreign_keys=tuple(name for name, _ in named["foreign key"]),
+        triggers=tuple(name for name, _ in named["trigger"]),
+        row_security_active=bool(named["row security"]),
     )

@@ -11,10 +11,11 @@ from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.databases import connection_test
 from chalicelib.clients.databases.contract import DISCOVERY_BOUND, SlotState, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
-from chalicelib.clients.databases.postgresql import catalog, queries, slots
+from chalicelib.clients.databases.postgresql import catalog, queries, running_captures, slots, target_queries
 from chalicelib.domain.database import DatabaseAddress, TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import (
+    ConnectionLimit,
     RawTable,
     ReplicationAttempt,
     SchemaFacts,
@@ -22,6 +23,8 @@ from chalicelib.domain.providers.postgresql.facts import (
     TargetFacts,
     TargetTable,
 )
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 
@@ -35,6 +38,7 @@ MOST_PUBLISHED = 5_000
 MOST_TRANSACTIONS = 20
 REPLICATION_SECONDS = 4.0
 """For the connection that readiness tries: a healthy server needs much less."""
+MOST_SIDE_EFFECTS = 10_000
 _LAST_LOOK_SECONDS = 1.0
 
 
@@ -80,6 +84,11 @@ class PostgreSQL:
             return ReplicationAttempt(failure_code=failure.failure_code.value, message=failure.message)
         return ReplicationAttempt(identity=found)
 
+    def capture_facts(self, plans: Sequence[CapturePlan], deadline: Deadline) -> CaptureFacts:
+        """Reads slots and publications of deployed captures, and which server this is. Raises DatabaseFailure."""
+        with self._reading(deadline) as session:
+            return running_captures.read(session, plans)
+
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
         """Reads the tables that can be captured, ordered by schema and name. Raises DatabaseFailure.
 
@@ -102,6 +111,12 @@ class PostgreSQL:
                 role=role,
                 in_recovery=in_recovery,
                 extensions=frozenset(extensions),
+                server_identity=_identity(session),
+                replica_role=session.row(target_queries.REPLICATION_ROLE)[0],
+                connection_limits=tuple(
+                    ConnectionLimit(name=name, most=most, used=used)
+                    for name, most, used in session.rows(target_queries.CONNECTIONS, [], most=3)
+                ),
                 schemas=tuple(SchemaFacts(name=name, usage=usage, create=create) for name, usage, create in found),
                 tables=_target_tables(session, targets),
             )
@@ -203,4 +218,16 @@ def _target_tables(session: "Session", targets: Sequence[TableName]) -> tuple[Ta
     keys: dict[int, list[list[str]]] = defaultdict(list)
     for oid, key in session.rows(queries.UNIQUE_KEYS, [oids, most * 20], most=most * 20):
         keys[oid].append(key)
-    return tuple(catalog.target_table(row, columns.get(row[0], ()), keys[row[0]]) for row in rows)
+    effects: dict[int, list[Row]] = defaultdict(list)
+    parameters = {"tables": oids, "most": MOST_SIDE_EFFECTS}
+    for effect in session.rows(target_queries.SIDE_EFFECTS, parameters, most=MOST_SIDE_EFFECTS):
+        effects[effect[0]].append(effect)
+    return tuple(catalog.target_table(row, columns.get(row[0], ()), keys[row[0]], effects[row[0]]) for row in rows)
+
+
+def _identity(session: "Session") -> str | None:
+    """What the server is under each of its names; None when the role may not read it."""
+    if not session.row(target_queries.MAY_READ_IDENTITY)[0]:
+        return None
+    identifier, address, port = session.row(target_queries.IDENTITY)
+    return f"postgresql:{identifier}@{address}:{port}"

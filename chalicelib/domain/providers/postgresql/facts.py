@@ -285,8 +285,28 @@ class SchemaFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UniqueIndex:
+    """An index that refuses rows. `columns` is null where an expression or a condition is part of it."""
+
+    name: str
+    columns: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionLimit:
+    """A limit of connections and how many others have of it. `most` is `UNLIMITED` where there is none."""
+
+    name: str
+    most: int
+    used: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TargetTable:
-    """A relation that a delivery writes to. `unique_keys` are those that an upsert can name, also the primary key."""
+    """A relation that a delivery writes to. `unique_keys` are those that an upsert can name, also the primary key.
+
+    `foreign_keys` are its own and those that point at it; `triggers` those that fire for the role.
+    """
 
     name: TableName
     kind: RelationKind = RelationKind.TABLE
@@ -297,16 +317,27 @@ class TargetTable:
     can_update: bool = True
     can_delete: bool = True
     owned: bool = True
+    unique_indexes: tuple[UniqueIndex, ...] = ()
+    foreign_keys: tuple[str, ...] = ()
+    triggers: tuple[str, ...] = ()
+    row_security_active: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetFacts:
-    """What a delivery will find. A schema or table that was asked for and is not in here does not exist."""
+    """What a delivery will find. A schema or table that was asked for and is not in here does not exist.
+
+    `server_identity` is the same under every name and address of the server; None when the role may not read it.
+    `replica_role`: the role's sessions check no foreign keys and fire no ordinary triggers.
+    """
 
     version_number: int
     role: str
     in_recovery: bool = False
     extensions: frozenset[str] = field(default_factory=frozenset)
+    server_identity: str | None = None
+    replica_role: bool = False
+    connection_limits: tuple[ConnectionLimit, ...] = ()
     schemas: tuple[SchemaFacts, ...] = ()
     tables: tuple[TargetTable, ...] = ()
 

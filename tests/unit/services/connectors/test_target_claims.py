@@ -156,3 +156,51 @@ def test_a_claim_in_the_single_row_of_earlier_versions_counts_and_is_released(
         claims.require_free(delivery("third", "orders"), destination)
     claim(claims, delivery("first", "orders"), destination, mappings("customers"))
     assert holders(claims, destination) == {"customers": "first", "items": "second"}
+
+
+def under_another_name(destination: Destination, **changes: object) -> Destination:
+    """A destination on the same server, registered with another host name."""
+    elsewhere = replace(destination.address, host="alias.example.com", **changes)  # type: ignore[arg-type]
+    return replace(destination, id="another", address=elsewhere)
+
+
+def test_two_addresses_of_one_server_have_the_same_claims(claims: TargetClaims, destination: Destination) -> None:
+    known = replace(destination, server_identity="server 1")
+    claim(claims, delivery("first", "orders"), known, mappings("orders"))
+    with pytest.raises(Conflict) as refused:
+        claims.require_free(delivery("second", "orders"), under_another_name(known))
+    assert refused.value.code == "TARGET_TABLE_CONFLICT"
+    claims.require_free(delivery("second", "items"), under_another_name(known))
+    claims.require_free(delivery("second", "orders"), under_another_name(known, database_name="other"))
+    claims.require_free(delivery("second", "orders"), replace(under_another_name(known), server_identity="server 2"))
+
+
+def test_a_claim_of_a_time_when_the_server_was_not_known_still_counts_and_is_released(
+    claims: TargetClaims, destination: Destination
+) -> None:
+    first, known = delivery("first", "orders"), replace(destination, server_identity="server 1")
+    claim(claims, first, destination, first.mappings)
+    with pytest.raises(Conflict):
+        claims.require_free(delivery("second", "orders"), known)
+    transaction = Transaction()
+    claims.release(transaction, first, known)
+    transaction.commit()
+    claims.require_free(delivery("second", "orders"), known)
+
+
+def test_a_delivery_that_writes_the_same_table_as_another_one_is_released_alone(
+    claims: TargetClaims, destination: Destination
+) -> None:
+    """The two claimed it under different addresses, before the server of the first was known."""
+    first, second = delivery("first", "orders", "items"), delivery("second", "orders")
+    claim(claims, first, destination, first.mappings)
+    known = replace(destination, server_identity="server 1")
+    alias = under_another_name(known)
+    claim(claims, second, alias, second.mappings)
+    transaction = Transaction()
+    claims.keep(transaction, first, known, mappings("items"))
+    transaction.commit()
+    assert holders(claims, destination) == {"items": "first"}
+    assert holders(claims, alias) == {"orders": "second"}
+    with pytest.raises(Conflict):
+        claims.require_free(delivery("third", "orders"), known)
