@@ -21,6 +21,7 @@ STATUS: Mapping[type[HeadgateError], int] = {
     errors.Invalid: 422,
     errors.RateLimited: 429,
     HeadgateError: 500,
+    errors.StoreRefused: 500,
     errors.StoreUnavailable: 500,
     errors.StoreRefused: 500,
     errors.Rejected: 502,
