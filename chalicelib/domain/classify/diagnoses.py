@@ -177,7 +177,7 @@ SNAPSHOT_CUT = _capture(
     "The connector was stopped during its first snapshot, which must be taken again from the start."
 )
 ROW_TOO_LARGE = _capture(
-    "A row is larger than a Kafka message may be. Set max_message_bytes of the pipeline; existing topics keep their limit."
+    "A row is larger than a Kafka message may be. Set max_message_bytes; topics that exist keep their own limit."
 )
 NOT_CONVERTED = _capture(
     "Debezium cannot convert a value, for example NaN. Correct the value, or set on_conversion_error to null."
