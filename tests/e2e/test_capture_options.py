@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Message, TopicPartition
 
 from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
@@ -42,15 +42,19 @@ def owned(*statements: str, tables: tuple[str, ...]) -> list[str]:
 
 def values(headgate: RealHeadgate, topic: str) -> list[Json]:
     """The value of every record of the topic, without tombstones."""
-    consumer = Consumer(
-        {
-            "bootstrap.servers": headgate.stack.addresses.kafka,
-            "group.id": "reading",
-            "enable.auto.commit": False,
-            "log_level": 0,
-        }
-    )
-    found: list[Json] = []
+    return [json.loads(content) for message in records(headgate, topic) if (content := message.value())]
+
+
+def keys(headgate: RealHeadgate, topic: str) -> list[bytes]:
+    """The key of every record of the topic."""
+    return [key for message in records(headgate, topic) if isinstance(key := message.key(), bytes)]
+
+
+def records(headgate: RealHeadgate, topic: str) -> list[Message]:
+    """Every record of the topic."""
+    server = {"bootstrap.servers": headgate.stack.addresses.kafka, "group.id": "reading", "log_level": 0}
+    consumer = Consumer({**server, "enable.auto.commit": False})
+    found: list[Message] = []
     try:
         for at in consumer.list_topics(topic, timeout=10).topics[topic].partitions:
             _low, end = consumer.get_watermark_offsets(TopicPartition(topic, at), timeout=10)
@@ -58,8 +62,7 @@ def values(headgate: RealHeadgate, topic: str) -> list[Json]:
             read = 0
             while read < end and (message := consumer.poll(10)) is not None:
                 read = (message.offset() or 0) + 1
-                content = message.value()
-                found += [json.loads(content)] if content else []
+                found.append(message)
     finally:
         consumer.close()
     return found
@@ -218,6 +221,7 @@ def test_exactly_the_excluded_columns_are_left_out(headgate: RealHeadgate) -> No
     for name in (ODD, ODD.lower()):
         database.run(
             f'ALTER TABLE shop."{name}" OWNER TO {{role}}',
+            f'ALTER TABLE shop."{name}" REPLICA IDENTITY FULL',
             f"INSERT INTO shop.\"{name}\" VALUES (1, 'planted', 'b', 'c', 'd')",
         )
     excluded = {"schema_name": "shop", "table_name": ODD, "column_name": "Se.cret, $"}
@@ -230,6 +234,7 @@ def test_exactly_the_excluded_columns_are_left_out(headgate: RealHeadgate) -> No
         headgate.until_records(pipeline["topics"][0], 2)
         read = values(headgate, pipeline["topics"][0])
         assert "planted" not in json.dumps(read)
+        assert set(read[1]["payload"]["before"]) == set(read[1]["payload"]["after"])
         assert [set(one["payload"]["after"]) for one in read] == [{"id", "Se.cret_ $", "Sexcret, $", "note"}] * 2
         target = headgate.database(
             "public_copy",
@@ -244,15 +249,20 @@ def test_exactly_the_excluded_columns_are_left_out(headgate: RealHeadgate) -> No
         headgate.delete(f"/pipelines/{other['id']}")
 
 
-def test_a_column_of_the_unique_index_that_serves_as_key_cannot_be_left_out_and_the_hint_says_so(
+def test_without_a_primary_key_an_excluded_column_would_arrive_in_the_key_so_it_is_refused(
     headgate: RealHeadgate,
 ) -> None:
     make = owned("CREATE TABLE shop.people (mail text NOT NULL UNIQUE, note text)", tables=("people",))
     database = headgate.database("people", *make, "ALTER TABLE shop.people REPLICA IDENTITY FULL")
-    database.run("INSERT INTO shop.people VALUES ('a@b', 'c')")
-    excluded = {"schema_name": "shop", "table_name": "people", "column_name": "mail"}
-    with running(headgate, database, "people", options={"exclude_columns": [excluded]}) as (pipeline, _source):
-        assert "exclude_columns" in advice(headgate, pipeline)
+    database.run("INSERT INTO shop.people VALUES ('planted', 'c')")
+    column = {"schema_name": "shop", "table_name": "people", "column_name": "mail"}
+    with running(headgate, database, "people") as (pipeline, source):
+        headgate.until_records(pipeline["topics"][0], 1)
+        assert [json.loads(key)["payload"] for key in keys(headgate, pipeline["topics"][0])] == [{"mail": "planted"}]
+        body = headgate.pipeline_body(source, [("shop", "people")], options={"exclude_columns": [column]})
+        assert headgate.refused("/pipelines", body)["details"] == [
+            {"location": ["body", "options", "exclude_columns", 0], "type": "table_without_key"}
+        ]
 
 
 # rows over Kafka's own limit

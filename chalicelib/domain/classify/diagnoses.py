@@ -182,9 +182,6 @@ ROW_TOO_LARGE = _capture(
 NOT_CONVERTED = _capture(
     "Debezium cannot convert a value, for example NaN. Correct the value, or set on_conversion_error to null."
 )
-EXCLUDED_KEY = _capture(
-    "A column in exclude_columns belongs to a key or, without a primary key, a unique index. Take it out of the list."
-)
 BROKER: Diagnosis = {
     **_capture("The Connect worker could not write to Kafka. Check the brokers and the topics."),
     **_sink(

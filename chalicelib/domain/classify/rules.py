@@ -214,7 +214,6 @@ RULES: tuple[tuple[Diagnosis, *tuple[str, ...]], ...] = (
     (diagnoses.MEMORY, "outofmemoryerror", "java heap space"),
     (diagnoses.ROW_TOO_LARGE, "recordtoolargeexception", "larger than…max.request.size", "message was too large"),
     (diagnoses.NOT_CONVERTED, "failed to properly convert data value for"),
-    (diagnoses.EXCLUDED_KEY, "is referenced as primary key, but a matching column is not defined"),
     (diagnoses.SNAPSHOT_CUT, "previously stopped while taking a snapshot"),
     (diagnoses.COLUMN_TWICE, "multiple entries with same key", "duplicate column name", "field names must be unique"),
     (
