@@ -7,6 +7,7 @@ Building opens no connection: clients connect when they are first used. Importin
 import ssl
 import time
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from functools import cache, cached_property
 from typing import Any
 
@@ -14,14 +15,14 @@ from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.databases.contract import MakeDatabase
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
-from chalicelib.clients.kafka import Kafka
+from chalicelib.clients.kafka.client import Kafka
 from chalicelib.clients.queue import JOBS, TICKS, Queues
 from chalicelib.domain.cluster import ConnectAddress, KafkaAddress
 from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.domain.job import JobKind
-from chalicelib.kit.clock import Clock, utc_now
+from chalicelib.kit.clock import Clock, rfc3339, utc_now
 from chalicelib.kit.log import get_logger
 from chalicelib.kit.pages import Signer
 from chalicelib.secrets.envelope import Envelope
@@ -35,6 +36,7 @@ from chalicelib.services.connectors.delivery_connector import DeliveryConnector
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
+from chalicelib.services.connectors.slot_removal import SlotRemoval
 from chalicelib.services.connectors.target_claims import TargetClaims
 from chalicelib.services.connectors.tick import Tick
 from chalicelib.services.connectors.validation import ConnectorValidation
@@ -46,6 +48,7 @@ from chalicelib.services.discovery import Discovery
 from chalicelib.services.jobs import JobHandler, JobService
 from chalicelib.services.pipelines import PipelineService
 from chalicelib.services.registry import Registry
+from chalicelib.services.secret_provider import SecretProvider
 from chalicelib.services.sessions import SessionService
 from chalicelib.services.signing_key import signing_key
 from chalicelib.services.sources import SourceService
@@ -85,7 +88,7 @@ class Stores:
         self.secrets = SealedSecrets()
         self.sources = Sources()
         self.streams = StreamClusters()
-        self.tables = SourceTables()
+        self.tables = SourceTables(self.sources)
         self.targets = Targets()
         self.users = Users()
         self.sessions = Sessions(self.users)
@@ -105,7 +108,7 @@ class Clients:
 
     def kafka(self, endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
         """A client of Kafka brokers."""
-        return Kafka(endpoint, check_host=self._policy, ca_file=self._ca_bundle)
+        return Kafka(endpoint, check_host=self._policy, tls=self._tls)
 
     def _postgresql(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> PostgreSQL:
         return PostgreSQL(endpoint=endpoint, check_host=self._policy, trusted_ca_file=self._ca_bundle)
@@ -142,7 +145,15 @@ class Services:
         stores, clock = self.stores, self.clock
         self.audit = AuditTrail(store=stores.audit, clock=clock)
         self.sessions = SessionService(users=stores.users, sessions=stores.sessions, audit=self.audit, clock=clock)
-        self.credentials = CredentialVault(store=stores.secrets, envelope=self.envelope, audit=self.audit, clock=clock)
+        self.credentials = CredentialVault(store=stores.secrets, envelope=self.envelope, clock=clock)
+        self.secret_provider = SecretProvider(
+            vault=self.credentials,
+            sources=stores.sources,
+            destinations=stores.destinations,
+            pipelines=stores.pipelines,
+            audit=self.audit,
+            clock=clock,
+        )
         self.registry = Registry(claims=stores.claims, vault=self.credentials, audit=self.audit)
         self.clients = ClientFactory(
             vault=self.credentials, databases=make.databases, make_connect=make.connect, make_kafka=make.kafka
@@ -151,6 +162,7 @@ class Services:
         self.sources = SourceService(
             store=stores.sources,
             tables=stores.tables,
+            pipelines=stores.pipelines,
             registry=self.registry,
             database_checks=self.database_checks,
             clock=clock,
@@ -202,6 +214,7 @@ class Services:
             registry=self.registry,
             database_checks=self.database_checks,
             validation=self.validation,
+            slot_removal=SlotRemoval(clients=self.clients),
         )
         self.delivery_connector = DeliveryConnector(
             store=stores.deliveries,
@@ -213,6 +226,7 @@ class Services:
             target_claims=TargetClaims(targets=stores.targets),
             checks=DatabaseDeliveryChecks(
                 tables=stores.tables,
+                destinations=stores.destinations,
                 streams=stores.streams,
                 clients=self.clients,
                 database_checks=self.database_checks,
@@ -250,8 +264,12 @@ class Services:
             lifecycle=self.lifecycle,
             clients=self.clients,
             clock=clock,
-            send=lambda cluster_id, delay: self.queues.send(TICKS, {"cluster_id": cluster_id}, delay_seconds=delay),
+            send=self._send_tick,
         )
+
+    def _send_tick(self, cluster_id: str, delay_seconds: int) -> None:
+        due_at = rfc3339(utc_now() + timedelta(seconds=delay_seconds))
+        self.queues.send(TICKS, {"cluster_id": cluster_id, "due_at": due_at}, delay_seconds=delay_seconds)
 
     @cached_property
     def signer(self) -> Signer:

@@ -42,5 +42,5 @@ def get_session(request: HttpRequest) -> SessionOutput:
 @internal_routes.get("/internal/secrets/{uuid}", needs=Permission.SERVICE, hidden=True)
 def read_secrets(context: RequestContext, uuid: str) -> SecretsOutput:
     """The secrets behind a reference, for Connect's secret provider. Each read is audited."""
-    secrets = services().credentials.hand_to_connect(context, uuid)
+    secrets = services().secret_provider.read(context, uuid)
     return SecretsOutput(data={name: secret.reveal() for name, secret in secrets.items()})

@@ -7,8 +7,7 @@ from chalicelib.api.http import HttpRequest
 from chalicelib.domain.access import Actor
 from chalicelib.errors import NotPermitted, Unauthenticated
 from chalicelib.kit.clock import utc_now
-from chalicelib.kit.masking import Secret
-from chalicelib.secrets.tokens import same_secret
+from chalicelib.secrets.tokens import has_hash
 from chalicelib.services.sessions import SessionService, SignedIn, actor_of
 
 COOKIE = "headgate_session"
@@ -22,7 +21,7 @@ class SessionAuthenticator:
     """Identifies people by their session cookie and Kafka Connect by the service credential."""
 
     sessions: Callable[[], SessionService]
-    service_credential: Secret | None
+    service_credential_hashes: Collection[str]
 
     def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
         """The signed-in user. Raises Unauthenticated, NotPermitted CSRF_REJECTED."""
@@ -34,8 +33,7 @@ class SessionAuthenticator:
     def authenticate_service(self, headers: Mapping[str, str]) -> None:
         """Returns for the service credential. Raises NotPermitted for everything else, sessions included."""
         scheme, _, token = headers.get("authorization", "").partition(" ")
-        expected = self.service_credential
-        if scheme.lower() != "bearer" or expected is None or not same_secret(token.strip(), expected):
+        if scheme.lower() != "bearer" or not has_hash(token.strip(), self.service_credential_hashes):
             raise NotPermitted("This address is for Kafka Connect's secret provider and needs the service credential.")
 
 

@@ -2,7 +2,7 @@
 
 from chalicelib.api.contract.deliveries import OFFSETS_NOTICE, DeliveryOutput, MappingsBody
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.api.contract.runtime import DeliveryStatusOutput, TaskQuery
+from chalicelib.api.contract.runtime import DeletionQuery, DeliveryStatusOutput, TaskQuery
 from chalicelib.api.http import JsonResponse, deletion_response, operation_response
 from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
@@ -27,9 +27,11 @@ def get_delivery(uuid: UuidPath) -> DeliveryOutput:
 
 
 @routes.delete("/deliveries/{uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
-def delete_delivery(context: RequestContext, uuid: UuidPath) -> JsonResponse[DeliveryOutput | None]:
+def delete_delivery(
+    context: RequestContext, uuid: UuidPath, query: DeletionQuery
+) -> JsonResponse[DeliveryOutput | None]:
     """Delete the connector and the delivery. What was written stays in the target."""
-    remaining = services().deliveries.delete(context, uuid)
+    remaining = services().deliveries.delete(context, uuid, forget=query.forget)
     return deletion_response(DeliveryOutput.of(remaining) if remaining else None)
 
 

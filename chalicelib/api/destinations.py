@@ -15,6 +15,7 @@ from chalicelib.api.contract.deliveries import (
 )
 from chalicelib.api.contract.destinations import DestinationBody, DestinationOutput
 from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.runtime import DeletionQuery
 from chalicelib.api.http import JsonResponse, deletion_response, operation_response
 from chalicelib.api.route import TaskPath, UuidPath
 from chalicelib.api.router import Router
@@ -125,10 +126,10 @@ def update_destination_mappings(
 
 @routes.delete("/destinations/{uuid}/deliveries/{delivery_uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
 def delete_destination_delivery(
-    context: RequestContext, uuid: UuidPath, delivery_uuid: UuidPath
+    context: RequestContext, uuid: UuidPath, delivery_uuid: UuidPath, query: DeletionQuery
 ) -> JsonResponse[DeliveryOutput | None]:
     """Delete the connector and the delivery. What was written stays in the target."""
-    remaining = services().deliveries.delete(context, delivery_uuid, of=uuid)
+    remaining = services().deliveries.delete(context, delivery_uuid, of=uuid, forget=query.forget)
     return deletion_response(DeliveryOutput.of(remaining) if remaining else None)
 
 

@@ -3,7 +3,7 @@
 from chalicelib.api.contract.deliveries import DeliveryOutput
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.pipelines import PipelineBody, PipelineDetailOutput, PipelineOutput, PipelinePreviewOutput
-from chalicelib.api.contract.runtime import PipelineStatusOutput, TaskQuery
+from chalicelib.api.contract.runtime import PipelineDeletionQuery, PipelineStatusOutput, TaskQuery
 from chalicelib.api.http import JsonResponse, deletion_response, operation_response
 from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
@@ -40,9 +40,11 @@ def get_pipeline(uuid: UuidPath) -> PipelineDetailOutput:
 
 
 @routes.delete("/pipelines/{uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
-def delete_pipeline(context: RequestContext, uuid: UuidPath) -> JsonResponse[PipelineOutput | None]:
-    """Delete the connector and the pipeline. Slot and publication stay in the source."""
-    remaining = services().pipelines.delete(context, uuid)
+def delete_pipeline(
+    context: RequestContext, uuid: UuidPath, query: PipelineDeletionQuery
+) -> JsonResponse[PipelineOutput | None]:
+    """Delete the connector and the pipeline. Publication and topics stay, and without `drop_slot` the slot does."""
+    remaining = services().pipelines.delete(context, uuid, drop_slot=query.drop_slot, forget=query.forget)
     return deletion_response(PipelineOutput.of(remaining) if remaining else None)
 
 

@@ -8,9 +8,9 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from unicodedata import normalize
 
+from chalicelib.clients.networks import METADATA_IPV4, Address, Reach, network_of
 from chalicelib.errors import Invalid, Unavailable
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolve = Callable[[str], Iterable[str]]
 """Gives the addresses of a host name as text. Raises OSError or UnicodeError when there are none."""
 HostCheck = Callable[[str], Sequence[str]]
@@ -19,55 +19,7 @@ HostCheck = Callable[[str], Sequence[str]]
 Raises Invalid when one of them is not allowed, Unavailable when the name does not resolve.
 """
 
-Networks = tuple[tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, str], ...]
-
-
-def _networks(*table: tuple[str, str]) -> Networks:
-    return tuple((ipaddress.ip_network(network), reason) for network, reason in table)
-
-
 MAX_ADDRESSES = 16
-_LOOPBACK = tuple(map(ipaddress.ip_network, ("127.0.0.0/8", "::1/128")))
-# ipaddress's own properties differ between Python releases and call some of these ranges global, so they are listed.
-_NEVER = _networks(
-    ("0.0.0.0/8", "unspecified"),
-    ("169.254.0.0/16", "link-local, where cloud metadata services are"),
-    ("100.100.100.200/32", "a cloud metadata service"),
-    ("168.63.129.16/32", "a cloud platform service"),
-    ("192.0.0.0/24", "reserved"),
-    ("224.0.0.0/4", "multicast"),
-    ("240.0.0.0/4", "reserved or broadcast"),
-    ("::/128", "unspecified"),
-    ("fe80::/10", "link-local"),
-    ("fec0::/10", "site-local, long withdrawn"),
-    ("fd00:ec2::/32", "a cloud metadata service"),
-    ("100::/64", "discard-only"),
-    ("2001:db8::/32", "reserved for documentation"),
-    ("ff00::/8", "multicast"),
-)
-# Registries: IANA special-purpose addresses (IPv4, IPv6). Only 2000::/3 is assigned to the public IPv6 network.
-_NOT_PUBLIC = _networks(
-    ("10.0.0.0/8", "private (RFC 1918)"),
-    ("172.16.0.0/12", "private (RFC 1918)"),
-    ("192.168.0.0/16", "private (RFC 1918)"),
-    ("100.64.0.0/10", "shared by the customers of a provider (RFC 6598)"),
-    ("192.0.2.0/24", "reserved for documentation"),
-    ("198.51.100.0/24", "reserved for documentation"),
-    ("203.0.113.0/24", "reserved for documentation"),
-    ("192.31.196.0/24", "reserved for AS112 name servers"),
-    ("192.52.193.0/24", "reserved for multicast tunnels"),
-    ("192.88.99.0/24", "reserved for 6to4 relays"),
-    ("192.175.48.0/24", "reserved for AS112 name servers"),
-    ("198.18.0.0/15", "reserved for benchmarks"),
-    ("fc00::/7", "unique local (RFC 4193)"),
-    ("::/3", "not a public address"),
-    ("4000::/2", "not a public address"),
-    ("8000::/1", "not a public address"),
-    ("2001::/23", "reserved for protocols"),
-    ("2002::/16", "a 6to4 tunnel"),
-    ("2620:4f:8000::/48", "reserved for AS112 name servers"),
-    ("3fff::/20", "reserved for documentation"),
-)
 _NOT_PUBLIC_NAMES = (
     ("localhost", "this machine itself"),
     ("localdomain", "a name of a local network"),
@@ -84,8 +36,9 @@ _NOT_PUBLIC_NAMES = (
     ("instance-data", "a cloud metadata service"),
 )
 """Names that are refused, with all names below them."""
-_NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
-_IPV4_COMPATIBLE = ipaddress.IPv6Network("::/96")
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_ISATAP = frozenset({0x5EFE, 0x0200_5EFE})
+"""The third quarter of an ISATAP address; the last one is an IPv4 address (RFC 5214, 6.1)."""
 
 
 def system_resolve(host: str) -> list[str]:
@@ -96,7 +49,7 @@ def system_resolve(host: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddressPolicy:
-    """Which addresses are allowed. Link-local, metadata, multicast, unspecified and reserved addresses never are.
+    """Which addresses are allowed, by the table in `networks`. Link-local, metadata and reserved addresses never are.
 
     Private addresses are normal for databases, brokers and Connect. Without `allow_private` only public addresses and
     names are allowed, and no loopback, whatever `allow_loopback` says.
@@ -146,21 +99,16 @@ class AddressPolicy:
 
 
 def refusal(text: str, *, allow_loopback: bool, allow_private: bool = True) -> str | None:
-    """Why an address is not allowed; None when it is. An IPv6 address that carries an IPv4 address is
-    judged by that one, and where only public addresses are allowed, by both.
-    """
+    """Why an address is not allowed; None when it is. One that carries an IPv4 address is judged by both."""
     try:
         address: Address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
         return "it is not an IP address"
-    inner = _inner(address)
-    if any(inner in network for network in _LOOPBACK):
-        return None if allow_loopback and allow_private else "loopback (this machine itself)"
-    reason = _reason(inner, _NEVER)
-    if reason or allow_private:
-        return reason
-    mapped = isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped
-    return _reason(inner, _NOT_PUBLIC) or _reason(mapped or address, _NOT_PUBLIC)
+    allowed = {Reach.PUBLIC}
+    if allow_private:
+        allowed |= {Reach.PRIVATE, Reach.LOOPBACK} if allow_loopback else {Reach.PRIVATE}
+    lines = (network_of(one) for one in _addresses_in(address))
+    return next((line.reason for line in lines if line.reach not in allowed), None)
 
 
 def name_refusal(host: str) -> str | None:
@@ -170,23 +118,16 @@ def name_refusal(host: str) -> str | None:
     return next((reason for end, reason in _NOT_PUBLIC_NAMES if name == end or name.endswith("." + end)), None)
 
 
-def _reason(address: Address, networks: Networks) -> str | None:
-    return next((reason for network, reason in networks if address in network), None)
-
-
-def _inner(address: Address) -> Address:
+def _addresses_in(address: Address) -> tuple[Address, ...]:
+    """The address itself, after the IPv4 address to which a translator or a tunnel would send what is for it."""
     if isinstance(address, ipaddress.IPv4Address):
-        return address
+        return (address,)
     if address.ipv4_mapped:
-        return address.ipv4_mapped
-    if address.sixtofour:
-        return address.sixtofour
-    if address.teredo:
-        return address.teredo[1]
-    carried = any(address in network for network in _NAT64)
-    if carried or (address in _IPV4_COMPATIBLE and int(address) > 1):
-        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return address
+        return (address.ipv4_mapped,)  # the operating system makes it that one
+    last = int(address) & 0xFFFF_FFFF
+    if address in _NAT64 or (int(address) >> 32) & 0xFFFF_FFFF in _ISATAP or last in METADATA_IPV4:
+        return (ipaddress.IPv4Address(last), address)
+    return (address,)
 
 
 def _refused(message: str) -> Invalid:

@@ -1,6 +1,8 @@
 """The two kinds of clusters: Kafka brokers and Kafka Connect workers."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
 from enum import StrEnum
 
 from chalicelib.domain.endpoint import Endpoint
@@ -20,13 +22,18 @@ class SecurityProtocol(StrEnum):
     def has_sasl(self) -> bool:
         return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
+    @property
+    def has_tls(self) -> bool:
+        return self in (SecurityProtocol.SSL, SecurityProtocol.SASL_SSL)
+
 
 class SaslMechanism(StrEnum):
-    """Kafka's SASL mechanisms with a user name and a password."""
+    """Kafka's SASL mechanisms: with a user name and a password, and OAUTHBEARER with a token of an OAuth server."""
 
     PLAIN = "PLAIN"
     SCRAM_SHA_256 = "SCRAM-SHA-256"
     SCRAM_SHA_512 = "SCRAM-SHA-512"
+    OAUTHBEARER = "OAUTHBEARER"
 
 
 class MetricsProvider(StrEnum):
@@ -45,12 +52,18 @@ class SecretDelivery(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KafkaAddress:
-    """How to reach Kafka brokers. `bootstrap_servers` is `host:port[,host:port...]`."""
+    """How to reach Kafka brokers. `bootstrap_servers` is `host:port[,host:port...]`.
+
+    The last three fields belong to OAUTHBEARER, the user name to the other mechanisms.
+    """
 
     bootstrap_servers: str
     security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     sasl_mechanism: SaslMechanism | None = None
     username: str | None = None
+    token_endpoint_url: str | None = None
+    client_id: str | None = None
+    scope: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,29 +76,41 @@ class ConnectAddress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamCluster(Registered):
-    """Kafka brokers. The first four fields are those of a `KafkaAddress`."""
+    """Kafka brokers. The fields of a `KafkaAddress`, and what Headgate does there and found there."""
 
     bootstrap_servers: str
     security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     sasl_mechanism: SaslMechanism | None = None
     username: str | None = None
+    token_endpoint_url: str | None = None
+    client_id: str | None = None
+    scope: str | None = None
     metrics_provider: MetricsProvider = MetricsProvider.NONE
     kafka_cluster_id: str | None = None
 
     @property
     def endpoint(self) -> Endpoint[KafkaAddress]:
-        address = KafkaAddress(
-            bootstrap_servers=self.bootstrap_servers,
-            security_protocol=self.security_protocol,
-            sasl_mechanism=self.sasl_mechanism,
-            username=self.username,
-        )
+        address = KafkaAddress(**{one.name: getattr(self, one.name) for one in fields(KafkaAddress)})
         return Endpoint(address, self.credentials)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PendingDeletions:
+    """Connectors of ours that nothing needs any more, and that are not removed until an Admin confirms it: how many,
+    since when they wait, the first names.
+
+    `newest` is when the last of them was first seen.
+    """
+
+    count: int
+    since: datetime
+    names: tuple[str, ...]
+    newest: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectCluster(Registered):
-    """Kafka Connect workers behind one REST address."""
+    """Kafka Connect workers behind one REST address. `pending_deletions` comes from the last tick."""
 
     base_url: str
     stream_cluster_id: str
@@ -93,6 +118,7 @@ class ConnectCluster(Registered):
     secret_delivery: SecretDelivery = SecretDelivery.CONFIG_PROVIDER
     connect_version: str | None = None
     kafka_cluster_id: str | None = None
+    pending_deletions: PendingDeletions | None = None
 
     @property
     def endpoint(self) -> Endpoint[ConnectAddress]:
@@ -118,3 +144,15 @@ def require_same_kafka(workers: str | None, brokers: str | None) -> None:
             message="The Connect workers run on another Kafka cluster than the stream cluster. "
             "Register them with theirs.",
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicFacts:
+    """The topics of a cluster, each with the number of its partitions; and of those asked about, what was lost.
+
+    `truncated`: the first records are gone. `unread`: it could not be read whether they are.
+    """
+
+    partitions: Mapping[str, int]
+    truncated: frozenset[str] = frozenset()
+    unread: frozenset[str] = frozenset()

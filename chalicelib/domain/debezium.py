@@ -185,6 +185,7 @@ def properties_error(refused: Sequence[str], reasons: Mapping[str, str]) -> Inva
 JDBC_SINK = "io.debezium.connector.jdbc.JdbcSinkConnector"
 _ROUTER = "org.apache.kafka.connect.transforms.RegexRouter"
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?\.?\Z")
+_NOT_IN_URL = re.compile(r"[\x00-\x1f\x7f-\x9f?&%#/\\]")
 _REPLACEMENT_SPECIAL = re.compile(r"([\\${])")
 
 NO_DOT = NameRule(
@@ -193,6 +194,16 @@ NO_DOT = NameRule(
     message="The sink turns a dot in a table's name into an underscore. Choose a name without.",
     is_broken=lambda name: "." in name,
 )
+
+
+SINK_CONNECTIONS = 2
+"""Connections of one sink task: one writes, and one more is opened while the first is replaced."""
+_POOL: ConnectorConfig = {
+    "connection.pool.min_size": "1",
+    "connection.pool.max_size": str(SINK_CONNECTIONS),
+    # Read by releases before 3.6 only, whose default of 32 would take the whole pool at once.
+    "connection.pool.acquire_increment": "1",
+}
 
 
 def jdbc_sink_config(delivery: Delivery, *, connection: ConnectorConfig, collection_name: str) -> ConnectorConfig:
@@ -220,7 +231,7 @@ def schema_evolution(options: DeliveryOptions) -> str:
 
     Asking for either therefore gets both; the preview warns about the half that was not asked for.
     """
-    return "basic" if options.auto_create or options.auto_evolve else "none"
+    return "basic" if options.evolves else "none"
 
 
 def target_schema(delivery: Delivery) -> str:
@@ -238,6 +249,18 @@ def url_authority(address: DatabaseAddress) -> str:
     if not 0 < address.port < 65536:
         raise Invalid.at("body", "config", "port", type_="port", message="A port is a number from 1 to 65535.")
     return f"{_url_host(address.host)}:{address.port}"
+
+
+def url_database_name(address: DatabaseAddress) -> str:
+    """The database's name for a program that puts it into a URL as it stands, as Debezium does. Raises Invalid.
+
+    It cannot be encoded for Debezium: the same text is compared with `pg_replication_slots.database` (Debezium,
+    `PostgresConnection.queryForSlot`).
+    """
+    if _NOT_IN_URL.search(address.database_name):
+        message = "The name of the database holds a character that would change the URL of the connection."
+        raise Invalid.at("body", "config", "database_name", type_="database_name", message=message)
+    return address.database_name
 
 
 def _url_host(host: str) -> str:
@@ -259,9 +282,12 @@ def _writing(options: DeliveryOptions) -> ConnectorConfig:
         "delete.enabled": "true" if options.deletes else "false",
         "schema.evolution": schema_evolution(options),
         "batch.size": str(options.batch_size),
-        # Together well under the consumer's longest poll interval of five minutes.
-        "flush.max.retries": "5",
-        "flush.retry.delay.ms": "1000",
+        # A target that restarts or fails over is waited for inside the task, for two minutes when it refuses
+        # connections. With ten seconds for each try this stays under the consumer's longest poll interval of five.
+        "connection.restart.on.errors": "true",
+        "flush.max.retries": "12",
+        "flush.retry.delay.ms": "10000",
+        **_POOL,
     }
 
 

@@ -50,6 +50,11 @@ class DeliveryOptions:
         return self.write_mode is WriteMode.UPSERT
 
     @property
+    def evolves(self) -> bool:
+        """Whether the sink makes missing tables and adds missing columns: it has one switch for both."""
+        return self.auto_create or self.auto_evolve
+
+    @property
     def deletes(self) -> bool:
         """Whether deletes are written. They name a row by its key, which only an upserting sink uses."""
         return self.upserts and self.delete_enabled
@@ -69,6 +74,7 @@ class Delivery:
     desired_state: DesiredState = DesiredState.DRAFT
     observation: Observation | None = None
     config_hash: str | None = None
+    secrets_digest: str | None = None
     open_operation: OpenOperation | None = None
     last_error: Failure | None = None
     version: int = 1
@@ -91,6 +97,14 @@ class DeliveryWarning:
 
     code: str
     message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetStatement:
+    """The statement that creates one target table."""
+
+    table_name: str
+    statement: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
+from chalicelib.domain.cluster import TopicFacts
 from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, DeliveryWarning, NameRule
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.names import name_list
@@ -18,27 +19,32 @@ def check_mappings(
     tables: Mapping[TableName, SourceTable],
     mappings: Sequence[TopicMapping],
     options: DeliveryOptions,
-    existing_topics: frozenset[str] | None,
+    topics: TopicFacts | None,
     target: TargetProvider,
 ) -> DeliveryVerdict:
     """Judge the mappings of one delivery to a database, as far as nothing has to be read from the target.
 
-    `tables` are the discovered tables of the pipeline's source; `existing_topics` the topics of its stream cluster, or
-    None when they could not be read, which becomes a warning. Problems carry the codes of the wire contract; `details`
-    name mappings by their index.
+    `tables` are the discovered tables of the pipeline's source; `topics` those of its stream cluster, or None when they
+    could not be read, which becomes a warning. Problems carry the codes of the wire contract; `details` name mappings
+    by their index.
     """
     by_topic = {pipeline.capture.topic(name): name for name in pipeline.capture.tables}
     captured = {mapping.topic: tables.get(by_topic[mapping.topic]) for mapping in mappings if mapping.topic in by_topic}
     problems = (
         *_check_pipeline(pipeline),
         *_check_targets(mappings, target.name_rules),
-        *_check_topics(mappings, by_topic, existing_topics),
+        *_check_topics(mappings, by_topic, topics),
         *_check_tables(mappings, captured, options, target),
     )
     discovered = [table for table in captured.values() if table is not None]
     return DeliveryVerdict(
         problems=problems,
-        warnings=(*_topic_warnings(existing_topics), *_option_warnings(options), *_type_warnings(discovered)),
+        warnings=(
+            *_topic_warnings(mappings, topics, options),
+            *_option_warnings(options),
+            *_change_warnings(options),
+            *_type_warnings(discovered),
+        ),
     )
 
 
@@ -76,12 +82,12 @@ def _check_targets(mappings: Sequence[TopicMapping], rules: Sequence[NameRule]) 
 
 
 def _check_topics(
-    mappings: Sequence[TopicMapping], by_topic: Mapping[str, TableName], existing: frozenset[str] | None
+    mappings: Sequence[TopicMapping], by_topic: Mapping[str, TableName], topics: TopicFacts | None
 ) -> Iterator[HeadgateError]:
     foreign = [index for index, mapping in enumerate(mappings) if mapping.topic not in by_topic]
     yield from _problem(foreign, "TOPIC_NOT_IN_PIPELINE", "A mapping names a topic that the pipeline does not write.")
-    if existing is not None:
-        missing = by_topic.keys() - existing
+    if topics is not None:
+        missing = by_topic.keys() - topics.partitions.keys()
         absent = [index for index, mapping in enumerate(mappings) if mapping.topic in missing]
         message = "A topic is not there yet. Deploy the pipeline first; an empty table gets one with its first row."
         yield from _problem(absent, "TOPIC_NOT_FOUND", message)
@@ -112,11 +118,31 @@ def _stops_capture(table: SourceTable) -> bool:
     return any(issue.code in stopping and issue.severity is Severity.FAIL for issue in table.issues)
 
 
-def _topic_warnings(existing: frozenset[str] | None) -> Iterator[DeliveryWarning]:
-    if existing is None:
+def _topic_warnings(
+    mappings: Sequence[TopicMapping], topics: TopicFacts | None, options: DeliveryOptions
+) -> Iterator[DeliveryWarning]:
+    if topics is None:
         yield DeliveryWarning(
             code="TOPICS_NOT_CHECKED", message="Kafka could not be read: whether the topics exist is unknown."
         )
+        return
+    mapped = {mapping.topic for mapping in mappings}
+    if truncated := sorted(mapped & topics.truncated):
+        message = (
+            f"The first records of {name_list(truncated)} are gone: rows captured before do not arrive in the target. "
+            "For all rows, create a new pipeline with snapshot_mode initial and deliver its topics."
+        )
+        yield DeliveryWarning(code="TOPIC_TRUNCATED", message=message)
+    if unread := sorted(mapped & topics.unread):
+        message = f"Whether {name_list(unread)} still begin with their first record could not be read from Kafka."
+        yield DeliveryWarning(code="TOPICS_NOT_CHECKED", message=message)
+    parted = sorted(topic for topic in mapped if topics.partitions.get(topic, 0) > 1)
+    if parted and options.tasks_max > 1:
+        message = (
+            f"{name_list(parted)} have several partitions and the delivery several tasks: only changes of one key "
+            "arrive in their order. A changed primary key is a delete and an insert under two keys, in either order."
+        )
+        yield DeliveryWarning(code="ORDER_PER_KEY", message=message)
 
 
 def _option_warnings(options: DeliveryOptions) -> Iterator[DeliveryWarning]:
@@ -134,6 +160,22 @@ def _option_warnings(options: DeliveryOptions) -> Iterator[DeliveryWarning]:
     if not options.upserts and options.delete_enabled:
         message = "Deletes are not delivered with write_mode insert; they need upsert."
         yield DeliveryWarning(code="DELETES_NOT_DELIVERED", message=message)
+
+
+def _change_warnings(options: DeliveryOptions) -> Iterator[DeliveryWarning]:
+    """What later changes at the source do to the target."""
+    yield DeliveryWarning(
+        code="TRUNCATE_NOT_DELIVERED",
+        message="A TRUNCATE at the source is not delivered: the rows stay in the target. Use DELETE, or truncate both.",
+    )
+    if options.evolves:
+        message = (
+            "Later changes of a source table: an added column arrives, but rows that are in the target already get no "
+            "values of the source in it, only the column's default. "
+            "A renamed column arrives as a new one, and the old one keeps its last values. "
+            "A dropped column stays in the target, and stops the delivery where it is NOT NULL without a default."
+        )
+        yield DeliveryWarning(code="SCHEMA_CHANGES", message=message)
 
 
 _PASSED_ON = {

@@ -1,7 +1,7 @@
 """A pipeline: tables of a source, captured into topics."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -122,6 +122,25 @@ class CaptureWarning:
     message: str
 
 
+MOST_ADDRESS_CLAIMS = 16
+"""Claims on slots and publications of one pipeline, at eight addresses of its source."""
+
+_PREFIX = "prefix/"
+
+
+def prefix_claim(place: str, topic_prefix: str) -> str:
+    """The claim on a topic prefix. `place` is Kafka's id of its cluster, or the id of a registered one.
+
+    Two pipelines with one prefix would mix the rows of two databases in their topics.
+    """
+    return f"{_PREFIX}{place}/{topic_prefix}"
+
+
+def claimed_thing(claim: str) -> str:
+    """What a claim is on, in a sentence."""
+    return "topic prefix on the same Kafka cluster" if claim.startswith(_PREFIX) else claim.partition("/")[0]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
     """A pipeline. Desired and observed state are two things.
@@ -140,6 +159,7 @@ class Pipeline:
     desired_state: DesiredState = DesiredState.DRAFT
     observation: Observation | None = None
     config_hash: str | None = None
+    secrets_digest: str | None = None
     claims: tuple[str, ...] = ()
     open_operation: OpenOperation | None = None
     last_error: Failure | None = None
@@ -149,5 +169,16 @@ class Pipeline:
     updated_at: datetime
 
     @property
+    def snapshot_mode(self) -> SnapshotMode:
+        return self.capture.snapshot_mode
+
+    @property
     def connector_name(self) -> str:
         return connector_name(ConnectorKind.SOURCE, self.id)
+
+    def with_claims(self, added: Sequence[str], *, released: Collection[str]) -> "Pipeline":
+        """The pipeline with claims at a new address, the newest first; those at its oldest addresses go."""
+        kept = [key for key in self.claims if key not in released]
+        prefixes = [key for key in kept if key.startswith(_PREFIX)]
+        at_addresses = dict.fromkeys((*added, *(key for key in kept if not key.startswith(_PREFIX))))
+        return replace(self, claims=(*prefixes, *list(at_addresses)[:MOST_ADDRESS_CLAIMS]))

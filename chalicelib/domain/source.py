@@ -10,15 +10,20 @@ from chalicelib.domain.registered import RegisteredSystem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source(RegisteredSystem):
-    """A source. `tables` and `cdc_ready_tables` are null until discovery has run for the current address."""
+    """A source. `tables` and `cdc_ready_tables` are null until discovery has run for the current address.
+
+    `generation` names the rows of that discovery: see `stores/source_tables.py`.
+    """
 
     UNDISCOVERED: ClassVar[Mapping[str, Any]] = {
         **RegisteredSystem.UNTESTED,
         "last_discovery_at": None,
         "tables": None,
         "cdc_ready_tables": None,
+        "generation": None,
     }
 
     last_discovery_at: datetime | None = None
     tables: int | None = None
     cdc_ready_tables: int | None = None
+    generation: str | None = None

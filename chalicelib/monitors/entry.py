@@ -11,4 +11,8 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
     from chalicelib.wiring import services
 
     wired = services()
-    return {"ticks": wired.tick.dispatch(), "jobs": wired.jobs.sweep()}
+    try:
+        ticks = wired.tick.dispatch()
+    finally:
+        jobs = wired.jobs.sweep()
+    return {"ticks": ticks, "jobs": jobs}

@@ -1,12 +1,14 @@
 """Passwords: Argon2id, 46 MiB, one pass (OWASP Password Storage Cheat Sheet)."""
 
 import os
+import re
 from functools import cache
 
 from chalicelib.kit.masking import Secret
 
 _MEMORY_KIB = 47104
 _SALT_BYTES, _HASH_BYTES = 16, 32
+_PHC = re.compile(r"\$argon2id\$v=19\$m=\d{1,6},t=\d,p=\d\$[A-Za-z0-9+/]{22,}\$[A-Za-z0-9+/]{43,}")
 
 
 def hash_password(password: Secret) -> str:
@@ -15,6 +17,11 @@ def hash_password(password: Secret) -> str:
 
     kdf = Argon2id(salt=os.urandom(_SALT_BYTES), length=_HASH_BYTES, iterations=1, lanes=1, memory_cost=_MEMORY_KIB)
     return kdf.derive_phc_encoded(password.reveal().encode())
+
+
+def is_password_hash(text: Secret) -> bool:
+    """Whether it is a hash that `hash_password` could have made, and not a password."""
+    return _PHC.fullmatch(text.reveal()) is not None
 
 
 def verify_password(password: Secret, hashed: str | None) -> bool:

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.databases.contract import Database, MakeDatabase
-from chalicelib.clients.kafka import Kafka
+from chalicelib.clients.kafka.client import Kafka
 from chalicelib.domain.cluster import ConnectAddress, ConnectCluster, KafkaAddress, SecretDelivery, StreamCluster
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.credentials import Secrets, without_blanks

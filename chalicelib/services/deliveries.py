@@ -2,25 +2,32 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import ClassVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import public_config
 from chalicelib.domain.delivery import Delivery, DeliveryOptions
 from chalicelib.domain.delivery import Mapping as TopicMapping
-from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
-from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, WriteConflict
+from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, TimedOut, WriteConflict
 from chalicelib.kit.jitter import jitter
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector, draft_parameters, mappings_parameters
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
-from chalicelib.services.connectors.owner import needs_config, require_found, with_notice
+from chalicelib.services.connectors.operation_run import changes_nothing
+from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
 from chalicelib.services.registry import expect_version, reference_not_found
+from chalicelib.stores.documents import find_together
 
 BOUND = 500
 _DEPLOY_ATTEMPTS = 8
+
+_LEAST_SECONDS = 6.0
+"""No operation is begun with less: it would end without an outcome, and stay open for half a minute."""
+
 _CONTENDED = ("targets.version", "destination.missing")
 """Labels of writes that are refused when another delivery to the same schema, or a change of the destination, was
 faster. The next draft raises NotFound for a destination that was deleted.
@@ -50,27 +57,34 @@ class DeliveryOutcome:
 class DeliveryService(ConnectorService[Delivery]):
     """Everything that a client can do with deliveries, directly or through their destination (`of`)."""
 
-    OUTDATED: ClassVar[str] = (
-        "Its destination was changed after its connector got its config. Send its mappings again (PUT .../mappings) to "
-        "give the connector the new one."
+    OUTDATED: ClassVar[Notices] = Notices(
+        config=(
+            "Its destination was changed after its connector got its config. Send its mappings again "
+            "(PUT .../mappings) to give the connector the new one."
+        ),
+        secrets=(
+            "The stored credentials of its destination are newer than those that its connector has. Send its mappings "
+            "again (PUT .../mappings) to give the connector the new ones."
+        ),
     )
     connector: DeliveryConnector
 
     def preview(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> ConnectorPreview:
         """Check topics, schema, keys, target, plug-in and config. Stores nothing, shows no secret."""
         delivery, deps = self._draft(context, destination_id, data)
-        destination, cluster = require_found(deps.destination), require_found(deps.connect_cluster)
-        built = self.connector.config(delivery, deps)
+        cluster, built = require_found(deps.connect_cluster), self.connector.config(delivery, deps)
         validation = self.connector.checks.validation
         validation.require(context, cluster, built.connector_class)
-        warnings = self.connector.checks.warnings(context, delivery, deps)
-        self.connector.target_claims.require_free(delivery, destination)
+        findings = self.connector.checks.look(context, delivery, deps)
+        self.connector.target_claims.require_free(delivery, findings.destination)
+        validation.grant(cluster, built)
         return ConnectorPreview(
             connector_name=delivery.connector_name,
             config=public_config(built.config),
             topics=delivery.topics,
             validation=validation.validate(context, cluster, delivery.connector_name, built),
-            warnings=warnings,
+            warnings=findings.warnings,
+            target_ddl=findings.target_ddl,
         )
 
     def deploy(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> Delivery:
@@ -79,6 +93,7 @@ class DeliveryService(ConnectorService[Delivery]):
             return self.observation_reader.latest([stored])[0]
         for attempt in range(1, _DEPLOY_ATTEMPTS + 1):
             delivery, deps = self._draft(context, destination_id, data)
+            deps = self._identified(context, deps)
             parameters, kind = draft_parameters(delivery), OperationKind.DEPLOY
             try:
                 deployed = self.lifecycle.execute(
@@ -114,10 +129,18 @@ class DeliveryService(ConnectorService[Delivery]):
     def control_all(
         self, context: RequestContext, destination_id: str, kind: OperationKind, delivery_id: str | None
     ) -> tuple[DeliveryOutcome, ...]:
-        """Pause, resume or restart one or all of a destination's deliveries; a failure does not stop the others."""
+        """Pause, resume or restart one or all of a destination's deliveries; a failure does not stop the others.
+
+        Those that are as desired already are left alone, and those for which there is no time have an error that says
+        so. The others come first when this is repeated: those that were changed longest ago.
+        """
         if delivery_id is not None:
             return (_outcome(self.control(context, delivery_id, kind, of=destination_id)),)
-        return tuple(self._control_one(context, delivery, kind) for delivery in self.list_of(destination_id).items)
+        deliveries = self._all_of(destination_id)
+        outcomes = {
+            delivery.id: self._control_one(context, delivery, kind) for delivery in sorted(deliveries, key=_last_tried)
+        }
+        return tuple(outcomes[delivery.id] for delivery in deliveries)
 
     def update_mappings(
         self, context: RequestContext, delivery_id: str, mappings: tuple[TopicMapping, ...], *, of: str | None = None
@@ -125,23 +148,45 @@ class DeliveryService(ConnectorService[Delivery]):
         """Write other tables from now on. Offsets are kept and nothing is backfilled.
 
         The same mappings again change nothing, unless the destination was changed since, or somebody has changed the
-        connector's config in Connect: then the connector gets its config again.
+        connector's config in Connect: then the connector gets its config again. One that is missing is created at once.
         """
         delivery, deps = self._read(delivery_id, of)
         expect_version(context, delivery.version)
         same = mappings == delivery.mappings and not delivery.open_operation
         if same and not needs_config(self.connector, delivery, deps):
-            self.connector.check(context, delivery, deps)
-            return self._latest(delivery, deps)
-        parameters = mappings_parameters(mappings)
+            seen = self.observation_reader.now(context, delivery, require_found(deps.connect_cluster)).observation
+            if seen is None or seen.state is not ObservedState.NOT_DEPLOYED:
+                self.connector.check(context, delivery, deps)
+                return self._latest(delivery, deps)
+        parameters, deps = mappings_parameters(mappings), self._identified(context, deps)
         return self._execute(context, delivery, deps, OperationKind.UPDATE_MAPPINGS, parameters) or delivery
 
+    def _all_of(self, destination_id: str) -> tuple[Delivery, ...]:
+        """Every delivery of a destination as stored now, with its latest observation. Raises NotFound."""
+        store, after, ids = self.connector.store, None, list[str]()
+        while True:
+            page = store.list_in("destination_id", destination_id, limit=BOUND, after=after)
+            ids += [delivery.id for delivery in page.items]
+            after = page.next_key
+            if after is None:
+                break
+        if not ids:
+            self.connector.destinations.get(destination_id)
+        # An index may lag behind, and what is desired decides who is left alone.
+        found = find_together(*((store, delivery_id) for delivery_id in ids))
+        return self.observation_reader.latest([delivery for delivery in found if delivery])
+
     def _control_one(self, context: RequestContext, delivery: Delivery, kind: OperationKind) -> DeliveryOutcome:
+        if changes_nothing(kind, delivery):
+            return DeliveryOutcome(delivery=delivery)
+        if context.deadline.remaining() < _LEAST_SECONDS:
+            return DeliveryOutcome(delivery=delivery, error=_no_time_left())
         try:
             return _outcome(self.control(context, delivery.id, kind))
         except HeadgateError as error:
-            with suppress(HeadgateError):
-                delivery = self.status(context, delivery.id)
+            if not isinstance(error, Conflict) or error.code == "STATE_CONFLICT":
+                with suppress(HeadgateError):
+                    delivery = self.status(context, delivery.id)
             return DeliveryOutcome(delivery=delivery, error=error)
 
     def _draft(
@@ -174,6 +219,10 @@ class DeliveryService(ConnectorService[Delivery]):
             raise Invalid.at("body", "connect_cluster_id", type_="other_stream_cluster", message=message)
         return delivery, deps
 
+    def _identified(self, context: RequestContext, deps: DeliveryDependencies) -> DeliveryDependencies:
+        """The same with the identity of the destination's server, by which target tables are claimed."""
+        return replace(deps, destination=self.connector.checks.identify(context, require_found(deps.destination)))
+
     def _cluster_of_pipeline(self, pipeline_id: str) -> str:
         """The id of the Connect cluster that a pipeline runs on; empty when there is no such pipeline."""
         pipeline = self.connector.pipelines.find(pipeline_id)
@@ -194,6 +243,14 @@ class DeliveryService(ConnectorService[Delivery]):
         if operation is None or operation.step.settled or (drafted := self.connector.load(operation)) is None:
             return None
         return replace(drafted, open_operation=operation.opened)
+
+
+def _last_tried(delivery: Delivery) -> datetime:
+    return max(delivery.updated_at, delivery.last_error.at if delivery.last_error else delivery.updated_at)
+
+
+def _no_time_left() -> TimedOut:
+    return TimedOut("There was no time left for this one, and nothing was changed. Call again: it comes first then.")
 
 
 def _outcome(delivery: Delivery) -> DeliveryOutcome:

@@ -1,6 +1,6 @@
 """What the jobs of a source do: discover its tables, or check its health. Each is safe to repeat."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,8 +11,9 @@ from chalicelib.domain.database import CheckStatus, TestCheck
 from chalicelib.domain.health import Health, HealthStatus
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
-from chalicelib.errors import Invalid, NotFound, TimedOut, Unavailable, WriteConflict
+from chalicelib.errors import Invalid, NotFound, StoreUnavailable, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.ids import new_id
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.database_checks import DatabaseChecks, health_after
 from chalicelib.stores.source_tables import SourceTables
@@ -44,15 +45,18 @@ class Discovery:
             raise Unavailable(error.message, code="SOURCE_UNAVAILABLE") from error
         provider = capture_provider(source.address.provider)
         tables = provider.source_tables(listing.tables, source_id, self.clock())
-        if self._source(source_id).address.identity != source.address.identity:
-            raise Unavailable(
-                "The source was pointed at another database meanwhile. Discover again.", code="SOURCE_UNAVAILABLE"
-            )
-        # The tables first: a crash in between leaves old counts, and the job, which runs again, corrects them.
-        self.tables.replace(source_id, tables)
-        now = self.clock()
         counts = {"tables": len(tables), "cdc_ready_tables": sum(table.cdc_ready for table in tables)}
-        self._note(source, {"health": Health.healthy(now)}, last_discovery_at=now, **counts)
+        generation = new_id()
+        self.tables.add(source_id, generation, tables, context.deadline)
+        try:
+            self._show(source, last_discovery_at=self.clock(), generation=generation, **counts)
+        except (Unavailable, NotFound):
+            with suppress(StoreUnavailable):
+                self.tables.remove(source_id, generation, context.deadline)
+            raise
+        # What stays here when the store is slow is removed by the next discovery.
+        with suppress(StoreUnavailable):
+            self.tables.remove_all_but(source_id, generation, context.deadline)
         return {**counts, "truncated": listing.truncated, "bound": DISCOVERY_BOUND}
 
     def check_health(self, context: RequestContext, source_id: str) -> Mapping[str, Any]:
@@ -70,17 +74,40 @@ class Discovery:
             raise NotFound("The source was deleted meanwhile.")
         return source
 
-    def _note(self, examined: Source, result: Mapping[str, Any], **counts: Any) -> None:
-        """Write a result into the row as it is now, so that changes by people are kept.
+    def _show(self, examined: Source, **found: Any) -> None:
+        """Show what this discovery found instead of what the last one did, unless the source was moved meanwhile."""
 
-        `result` is not written when the endpoint has changed since: then it says nothing about the present one.
+        def with_tables(source: Source) -> Source:
+            if source.address.identity != examined.address.identity:
+                message = "The source was pointed at another database meanwhile. Discover again."
+                raise Unavailable(message, code="SOURCE_UNAVAILABLE")
+            outdated = examined.invalidated_by(source.endpoint)
+            health = source.health if outdated else Health.healthy(self.clock())
+            return replace(source, health=health, **found)
+
+        self._save(examined.id, with_tables)
+
+    def _note(self, examined: Source, result: Mapping[str, Any]) -> None:
+        """Store the result of a check, unless the endpoint has changed since: then it says nothing about this one."""
+
+        def noted(source: Source) -> Source:
+            return source if examined.invalidated_by(source.endpoint) else replace(source, **result)
+
+        with suppress(WriteConflict):
+            self._save(examined.id, noted)
+
+    def _save(self, source_id: str, change: Callable[[Source], Source]) -> None:
+        """Change the row as it is now, so that changes by people are kept. Raises WriteConflict after some attempts.
+
         `updated_at` stays: it says when people changed the source.
         """
-        for _ in range(_ATTEMPTS):
-            source = self._source(examined.id)
-            outdated = examined.invalidated_by(source.endpoint)
-            with suppress(WriteConflict):
-                self.sources.save_alone(replace(source, **counts, **({} if outdated else result)))
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                self.sources.save_alone(change(self._source(source_id)))
+            except WriteConflict:
+                if attempt == _ATTEMPTS:
+                    raise
+            else:
                 return
 
 

@@ -6,20 +6,20 @@ from typing import ClassVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
-from chalicelib.domain.connector_config import config_hash, public_config
+from chalicelib.domain.connector_config import public_config
 from chalicelib.domain.debezium import check_properties, properties_error
 from chalicelib.domain.delivery import Delivery
-from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.source import Source
-from chalicelib.errors import Invalid
+from chalicelib.errors import Conflict, Invalid, WriteConflict
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.observations import NO_VIEWS, Views
-from chalicelib.services.connectors.owner import needs_config, require_found, with_notice
+from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
 from chalicelib.services.registry import Registry, reference_not_found
@@ -27,6 +27,7 @@ from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.transaction import Transaction
 
 BOUND = 500
+_STORE_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +57,15 @@ class PipelineDetail:
 class PipelineService(ConnectorService[Pipeline]):
     """Everything that a client can do with pipelines. Slot and publication are never deleted in the source."""
 
-    OUTDATED: ClassVar[str] = (
-        "Its source was changed after its connector got its config. Deploy it again to give the connector the new one."
+    OUTDATED: ClassVar[Notices] = Notices(
+        config=(
+            "Its source was changed after its connector got its config. Deploy it again to give the connector the new "
+            "one."
+        ),
+        secrets=(
+            "The stored credentials of its source are newer than those that its connector has. Deploy it again to give "
+            "the connector the new ones."
+        ),
     )
     connector: PipelineConnector
     deliveries: Deliveries
@@ -67,11 +75,12 @@ class PipelineService(ConnectorService[Pipeline]):
         """Generate and validate the config. Stores nothing, shows no secret."""
         pipeline, deps = self._draft(context, data)
         cluster = require_found(deps.connect_cluster)
-        tables = self.connector.discovered_tables(pipeline)
+        tables = self.connector.discovered_tables(pipeline, require_found(deps.source))
         built = self.connector.config(pipeline, deps)
         validation = self.connector.validation
         validation.require(context, cluster, built.connector_class)
         validation.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
+        validation.grant(cluster, built)
         return ConnectorPreview(
             connector_name=pipeline.connector_name,
             config=public_config(built.config),
@@ -84,17 +93,31 @@ class PipelineService(ConnectorService[Pipeline]):
     def create(self, context: RequestContext, data: PipelineInput) -> Pipeline:
         """Validate against the source and Connect, and store a draft. Nothing is deployed."""
         pipeline, deps = self._draft(context, data)
-        source = require_found(deps.source)
         built = self.connector.config(pipeline, deps)
         if context.request_key and (stored := self.connector.store.find(pipeline.id)):
             return self._observed(stored)
-        self.connector.discovered_tables(pipeline)
+        self.connector.discovered_tables(pipeline, require_found(deps.source))
+        self.connector.validation.grant(require_found(deps.connect_cluster), built)
         self.connector.check(context, pipeline, deps)
-        claims = capture_provider(pipeline.provider).unique_claims(pipeline, source)
-        pipeline = replace(pipeline, config_hash=config_hash(built.config), claims=tuple(claims))
-        links = self.connector.links(pipeline)
-        created = self.registry.create(Transaction(), context, self.connector.store, pipeline, links=links)
-        return self._observed(created)
+        claims = self.connector.claims(context, pipeline, deps)
+        pipeline = replace(pipeline, claims=claims, **built.fingerprint)
+        return self._observed(self._store(context, pipeline, require_found(deps.source)))
+
+    def _store(self, context: RequestContext, pipeline: Pipeline, source: Source) -> Pipeline:
+        """Store the draft, while its source has the address that its claims are for.
+
+        A source is also written when it is tested or discovered: then it is tried again.
+        """
+        store, links, read = self.connector.store, self.connector.links(pipeline), source
+        for _ in range(_STORE_ATTEMPTS):
+            unchanged = replace(links, revisions={source.id: read.revision})
+            try:
+                return self.registry.create(Transaction(), context, store, pipeline, links=unchanged)
+            except WriteConflict:
+                read = self.connector.sources.get(source.id)
+                if read.address.identity != source.address.identity:
+                    raise
+        raise Conflict("The source is being changed all the time. Repeat this in a moment.")
 
     def get(self, pipeline_id: str) -> Pipeline:
         """The pipeline with its latest observation; raises NotFound."""
@@ -109,7 +132,7 @@ class PipelineService(ConnectorService[Pipeline]):
             pipeline=pipeline,
             source=require_found(deps.source),
             stream_cluster=require_found(deps.stream_cluster),
-            connect_cluster=replace(workers, health=deps.view.health(workers.health)),
+            connect_cluster=deps.view.on(workers),
             config=public_config(self.connector.config(pipeline, deps).config),
             deliveries=self._deliveries(pipeline_id, limit=BOUND, after=None, views=views).items,
         )
@@ -135,13 +158,18 @@ class PipelineService(ConnectorService[Pipeline]):
 
         A pipeline that is deployed already does not change, unless its source was changed since, or somebody has
         changed the connector's config in Connect: then the connector gets its config again, running or paused as it is.
+        A connector that is missing is created at once.
         """
         pipeline, deps = self._read(pipeline_id)
         if needs_config(self.connector, pipeline, deps):
             return self._execute(context, pipeline, deps, OperationKind.UPDATE_CONFIG) or pipeline
+        kind = OperationKind.DEPLOY
         if pipeline.desired_state is not DesiredState.DRAFT and not pipeline.open_operation:
-            return self._latest(pipeline, deps)
-        return self._execute(context, pipeline, deps, OperationKind.DEPLOY) or pipeline
+            seen = self.observation_reader.now(context, pipeline, require_found(deps.connect_cluster), deps.view)
+            if seen.observation is None or seen.observation.state is not ObservedState.NOT_DEPLOYED:
+                return seen
+            kind = kind if pipeline.desired_state is DesiredState.RUNNING else OperationKind.RECREATE
+        return self._execute(context, pipeline, deps, kind) or pipeline
 
     def pause(self, context: RequestContext, pipeline_id: str) -> Pipeline:
         """Stop reading from the source; the slot keeps its position."""

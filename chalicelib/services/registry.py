@@ -30,11 +30,13 @@ E = TypeVar("E", bound=Registered)
 class Links:
     """What an entity refers to (the referred entity counts it), and its claims besides its name, by key.
 
-    The value of a claim is its name in error messages.
+    The value of a claim is its name in error messages. `revisions` are those of referred entities that must not have
+    been written since they were read, by id.
     """
 
     references: Sequence[tuple[Documents[Any], str]] = ()
     claims: Mapping[str, str] = field(default_factory=dict)
+    revisions: Mapping[str, int] = field(default_factory=dict)
 
 
 NO_LINKS = Links()
@@ -57,7 +59,9 @@ class Registry:
         *,
         links: Links = NO_LINKS,
     ) -> N:
-        """Store a new entity, and commit the transaction. Raises Conflict NAME_CONFLICT, Invalid REFERENCE_NOT_FOUND.
+        """Store a new entity, and commit the transaction.
+
+        Raises Conflict NAME_CONFLICT, Invalid REFERENCE_NOT_FOUND, WriteConflict for another of the `revisions`.
 
         When the same request has created it before (and its answer was lost), returns what is stored.
         """
@@ -66,14 +70,14 @@ class Registry:
         for key, label in links.claims.items():
             self.claims.take(transaction, key, entity.id, label=label)
         for referred, referred_id in links.references:
-            referred.refer(transaction, referred_id, +1)
+            referred.refer(transaction, referred_id, +1, revision=links.revisions.get(referred_id))
         self.audit.record(transaction, context, f"{store.noun}.create", entity.id, after=view(entity))
         try:
             transaction.commit()
         except WriteConflict as conflict:
             if context.request_key == entity.id and (stored := store.find(entity.id)):
                 return stored
-            raise _create_error(store, conflict.label) from conflict
+            raise self._create_error(store, entity.id, links, conflict) from conflict
         return entity
 
     def update(
@@ -85,12 +89,15 @@ class Registry:
         after: N,
         *,
         unused: bool = False,
+        references: int | None = None,
     ) -> N:
-        """Replace a stored entity, and commit the transaction. With `unused` nothing may refer to it.
+        """Replace a stored entity, and commit the transaction.
+
+        With `unused` nothing may refer to it, with `references` exactly so many.
 
         Raises Conflict RESOURCE_IN_USE, NAME_CONFLICT, VersionMismatch.
         """
-        after = store.save(transaction, after, unused=unused)
+        after = store.save(transaction, after, unused=unused, references=references)
         if _name_key(store, before) != _name_key(store, after):
             self.release_name(transaction, store, before)
             self.claims.take(transaction, _name_key(store, after), after.id, label="name")
@@ -128,6 +135,24 @@ class Registry:
         """Make the entity's name free again."""
         self.claims.release(transaction, _name_key(store, entity), entity.id)
 
+    def holders(self, store: Documents[N], keys: Sequence[str]) -> Mapping[str, str]:
+        """The names of the entities that hold claims, by key; keys that nobody holds are left out."""
+        found = self.claims.holders(keys)
+        entities = {entity_id: store.find(entity_id) for entity_id in set(found.values())}
+        return {key: entity.name for key, holder in found.items() if (entity := entities[holder])}
+
+    def _create_error(
+        self, store: Documents[N], entity_id: str, links: Links, conflict: WriteConflict
+    ) -> HeadgateError:
+        label = conflict.label
+        for referred, referred_id in links.references:
+            if label == f"{referred.noun}.missing" and referred_id in links.revisions and referred.find(referred_id):
+                return conflict
+        keys = [key for key, name in links.claims.items() if name == label]
+        if names := self.holders(store, keys):
+            return claim_conflict(store.noun, next(iter(names.values())), label)
+        return _create_error(store, label)
+
     def _delete_error(self, context: RequestContext, store: Documents[E], entity_id: str) -> HeadgateError:
         if store.find(entity_id) is None:
             return NotFound(f"There is no {store.noun} with this id.")
@@ -150,6 +175,11 @@ def reference_not_found(noun: str) -> Invalid:
 def in_use(noun: str) -> Conflict:
     """The error for deleting what others refer to."""
     return Conflict(f"This {_words(noun)} is in use. Delete what uses it first.", code="RESOURCE_IN_USE")
+
+
+def claim_conflict(noun: str, name: str, what: str) -> Conflict:
+    """The error for what the entity of this name uses already."""
+    return Conflict(f'The {_words(noun)} "{name}" uses this {what}. Choose another one.', code="NAME_CONFLICT")
 
 
 def _words(noun: str) -> str:

@@ -13,7 +13,7 @@ from chalicelib.errors import Unauthenticated, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import id_from, is_uuid, new_id, new_token
 from chalicelib.kit.masking import Secret
-from chalicelib.secrets.passwords import hash_password, verify_password
+from chalicelib.secrets.passwords import hash_password, is_password_hash, verify_password
 from chalicelib.secrets.tokens import token_hash
 from chalicelib.services.audit import AuditTrail
 from chalicelib.stores.transaction import Transaction
@@ -41,7 +41,10 @@ class SessionService:
     clock: Clock
 
     def install_admin(self, email: str, password: Secret) -> None:
-        """Create the first Admin, unless the address has an account: an existing one is never reset."""
+        """Create the first Admin, unless the address has an account: an existing one is never reset.
+
+        The password may be given as its hash, so that an environment that is shown to others does not hold it.
+        """
         user_id = _user_id(email)
         if self.users.find(user_id):
             return
@@ -50,7 +53,7 @@ class SessionService:
             id=user_id,
             email=email.strip(),
             role=Role.ADMIN,
-            password_hash=hash_password(password),
+            password_hash=password.reveal() if is_password_hash(password) else hash_password(password),
             created_at=now,
             updated_at=now,
         )

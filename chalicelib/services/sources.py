@@ -1,12 +1,24 @@
 """Sources: databases registered for capture, and the tables that discovery found in them."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
+from chalicelib.domain.access import RequestContext
+from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.pipeline import Pipeline, claimed_thing
+from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable
+from chalicelib.errors import Conflict, StoreUnavailable
 from chalicelib.kit.pages import Page, slice_of
+from chalicelib.services.registry import claim_conflict
 from chalicelib.services.systems import SystemService
+from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.source_tables import SourceTables
+from chalicelib.stores.transaction import Transaction
+
+MOST_MOVED = 15
+"""Each pipeline is up to five of the 100 items of a transaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,15 +48,51 @@ class SourceService(SystemService[Source]):
 
     kind: type[Source] = Source
     tables: SourceTables
+    pipelines: Pipelines
 
-    def on_address_changed(self, system: Source) -> None:
-        """Remove the tables that discovery found there."""
-        self.tables.replace(system.id, [])
+    def on_address_changing(self, transaction: Transaction, before: Source, after: Source) -> int | None:
+        """Move the claims of its pipelines on slots and publications. A connector runs at the former address until its
+        pipeline is deployed again, and its slot stays there: those claims stay, too.
+
+        Raises Conflict STATE_CONFLICT for a source with more than 15 pipelines, NAME_CONFLICT when another pipeline
+        uses the same slot or publication at the new address.
+        """
+        pipelines = self.pipelines.list_in("source_id", before.id, limit=MOST_MOVED + 1).items
+        if len(pipelines) > MOST_MOVED:
+            raise Conflict(
+                f"A source with more than {MOST_MOVED} pipelines keeps its host, port and database. "
+                "Register the new address as another source."
+            )
+        for pipeline in pipelines:
+            self._move_claims(transaction, pipeline, before, after)
+        return len(pipelines)
+
+    def _move_claims(self, transaction: Transaction, pipeline: Pipeline, before: Source, after: Source) -> None:
+        claimed_at = capture_provider(pipeline.provider).unique_claims
+        current, former = claimed_at(pipeline, after), frozenset(claimed_at(pipeline, before))
+        is_draft = pipeline.desired_state is DesiredState.DRAFT and not pipeline.open_operation
+        moved = pipeline.with_claims(current, released=former if is_draft else frozenset())
+        new = [key for key in moved.claims if key not in pipeline.claims]
+        for key, name in self.registry.holders(self.pipelines, new).items():
+            raise claim_conflict("pipeline", name, claimed_thing(key))
+        for key in new:
+            self.registry.claims.take(transaction, key, pipeline.id, label=claimed_thing(key))
+        for key in set(pipeline.claims) - set(moved.claims):
+            self.registry.claims.release(transaction, key, pipeline.id)
+        self.pipelines.save(transaction, moved)
+
+    def on_moved(self, context: RequestContext, before: Source) -> None:
+        # The change itself is stored: what stays here now is removed by the next discovery.
+        with suppress(StoreUnavailable):
+            self.tables.remove(before.id, before.generation, context.deadline)
+
+    def on_deleted(self, context: RequestContext, system_id: str) -> None:
+        with suppress(StoreUnavailable):
+            self.tables.remove_all_but(system_id, None, context.deadline)
 
     def list_tables(
         self, source_id: str, *, table_filter: TableFilter, limit: int, after: str | None
     ) -> Page[SourceTable]:
         """Discovered tables by schema and name. Raises NotFound."""
-        self.store.get(source_id)
         matching = [table for table in self.tables.list(source_id) if table_filter.matches(table)]
         return slice_of(matching, limit=limit, after=after)

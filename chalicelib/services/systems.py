@@ -6,6 +6,7 @@ from typing import ClassVar, TypeVar
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.database import DatabaseAddress, TestResult
 from chalicelib.domain.registered import RegisteredSystem
+from chalicelib.errors import NotFound
 from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.registered import RegisteredInput, RegisteredService
 from chalicelib.stores.transaction import Transaction
@@ -46,20 +47,37 @@ class SystemService(RegisteredService[S]):
         after = replace(edited, **before.invalidated_by(edited.endpoint))
         moved = before.address.identity != after.address.identity
         unused = moved and self.ADDRESS_LOCKED
-        stored = self.registry.update(transaction, context, self.store, before, after, unused=unused)
+        references = self.on_address_changing(transaction, before, after) if moved else None
+        stored = self.registry.update(
+            transaction, context, self.store, before, after, unused=unused, references=references
+        )
         if moved:
-            self.on_address_changed(before)
+            self.on_moved(context, before)
         return stored
 
     def delete(self, context: RequestContext, entity_id: str) -> None:
         """Remove a system that nothing refers to. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""
-        system = self._current(context, entity_id)
-        self.registry.delete(context, self.store, system)
-        self.on_address_changed(system)
+        try:
+            self.registry.delete(context, self.store, self._current(context, entity_id))
+        except NotFound:
+            # An earlier deletion may have ended before all that is stored elsewhere was removed.
+            self.on_deleted(context, entity_id)
+            raise
+        self.on_deleted(context, entity_id)
 
     def test(self, context: RequestContext, system_id: str) -> TestResult:
         """Test the connection, bounded and read-only, and store the outcome. Raises NotFound."""
         return self.database_checks.test(context, self.store, system_id)
 
-    def on_address_changed(self, system: S) -> None:
+    def on_address_changing(self, transaction: Transaction, before: S, after: S) -> int | None:
+        """Write what the new address means elsewhere, in the transaction that stores it.
+
+        Returns how many must refer to the system then; None for any number.
+        """
+        return None
+
+    def on_moved(self, context: RequestContext, before: S) -> None:
         """Remove what is stored elsewhere about the database at the system's former address."""
+
+    def on_deleted(self, context: RequestContext, system_id: str) -> None:
+        """Remove whatever else is stored about the system."""

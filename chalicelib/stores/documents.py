@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from pynamodb.expressions.condition import Condition
 
-from chalicelib.errors import NotFound, StoreUnavailable
+from chalicelib.errors import NotFound, StoreUnavailable, TimedOut
 from chalicelib.kit.adapters import adapter
+from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page
 from chalicelib.stores.rows import Key, read_rows
 from chalicelib.stores.tables import LISTING, Document, position
@@ -116,15 +117,31 @@ class Documents(Generic[E]):
         with store_errors():
             yield from map(self.from_row, getattr(self.table, f"by_{group}").query(value, scan_index_forward=False))
 
+    def columns_in(self, group: str, value: str, deadline: Deadline) -> Iterator[tuple[str, Mapping[str, str | None]]]:
+        """Of all whose group has that value the id and the copied fields: a body may have 50 KB, and they 100 bytes.
+
+        Raises TimedOut after the deadline.
+        """
+        copied = self.table.COPIED
+        with store_errors():
+            for row in getattr(self.table, f"by_{group}").query(value, attributes_to_get=["id", *copied]):
+                if deadline.passed:
+                    raise TimedOut("The store did not list everything in time.")
+                columns = {field: getattr(row, field) for field in copied}
+                if not any(columns.values()) and (entity := self.find(row.id)):  # an older release has stored it
+                    columns = {field: getattr(entity, field) for field in copied}
+                yield row.id, columns
+
     def put_new(self, transaction: Transaction, entity: E) -> None:
         """Store an entity that does not exist yet. Conflict label: `<noun>.exists`."""
         row = self._row(entity, transaction.write_id)
         transaction.put(row, condition=self.table.id.does_not_exist(), label=f"{self.noun}.exists")
 
-    def save(self, transaction: Transaction, entity: E, *, unused: bool = False) -> E:
+    def save(self, transaction: Transaction, entity: E, *, unused: bool = False, references: int | None = None) -> E:
         """Replace what is stored, if nothing was written since the entity was read; the result has the new revision.
 
-        With `unused`, and when the entity begins to close, nothing may point at it. Conflict label: `<noun>.changed`.
+        With `unused`, and when the entity begins to close, nothing may point at it; `references` demands that so many
+        do. Conflict label: `<noun>.changed`.
         """
         saved = replace(entity, revision=entity.revision + 1)  # type: ignore[type-var]
         row = self._row(saved, transaction.write_id)
@@ -132,12 +149,14 @@ class Documents(Generic[E]):
         actions.append(self.table.write_id.set(transaction.write_id))
         if row.expires_at is not None:
             actions.append(self.table.expires_at.set(row.expires_at))
-        for group in self.groups(entity):
-            value, column = getattr(row, group), getattr(self.table, group)
+        for name in (*self.groups(entity), *self.table.COPIED):
+            value, column = getattr(row, name), getattr(self.table, name)
             actions.append(column.set(value) if value is not None else column.remove())
         closing, condition = self.table.closing, self.table.revision == entity.revision
         if unused or self.closing(entity):
             condition = condition & self._unused()
+        elif references:
+            condition = condition & (self.table.references == references)
         actions.append(closing.set(True) if self.closing(entity) else closing.remove())
         transaction.update(row, actions, condition=condition, label=f"{self.noun}.changed")
         return saved
@@ -174,6 +193,7 @@ class Documents(Generic[E]):
 
     def _row(self, entity: E, write_id: str) -> Document:
         groups: dict[str, Any] = {LISTING: self.noun, **self.groups(entity)}
+        copied: dict[str, Any] = {field: getattr(entity, field) for field in self.table.COPIED}
         return self.table(
             entity.id,
             position=position(entity.created_at, entity.id),
@@ -182,6 +202,7 @@ class Documents(Generic[E]):
             write_id=write_id,
             expires_at=self.expires_at(entity),
             **groups,
+            **copied,
         )
 
     def from_row(self, row: Document) -> E:

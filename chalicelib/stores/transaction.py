@@ -13,7 +13,7 @@ from pynamodb.expressions.update import Action
 from pynamodb.models import Model
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.errors import StoreUnavailable, WriteConflict
+from chalicelib.errors import StoreRefused, StoreUnavailable, WriteConflict
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.jitter import jitter
 from chalicelib.stores.tables import connection, failure_code
@@ -23,6 +23,8 @@ _ATTEMPTS = 5
 _CONDITION = "ConditionalCheckFailed"
 _CONTENTION = {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 _CONTENTION_ERRORS = {"TransactionConflictException", "TransactionInProgressException", "ThrottlingException"}
+_REFUSALS = {"ValidationError", "ItemCollectionSizeLimitExceeded", "ValidationException"}
+"""Codes of items and of whole requests that would be refused again: too large, or not well-formed."""
 
 
 class _Kind(IntEnum):
@@ -73,8 +75,10 @@ class Transaction:
         self._writes.append(_Write(_Kind.CHECK, label, model, condition, key=(key, range_key)))
 
     def commit(self) -> None:
-        """Send all writes. Raises `WriteConflict(label)` when a condition does not hold, `StoreUnavailable` when the
-        outcome is unknown. Contention with another transaction is retried a few times.
+        """Send all writes. Contention with another transaction is retried a few times.
+
+        Raises `WriteConflict(label)` when a condition does not hold, `StoreRefused` when nothing was written and never
+        will be, `StoreUnavailable` when the outcome is unknown.
         """
         self._writes.sort(key=lambda write: write.kind)
         for attempt in range(_ATTEMPTS):
@@ -112,7 +116,10 @@ class Transaction:
         for write, reason in refused:
             if reason.code == _CONDITION:
                 raise WriteConflict(write.label) from error
-        contended = failure_code(error) in _CONTENTION_ERRORS or any(r.code in _CONTENTION for _, r in refused)
+        codes = {reason.code for _, reason in refused} | {failure_code(error)}
+        if codes & _REFUSALS:
+            raise StoreRefused("Headgate cannot store this: it is too large. Nothing was written.") from error
+        contended = bool(codes & (_CONTENTION | _CONTENTION_ERRORS))
         if last or not contended:
             raise StoreUnavailable("The store did not answer.") from error
         return False

@@ -1,15 +1,18 @@
 """What tests read from an app, and change in it behind its back."""
 
+from dataclasses import replace
 from typing import Any
 
 import httpx
 
+from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, owner_marker
 from chalicelib.domain.observation import Observation
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
+from chalicelib.stores.transaction import Transaction
 from tests.support.in_process_app import InProcessApp
 
 WRITES = ("POST", "PUT", "DELETE")
@@ -59,9 +62,9 @@ def observation_of(app: InProcessApp, pipeline: Pipeline) -> Observation:
     return seen
 
 
-def change_by_hand(app: InProcessApp, pipeline: Pipeline, what: str, body: Any = None) -> None:
+def change_by_hand(app: InProcessApp, owner: Pipeline | Delivery, what: str, body: Any = None) -> None:
     """Change the connector in Connect without Headgate; the call is not counted."""
-    path = f"{app.connect.url}/connectors/{pipeline.connector_name}/{what}"
+    path = f"{app.connect.url}/connectors/{owner.connector_name}/{what}"
     assert httpx.put(path, json=body, trust_env=False).is_success
     app.connect.settle()
     app.connect.calls.clear()
@@ -71,3 +74,22 @@ def unsettled_tick(app: InProcessApp) -> None:
     """A tick that does not wait for the connectors to settle."""
     app.clock.advance(10)
     app.services.tick.run(app.cluster.id, Deadline.after(25))
+
+
+def deployed_copies(app: InProcessApp, count: int) -> list[str]:
+    """So many deployed pipelines with connectors that run, copied from one; returns the names of their connectors."""
+    original, store = app.deployed_pipeline(), app.services.stores.pipelines
+    names = [original.connector_name]
+    for number in range(count - 1):
+        copy = replace(original, id=new_id(), name=f"copy {number}", config_hash=None, claims=())
+        transaction = Transaction()
+        store.put_new(transaction, copy)
+        transaction.commit()
+        app.connect.preload([copy.connector_name], config=app.connect.config_of(original.connector_name))
+        names.append(copy.connector_name)
+    return names
+
+
+def creations(app: InProcessApp) -> int:
+    """How often Connect was asked to create a connector."""
+    return len(app.connect.calls.calls("POST", "^/connectors$"))

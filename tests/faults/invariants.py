@@ -7,7 +7,6 @@ from typing import Any
 
 from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.names import OWNER_KEY, parse_connector_name, unique_key
-from chalicelib.stores.claims import target_key
 from tests.support.in_process_app import InProcessApp
 
 Json = dict[str, Any]
@@ -147,18 +146,24 @@ def claims_have_the_right_holders(state: StoredState) -> Iterator[str]:
     holders = {key: row["holder"] for key, row in state.claims.items() if row.get("holder")}
     yield from _difference("claims", holders, expected)
     tables = {
-        (key, table): holder
+        (*_schema_of(key), table): holder
         for key, row in state.claims.items()
         for table, holder in json.loads(row.get("tables") or "{}").items()
     }
     yield from _difference("targets", tables, dict(_targets(state)))
 
 
-def _targets(state: StoredState) -> Iterator[tuple[tuple[str, str], str]]:
+def _schema_of(key: str) -> list[Any]:
+    """Host, port, database and schema of a row of target tables."""
+    identity: list[Any] = json.loads(key.removeprefix("target/"))
+    return identity[:4]
+
+
+def _targets(state: StoredState) -> Iterator[tuple[tuple[object, ...], str]]:
     for row in state.rows["delivery"].values():
         address = state.app.services.destinations.get(row["destination_id"]).address
         for mapping in row["mappings"]:
-            yield (target_key(*address.identity, mapping["schema_name"]), mapping["table_name"]), row["id"]
+            yield (*address.identity, mapping["schema_name"], mapping["table_name"]), row["id"]
 
 
 def _difference(what: str, holders: Mapping[Any, str], expected: Mapping[Any, str]) -> Iterator[str]:

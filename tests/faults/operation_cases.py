@@ -7,6 +7,7 @@ from chalicelib.domain.database import SslMode
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
+from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.in_process_app import InProcessApp, changed_input
 
 Resource = Pipeline | Delivery
@@ -18,12 +19,15 @@ DELIVERY_ID = "7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10"
 class PreparedOperation:
     """A prepared operation: `request` sends it as a client would, `is_done` says whether it was carried out.
 
-    `warm_up` is a request that the process serves before it.
+    `warm_up` is a request that the process serves before it. `leaves_connector`: ticks have to remove its connector.
+    `ticks_do_it_too`: whatever the answer was, ticks carry it out.
     """
 
     warm_up: Callable[[], object]
     request: Request
     is_done: Callable[[], bool]
+    leaves_connector: bool = False
+    ticks_do_it_too: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +133,22 @@ def redeploy_pipeline(app: InProcessApp) -> PreparedOperation:
     )
 
 
+def deploy_missing_connector(app: InProcessApp) -> PreparedOperation:
+    """Somebody has deleted the connector in Kafka Connect."""
+    pipeline = app.deployed_pipeline()
+
+    def read_without_connector() -> None:
+        app.connect.drop(pipeline.connector_name)
+        app.services.pipelines.detail(pipeline.id)
+
+    return PreparedOperation(
+        warm_up=read_without_connector,
+        request=lambda: app.services.pipelines.deploy(app.context(), pipeline.id),
+        is_done=lambda: pipeline.connector_name in app.connect.names(),
+        ticks_do_it_too=True,
+    )
+
+
 def delete_pipeline(app: InProcessApp) -> PreparedOperation:
     pipeline_id = app.deployed_pipeline().id
     return with_pipeline(
@@ -137,6 +157,38 @@ def delete_pipeline(app: InProcessApp) -> PreparedOperation:
         request=lambda: app.services.pipelines.delete(app.context(), pipeline_id),
         is_done=lambda: stored(app, pipeline_id) is None,
     )
+
+
+def delete_pipeline_with_slot(app: InProcessApp) -> PreparedOperation:
+    """Nothing reads from the slot any more once the connector is gone."""
+    pipeline_id = app.deployed_pipeline().id
+    slot = f"headgate_slot_{pipeline_id.replace('-', '')}"
+
+    def read_with_slot() -> None:
+        app.database.slots[slot] = False
+        app.services.pipelines.detail(pipeline_id)
+
+    return PreparedOperation(
+        warm_up=read_with_slot,
+        request=lambda: app.services.pipelines.delete(app.context(), pipeline_id, drop_slot=True),
+        is_done=lambda: stored(app, pipeline_id) is None and slot not in app.database.slots,
+    )
+
+
+def forget_pipeline(app: InProcessApp) -> PreparedOperation:
+    """Connect answers nothing that can be used while the request runs."""
+    pipeline_id = app.deployed_pipeline().id
+
+    def forget() -> Resource | None:
+        fault = app.connect.plant(FaultEffect.NOT_READY, times=1_000)
+        try:
+            return app.services.pipelines.delete(app.context(), pipeline_id, forget=True)
+        finally:
+            fault.release()
+            app.connect.faults.clear()
+
+    prepared = with_pipeline(app, pipeline_id, request=forget, is_done=lambda: stored(app, pipeline_id) is None)
+    return replace(prepared, leaves_connector=True)
 
 
 def deploy_delivery(app: InProcessApp) -> PreparedOperation:
@@ -186,6 +238,9 @@ def delete_delivery(app: InProcessApp) -> PreparedOperation:
     )
 
 
+FORGET_PIPELINE = OperationCase(name="pipeline forget", prepare=forget_pipeline)
+"""It changes nothing in Connect, so it is no operation with an intent and a result."""
+
 DEPLOY_PIPELINE = OperationCase(name="pipeline deploy", prepare=deploy_pipeline)
 DEPLOY_DELIVERY = OperationCase(name="delivery deploy", prepare=deploy_delivery)
 REMAP_DELIVERY = OperationCase(name="delivery mappings", prepare=remap_delivery)
@@ -196,7 +251,9 @@ OPERATION_CASES = (
     OperationCase(name="pipeline resume", prepare=resume_pipeline),
     OperationCase(name="pipeline restart", prepare=restart_pipeline),
     OperationCase(name="pipeline config", prepare=redeploy_pipeline),
+    OperationCase(name="pipeline deploy again", prepare=deploy_missing_connector),
     OperationCase(name="pipeline delete", prepare=delete_pipeline),
+    OperationCase(name="pipeline delete with slot", prepare=delete_pipeline_with_slot),
     REMAP_DELIVERY,
     OperationCase(name="delivery schema", prepare=move_delivery),
     OperationCase(name="delivery delete", prepare=delete_delivery),

@@ -7,7 +7,7 @@ import pytest
 
 from tests.faults.failure_modes import FAULTS, Fault
 from tests.faults.fault_runs import PreparedCase, inject_at_each_point
-from tests.faults.operation_cases import OPERATION_CASES, OperationCase
+from tests.faults.operation_cases import FORGET_PIPELINE, OPERATION_CASES, OperationCase
 from tests.support.call_interceptor import Point, Side
 from tests.support.in_process_app import AppSnapshot, InProcessApp
 
@@ -34,7 +34,7 @@ def prepare_case(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> Prepare
     return prepare
 
 
-@pytest.mark.parametrize("operation_case", OPERATION_CASES, ids=str)
+@pytest.mark.parametrize("operation_case", [*OPERATION_CASES, FORGET_PIPELINE], ids=str)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.side.value} {fault.name}")
 def test_an_operation_recovers_from_a_fault_at_any_call(
     app: InProcessApp,

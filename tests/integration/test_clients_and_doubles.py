@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.connect.client import AlreadyExists, Connect, OutcomeUnknown
-from chalicelib.clients.kafka import Kafka
+from chalicelib.clients.kafka.client import Kafka
 from chalicelib.domain.cluster import KafkaAddress
 from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.endpoint import OpenedEndpoint

@@ -14,7 +14,7 @@ import app
 from infra.aws.permissions import allows, policy_of
 from infra.local.process.ports import free_port
 from infra.local.stack.layout import ROOT
-from tests.integration.lambda_process import PARAMETERS
+from tests.integration.lambda_process import PARAMETERS, SERVICE_CREDENTIAL
 from tests.support.edge import lambda_event
 from tests.support.waiting import until_listening
 
@@ -223,7 +223,7 @@ def test_the_same_idempotency_key_creates_one_source(admin: LambdaProcess) -> No
 
 
 def test_secrets_are_opened_for_the_service_credential_only(unauthenticated: LambdaProcess) -> None:
-    path, credential = f"/internal/secrets/{UNKNOWN_ID}", f"Bearer {PARAMETERS['ServiceCredential']}"
+    path, credential = f"/internal/secrets/{UNKNOWN_ID}", f"Bearer {SERVICE_CREDENTIAL}"
     assert unauthenticated.http("GET", path, Authorization=credential).code == "NOT_FOUND"
     assert unauthenticated.http("GET", path, Authorization="Bearer other").code == "FORBIDDEN"
 
@@ -273,6 +273,12 @@ def test_only_failed_messages_are_returned_to_the_queue(admin: LambdaProcess) ->
 
 def test_a_tick_for_a_deleted_cluster_does_nothing(admin: LambdaProcess) -> None:
     response = admin.call("RunTick", messages(json.dumps({"cluster_id": UNKNOWN_ID}), "[]"))
+    assert response == {"batchItemFailures": [{"itemIdentifier": "m-1"}]}
+
+
+def test_a_tick_that_comes_late_does_nothing(admin: LambdaProcess) -> None:
+    late = {"cluster_id": UNKNOWN_ID, "due_at": "2020-01-01T00:00:00.000Z"}
+    response = admin.call("RunTick", messages(json.dumps(late), json.dumps({**late, "due_at": "soon"})))
     assert response == {"batchItemFailures": [{"itemIdentifier": "m-1"}]}
 
 

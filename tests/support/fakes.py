@@ -6,10 +6,10 @@ double without databases and secrets: every connection test passes, and every ta
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 from chalicelib.clients.databases.connection_test import succeeded
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND, SlotState, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.database import DatabaseAddress, TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
@@ -36,6 +36,7 @@ from infra.local.doubles.connect_worker import Worker
 
 TABLES = ("orders", "customers", "items")
 SCHEMA = "shop"
+_AMOUNT = TypeFacts(name="numeric(10,2)")
 NO_DELAYS = Delays(connector=0, task=0, deleted=0, unassigned=0, silent=0, not_ready=0)
 
 
@@ -46,7 +47,13 @@ class FakeDatabase:
     """
 
     tables: Sequence[str] = TABLES
+    server_identity: str | None = None
+    more_columns: int = 0
+    """Columns of each table besides `id` and `note`."""
     reachable: bool = True
+    slots: dict[str, bool] = field(default_factory=dict)
+    """The replication slots, and whether something reads from each."""
+
     bug: Exception | None = None
     """Raised by every read: an exception that a client should never raise."""
 
@@ -69,6 +76,10 @@ class FakeDatabase:
                 raw_columns=(
                     RawColumn(name="id", ordinal=1, type="bigint", base=TypeFacts(name="bigint"), nullable=False),
                     RawColumn(name="note", ordinal=2, type="text", base=TypeFacts(name="text")),
+                    *(
+                        RawColumn(name=f"column_{n}", ordinal=n + 3, type="numeric(10,2)", base=_AMOUNT)
+                        for n in range(self.more_columns)
+                    ),
                 ),
                 primary_key_columns=("id",),
                 owned=True,
@@ -88,7 +99,7 @@ class FakeDatabaseClient:
         """Succeeds."""
         return succeeded("18.4", 1)
 
-    def server_facts(self, tables: Sequence[TableName], deadline: Deadline) -> ServerFacts:
+    def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> ServerFacts:
         """Ready for a capture of those of the tables that exist."""
         self.database.raise_if_unreadable()
         return ServerFacts(
@@ -97,7 +108,7 @@ class FakeDatabaseClient:
             database=self.address.database_name,
             wal_level="logical",
             role=RoleFacts(name=self.address.username),
-            tables=tuple(table for table in self.database.raw_tables() if table.name in tables),
+            tables=tuple(table for table in self.database.raw_tables() if tables is None or table.name in tables),
         )
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
@@ -110,8 +121,19 @@ class FakeDatabaseClient:
         self.database.raise_if_unreadable()
         schemas = sorted({target.schema_name for target in targets})
         return TargetFacts(
-            version_number=180004, role=self.address.username, schemas=tuple(SchemaFacts(name=name) for name in schemas)
+            version_number=180004,
+            role=self.address.username,
+            server_identity=self.database.server_identity,
+            schemas=tuple(SchemaFacts(name=name) for name in schemas),
         )
+
+    def drop_slot(self, name: str, deadline: Deadline) -> SlotState:
+        """Drops the slot unless something reads from it; waits for nothing."""
+        self.database.raise_if_unreadable()
+        if self.database.slots.get(name):
+            return SlotState.IN_USE
+        self.database.slots.pop(name, None)
+        return SlotState.GONE
 
 
 class FakeConnect(ConnectDouble):
@@ -122,7 +144,9 @@ class FakeConnect(ConnectDouble):
         secrets = _NoSecrets(url="", credential="")
         self._tasks = _FakeTasks(**{**_field_values(self._tasks), "secrets": secrets})
         self._worker = _FakeWorker(**{**_field_values(self._worker), "secrets": secrets, "tasks": self._tasks})
-        self._routes = Routes(self._worker, self._routes._identity)
+        # What `GET /` answers; tests may change it.
+        self.identity: dict[str, str | None] = dict(self._routes._identity)
+        self._routes = Routes(self._worker, self.identity)
 
     def restore(self, connector: Connector) -> None:
         """Put a connector back as it was. It has no state until it has started: `settle` waits for that."""

@@ -24,12 +24,10 @@ import httpx
 import pytest
 
 from chalicelib.clients.connect.client import Connect
-from chalicelib.clients.kafka import Kafka
 from chalicelib.domain.access import Actor, RequestContext, Role
 from chalicelib.domain.cluster import (
     ConnectAddress,
     ConnectCluster,
-    KafkaAddress,
     MetricsProvider,
     SecretDelivery,
     SecurityProtocol,
@@ -54,7 +52,7 @@ from chalicelib.wiring import Clients, Services
 from infra.local.doubles.connect_model import Connector
 from infra.local.doubles.kafka import KafkaDouble
 from tests.support.call_interceptor import CallInterceptor, Side
-from tests.support.fakes import SCHEMA, FakeConnect, FakeDatabase
+from tests.support.fakes import SCHEMA, TABLES, FakeConnect, FakeDatabase
 from tests.support.tables import Tables, on_moto
 
 ADMIN = Actor(id="3f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11", email="admin@example.com", role=Role.ADMIN, via="session")
@@ -66,7 +64,7 @@ SETTINGS = Settings(
     admin_password=None,
     master_key=Secret(base64.b64encode(bytes(range(32))).decode()),
     kms_key_id=None,
-    service_credential=Secret("service"),
+    service_credential_hashes=(),
     allow_loopback_targets=True,
     allow_inline_secrets=False,
     ca_bundle=None,
@@ -93,17 +91,11 @@ class _CachedConnect(Connect):
         """Stay connected."""
 
 
-class _CachedKafka(Kafka):
-    def close(self) -> None:
-        """Stay connected."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Connections:
     """Clients by address, shared by all "processes" of one app: a new client would only take time."""
 
     connect: dict[str, Connect] = field(default_factory=dict)
-    kafka: dict[str, Kafka] = field(default_factory=dict)
 
     def close(self) -> None:
         """Close them all."""
@@ -112,18 +104,12 @@ class Connections:
 
 
 class CachedClients(Clients):
-    """Clients of the fake database; those of Connect and Kafka are cached in `Connections`."""
+    """Clients of the fake database; those of Connect are cached in `Connections`."""
 
     def __init__(self, database: FakeDatabase, connections: Connections) -> None:
         super().__init__(SETTINGS)
         self.databases = {DatabaseProvider.POSTGRESQL: database.at}
         self._connections = connections
-
-    def kafka(self, endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
-        servers = endpoint.address.bootstrap_servers
-        if servers not in self._connections.kafka:
-            self._connections.kafka[servers] = _CachedKafka(endpoint, check_host=self._policy)
-        return self._connections.kafka[servers]
 
     def connect(self, endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
         base_url = endpoint.address.base_url
@@ -326,13 +312,16 @@ def _intercepting_http(interceptor: CallInterceptor) -> Iterator[None]:
 
 
 def changed_input(system: Source | Destination, **changes: Any) -> SystemInput:
-    """The input to change these fields of a source or destination; its secrets stay."""
+    """The input to change these fields of a source or destination. With another address the password is given again, as
+    the contract asks; otherwise its secrets stay.
+    """
+    again = {"password": Secret(f"{type(system).__name__.lower()} password")}
     unchanged = SystemInput(
         name=system.name,
         description=system.description,
         environment=system.environment,
         address=system.address,
-        secrets={},
+        secrets=again if changes.get("address", system.address) != system.address else {},
     )
     return replace(unchanged, **changes)
 
@@ -373,5 +362,7 @@ def app(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> InProcessApp:
     """An app with empty tables and an empty Connect cluster."""
     app, empty = app_of_the_module
     app.restore(empty)
-    app.database.reachable, app.database.bug = True, None
+    app.database.reachable, app.database.bug, app.database.more_columns = True, None, 0
+    app.database.tables, app.database.server_identity = TABLES, None
+    app.database.slots.clear()
     return app

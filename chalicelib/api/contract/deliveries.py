@@ -157,10 +157,21 @@ class WarningOutput(Output):
     message: str
 
 
+class TargetStatementOutput(Output):
+    """The statement that creates one target table."""
+
+    table_name: str
+    statement: str
+
+
 class DeliveryPreviewOutput(PreviewOutput):
-    """What would be deployed: references and masks instead of secrets."""
+    """What would be deployed: references and masks instead of secrets.
+
+    `target_ddl`: the target tables in which everything arrives equal, for somebody to create before the delivery.
+    """
 
     warnings: list[WarningOutput]
+    target_ddl: list[TargetStatementOutput]
 
 
 class DeliveryMappingsOutput(Output):

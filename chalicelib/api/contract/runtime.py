@@ -2,7 +2,8 @@
 
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from chalicelib.api.contract.common import FailureOutput, Integer, Output, Timestamp
 from chalicelib.domain.delivery import Delivery
@@ -19,6 +20,32 @@ class TaskQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     task: Integer = Field(ge=0)
+
+
+class DeletionQuery(BaseModel):
+    """How a pipeline or a delivery is deleted."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    forget: bool = Field(
+        default=False,
+        description="Remove Headgate's records and touch no connector. Only while Kafka Connect cannot be read, or an "
+        "operation has been open for ten minutes.",
+    )
+
+
+class PipelineDeletionQuery(DeletionQuery):
+    """How a pipeline is deleted."""
+
+    drop_slot: bool = Field(
+        default=False, description="Drop the pipeline's replication slot too, once nothing reads from it."
+    )
+
+    @model_validator(mode="after")
+    def _not_both(self) -> Self:
+        if self.forget and self.drop_slot:
+            raise PydanticCustomError("not_together", "forget and drop_slot exclude each other")
+        return self
 
 
 class HintOutput(Output):

@@ -98,16 +98,14 @@ class Connect:
 
     def statuses(self, deadline: Deadline) -> dict[str, ConnectorStatus]:
         """All connectors by name, in one request. It is the view of the worker that answers: absence proves nothing."""
-        return parse.read_statuses(self._get("/connectors?expand=status", deadline, max_bytes=EXPANDED_LIST_BYTES))
+        return self._connectors("/connectors?expand=status", deadline)[0]
 
     def statuses_and_configs(self, deadline: Deadline) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
         """The same, with the config hashes of the connectors that have names of ours, in one request.
 
         It is not repeated: an answer that is too large or takes too long would be so again.
         """
-        path = "/connectors?expand=status&expand=info"
-        body = self._get(path, deadline, max_bytes=EXPANDED_LIST_BYTES, tries=1)
-        return parse.read_statuses(body), parse.read_config_hashes(body)
+        return self._connectors("/connectors?expand=status&expand=info", deadline, tries=1)
 
     def topics(self, name: str, deadline: Deadline) -> frozenset[str] | None:
         """The topics that the connector has used; None when it does not exist or topic tracking is off."""
@@ -175,8 +173,24 @@ class Connect:
         """Restart one task. A task that does not exist is `NotFound`."""
         self._write("POST", f"{_connector(name)}/tasks/{int(task)}/restart", deadline)
 
+    def delete_offsets(self, name: str, deadline: Deadline) -> None:
+        """Delete the offsets of a STOPPED connector, of a sink with its consumer group. Connect 3.6 and later.
+
+        It is repeated while Connect refuses, because the connector's tasks may still be ending. Raises OutcomeUnknown
+        when any of the attempts may have been carried out.
+        """
+        unclear: OutcomeUnknown | None = None
+        while True:
+            try:
+                return self._write("DELETE", f"{_connector(name)}/offsets", deadline)
+            except HeadgateError as error:
+                unclear = unclear or (error if isinstance(error, OutcomeUnknown) else None)
+                if deadline.passed or not isinstance(error, Invalid | OutcomeUnknown):
+                    raise unclear or error from None
+            self._pause(deadline)
+
     def delete(self, name: str, deadline: Deadline) -> bool:
-        """Delete the connector; offsets and consumer group stay. False when it did not exist."""
+        """Delete the connector; its offsets and its consumer group stay. False when it did not exist."""
         try:
             self._write("DELETE", _connector(name), deadline)
         except NotFound:
@@ -224,15 +238,23 @@ class Connect:
                 break
         raise outcomes.outcome_unknown()
 
-    def _get(self, path: str, deadline: Deadline, max_bytes: int = MEBIBYTE, tries: int = TRIES) -> object:
-        body = self._find(path, deadline, max_bytes, tries)
+    def _connectors(
+        self, path: str, deadline: Deadline, tries: int = TRIES
+    ) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
+        answer = self._query("GET", path, deadline, max_bytes=EXPANDED_LIST_BYTES, tries=tries)
+        if answer.members is None:
+            raise outcomes.read_error(answer)
+        return parse.read_connectors(answer.members)
+
+    def _get(self, path: str, deadline: Deadline) -> object:
+        body = self._find(path, deadline)
         if body is None:
             raise outcomes.no_usable_answer()
         return body
 
-    def _find(self, path: str, deadline: Deadline, max_bytes: int = MEBIBYTE, tries: int = TRIES) -> object | None:
+    def _find(self, path: str, deadline: Deadline) -> object | None:
         """The JSON of a successful read; None when Connect itself answers that it does not exist."""
-        answer = self._query("GET", path, deadline, max_bytes=max_bytes, tries=tries)
+        answer = self._query("GET", path, deadline)
         if answer.status == 200 and answer.is_json:
             return answer.body
         if answer.refusal == 404:

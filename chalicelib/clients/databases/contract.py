@@ -1,4 +1,5 @@
-"""What the client of a relational database does, whatever the kind. Every call is bounded and read-only.
+"""What the client of a relational database does, whatever the kind. Every call is bounded, and all but `drop_slot` are
+read-only.
 
 A new kind of database is one more implementation of `Database` in a package beside `postgresql`, with its errors as
 `DatabaseFailure`; the wiring registers it under its `DatabaseProvider`. An object store is no `Database`: its client
@@ -7,6 +8,7 @@ gets a contract of its own, is made for an `OpenedEndpoint` in the same way, and
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Protocol
 
 from chalicelib.domain.database import DatabaseAddress, TestResult
@@ -26,6 +28,14 @@ class TableListing:
     truncated: bool
 
 
+class SlotState(StrEnum):
+    """What a client found when it was to drop a replication slot."""
+
+    GONE = "gone"
+    IN_USE = "in use"
+    NOT_OURS = "not ours"
+
+
 class Database(Protocol):
     """A client of one database. Each call opens a connection of its own, to addresses that were checked.
 
@@ -36,14 +46,20 @@ class Database(Protocol):
     def test(self, deadline: Deadline) -> TestResult:
         """Tries the connection step by step. What fails is in the result; nothing is raised."""
 
-    def server_facts(self, tables: Sequence[TableName], deadline: Deadline) -> Any:
-        """Reads what readiness is judged by, for these tables."""
+    def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> Any:
+        """Reads what readiness is judged by, for these tables; None: for those that a discovery finds."""
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
         """Reads the tables that can be captured, ordered by schema and name, at most `bound`."""
 
     def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> Any:
         """Reads what a delivery into these tables would find."""
+
+    def drop_slot(self, name: str, deadline: Deadline) -> SlotState:
+        """Drops a replication slot of this database as soon as nothing reads from it; waits for that until the
+        deadline. `GONE` also when there was none. The one call that changes a database: only the deletion of the
+        pipeline that owns the slot makes it, and a slot that nobody drops fills the disk of the server.
+        """
 
 
 MakeDatabase = Callable[[OpenedEndpoint[DatabaseAddress]], Database]

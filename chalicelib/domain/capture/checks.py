@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import Capture
 from chalicelib.domain.table import ColumnName, SourceTable, TableName
 from chalicelib.errors import Invalid
@@ -23,6 +24,7 @@ _COLUMN_FAULTS: Mapping[str, str] = {
 def check_options(capture: Capture, tables: Mapping[TableName, SourceTable]) -> None:
     """Raise Invalid for options that do not fit. `tables` are all of `capture.captured_tables`."""
     _check_heartbeat(capture)
+    _check_compaction(capture, tables)
     full_names = Counter(f"{table.name}.{column.name}" for table in tables.values() for column in table.columns)
     details: list[dict[str, Any]] = [
         {"location": ["body", "options", "exclude_columns", position], "type": fault}
@@ -31,6 +33,15 @@ def check_options(capture: Capture, tables: Mapping[TableName, SourceTable]) -> 
     ]
     if details:
         raise Invalid(_COLUMN_FAULTS[details[0]["type"]], details=details)
+
+
+def _check_compaction(capture: Capture, tables: Mapping[TableName, SourceTable]) -> None:
+    """A topic that is compacted takes no record without a key: the brokers refuse it, and the connector fails."""
+    policy = capture.properties.get("topic.creation.default.cleanup.policy", "")
+    keyless = sorted(str(name) for name, table in tables.items() if not table.primary_key_columns)
+    if "compact" in policy and keyless:
+        message = f"A compacted topic takes no records without a key, and {name_list(keyless)} have no primary key."
+        raise Invalid.at("body", "properties", type_="compact_without_key", message=message)
 
 
 def _column_fault(column: ColumnName, table: SourceTable | None, full_names: Mapping[str, int]) -> str | None:

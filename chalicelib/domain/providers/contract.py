@@ -58,7 +58,10 @@ class CaptureProvider(Protocol):
     def unique_claims(self, pipeline: Pipeline, source: Source) -> Sequence[str]:
         """Keys of what only one pipeline may use on the server, each `<what>/<where>/<name>`."""
 
-    def deletion_details(self, pipeline: Pipeline) -> Mapping[str, str]:
+    def own_slot(self, pipeline: Pipeline) -> str | None:
+        """The replication slot that only this pipeline reads from; None where a source keeps no position for it."""
+
+    def deletion_details(self, pipeline: Pipeline, *, slot_dropped: bool) -> Mapping[str, str]:
         """What stays in the source when the pipeline goes, by field, for its audit record."""
 
 
@@ -76,6 +79,12 @@ class TargetProvider(Protocol):
         self, mappings: Sequence[tuple[TopicMapping, SourceTable]], options: DeliveryOptions, facts: Any
     ) -> DeliveryVerdict:
         """Whether the targets can take what the topics bring. `facts` were read for the targets of all mappings."""
+
+    def server_identity(self, facts: Any) -> str | None:
+        """What the server is under each of its names and addresses; None when the role may not read it."""
+
+    def target_statement(self, mapping: TopicMapping, source: SourceTable, options: DeliveryOptions) -> str:
+        """The statement that creates a target in which everything arrives equal."""
 
     def build_config(self, delivery: Delivery, destination: Destination) -> BuiltConfig:
         """The config of the sink connector. A function of its arguments alone. Raises Invalid."""

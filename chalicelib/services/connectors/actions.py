@@ -1,7 +1,7 @@
 """What operations do to a connector in Kafka Connect. Each can be repeated, and first checks the owner marker."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chalicelib.clients.connect.client import AlreadyExists, Connect, OutcomeUnknown
 from chalicelib.domain.names import OWNER_KEY, owner_marker, parse_connector_name
@@ -11,6 +11,8 @@ from chalicelib.kit.clock import Deadline
 
 Config = Mapping[str, str]
 
+_OFFSETS_SECONDS = 4.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorAction:
@@ -18,7 +20,7 @@ class ConnectorAction:
 
     `config` builds the connector's config and is called only where one is needed: a config that can no longer be built
     does not prevent a pause or a deletion. `check` raises when a connector may not get that config. `may_exist` is
-    false for the draft of a pipeline that was never deployed.
+    false for the draft of a pipeline that was never deployed, `first_attempt` when an earlier worker may have done it.
     """
 
     connect: Connect
@@ -27,6 +29,7 @@ class ConnectorAction:
     deadline: Deadline
     check: Callable[[], None] = lambda: None
     may_exist: bool = True
+    first_attempt: bool = True
     task: int | None = None
 
 
@@ -40,6 +43,19 @@ def deploy(action: ConnectorAction) -> None:
         action.connect.create_stopped(action.name, config, action.deadline)
     except (AlreadyExists, OutcomeUnknown) as unclear:
         _adopt_or_unknown(action, config, unclear)
+
+
+def recreate(action: ConnectorAction) -> None:
+    """Create a connector that has vanished, without the checks of a deploy: it ran with this config before.
+
+    A worker that takes the operation over only looks: each creation logs in to the database, and the next attempt has
+    to wait for its time.
+    """
+    if action.first_attempt:
+        deploy(replace(action, check=lambda: None))
+    elif not adopt(action, action.config()):
+        message = "Kafka Connect did not confirm that it created the connector, and later it did not exist."
+        raise Conflict(message, code=TimedOut.default_code)
 
 
 def _adopt_or_unknown(action: ConnectorAction, config: Config, unclear: HeadgateError) -> None:
@@ -62,9 +78,13 @@ def adopt(action: ConnectorAction, config: Config) -> bool:
 
 
 def update(action: ConnectorAction) -> None:
-    """Write the connector's config if it is another one: each write restarts the connector."""
-    found, config = _require_ours(action), action.config()
-    if not same(found, config):
+    """Write the connector's config if it is another one: each write restarts the connector. One that is missing is
+    created.
+    """
+    found, config = find_ours(action), action.config()
+    if found is None:
+        deploy(action)
+    elif not same(found, config):
         action.check()
         action.connect.put_config(action.name, config, action.deadline)
 
@@ -87,16 +107,47 @@ def require_task(action: ConnectorAction) -> None:
 
 
 def delete(action: ConnectorAction) -> None:
-    """Delete the connector if it exists and is ours. Another connector of the same name is not touched."""
-    if action.may_exist:
-        remove_ours(action)
+    """Delete the connector if it exists and is ours, with its offsets where Connect can do that.
+
+    Another connector of the same name is not touched. Once its offsets may be gone the connector must not run again: it
+    would take its snapshot again, or write everything twice. So a failure after that has an unknown outcome.
+    """
+    if not action.may_exist or not _exists(action):
+        return
+    without_offsets = _delete_offsets(action)
+    try:
+        action.connect.delete(action.name, action.deadline)
+    except HeadgateError as error:
+        if without_offsets:
+            raise OutcomeUnknown("The connector's offsets are deleted, and the connector perhaps not yet.") from error
+        raise
+
+
+def _delete_offsets(action: ConnectorAction) -> bool:
+    """Stop the connector and delete its offsets, for a few seconds at most; whether they may be gone.
+
+    What stays is harmless: names of connectors are never used again.
+    """
+    deadline = Deadline.after(action.deadline.remaining(_OFFSETS_SECONDS))
+    try:
+        action.connect.stop(action.name, deadline)
+        action.connect.delete_offsets(action.name, deadline)
+    except OutcomeUnknown:
+        return True
+    except HeadgateError:
+        return False
+    return True
 
 
 def remove_ours(action: ConnectorAction) -> None:
     """Delete the connector if it carries our owner marker."""
-    found = action.connect.find_config(action.name, action.deadline)
-    if found is not None and ours(action.name, found):
+    if _exists(action):
         action.connect.delete(action.name, action.deadline)
+
+
+def _exists(action: ConnectorAction) -> bool:
+    found = action.connect.find_config(action.name, action.deadline)
+    return found is not None and ours(action.name, found)
 
 
 def find_ours(action: ConnectorAction) -> Config | None:
@@ -138,12 +189,14 @@ def _require_ours(action: ConnectorAction) -> Config:
 
 def _missing() -> Conflict:
     return Conflict(
-        "The connector is missing in Kafka Connect. Headgate makes it again within a minute or two; repeat this then."
+        "The connector is missing in Kafka Connect. Headgate creates it again; its status says when. To do it now, "
+        "deploy the pipeline again, or send the delivery's mappings again."
     )
 
 
 ACTIONS: Mapping[OperationKind, Callable[[ConnectorAction], None]] = {
     OperationKind.DEPLOY: deploy,
+    OperationKind.RECREATE: recreate,
     OperationKind.PAUSE: lambda action: _control(action, action.connect.pause),
     OperationKind.RESUME: lambda action: _control(action, action.connect.resume),
     OperationKind.RESTART: lambda action: _control(action, action.connect.restart),

@@ -92,7 +92,7 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
     ) -> None:
         """Release the tables that are no longer written."""
         if before.mappings != after.mappings:
-            self.target_claims.claim(transaction, before, require_found(deps.destination), after.mappings)
+            self.target_claims.keep(transaction, before, require_found(deps.destination), after.mappings)
 
     def on_failed(
         self, transaction: Transaction, operation: Operation, resource: Delivery, deps: DeliveryDependencies
@@ -102,16 +102,26 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
             self._release_all(transaction, resource, deps)
         elif operation.kind is OperationKind.UPDATE_MAPPINGS:
             refused, destination = self.with_pending_change(operation, resource), require_found(deps.destination)
-            self.target_claims.claim(transaction, refused, destination, resource.mappings)
+            self.target_claims.keep(transaction, refused, destination, resource.mappings)
 
     def on_deleted(self, transaction: Transaction, resource: Delivery, deps: DeliveryDependencies) -> None:
         self.store.remove(transaction, resource)
         self._release_all(transaction, resource, deps)
 
+    def on_forgotten(
+        self, transaction: Transaction, operation: Operation | None, resource: Delivery, deps: DeliveryDependencies
+    ) -> None:
+        """A delivery that is being deployed has no row; one with pending mappings also claims their tables."""
+        if operation and operation.kind is OperationKind.DEPLOY:
+            self.on_failed(transaction, operation, resource, deps)
+            return
+        pending = self.with_pending_change(operation, resource).mappings if operation else ()
+        self.on_deleted(transaction, replace(resource, mappings=(*resource.mappings, *pending)), deps)
+
     def parent_id(self, resource: Delivery) -> str | None:
         return resource.destination_id
 
-    def deletion_details(self, resource: Delivery) -> Mapping[str, Any]:
+    def deletion_details(self, resource: Delivery, cleaned_up: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"kept": {"tables": [str(mapping.target) for mapping in resource.mappings]}}
 
     def deploying_operation(self, delivery_id: str) -> str | None:

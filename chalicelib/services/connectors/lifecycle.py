@@ -3,7 +3,7 @@
 T1  one transaction: the operation's row, the resource's `open_operation`, audit "requested"
 E1  the change in Kafka Connect (`actions.py`); a created connector is STOPPED, so that it copies no row yet
 T2  one transaction: the resource after the change, the operation settled, audit "success"
-E2  resume, after a deploy
+E2  resume or pause, after the connector was created
 
 A definite failure of E1 or T2 is undone and settled as failed. When the outcome is unknown the operation stays open,
 and the next holder of its lease rolls it forward from what it observes (`services/connectors/tick.py`).
@@ -16,11 +16,18 @@ from typing import Any
 from chalicelib.clients.connect.client import OutcomeUnknown
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.audit import Outcome
-from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.health import Failure
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState, observe, unreadable
 from chalicelib.domain.operation import OperationKind, OperationStep
-from chalicelib.errors import Conflict, HeadgateError, StoreUnavailable, TimedOut, Unavailable, WriteConflict
+from chalicelib.errors import (
+    Conflict,
+    HeadgateError,
+    StoreRefused,
+    StoreUnavailable,
+    TimedOut,
+    Unavailable,
+    WriteConflict,
+)
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.audit import AuditTrail, view
 from chalicelib.services.client_factory import ClientFactory
@@ -37,7 +44,8 @@ _SETTLE_SECONDS = 6.0
 _COMPENSATION_SECONDS = 5.0
 _SETTLE_ATTEMPTS = 4
 
-_WRITES_CONFIG = (OperationKind.DEPLOY, OperationKind.UPDATE_CONFIG, OperationKind.UPDATE_MAPPINGS)
+_CREATES = (OperationKind.DEPLOY, OperationKind.RECREATE)
+_WRITES_CONFIG = (*_CREATES, OperationKind.UPDATE_CONFIG, OperationKind.UPDATE_MAPPINGS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +91,8 @@ class Lifecycle:
         try:
             action = self._action(run)
             self._apply_to_connect(run, action)
-            settled = self._settle(run, self._observe_before_settling(run, action))
+            cleaned_up = run.owner.clean_up(run.context, run.operation, run.resource, run.deps)
+            settled = self._settle_or_undo(replace(run, cleaned_up=cleaned_up), action)
         except (OutcomeUnknown, StoreUnavailable):
             return run.resource
         return self._start_after_deploy(run, settled, action) if settled else None
@@ -120,6 +129,7 @@ class Lifecycle:
             check=lambda: run.owner.check(run.context, intended, run.deps),
             task=operation.parameters.get("task"),
             may_exist=not deletes_draft,
+            first_attempt=run.first_attempt,
             deadline=run.context.deadline,
         )
 
@@ -140,10 +150,18 @@ class Lifecycle:
         """The observation that T2 stores; None after a deletion."""
         if run.operation.kind is OperationKind.DELETE:
             return None
-        if run.operation.kind is OperationKind.DEPLOY:
+        if run.operation.kind in _CREATES:
             reasons = ("It was just created.",)
             return Observation(state=ObservedState.STOPPED, observed_at=self.clock(), reasons=reasons)
         return self._look(action, run.desired_after)
+
+    def _settle_or_undo(self, run: OperationRun[R], action: ConnectorAction) -> R | None:
+        """T2. What the store refuses for good is a failure: nobody could ever settle it as a success."""
+        try:
+            return self._settle(run, self._observe_before_settling(run, action))
+        except StoreRefused as error:
+            self._undo_and_fail(run, action, error)
+            raise
 
     def _settle(self, run: OperationRun[R], seen: Observation | None) -> R | None:
         """T2. A resource that was written meanwhile is read again."""
@@ -171,22 +189,23 @@ class Lifecycle:
         return result
 
     def _write_result(self, transaction: Transaction, run: OperationRun[R], seen: Observation | None) -> R | None:
-        owner, resource, kind, new_hash = run.owner, run.resource, run.operation.kind, run.resource.config_hash
+        owner, resource, kind = run.owner, run.resource, run.operation.kind
         if kind is OperationKind.DELETE:
             owner.on_deleted(transaction, resource, run.deps)
             return None
+        written: dict[str, Any] = {}
         if kind in _WRITES_CONFIG:
-            new_hash = config_hash(owner.config(run.intended, run.deps).config)
+            written = owner.config(run.intended, run.deps).fingerprint
         after = replace(
             run.intended,
             desired_state=run.desired_after,
             observation=seen,
-            config_hash=new_hash,
             open_operation=None,
             last_error=None,
-            version=resource.version + 1,
-            updated_at=self.clock(),
+            **written,
         )
+        if kind is not OperationKind.RECREATE:  # which nobody asked for, and which changes nothing that people set
+            after = replace(after, version=resource.version + 1, updated_at=self.clock())
         if kind is OperationKind.DEPLOY:
             return owner.on_deployed(transaction, after, run.operation)
         owner.on_changed(transaction, resource, after, run.deps)
@@ -228,24 +247,32 @@ class Lifecycle:
                 return
 
     def _commit_failure(self, run: OperationRun[R], error: HeadgateError) -> None:
-        now, owner, resource = self.clock(), run.owner, run.resource
-        ended: dict[str, Any] = {"error_code": error.code, "error_message": error.message, "finished_at": now}
-        transaction = Transaction()
-        self.operations.save(transaction, replace(run.operation, step=OperationStep.FAILED, **ended))
+        owner, resource, transaction = run.owner, run.resource, Transaction()
+        self.write_failure(transaction, run, error)
         if stored := owner.store.find(resource.id):
-            failure = Failure(code=error.code, message=error.message, at=now)
+            failure = Failure(code=error.code, message=error.message, at=self.clock())
             owner.store.save(transaction, replace(stored, open_operation=None, last_error=failure))
         owner.on_failed(transaction, run.operation, resource, run.deps)
         self.observations.bump(transaction, resource.connect_cluster_id)
-        self._audit(transaction, run, Outcome.FAILED, error=error)
         transaction.commit()
 
+    def write_failure(self, transaction: Transaction, run: OperationRun[R], error: HeadgateError) -> None:
+        """Settle the operation's own row as failed, with its audit record."""
+        ended: dict[str, Any] = {"error_code": error.code, "error_message": error.message, "finished_at": self.clock()}
+        self.operations.save(transaction, replace(run.operation, step=OperationStep.FAILED, **ended))
+        self._audit(transaction, run, Outcome.FAILED, error=error)
+
     def _start_after_deploy(self, run: OperationRun[R], settled: R, action: ConnectorAction) -> R:
-        """E2, and a short observation. After an error a tick resumes the connector."""
-        if run.operation.kind is not OperationKind.DEPLOY or settled.desired_state is not DesiredState.RUNNING:
+        """E2, and after a deploy a short observation. After an error a tick resumes or pauses the connector."""
+        stopped = settled.observation is not None and settled.observation.state is ObservedState.STOPPED
+        if run.operation.kind not in _WRITES_CONFIG or not stopped:
             return settled
+        paused = settled.desired_state is DesiredState.PAUSED
+        act = action.connect.pause if paused else action.connect.resume
         try:
-            action.connect.resume(action.name, action.deadline)
+            act(action.name, action.deadline)
+            if run.operation.kind is OperationKind.RECREATE:
+                return settled  # the next tick sees it
             seen = self._look(action, settled.desired_state)
         except HeadgateError as error:
             seen = unreadable(error.message, self.clock())
@@ -284,7 +311,7 @@ class Lifecycle:
         if error:
             details = {"error": {"code": error.code, "message": error.message}}
         elif operation.kind is OperationKind.DELETE and outcome is Outcome.SUCCESS:
-            details = owner.deletion_details(resource)
+            details = owner.deletion_details(resource, run.cleaned_up)
         self.audit.record(
             transaction,
             replace(run.context, actor=operation.actor, correlation_id=operation.correlation_id),

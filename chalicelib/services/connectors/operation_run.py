@@ -1,13 +1,15 @@
 """An operation on a connector while a worker carries it out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Generic
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import Operation, OperationKind, OperationStep
+from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.ids import new_id
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
 from chalicelib.services.connectors.owner import ConnectorOwner, R
@@ -22,12 +24,28 @@ DESIRED_AFTER: Mapping[OperationKind, DesiredState] = {
 }
 """The desired state that an operation sets; the others leave it as it is."""
 
+_AS_DESIRED: Mapping[OperationKind, tuple[DesiredState, ObservedState]] = {
+    OperationKind.PAUSE: (DesiredState.PAUSED, ObservedState.PAUSED),
+    OperationKind.RESUME: (DesiredState.RUNNING, ObservedState.RUNNING),
+}
+
+
+def changes_nothing(kind: OperationKind, resource: Pipeline | Delivery) -> bool:
+    """Whether the operation would change nothing: the resource is desired and observed as it would be afterwards."""
+    if resource.open_operation or resource.observation is None:
+        return False
+    return _AS_DESIRED.get(kind) == (resource.desired_state, resource.observation.state)
+
+
 NO_PARAMETERS: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationRun(Generic[R]):
-    """An operation that is being carried out. `first_attempt`: no worker before this one may have changed Connect."""
+    """An operation that is being carried out. `first_attempt`: no worker before this one may have changed Connect.
+
+    `cleaned_up` is what became of the things besides the connector that a deletion removes (`ConnectorOwner.clean_up`).
+    """
 
     context: RequestContext
     owner: ConnectorOwner[R]
@@ -35,6 +53,7 @@ class OperationRun(Generic[R]):
     resource: R
     deps: ConnectorDependencies
     first_attempt: bool
+    cleaned_up: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def intended(self) -> R:

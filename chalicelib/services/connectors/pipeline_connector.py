@@ -7,13 +7,15 @@ from typing import Any
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.observation import DesiredState
-from chalicelib.domain.pipeline import Pipeline, SnapshotMode
+from chalicelib.domain.operation import Operation, OperationKind
+from chalicelib.domain.pipeline import Pipeline, claimed_thing, prefix_claim
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import Invalid
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.owner import ConnectorOwner, require_found
+from chalicelib.services.connectors.slot_removal import SlotRemoval
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.registry import Links, Registry
@@ -36,6 +38,7 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     registry: Registry
     database_checks: DatabaseChecks
     validation: ConnectorValidation
+    slot_removal: SlotRemoval
 
     def load_dependencies(self, resource: Pipeline) -> PipelineDependencies:
         found = find_together(
@@ -61,13 +64,13 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         self._check_ready(context, source, resource)
         self.validation.require_valid(context, cluster, resource.connector_name, built)
 
-    def discovered_tables(self, pipeline: Pipeline) -> dict[TableName, SourceTable]:
+    def discovered_tables(self, pipeline: Pipeline, source: Source) -> dict[TableName, SourceTable]:
         """All tables that the pipeline captures, as discovered; its options fit them.
 
         Raises TABLE_NOT_DISCOVERED, naming those that were not discovered, and Invalid.
         """
         capture = pipeline.capture
-        found = self.tables.find(pipeline.source_id, capture.captured_tables)
+        found = self.tables.find(source, capture.captured_tables)
         missing = [position for position, table in enumerate(capture.tables) if table not in found]
         if missing or len(found) < len(capture.captured_tables):
             raise _undiscovered(missing, heartbeat_table=capture.options.heartbeat_table not in {None, *found})
@@ -78,10 +81,29 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         provider = capture_provider(resource.provider)
         return provider.build_config(resource, require_found(deps.source), require_found(deps.stream_cluster))
 
+    def on_requested(
+        self, transaction: Transaction, operation: Operation, resource: Pipeline, deps: PipelineDependencies
+    ) -> None:
+        """A deploy lets Connect read the source's secrets until the index of pipelines shows it."""
+        if operation.kind is OperationKind.DEPLOY:
+            self.registry.vault.grant(transaction, require_found(deps.source).credentials)
+
     def on_deleted(self, transaction: Transaction, resource: Pipeline, deps: PipelineDependencies) -> None:
         self.store.remove(transaction, resource)
         self.registry.release_name(transaction, self.store, resource)
         self.registry.unlink(transaction, resource.id, self.links(resource))
+
+    def claims(self, context: RequestContext, pipeline: Pipeline, deps: PipelineDependencies) -> tuple[str, ...]:
+        """The keys of what no other pipeline may use: its topic prefix in Kafka, slot and publication in the source.
+
+        The prefix is claimed for the registered stream cluster, too: where Kafka's own id is not known yet, it may be
+        when the next pipeline is created.
+        """
+        stream, cluster = require_found(deps.stream_cluster), require_found(deps.connect_cluster)
+        places = (stream.id, self.validation.kafka_cluster_id(context, stream, cluster))
+        prefixes = [prefix_claim(place, pipeline.capture.topic_prefix) for place in places if place]
+        provider = capture_provider(pipeline.provider)
+        return (*prefixes, *provider.unique_claims(pipeline, require_found(deps.source)))
 
     def links(self, pipeline: Pipeline) -> Links:
         """What a pipeline refers to, and its claims."""
@@ -91,14 +113,23 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
                 (self.streams, pipeline.stream_cluster_id),
                 (self.connects, pipeline.connect_cluster_id),
             ],
-            claims={key: key.partition("/")[0] for key in pipeline.claims},
+            claims={key: claimed_thing(key) for key in pipeline.claims},
         )
 
-    def restartable(self, resource: Pipeline) -> bool:
-        return resource.capture.snapshot_mode is not SnapshotMode.ALWAYS
+    def clean_up(
+        self, context: RequestContext, operation: Operation, resource: Pipeline, deps: PipelineDependencies
+    ) -> Mapping[str, Any]:
+        """Drop the pipeline's slot, if the deletion asks for it. A draft has none: its connector never ran."""
+        slot = capture_provider(resource.provider).own_slot(resource)
+        if not operation.parameters.get("drop_slot") or slot is None or resource.desired_state is DesiredState.DRAFT:
+            return {}
+        why_not = self.slot_removal.drop(context, require_found(deps.source), slot)
+        return {"slot_dropped": True} if why_not is None else {"slot_dropped": False, "slot_message": why_not}
 
-    def deletion_details(self, resource: Pipeline) -> Mapping[str, Any]:
-        return {"kept": capture_provider(resource.provider).deletion_details(resource)}
+    def deletion_details(self, resource: Pipeline, cleaned_up: Mapping[str, Any]) -> Mapping[str, Any]:
+        dropped = bool(cleaned_up.get("slot_dropped"))
+        kept = capture_provider(resource.provider).deletion_details(resource, slot_dropped=dropped)
+        return {**cleaned_up, "kept": {**kept, "topics": list(resource.capture.topics)}}
 
     def _check_ready(self, context: RequestContext, source: Source, pipeline: Pipeline) -> None:
         deployed = pipeline.desired_state is not DesiredState.DRAFT

@@ -5,14 +5,22 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.delivery import DeliveryWarning
+from chalicelib.domain.delivery import DeliveryWarning, TargetStatement
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import CaptureWarning
 from chalicelib.kit.pages import Page
+from chalicelib.services.connectors.forget import forget_resource
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
-from chalicelib.services.connectors.operation_run import NO_PARAMETERS
-from chalicelib.services.connectors.owner import ConnectorOwner, R, require_deployed, require_found, with_notice
+from chalicelib.services.connectors.operation_run import NO_PARAMETERS, changes_nothing
+from chalicelib.services.connectors.owner import (
+    ConnectorOwner,
+    Notices,
+    R,
+    require_deployed,
+    require_found,
+    with_notice,
+)
 from chalicelib.services.connectors.validation import Validation
 from chalicelib.services.registry import expect_version
 
@@ -27,14 +35,15 @@ class ConnectorPreview:
     validation: Validation
     warnings: tuple[CaptureWarning | DeliveryWarning, ...] = ()
     internal_topics: tuple[str, ...] = ()
+    target_ddl: tuple[TargetStatement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorService(Generic[R]):
     """The operations that do not depend on the kind of resource."""
 
-    OUTDATED: ClassVar[str]
-    """The notice for a resource whose connector has an outdated config."""
+    OUTDATED: ClassVar[Notices]
+    """The notices for a resource whose connector has an outdated config, or outdated secrets."""
 
     connector: ConnectorOwner[R]
     lifecycle: Lifecycle
@@ -48,26 +57,46 @@ class ConnectorService(Generic[R]):
     def status(self, context: RequestContext, resource_id: str) -> R:
         """The resource with an observation made now. `UNKNOWN`, with the reason, when Connect cannot be read."""
         resource, deps = self._read(resource_id)
-        seen = self.observation_reader.now(context, resource, require_found(deps.connect_cluster))
+        seen = self.observation_reader.now(context, resource, require_found(deps.connect_cluster), deps.view)
         return with_notice(self.connector, seen, deps, self.OUTDATED)
 
     def control(
         self, context: RequestContext, resource_id: str, kind: OperationKind, of: str | None = None, **parameters: Any
     ) -> R:
-        """Pause, resume, restart, or restart one task (`task`). `of` is the id of the destination of a delivery."""
+        """Pause, resume, restart, or restart one task (`task`). `of` is the id of the destination of a delivery.
+
+        To pause what is paused already, as stored and as Connect says now, or to resume what runs, writes nothing.
+        """
         resource, deps = self._read(resource_id, of)
         require_deployed(resource)
+        if changes_nothing(kind, self._latest(resource, deps)):
+            seen = self.observation_reader.now(context, resource, require_found(deps.connect_cluster))
+            if changes_nothing(kind, seen):
+                return with_notice(self.connector, seen, deps, self.OUTDATED)
         return self._execute(context, resource, deps, kind, parameters) or resource
 
-    def delete(self, context: RequestContext, resource_id: str, *, of: str | None = None) -> R | None:
-        """Delete the connector, then the resource. Slot, publication and what was written are not deleted.
+    def delete(
+        self,
+        context: RequestContext,
+        resource_id: str,
+        *,
+        of: str | None = None,
+        drop_slot: bool = False,
+        forget: bool = False,
+    ) -> R | None:
+        """Delete the connector, then the resource. Publication and what was written are not deleted, the slot of a
+        pipeline only with `drop_slot`. `forget` removes our records and touches no connector: Connect is gone for good.
 
         None when it is done; the resource with its open operation when Connect did not answer. Raises Conflict
-        RESOURCE_IN_USE for a pipeline that has deliveries.
+        RESOURCE_IN_USE for a pipeline that has deliveries, and STATE_CONFLICT where nothing may be forgotten.
         """
         resource, deps = self._read(resource_id, of)
         expect_version(context, resource.version)
-        return self._execute(context, resource, deps, OperationKind.DELETE)
+        if forget:
+            forget_resource(self.lifecycle, context, self.connector, resource, deps)
+            return None
+        parameters = {"drop_slot": True} if drop_slot else NO_PARAMETERS
+        return self._execute(context, resource, deps, OperationKind.DELETE, parameters)
 
     def _read(self, resource_id: str, of: str | None = None) -> tuple[R, Any]:
         """The resource and its dependencies; raises NotFound."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.cluster import ConnectCluster, StreamCluster, require_same_kafka
+from chalicelib.domain.cluster import ConnectCluster, SecretDelivery, StreamCluster, require_same_kafka
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.errors import Invalid, TimedOut, Unavailable
 from chalicelib.kit.clock import Deadline
@@ -38,7 +38,7 @@ class ConnectorValidation:
         Registering compares them too, but a cluster that did not answer then has to be asked here. Brokers that only
         Connect can reach are accepted.
         """
-        workers = cluster.kafka_cluster_id or self.clients.connect(cluster).root(context.deadline).kafka_cluster_id
+        workers = self._workers(context, cluster)
         brokers = stream.kafka_cluster_id or self._brokers(context, stream)
         require_same_kafka(workers, brokers)
 
@@ -53,10 +53,18 @@ class ConnectorValidation:
             )
 
     def validate(self, context: RequestContext, cluster: ConnectCluster, name: str, built: BuiltConfig) -> Validation:
-        """Let Connect validate the config for a connector of that name."""
+        """Let Connect validate the config for a connector of that name.
+
+        Connect has to be allowed to read the secrets that it refers to: by a deployed connector, or by `grant`.
+        """
         sent = {**self.clients.for_connect(cluster, built), "name": name}
         errors = self.clients.connect(cluster).validate(built.connector_class, sent, context.deadline)
         return Validation(errors=tuple({"field": error.field, "messages": list(error.messages)} for error in errors))
+
+    def grant(self, cluster: ConnectCluster, built: BuiltConfig) -> None:
+        """Let the workers read the secrets of a config that is only being validated."""
+        for credentials in built.credentials if cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER else ():
+            self.clients.vault.grant_alone(credentials)
 
     def require_valid(self, context: RequestContext, cluster: ConnectCluster, name: str, built: BuiltConfig) -> None:
         """Raise CONNECTOR_CONFIG_INVALID when Connect finds an error in the config."""
@@ -67,6 +75,17 @@ class ConnectorValidation:
                 code="CONNECTOR_CONFIG_INVALID",
                 details={"errors": list(verdict.errors)},
             )
+
+    def kafka_cluster_id(self, context: RequestContext, stream: StreamCluster, cluster: ConnectCluster) -> str | None:
+        """The id that Kafka has for itself: two stream clusters may be registrations of one Kafka.
+
+        None when neither the workers nor the brokers say it.
+        """
+        known = stream.kafka_cluster_id or self._workers(context, cluster)
+        return known or self._brokers(context, stream)
+
+    def _workers(self, context: RequestContext, cluster: ConnectCluster) -> str | None:
+        return cluster.kafka_cluster_id or self.clients.connect(cluster).root(context.deadline).kafka_cluster_id
 
     def _brokers(self, context: RequestContext, stream: StreamCluster) -> str | None:
         try:

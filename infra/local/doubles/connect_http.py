@@ -74,7 +74,7 @@ def error(status: int, message: str) -> Answer:
 class Routes:
     """Every path that the double answers, with its methods."""
 
-    def __init__(self, worker: Worker, identity: Mapping[str, str]) -> None:
+    def __init__(self, worker: Worker, identity: Mapping[str, str | None]) -> None:
         self._worker, self._identity = worker, identity
         one, task = rf"/connectors/{NAME}", rf"/connectors/{NAME}/tasks/(?P<task>\d+)"
         table: tuple[tuple[str, str, Callable[..., Answer]], ...] = (

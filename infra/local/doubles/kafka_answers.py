@@ -44,6 +44,7 @@ class Answers:
             "delete_topics": self._delete_topics,
             "list_offsets": self._list_offsets,
             "describe_configs": self._describe_configs,
+            "delete_records": self._delete_records,
             "find_coordinator": self._find_coordinator,
             "list_groups": self._list_groups,
             "describe_groups": self._describe_groups,
@@ -187,9 +188,27 @@ class Answers:
         if log is None:
             return {**base, "error_code": UNKNOWN_TOPIC}
         newest = max(((stamp, first) for first, stamp, _ in log.batches), default=(-1, -1))
-        special = {LATEST: (log.end, -1), EARLIEST: (0, -1), MAX_TIMESTAMP: (newest[1], newest[0])}
+        special = {LATEST: (log.end, -1), EARLIEST: (log.begin, -1), MAX_TIMESTAMP: (newest[1], newest[0])}
         offset, stamp = special.get(partition.timestamp) or log.at_time(partition.timestamp)
         return {**base, "offset": offset, "timestamp": stamp, "leader_epoch": 0}
+
+    def _delete_records(self, request: Request) -> Fields:
+        return {
+            "topics": [
+                {"name": topic.name, "partitions": [self._delete_before(topic.name, one) for one in topic.partitions]}
+                for topic in request.body.topics
+            ]
+        }
+
+    def _delete_before(self, topic: str, partition: Any) -> Fields:
+        log, base = self._log(topic, partition.partition_index), {"partition_index": partition.partition_index}
+        if log is None:
+            return {**base, "low_watermark": -1, "error_code": UNKNOWN_TOPIC}
+        before = log.end if partition.offset == LATEST else partition.offset
+        if not log.begin <= before <= log.end:
+            return {**base, "low_watermark": -1, "error_code": OFFSET_OUT_OF_RANGE}
+        log.begin = before
+        return {**base, "low_watermark": before}
 
     # groups
 
@@ -316,7 +335,7 @@ class Answers:
         except ValueError:
             return {**base, "error_code": CORRUPT_MESSAGE}
         self._state.written.notify_all()
-        return {**base, "base_offset": offset, "log_start_offset": 0}
+        return {**base, "base_offset": offset, "log_start_offset": log.begin}
 
     def _fetch(self, request: Request) -> Fields:
         found = self._read_all(request)
@@ -336,7 +355,7 @@ class Answers:
         base: Fields = {"partition_index": partition.partition}
         if log is None:
             return {**base, "error_code": UNKNOWN_TOPIC, "high_watermark": -1, "records": b""}
-        code = NONE if 0 <= partition.fetch_offset <= log.end else OFFSET_OUT_OF_RANGE
+        code = NONE if log.begin <= partition.fetch_offset <= log.end else OFFSET_OUT_OF_RANGE
         records = b"" if code else log.read(partition.fetch_offset, partition.partition_max_bytes)
-        marks = {"high_watermark": log.end, "last_stable_offset": log.end, "log_start_offset": 0}
+        marks = {"high_watermark": log.end, "last_stable_offset": log.end, "log_start_offset": log.begin}
         return {**base, **marks, "error_code": code, "records": records}

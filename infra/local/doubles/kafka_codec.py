@@ -36,6 +36,7 @@ HIGHEST = {
     "init_producer_id": 4,
     "describe_configs": 4,
     "delete_groups": 2,
+    "delete_records": 2,
     "describe_cluster": 1,
 }
 HEADER = struct.Struct("!hhi")

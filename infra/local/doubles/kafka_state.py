@@ -35,9 +35,10 @@ BROKER_SETTINGS = {
 
 @dataclass(kw_only=True)
 class Log:
-    """One partition: its batches as they came, and the next offset."""
+    """One partition: its batches as they came, the first offset that can still be read, and the next offset."""
 
     batches: list[tuple[int, int, bytes]] = field(default_factory=list)  # first offset, newest timestamp, bytes
+    begin: int = 0
     end: int = 0
 
     def append(self, records: bytes) -> int:
@@ -120,6 +121,13 @@ class BrokerState:
         """Delete a topic if it exists."""
         with self.lock:
             self.topics.pop(name, None)
+
+    def lose_beginning(self, topic: str, records: int, partition: int = 0) -> None:
+        """As if so many records more had been written and had gone by retention."""
+        with self.lock:
+            self.advance(topic, records, partition)
+            log = self.topics[topic].partitions[partition]
+            log.begin = log.end
 
     def join_group(self, group: str, topics: Iterable[str]) -> None:
         """Add a live consumer of the topics to the group."""

@@ -15,6 +15,11 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec
 
+from chalicelib.clients.addresses import AddressPolicy
+from chalicelib.clients.kafka.client import Kafka
+from chalicelib.domain.cluster import KafkaAddress
+from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.kit.clock import Deadline
 from tests.contract.conftest import Servers
 from tests.support.waiting import eventually
 
@@ -148,6 +153,42 @@ def test_offsets_show_where_a_partition_begins_and_ends(
     assert (earliest.result(LIMIT).offset, latest.result(LIMIT).offset) == (0, 5)
     assert consumer.get_watermark_offsets(partition, timeout=LIMIT) == (0, 5)
     assert consumer.get_watermark_offsets(TopicPartition(topic, 1), timeout=LIMIT) == (0, 0)
+
+
+def test_records_that_were_deleted_are_missing_at_the_beginning(
+    servers: Servers, admin: AdminClient, topic: str, consumer: Consumer
+) -> None:
+    _write(servers, topic, 5)
+    partition = TopicPartition(topic, 0, 3)
+    (deleted,) = admin.delete_records([partition]).values()
+    assert deleted.result(LIMIT).low_watermark == 3
+    assert consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=LIMIT) == (3, 5)
+    assert (
+        _code(lambda: next(iter(admin.delete_records([TopicPartition(topic, 0, 9)]).values())).result(LIMIT))
+        == "OFFSET_OUT_OF_RANGE"
+    )
+
+
+def test_headgate_finds_the_topics_that_have_lost_their_beginning(
+    servers: Servers, admin: AdminClient, topic: str
+) -> None:
+    mixed = f"{topic}.mixed"
+    admin.create_topics([NewTopic(mixed, 1, 1, config={"cleanup.policy": "compact,delete"})])[mixed].result(LIMIT)
+    kafka = Kafka(
+        OpenedEndpoint(KafkaAddress(bootstrap_servers=servers.kafka), {}), check_host=AddressPolicy(allow_loopback=True)
+    )
+    eventually(lambda: kafka.topics(Deadline.after(LIMIT)), lambda topics: {topic, mixed} <= topics)
+    names = [topic, mixed, "unknown.topic"]
+    before = kafka.topic_facts(names, Deadline.after(LIMIT))
+    assert (before.partitions[topic], before.partitions[mixed]) == (2, 1)
+    assert (before.truncated, before.unread, "unknown.topic" in before.partitions) == (set(), set(), False)
+    for one in (topic, mixed):
+        _write(servers, one, 5)
+        admin.delete_records([TopicPartition(one, 0, 3)])[TopicPartition(one, 0)].result(LIMIT)
+    after = kafka.topic_facts(names, Deadline.after(LIMIT))
+    assert (after.truncated, after.unread) == ({topic, mixed}, set())
+    kafka.close()
+    admin.delete_topics([mixed])[mixed].result(LIMIT)
 
 
 def test_a_group_with_offsets_only_is_empty(admin: AdminClient, group: str) -> None:

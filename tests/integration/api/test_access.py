@@ -249,6 +249,7 @@ ADMINISTER = [
     ("DELETE", f"/destinations/{UNKNOWN_ID}/deliveries/{UNKNOWN_ID}"),
     ("POST", "/stream/clusters"), ("POST", "/connect/clusters"),
     ("PUT", f"/stream/clusters/{UNKNOWN_ID}"), ("PUT", f"/connect/clusters/{UNKNOWN_ID}"), ("GET", "/audit"),
+    ("POST", f"/connect/clusters/{UNKNOWN_ID}/confirm-deletions"),
 ]  # fmt: skip
 
 
@@ -293,3 +294,12 @@ def test_a_denial_is_audited(sandbox: Sandbox) -> None:
     records = sandbox.admin.get_ok("/audit")
     [record] = [one for one in records if one["correlation_id"] == headers["X-Correlation-ID"]]
     assert (record["outcome"], record["actor"]) == ("denied", {"id": user_id, "email": email, "via": "session"})
+
+
+@pytest.mark.parametrize("character", ["\u200b", "\u202e", "\u2066", "\ufeff", "\x07", "\u200d"])
+def test_an_email_address_with_a_character_that_is_not_shown_is_refused(sandbox: Sandbox, character: str) -> None:
+    name, at, host = ADMIN.email.partition("@")
+    body = {"email": f"{name}{character}{at}{host}", "password": ADMIN.password}
+    refused = sandbox.unauthenticated().post("/auth/login", body)
+    assert_error(refused, 422, "VALIDATION_FAILED")
+    assert [one["location"] for one in refused.json()["error"]["details"]] == [["body", "email"]]

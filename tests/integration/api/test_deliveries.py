@@ -20,7 +20,11 @@ def test_a_preview_shows_config_and_warnings_and_saves_nothing(sandbox: Sandbox)
     before, body = sandbox.admin.get_ok("/deliveries"), sandbox.delivery_body(sandbox.pipeline)
     response = sandbox.admin.post(f"/destinations/{sandbox.destination['id']}/preview", body)
     seen = response.json()
-    assert (response.status_code, set(seen)) == (200, {"connector_name", "config", "topics", "validation", "warnings"})
+    shown = {"connector_name", "config", "topics", "validation", "warnings", "target_ddl"}
+    assert (response.status_code, set(seen)) == (200, shown)
+    (target,) = seen["target_ddl"]
+    assert target["table_name"] == body["mappings"][0]["table_name"]
+    assert target["statement"].startswith("CREATE TABLE")
     assert seen["validation"] == {"error_count": 0, "errors": []}
     assert seen["topics"] == [body["mappings"][0]["topic"]]
     assert all(set(warning) == {"code", "message"} for warning in seen["warnings"])
@@ -188,6 +192,17 @@ def test_a_table_has_one_writer_even_if_its_database_is_registered_twice(sandbox
     assert sandbox.admin.get_ok(f"/destinations/{second['id']}")["deliveries"] == 0
     assert sandbox.admin.delete(f"/deliveries/{delivery['id']}").status_code == 204
     assert [response.status_code for response in _preview_and_deploy(sandbox, body, second)] == [200, 201]
+
+
+def test_a_table_has_one_writer_even_if_its_server_is_registered_under_two_hosts(sandbox: Sandbox) -> None:
+    by_name = sandbox.new_destination(config=sandbox.config(TARGET, WRITER, host="localhost"))
+    by_address = sandbox.new_destination()
+    delivery = sandbox.new_delivery(by_name)
+    body = sandbox.delivery_body(sandbox.pipeline, mappings=delivery["mappings"])
+    for response in _preview_and_deploy(sandbox, body, by_address):
+        assert_error(response, 409, "TARGET_TABLE_CONFLICT")
+    assert sandbox.admin.delete(f"/deliveries/{delivery['id']}").status_code == 204
+    assert [response.status_code for response in _preview_and_deploy(sandbox, body, by_address)] == [200, 201]
 
 
 def test_two_topics_are_not_written_to_one_table(sandbox: Sandbox) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import psycopg
 import pytest
@@ -10,9 +11,11 @@ from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, Mapping
 from chalicelib.domain.providers.postgresql.capture_tables import source_tables
 from chalicelib.domain.providers.postgresql.facts import TargetFacts
 from chalicelib.domain.providers.postgresql.target import judge_target
+from chalicelib.domain.providers.postgresql.target_ddl import target_statement
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Deadline
+from tests.e2e.column_types import CHANGED_BY_AUTO_CREATE, EQUAL, STOPPING, USER_TYPES
 from tests.support.postgresql import ORDERS, Shop, client
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
@@ -167,3 +170,187 @@ def test_unusual_names_are_found_unchanged(shop: Shop) -> None:
     shop.run('CREATE TABLE copy."Odd ""name" (id bigint PRIMARY KEY)', "CREATE TABLE copy.odd (id bigint PRIMARY KEY)")
     found = facts(shop, TableName("copy", 'Odd "name'), TableName("copy", "ODD"))
     assert [table.name.table_name for table in found.tables] == ['Odd "name']
+
+
+def as_role(shop: Shop) -> "psycopg.Connection[Any]":
+    """A connection of the role that delivers."""
+    return shop.server.connect(shop.name, shop.role, shop.password)
+
+
+def warned(found: DeliveryVerdict) -> dict[str, str]:
+    """The messages of the warnings by code."""
+    return {warning.code: warning.message for warning in found.warnings}
+
+
+def test_foreign_keys_to_and_from_a_target_are_a_warning_with_two_ways_out(shop: Shop) -> None:
+    shop.run(
+        CREATED, OWNED, "CREATE TABLE copy.customers (name text PRIMARY KEY)",
+        "CREATE TABLE copy.lines (id bigint, order_id bigint CONSTRAINT lines_order REFERENCES copy.orders)",
+        "ALTER TABLE copy.orders ADD CONSTRAINT orders_customer FOREIGN KEY (customer) REFERENCES copy.customers",
+    )  # fmt: skip
+    message = warned(verdict(shop))["FOREIGN_KEYS"]
+    assert "lines_order, orders_customer" in message
+    statement = f'ALTER ROLE "{shop.role}" SET session_replication_role = replica;'
+    assert statement in message
+    with as_role(shop) as writer, pytest.raises(psycopg.errors.ForeignKeyViolation):
+        writer.execute("INSERT INTO copy.orders VALUES (1, 'nobody', 1)")
+    shop.run(statement)
+    with as_role(shop) as writer:
+        writer.execute("INSERT INTO copy.orders VALUES (1, 'nobody', 1)")
+    assert "FOREIGN_KEYS" not in warned(verdict(shop))
+
+
+def test_a_role_with_the_grant_of_postgresql_15_may_turn_foreign_keys_off_itself(shop: Shop) -> None:
+    with as_role(shop) as writer:
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            writer.execute(f'ALTER ROLE "{shop.role}" SET session_replication_role = replica'.encode())
+        shop.run("GRANT SET ON PARAMETER session_replication_role TO {role}")
+        writer.execute(f'ALTER ROLE "{shop.role}" SET session_replication_role = replica'.encode())
+    assert facts(shop).replica_role
+    shop.run("REVOKE ALL ON PARAMETER session_replication_role FROM {role}")
+
+
+def test_unique_keys_beside_the_key_are_a_warning_and_session_replication_role_does_not_turn_them_off(
+    shop: Shop,
+) -> None:
+    shop.run(
+        CREATED, OWNED, "CREATE UNIQUE INDEX orders_customer_once ON copy.orders (customer)",
+        "CREATE UNIQUE INDEX orders_amount_once ON copy.orders (amount) WHERE amount > 0",
+        "ALTER ROLE {role} SET session_replication_role = replica",
+    )  # fmt: skip
+    message = warned(verdict(shop))["SECONDARY_UNIQUE"]
+    assert "orders_amount_once, orders_customer_once" in message
+    assert "orders_pkey" not in message
+    with as_role(shop) as writer:
+        writer.execute("INSERT INTO copy.orders VALUES (1, 'x', 1)")
+        with pytest.raises(psycopg.errors.UniqueViolation):
+            writer.execute("INSERT INTO copy.orders VALUES (2, 'x', 2)")
+    assert "orders_pkey" in warned(verdict(shop, write_mode=WriteMode.INSERT))["SECONDARY_UNIQUE"]
+
+
+def test_triggers_that_fire_for_the_role_are_a_warning(shop: Shop) -> None:
+    shop.run(
+        CREATED, OWNED,
+        "CREATE FUNCTION copy.stamp() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+        "CREATE TRIGGER stamps BEFORE INSERT ON copy.orders FOR EACH ROW EXECUTE FUNCTION copy.stamp()",
+        "CREATE TRIGGER off BEFORE INSERT ON copy.orders FOR EACH ROW EXECUTE FUNCTION copy.stamp()",
+        "ALTER TABLE copy.orders DISABLE TRIGGER off",
+    )  # fmt: skip
+    assert "(stamps)" in warned(verdict(shop))["TRIGGERS"]
+    shop.run("ALTER ROLE {role} SET session_replication_role = replica")
+    assert "TRIGGERS" not in warned(verdict(shop))
+
+
+def test_row_level_security_that_applies_to_the_role_is_a_warning(shop: Shop) -> None:
+    shop.run(CREATED, GRANTED, "ALTER TABLE copy.orders ENABLE ROW LEVEL SECURITY")
+    assert "BYPASSRLS" in warned(verdict(shop))["ROW_SECURITY"]
+    shop.run("ALTER ROLE {role} BYPASSRLS")
+    assert "ROW_SECURITY" not in warned(verdict(shop))
+
+
+@pytest.mark.parametrize(
+    ("limit", "names"),
+    [
+        ("ALTER ROLE {role} CONNECTION LIMIT 7", "the connection limit of the role leaves 7 of 7"),
+        ('ALTER DATABASE "{database}" CONNECTION LIMIT 7', "the connection limit of the database leaves"),
+    ],
+)
+def test_more_tasks_than_connections_are_a_warning(shop: Shop, limit: str, names: str) -> None:
+    shop.run(limit)
+    assert "FEW_CONNECTIONS" not in warned(verdict(shop, tasks_max=2))
+    message = warned(verdict(shop, tasks_max=4))["FEW_CONNECTIONS"]
+    assert message.startswith("The delivery needs up to 8 connections")
+    assert names in message
+
+
+def test_the_limit_of_the_server_counts_without_what_is_reserved_for_superusers(shop: Shop) -> None:
+    (server,) = [limit for limit in facts(shop).connection_limits if limit.name.startswith("max_connections")]
+    (most, reserved) = shop.admin.execute(
+        "SELECT current_setting('max_connections')::int, current_setting('superuser_reserved_connections')::int"
+    ).fetchone() or (0, 0)
+    assert server.most == most - reserved
+
+
+def test_a_server_has_one_identity_under_each_of_its_names_for_a_role_without_any_rights(shop: Shop) -> None:
+    by_address = facts(shop).server_identity
+    endpoint = replace(shop.endpoint, address=replace(shop.address, host="localhost"))
+    by_name = replace(client(endpoint), check_host=lambda _: ("127.0.0.1",)).target_facts([COPY], Deadline.after(15))
+    assert by_address
+    assert by_name.server_identity == by_address
+
+
+def test_a_role_that_may_not_read_the_identity_of_the_server_has_all_other_facts(shop: Shop) -> None:
+    shop.run("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
+    assert facts(shop).server_identity is None
+
+
+def statement(shop: Shop, source: SourceTable, **options: object) -> str:
+    """The statement of `target_ddl` for a target of the same name in `copy`."""
+    mapping = Mapping(topic="t", schema_name="copy", table_name=source.table_name)
+    return target_statement(mapping, source, replace(DeliveryOptions(), **options))  # type: ignore[arg-type]
+
+
+def discovered(shop: Shop, name: str) -> SourceTable:
+    """A table of schema `shop` as discovery stores it."""
+    listing = client(shop.endpoint).list_tables(Deadline.after(15))
+    (raw,) = [table for table in listing.tables if table.name == TableName("shop", name)]
+    return source_tables([raw], "s", NOW)[0]
+
+
+ODD = 'Odd "name" größer'
+
+
+def test_the_statement_for_a_target_runs_and_makes_one_without_problems_and_differing_types(shop: Shop) -> None:
+    shop.run(*(text.replace("{schema}", '"shop"') for text in USER_TYPES))
+    columns = (*EQUAL, *CHANGED_BY_AUTO_CREATE, *STOPPING)
+    named = ", ".join(f'"{at} {one.column}" {one.type}' for at, one in enumerate(columns))
+    shop.run(
+        f'CREATE TABLE shop."odd one" ("{ODD.replace(chr(34), chr(34) * 2)}" bigint, "Größe" varchar(7), {named}, '
+        f'PRIMARY KEY ("Größe", "{ODD.replace(chr(34), chr(34) * 2)}"))'.replace("{schema}", '"shop"'),
+        "GRANT USAGE ON SCHEMA copy TO {role}",
+    )
+    source = discovered(shop, "odd one")
+    with as_role(shop) as writer:
+        writer.execute(statement(shop, source).encode())
+    (made,) = facts(shop, TableName("copy", "odd one")).tables
+    assert {column.name for column in made.columns if not column.nullable} == {ODD, "Größe"}
+    assert made.unique_keys == (("Größe", ODD),)
+    kept = {column.name: column.type for column in made.columns}
+    assert (kept["Größe"], kept["3 exact"], kept["26 jsonb"]) == ("character varying(7)", "numeric(38,10)", "jsonb")
+    mapping = Mapping(topic="t", schema_name="copy", table_name="odd one")
+    found = judge_target([(mapping, source)], DeliveryOptions(auto_evolve=False), facts(shop, mapping.target))
+    assert [problem.details for problem in found.problems if problem.code != "TYPE_UNSUPPORTED"] == []
+    assert {"TYPE_DIFFERS", "NULL_NOT_ACCEPTED"} & warned(found).keys() == set()
+
+
+def test_the_statement_has_no_key_where_rows_are_only_added(shop: Shop) -> None:
+    assert "PRIMARY KEY" in statement(shop, source_orders(shop))
+    added = statement(shop, source_orders(shop), write_mode=WriteMode.INSERT)
+    assert ("PRIMARY KEY" in added, "NOT NULL" in added) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "effect"),
+    [
+        ("numeric(10,4)", "numeric(10,2)", "rounded"),
+        ("numeric", "numeric(38,10)", "rounded"),
+        ("numeric(12,2)", "numeric(10,2)", "longer"),
+        ("bigint", "numeric(10,0)", "longer"),
+        ("varchar(20)", "varchar(10)", "longer"),
+        ("timestamp", "timestamp(3)", "rounded"),
+        ("timestamptz(6)", "timestamptz(0)", "rounded"),
+        ("numeric(10,2)", "numeric(12,2)", None),
+        ("integer", "numeric(10,0)", None),
+        ("varchar(10)", "varchar", None),
+        ("timestamp(3)", "timestamp", None),
+    ],
+)
+def test_a_smaller_target_column_is_a_warning_that_says_what_happens(
+    shop: Shop, source: str, target: str, effect: str | None
+) -> None:
+    shop.run(
+        f"ALTER TABLE shop.orders ADD COLUMN size {source}", CREATED, OWNED,
+        f"ALTER TABLE copy.orders ADD COLUMN size {target}",
+    )  # fmt: skip
+    message = warned(verdict(shop)).get("TYPE_DIFFERS")
+    assert (effect in message if message else None) == (True if effect else None)

@@ -1,9 +1,13 @@
 import threading
 from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from chalicelib.clients.addresses import MAX_ADDRESSES, AddressPolicy, Resolve, name_refusal, refusal
+from chalicelib.clients.networks import METADATA_IPV4, SPECIAL_NETWORKS, Reach
 from chalicelib.errors import Invalid, Unavailable
 
 NEVER = [
@@ -33,6 +37,32 @@ NEVER = [
     "2002:a9fe:a9fe::1",
     "::169.254.169.254",
     "2001:0:4136:e378:8000:63bf:5601:5601",
+    "::127.0.0.1",
+    "2002:7f00:1::",
+    "2002:808:808::1",
+    "64:ff9b:1::808:808",
+    "fd20:ce::254",
+    "fd00:c1::a9fe:a9fe",
+    "fd00:42::42",
+    "::ffff:0:a9fe:a9fe",
+    "::ffff:0:808:808",
+    "2606:4700:64::a9fe:a9fe",
+    "fd12:3456::a9fe:aa02",
+    "fd12:3456::5efe:a9fe:1",
+    "fd12:3456::200:5efe:e000:1",
+    "2606:4700::5efe:e000:1",
+    "192.0.2.1",
+    "198.18.0.1",
+    "198.19.255.255",
+    "198.51.100.7",
+    "203.0.113.9",
+    "::ffff:203.0.113.9",
+    "3fff::1",
+    "3fff:fff::1",
+    "5f00::1",
+    "2001:db8::1",
+    "4000::1",
+    "a000::1",
     "not an address",
     "",
 ]
@@ -42,18 +72,21 @@ LOOPBACK = [
     "::1",
     "::ffff:127.0.0.1",
     "64:ff9b::7f00:1",
-    "2002:7f00:1::",
-    "::127.0.0.1",
 ]
 ALLOWED = [
     "10.0.0.1",
     "172.16.5.4",
     "192.168.1.1",
     "100.64.0.1",
-    "203.0.113.9",
+    "100.100.100.201",
     "8.8.8.8",
     "fd12:3456::1",
+    "fd12:3456::5efe:a00:1",
+    "64:ff9b::a00:1",
+    "64:ff9b::808:808",
+    "::ffff:10.0.0.1",
     "2606:4700::1",
+    "3fff:1000::1",
 ]
 
 NOT_PUBLIC = [
@@ -68,9 +101,9 @@ NOT_PUBLIC = [
     ("::ffff:10.0.0.1", "private"),
     ("64:ff9b::a00:1", "private"),
     ("64:ff9b::808:808", "public"),
-    ("2002:a00:1::1", "private"),
+    ("2002:a00:1::1", "6to4"),
     ("2002:808:808::1", "6to4"),
-    ("::10.0.0.1", "private"),
+    ("::10.0.0.1", "IPv4-compatible"),
     ("192.0.2.1", "documentation"),
     ("198.51.100.1", "documentation"),
     ("203.0.113.9", "documentation"),
@@ -171,6 +204,54 @@ def test_without_private_addresses_names_of_private_networks_are_refused(name: s
         policy(name)
     assert raised.value.code == "URL_NOT_ALLOWED"
     assert AddressPolicy(resolve=resolving("8.8.8.8"))(name) == ("8.8.8.8",)
+
+
+EXPECTED = {Reach.PUBLIC: (True, True), Reach.PRIVATE: (True, False)}
+"""Whether an address may be contacted where private networks are allowed, and where they are not."""
+
+
+@given(data=st.data())
+@settings(max_examples=400, deadline=None)
+def test_every_address_of_every_line_of_the_table_is_judged_by_the_most_specific_line(data: st.DataObject) -> None:
+    line = data.draw(st.sampled_from(SPECIAL_NETWORKS))
+    address = line.network[data.draw(st.integers(0, line.network.num_addresses - 1))]
+    inside = [other for other in SPECIAL_NETWORKS if address in other.network]
+    decisive = max(inside, key=lambda other: other.network.prefixlen)
+    with_private, without = EXPECTED.get(decisive.reach, (False, False))
+    found = refusal(str(address), allow_loopback=False)
+    assume(not carries_ipv4(address))
+    assert (found is None) is with_private
+    assert (refusal(str(address), allow_loopback=False, allow_private=False) is None) is without
+    assert found is None or found == decisive.reason
+
+
+@given(inner=st.ip_addresses(v=4), prefix=st.sampled_from(["::ffff:0:0", "64:ff9b::", "fd12::5efe:0:0"]))
+@settings(max_examples=400, deadline=None)
+def test_an_address_that_carries_another_is_never_allowed_more_than_that_one(inner: IPv4Address, prefix: str) -> None:
+    carrying = IPv6Address(int(IPv6Address(prefix)) | int(inner))
+    for loopback in (True, False):
+        for private in (True, False):
+            alone = refusal(str(inner), allow_loopback=loopback, allow_private=private)
+            assert not alone or refusal(str(carrying), allow_loopback=loopback, allow_private=private)
+
+
+@given(upper=st.integers(0, 2**96 - 1), metadata=st.sampled_from(["169.254.169.254", "169.254.170.2"]))
+def test_no_ipv6_address_that_ends_in_a_metadata_address_is_allowed(upper: int, metadata: str) -> None:
+    assert refusal(str(IPv6Address(upper << 32 | int(IPv4Address(metadata)))), allow_loopback=True)
+
+
+def carries_ipv4(address: IPv4Address | IPv6Address) -> bool:
+    """Whether the low half of an IPv6 address may be an IPv4 address by one of the rules besides the table."""
+    if isinstance(address, IPv4Address):
+        return False
+    third, last = int(address) >> 32 & 0xFFFF_FFFF, int(address) & 0xFFFF_FFFF
+    translated = address in IPv6Network("64:ff9b::/96") or last in METADATA_IPV4
+    return translated or third in (0xFFFF, 0x5EFE, 0x0200_5EFE)
+
+
+def test_every_line_of_the_table_names_its_reason_and_source_and_no_network_is_listed_twice() -> None:
+    assert all(line.reason and line.source for line in SPECIAL_NETWORKS)
+    assert len({line.network for line in SPECIAL_NETWORKS}) == len(SPECIAL_NETWORKS)
 
 
 def test_without_private_addresses_one_among_public_ones_is_enough() -> None:

@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from chalicelib.domain.cluster import TopicFacts
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, Mapping, WriteMode
+from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, DeliveryWarning, Mapping, WriteMode
 from chalicelib.domain.delivery_checks import check_mappings
 from chalicelib.domain.pipeline import Capture, Converter, Pipeline
 from chalicelib.domain.providers.registry import target_provider
@@ -15,7 +16,7 @@ from chalicelib.errors import Conflict, HeadgateError, Invalid
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 ORDERS, LINES = TableName("public", "orders"), TableName("public", "lines")
 TARGET = target_provider(DatabaseProvider.POSTGRESQL)
-TOPICS = frozenset({"shop.public.orders", "shop.public.lines"})
+TOPICS = TopicFacts(partitions={"shop.public.orders": 1, "shop.public.lines": 1})
 TO_ORDERS = Mapping(topic="shop.public.orders", schema_name="dwh", table_name="orders")
 TO_LINES = Mapping(topic="shop.public.lines", schema_name="dwh", table_name="lines")
 
@@ -57,11 +58,11 @@ def check(
     *mappings: Mapping,
     options: DeliveryOptions | None = None,
     orders: SourceTable | None = None,
-    existing: frozenset[str] | None = TOPICS,
+    topics: TopicFacts | None = TOPICS,
     converter: Converter = Converter.JSON_SCHEMA,
 ) -> DeliveryVerdict:
     tables = {ORDERS: orders or table(ORDERS), LINES: table(LINES)}
-    return check_mappings(pipeline(converter), tables, mappings, options or DeliveryOptions(), existing, TARGET)
+    return check_mappings(pipeline(converter), tables, mappings, options or DeliveryOptions(), topics, TARGET)
 
 
 def codes(verdict: DeliveryVerdict) -> list[str]:
@@ -73,9 +74,15 @@ def only(verdict: DeliveryVerdict) -> HeadgateError:
     return problem
 
 
-def test_a_correct_delivery_has_no_problems_and_no_warnings() -> None:
+def of_this_delivery(verdict: DeliveryVerdict) -> list[DeliveryWarning]:
+    """The warnings beside those that every delivery gets."""
+    assert verdict.warnings, "every delivery is warned of a TRUNCATE"
+    return [warning for warning in verdict.warnings if warning.code not in ("TRUNCATE_NOT_DELIVERED", "SCHEMA_CHANGES")]
+
+
+def test_a_correct_delivery_has_no_problems_and_no_warnings_of_its_own() -> None:
     verdict = check(TO_ORDERS, TO_LINES)
-    assert (verdict.problems, verdict.warnings) == ((), ())
+    assert (verdict.problems, of_this_delivery(verdict)) == ((), [])
     verdict.require()
 
 
@@ -91,15 +98,51 @@ def test_a_topic_of_another_pipeline_is_refused() -> None:
 
 
 def test_a_topic_that_is_not_there_yet_is_refused() -> None:
-    verdict = check(TO_ORDERS, TO_LINES, existing=frozenset({"shop.public.lines"}))
+    verdict = check(TO_ORDERS, TO_LINES, topics=TopicFacts(partitions={"shop.public.lines": 1}))
     assert codes(verdict) == ["TOPIC_NOT_FOUND"]
     assert only(verdict).details == {"mappings": [0]}
 
 
 def test_topics_that_could_not_be_read_are_a_warning() -> None:
-    verdict = check(TO_ORDERS, existing=None)
+    verdict = check(TO_ORDERS, topics=None)
     assert verdict.problems == ()
-    assert [warning.code for warning in verdict.warnings] == ["TOPICS_NOT_CHECKED"]
+    assert [warning.code for warning in of_this_delivery(verdict)] == ["TOPICS_NOT_CHECKED"]
+
+
+def test_a_topic_that_has_lost_its_beginning_is_a_warning_that_says_what_to_do() -> None:
+    topics = replace(TOPICS, truncated=frozenset({"shop.public.lines", "not.mapped"}))
+    (warning,) = of_this_delivery(check(TO_ORDERS, TO_LINES, topics=topics))
+    assert warning.code == "TOPIC_TRUNCATED"
+    assert "shop.public.lines" in warning.message
+    assert "new pipeline" in warning.message
+    assert not {"shop.public.orders", "not.mapped"} & set(warning.message.replace(",", "").split())
+    assert of_this_delivery(check(TO_ORDERS, topics=topics)) == []
+
+
+def test_a_topic_whose_beginning_could_not_be_read_is_a_warning() -> None:
+    topics = replace(TOPICS, unread=frozenset({"shop.public.orders"}))
+    (warning,) = of_this_delivery(check(TO_ORDERS, TO_LINES, topics=topics))
+    assert (warning.code, "shop.public.orders" in warning.message) == ("TOPICS_NOT_CHECKED", True)
+
+
+@pytest.mark.parametrize(("partitions", "tasks", "warned"), [(1, 4, False), (3, 1, False), (3, 2, True)])
+def test_several_partitions_and_tasks_are_a_warning_about_changed_keys(
+    partitions: int, tasks: int, warned: bool
+) -> None:
+    topics = TopicFacts(partitions={**TOPICS.partitions, "shop.public.orders": partitions})
+    found = of_this_delivery(check(TO_ORDERS, topics=topics, options=DeliveryOptions(tasks_max=tasks)))
+    assert [warning.code for warning in found] == ["ORDER_PER_KEY"] * warned
+
+
+@pytest.mark.parametrize(
+    ("options", "codes"),
+    [
+        (DeliveryOptions(auto_create=False, auto_evolve=False), ["TRUNCATE_NOT_DELIVERED"]),
+        (DeliveryOptions(), ["TRUNCATE_NOT_DELIVERED", "SCHEMA_CHANGES"]),
+    ],
+)
+def test_every_delivery_is_warned_of_changes_at_the_source(options: DeliveryOptions, codes: list[str]) -> None:
+    assert [warning.code for warning in check(TO_ORDERS, options=options).warnings] == codes
 
 
 def test_a_table_that_was_never_discovered_is_refused() -> None:
@@ -146,13 +189,13 @@ def test_a_type_that_only_may_stop_the_task_is_left_to_the_look_at_the_target(ty
 @pytest.mark.parametrize("code", [IssueCode.TYPE_CHANGES_VALUE, IssueCode.TYPE_NOT_CAPTURED])
 def test_values_that_change_or_are_missing_are_a_warning(code: IssueCode) -> None:
     verdict = check(TO_ORDERS, orders=replace(table(ORDERS), issues=(issue(code, Severity.WARN),)))
-    assert [warning.code for warning in verdict.warnings] == [code.value]
-    assert "c0" in verdict.warnings[0].message
+    (warning,) = of_this_delivery(verdict)
+    assert (warning.code, "c0" in warning.message) == (code.value, True)
 
 
 def test_an_issue_of_discovery_that_is_only_information_is_not_a_warning() -> None:
     remark = issue(IssueCode.TYPE_CHANGES_VALUE, Severity.INFO)
-    assert check(TO_ORDERS, orders=replace(table(ORDERS), issues=(remark,))).warnings == ()
+    assert of_this_delivery(check(TO_ORDERS, orders=replace(table(ORDERS), issues=(remark,)))) == []
 
 
 @pytest.mark.parametrize(

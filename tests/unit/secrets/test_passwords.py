@@ -3,7 +3,7 @@
 import pytest
 
 from chalicelib.kit.masking import Secret
-from chalicelib.secrets.passwords import hash_password, verify_password
+from chalicelib.secrets.passwords import hash_password, is_password_hash, verify_password
 
 RIGHT = Secret("correct horse battery staple")
 
@@ -45,3 +45,9 @@ def test_a_changed_hash_matches_nothing(hashed: str) -> None:
     head, _, end = hashed.rpartition("$")
     changed = ("B" if end[0] == "A" else "A") + end[1:]
     assert not verify_password(RIGHT, f"{head}${changed}")
+
+
+def test_a_hash_is_known_from_a_password(hashed: str) -> None:
+    assert is_password_hash(Secret(hashed))
+    for password in ("correct horse battery staple", "$argon2id$ is my favourite", hashed[:40], hashed + " "):
+        assert not is_password_hash(Secret(password))

@@ -10,11 +10,14 @@ from chalicelib.domain.database import DatabaseAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.source import Source
-from chalicelib.errors import NotFound, Unavailable
+from chalicelib.errors import NotFound, StoreUnavailable, Unavailable
 from chalicelib.kit.ids import new_id
 from chalicelib.services.discovery import Discovery
+from chalicelib.services.sources import TableFilter
+from tests.support.call_interceptor import Crash, InterceptedCall, Point
 from tests.support.fakes import TABLES
 from tests.support.in_process_app import InProcessApp, changed_input
+from tests.support.throttled_store import throttled
 
 
 @pytest.fixture
@@ -69,7 +72,7 @@ def test_a_discovery_of_a_database_that_is_no_longer_registered_stores_no_tables
         discovery.discover(app.context(), source.id)
     stored = app.services.sources.get(source.id)
     assert (stored.tables, stored.health.status) == (None, HealthStatus.UNKNOWN)
-    assert app.services.stores.tables.list(source.id) == ()
+    assert app.tables.rows("source-tables") == []
 
 
 def test_a_change_of_the_description_during_a_discovery_is_kept(app: InProcessApp, source: Source) -> None:
@@ -83,6 +86,118 @@ def test_a_source_that_is_deleted_during_a_discovery_is_not_found(app: InProcess
     discovery = discovery_after(app, lambda: app.services.sources.delete(app.context(), source.id))
     with pytest.raises(NotFound):
         discovery.discover(app.context(), source.id)
+    assert app.tables.rows("source-tables") == []
+
+
+def while_rows_are_written(app: InProcessApp, change: Callable[[], object]) -> None:
+    """Discovery during which something is changed when its first rows are stored."""
+    changes = [change]
+
+    def mode(point: Point, send: InterceptedCall) -> object:
+        answer = send()
+        if point.operation == "BatchWriteItem" and changes:
+            changes.pop()()
+        return answer
+
+    app.interceptor.watch(mode)
+
+
+def test_a_source_that_is_moved_while_its_tables_are_stored_does_not_show_those_of_the_old_place(
+    app: InProcessApp, source: Source
+) -> None:
+    elsewhere = replace(source.address, host="elsewhere.example.com")
+    while_rows_are_written(app, lambda: update(app, source, address=elsewhere))
+    with pytest.raises(Unavailable, match="pointed at another database"):
+        app.services.discovery.discover(app.context(), source.id)
+    app.interceptor.unwatch()
+    assert app.services.sources.get(source.id).tables is None
+    assert shown(app, source) == []
+    assert app.tables.rows("source-tables") == []
+
+
+def test_readers_see_the_whole_last_discovery_until_the_next_one_is_complete(app: InProcessApp, source: Source) -> None:
+    seen: list[list[str]] = []
+    app.database.tables = ["orders", "added"]
+    while_rows_are_written(app, lambda: seen.append(shown(app, source)))
+    app.services.discovery.discover(app.context(), source.id)
+    app.interceptor.unwatch()
+    assert seen == [sorted(TABLES)]
+    assert shown(app, source) == ["added", "orders"]
+    assert len(app.tables.rows("source-tables")) == 2
+
+
+def test_a_discovery_that_dies_leaves_the_last_one_readable_and_the_next_one_removes_what_it_left(
+    app: InProcessApp, source: Source
+) -> None:
+    def die() -> None:
+        raise Crash
+
+    app.database.tables = ["dropped later"]
+    while_rows_are_written(app, die)
+    with pytest.raises(Crash):
+        app.services.discovery.discover(app.context(), source.id)
+    app.interceptor.unwatch()
+    assert shown(app, source) == sorted(TABLES)
+    app.database.tables = ["orders"]
+    app.services.discovery.discover(app.context(), source.id)
+    assert shown(app, source) == ["orders"]
+    assert len(app.tables.rows("source-tables")) == 1
+
+
+def test_500_tables_of_100_columns_are_discovered_under_the_write_limit_of_a_partition_key(
+    app: InProcessApp, source: Source
+) -> None:
+    """Twice: the second one also removes the rows of the first."""
+    app.database.tables, app.database.more_columns = [f"table_{n:03}" for n in range(500)], 98
+    with throttled(units_per_second=1000) as store:
+        for _ in range(2):
+            app.services.discovery.discover(app.context(seconds=50), source.id)
+    assert store.refused > 0
+    found = app.services.stores.tables.list(source.id)
+    assert (len(found), {len(table.columns) for table in found}) == (500, {100})
+    assert len(app.tables.rows("source-tables")) == 500
+
+
+def test_a_discovery_that_the_store_slows_down_beyond_its_deadline_changes_nothing(
+    app: InProcessApp, source: Source
+) -> None:
+    app.database.tables = [f"table_{n:03}" for n in range(500)]
+    with throttled(units_per_second=20), pytest.raises(StoreUnavailable):
+        app.services.discovery.discover(app.context(seconds=1), source.id)
+    assert shown(app, source) == sorted(TABLES)
+
+
+def test_a_source_is_moved_and_deleted_under_the_write_limit_and_leaves_no_rows(app: InProcessApp) -> None:
+    app.database.tables = [f"table_{n:03}" for n in range(100)]
+    moved, deleted = app.source(), app.source()
+    with throttled(units_per_second=60) as store:
+        update(app, moved, address=replace(moved.address, host="elsewhere.example.com"))
+        app.services.sources.delete(app.context(), deleted.id)
+    assert store.refused > 0
+    assert app.tables.rows("source-tables") == []
+
+
+def test_a_source_is_moved_and_deleted_also_when_its_tables_cannot_be_removed_in_time(app: InProcessApp) -> None:
+    """The next discovery removes what stays, or the deletion when it is repeated."""
+    app.database.tables = [f"table_{n:03}" for n in range(100)]
+    moved, deleted = app.source(), app.source()
+    with throttled(units_per_second=1):
+        app.services.sources.update(
+            app.context(seconds=1), moved.id, changed_input(moved, address=replace(moved.address, port=5433))
+        )
+        app.services.sources.delete(app.context(seconds=1), deleted.id)
+    assert shown(app, moved) == []
+    app.database.tables = ["orders"]
+    app.services.discovery.discover(app.context(), moved.id)
+    with pytest.raises(NotFound):
+        app.services.sources.delete(app.context(), deleted.id)
+    assert [row["source_id"] for row in app.tables.rows("source-tables")] == [moved.id]
+
+
+def shown(app: InProcessApp, source: Source) -> list[str]:
+    """The names of the tables that a client sees."""
+    page = app.services.sources.list_tables(source.id, table_filter=TableFilter(), limit=500, after=None)
+    return [table.table_name for table in page.items]
 
 
 def test_a_health_check_of_an_unknown_source_is_not_found(app: InProcessApp) -> None:

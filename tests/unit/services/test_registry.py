@@ -119,6 +119,7 @@ def test_a_claim_beside_the_name_has_one_holder(app: InProcessApp) -> None:
     app.services.registry.create(Transaction(), app.context(), stores.sources, first, links=links)
     with pytest.raises(Conflict) as refused:
         app.services.registry.create(Transaction(), app.context(), stores.sources, second, links=links)
-    assert (refused.value.code, refused.value.message) == ("NAME_CONFLICT", "Another source uses this slot name.")
+    assert refused.value.code == "NAME_CONFLICT"
+    assert refused.value.message == 'The source "first" uses this slot name. Choose another one.'
     app.services.registry.delete(app.context(), stores.sources, first, links=links)
     assert app.services.registry.create(Transaction(), app.context(), stores.sources, second, links=links) == second

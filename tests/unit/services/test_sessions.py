@@ -6,9 +6,11 @@ from datetime import timedelta
 
 import pytest
 
+from chalicelib.domain.access import Role
 from chalicelib.domain.user import UserStatus
 from chalicelib.errors import Unauthenticated
 from chalicelib.kit.masking import Secret
+from chalicelib.secrets.passwords import hash_password
 from chalicelib.stores.transaction import Transaction
 from tests.support.call_interceptor import InterceptedCall, Point
 from tests.support.in_process_app import InProcessApp
@@ -110,3 +112,9 @@ def test_a_session_that_ends_while_it_is_used_answers_once_more_and_stays_ended(
     app.services.sessions.signed_in(cookie)
     with pytest.raises(Unauthenticated):
         app.services.sessions.signed_in(cookie)
+
+
+def test_the_first_password_may_be_given_as_its_hash(app: InProcessApp) -> None:
+    app.services.sessions.install_admin("hashed@example.com", Secret(hash_password(PASSWORD)))
+    signed_in = app.services.sessions.login(app.context(), "hashed@example.com", PASSWORD)
+    assert signed_in.user.role is Role.ADMIN

@@ -1,20 +1,27 @@
-"""Deletion of a source's tables, and which tables a filter lists."""
+"""Deletion of a source's tables, which tables a filter lists, and what moves with the address of a source."""
 
 from dataclasses import replace
 
 import pytest
 
+from chalicelib.domain.pipeline import MOST_ADDRESS_CLAIMS, Pipeline
+from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable
-from chalicelib.services.sources import TableFilter
+from chalicelib.errors import Conflict
+from chalicelib.services.pipelines import PipelineInput
+from chalicelib.services.sources import MOST_MOVED, TableFilter
+from chalicelib.services.systems import SystemInput
 from chalicelib.stores.transaction import Transaction
-from tests.support.in_process_app import START_TIME, InProcessApp
+from tests.faults.invariants import violations
+from tests.support.call_interceptor import InterceptedCall, Point, Side
+from tests.support.in_process_app import START_TIME, InProcessApp, changed_input
 
 
 def test_a_deleted_source_leaves_no_tables_behind(app: InProcessApp) -> None:
     source = app.source()
     assert app.services.stores.tables.list(source.id)
     app.services.sources.delete(app.context(), source.id)
-    assert app.services.stores.tables.list(source.id) == ()
+    assert app.tables.rows("source-tables") == []
 
 
 def test_a_source_deleted_after_an_interrupted_discovery_leaves_no_tables_behind(app: InProcessApp) -> None:
@@ -22,7 +29,7 @@ def test_a_source_deleted_after_an_interrupted_discovery_leaves_no_tables_behind
     app.services.stores.sources.save(transaction, replace(source, last_discovery_at=None))
     transaction.commit()
     app.services.sources.delete(app.context(), source.id)
-    assert app.services.stores.tables.list(source.id) == ()
+    assert app.tables.rows("source-tables") == []
 
 
 TABLE = SourceTable(
@@ -63,3 +70,111 @@ def test_a_list_of_tables_is_paged_by_name(app: InProcessApp) -> None:
         if (after := page.next_key) is None:
             break
     assert names == ["customers", "items", "orders"]
+
+
+def moved(source: Source, host: str) -> SystemInput:
+    return changed_input(source, address=replace(source.address, host=host))
+
+
+def with_slot(pipeline: Pipeline, source: Source, slot: str) -> PipelineInput:
+    """The input of a pipeline like another one, on this source, with a slot of this name."""
+    number, options = f"{source.id} {slot}", replace(pipeline.capture.options, slot_name=slot)
+    return PipelineInput(
+        name=number,
+        source_id=source.id,
+        stream_cluster_id=pipeline.stream_cluster_id,
+        connect_cluster_id=pipeline.connect_cluster_id,
+        capture=replace(pipeline.capture, topic_prefix=number.replace(" ", "."), options=options),
+    )
+
+
+def test_the_slots_of_a_source_that_moves_are_claimed_at_its_new_address(app: InProcessApp) -> None:
+    """Two pipelines had one slot of one server: the first one's source had been moved there."""
+    source, pipeline = app.source(), app.pipeline()
+    app.services.pipelines.create(app.context(), with_slot(pipeline, source, "shop"))
+    app.services.sources.update(app.context(), source.id, moved(source, "new.example.com"))
+    twin = app.source()
+    app.services.sources.update(app.context(), twin.id, moved(twin, "new.example.com"))
+    app.services.discovery.discover(app.context(), twin.id)
+    with pytest.raises(Conflict) as refused:
+        app.services.pipelines.create(app.context(), with_slot(pipeline, twin, "shop"))
+    assert refused.value.code == "NAME_CONFLICT"
+    assert "slot" in refused.value.message
+    assert violations(app) == []
+
+
+def test_a_source_does_not_move_to_where_another_pipeline_has_the_same_slot(app: InProcessApp) -> None:
+    source, twin, pipeline = app.source(), app.source(), app.pipeline()
+    first = app.services.pipelines.create(app.context(), with_slot(pipeline, source, "shop"))
+    app.services.pipelines.create(app.context(), with_slot(pipeline, twin, "shop"))
+    with pytest.raises(Conflict) as refused:
+        app.services.sources.update(app.context(), twin.id, moved(twin, source.address.host))
+    assert refused.value.code == "NAME_CONFLICT"
+    assert first.name in refused.value.message
+    assert app.services.sources.get(twin.id).address == twin.address
+    assert violations(app) == []
+
+
+def test_the_slot_of_a_draft_becomes_free_at_the_former_address(app: InProcessApp) -> None:
+    source, twin, pipeline = app.source(), app.source(), app.pipeline()
+    app.services.pipelines.create(app.context(), with_slot(pipeline, source, "shop"))
+    app.services.sources.update(app.context(), source.id, moved(source, "new.example.com"))
+    app.services.sources.update(app.context(), twin.id, moved(twin, source.address.host))
+    app.services.discovery.discover(app.context(), twin.id)
+    assert app.services.pipelines.create(app.context(), with_slot(pipeline, twin, "shop"))
+
+
+def test_the_slot_of_a_deployed_pipeline_stays_claimed_at_the_former_address(app: InProcessApp) -> None:
+    """Its connector reads there until it is deployed again, and the slot stays there even then."""
+    source, twin, pipeline = app.source(), app.source(), app.pipeline()
+    draft = app.services.pipelines.create(app.context(), with_slot(pipeline, source, "shop"))
+    app.services.pipelines.deploy(app.context(), draft.id)
+    app.services.sources.update(app.context(), source.id, moved(source, "new.example.com"))
+    app.services.sources.update(app.context(), twin.id, moved(twin, source.address.host))
+    app.services.discovery.discover(app.context(), twin.id)
+    with pytest.raises(Conflict):
+        app.services.pipelines.create(app.context(), with_slot(pipeline, twin, "shop"))
+    app.services.sources.update(
+        app.context(), source.id, moved(app.services.sources.get(source.id), source.address.host)
+    )
+    app.services.pipelines.delete(app.context(), draft.id)
+    assert app.services.pipelines.create(app.context(), with_slot(pipeline, twin, "shop"))
+    assert violations(app) == []
+
+
+def test_a_source_that_moves_again_and_again_keeps_a_bounded_number_of_claims(app: InProcessApp) -> None:
+    pipeline = app.deployed_pipeline()
+    for number in range(12):
+        source = app.services.sources.get(pipeline.source_id)
+        app.services.sources.update(app.context(), source.id, moved(source, f"host{number}.example.com"))
+    claims = app.services.pipelines.get(pipeline.id).claims
+    assert len([key for key in claims if not key.startswith("prefix/")]) == MOST_ADDRESS_CLAIMS
+    assert violations(app) == []
+
+
+def test_a_source_with_many_pipelines_keeps_its_address(app: InProcessApp) -> None:
+    source, pipeline = app.source(), app.pipeline()
+    for number in range(MOST_MOVED):
+        app.services.pipelines.create(app.context(), with_slot(pipeline, source, f"slot_{number}"))
+    first = app.services.sources.update(app.context(), source.id, moved(source, "new.example.com"))
+    app.services.discovery.discover(app.context(), source.id)
+    app.services.pipelines.create(app.context(), with_slot(pipeline, source, "one_more"))
+    with pytest.raises(Conflict):
+        app.services.sources.update(app.context(), source.id, moved(first, "newer.example.com"))
+
+
+def test_a_pipeline_that_is_created_while_its_source_moves_is_refused(app: InProcessApp) -> None:
+    source, pipeline = app.source(), app.pipeline()
+    interrupted = []
+
+    def move_first(point: Point, call: InterceptedCall) -> object:
+        if point.writes and point.side is Side.STORE and not interrupted:
+            interrupted.append(True)
+            app.interceptor.unwatch()
+            app.services.sources.update(app.context(), source.id, moved(source, "new.example.com"))
+        return call()
+
+    app.interceptor.watch(move_first)
+    with pytest.raises(Conflict):
+        app.services.pipelines.create(app.context(), with_slot(pipeline, source, "shop"))
+    assert violations(app) == []

@@ -3,7 +3,7 @@
 import pytest
 
 from chalicelib.errors import WriteConflict
-from chalicelib.stores.claims import Claims, Targets, target_key, with_tables
+from chalicelib.stores.claims import TARGET_BUCKETS, Claims, TargetRow, Targets, target_key, with_tables
 from chalicelib.stores.transaction import Transaction
 from tests.unit.stores.conftest import Storage
 
@@ -38,27 +38,33 @@ def test_only_its_holder_can_release_a_claim_and_twice_is_harmless(storage: Stor
 
 
 def test_target_tables_are_replaced_only_with_the_last_version(storage: Storage) -> None:
-    targets, key = Targets(), target_key("host", 5432, "database", "schema")
-    assert targets.holders(key) == ({}, 0)
+    targets, key = Targets(), target_key("host", 5432, "database", "schema", table="orders")
+    assert targets.read([key]) == [TargetRow(key, {}, 0)]
 
     def replace(holders: dict[str, str], version: int) -> None:
         transaction = Transaction()
-        targets.replace(transaction, key, holders, expected_version=version)
+        targets.replace(transaction, TargetRow(key, {}, version), holders)
         transaction.commit()
 
     replace({"orders": "first"}, 0)
-    assert targets.holders(key) == ({"orders": "first"}, 1)
+    assert targets.read([key]) == [TargetRow(key, {"orders": "first"}, 1)]
     for stale in (0, 2):
         with pytest.raises(WriteConflict) as refused:
             replace({"orders": "second"}, stale)
         assert refused.value.label == "targets.version"
     replace({}, 1)
-    assert targets.holders(key) == ({}, 2)
+    assert targets.read([key]) == [TargetRow(key, {}, 2)]
 
 
 def test_databases_that_look_alike_have_different_keys() -> None:
     assert target_key("a", 1, "b", "c") != target_key("a", 1, "b,c", "")
     assert target_key("a", 1, "b", "c") == target_key("a", 1, "b", "c")
+    assert target_key("a", 1, "b", "c", table="d") not in (target_key("a", 1, "b", "c"), target_key("a", 1, "b", "d"))
+
+
+def test_the_tables_of_a_schema_are_divided_among_a_bounded_number_of_rows() -> None:
+    keys = {target_key("a", 1, "b", "c", table=f"table {number}") for number in range(5_000)}
+    assert len(keys) == TARGET_BUCKETS
 
 
 def test_a_delivery_has_exactly_the_tables_that_are_passed() -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from chalicelib.errors import StoreUnavailable, WriteConflict
+from chalicelib.errors import StoreRefused, StoreUnavailable, WriteConflict
 from chalicelib.stores.claims import ClaimRow, Claims
 from chalicelib.stores.transaction import Transaction
 from tests.support.call_interceptor import InterceptedCall, Point
@@ -100,8 +100,30 @@ def test_a_condition_that_does_not_hold_is_not_repeated(storage: Storage) -> Non
     assert (conflict.value.label, len(calls)) == ("b", 1)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        refused("ValidationException"),
+        refused("TransactionCanceledException", "None", "ValidationError"),
+        refused("TransactionCanceledException", "None", "ItemCollectionSizeLimitExceeded"),
+    ],
+)
+def test_a_write_that_the_store_refuses_for_good_is_a_definite_failure(storage: Storage, answer: object) -> None:
+    with pytest.raises(StoreRefused), answers(storage, answer, times=99) as calls:
+        claims_of("a", "b").commit()
+    assert len(calls) == 1
+
+
+def test_a_row_over_the_limit_of_dynamodb_is_a_definite_failure_and_nothing_is_written(storage: Storage) -> None:
+    transaction = claims_of("a")
+    Claims().take(transaction, "large", "h" * 410_000, label="large")
+    with pytest.raises(StoreRefused):
+        transaction.commit()
+    assert Claims().find("a") is None
+
+
 def test_another_refusal_is_unavailable_and_is_not_repeated(storage: Storage) -> None:
-    answer = refused("ValidationException")
+    answer = refused("AccessDeniedException")
     with pytest.raises(StoreUnavailable), answers(storage, answer, times=99) as calls:
         claims_of("a").commit()
     assert len(calls) == 1

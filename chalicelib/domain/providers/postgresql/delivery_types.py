@@ -3,6 +3,7 @@
 The tables below were measured: Debezium 3.6 and its JDBC sink between two PostgreSQL 18 servers, snapshot and stream.
 """
 
+import re
 from collections.abc import Mapping
 from enum import Enum, auto
 
@@ -75,6 +76,19 @@ def stop_of(captured: CapturedType) -> Stop | None:
     return _STOPPING_ARRAYS.get(bare)
 
 
+def equal_type(captured: CapturedType) -> str:
+    """The type of a target column in which values of this type arrive equal, or as equal as they can.
+
+    Types of users are unknown to the target: their values arrive as text.
+    """
+    name = captured.name
+    if captured.kind is TypeKind.ENUM or "." in without_modifiers(name):
+        name = "text"
+    elif stop_of(captured) is Stop.EXISTING_TABLE:
+        name = _AUTO_CREATED.get(name, "text")
+    return name + "[]" * min(1, captured.dimensions)
+
+
 def auto_created_type_warning(type_name: str) -> str | None:
     """What to know about a column of this type when the sink creates the target table; None when it stays the same.
 
@@ -109,3 +123,43 @@ def fits(source_type: str, target_type: str) -> bool:
     if source == "text" and target == "character varying":
         return target_type == target
     return any(source in row and target in row and row.index(source) < row.index(target) for row in _WIDENING)
+
+
+_LENGTHS = ("character varying", "character", "bit varying")
+_DIGITS = re.compile(r"\((\d+)(?:,(-?\d+))?\)")
+
+
+def narrowing(source_type: str, target_type: str) -> str | None:
+    """What a target of the same kind with a smaller size does to longer values; None where it is not smaller."""
+    source, target = without_modifiers(source_type), without_modifiers(target_type)
+    if target == "numeric" and (to := NUMERIC.match(target_type)):
+        return _smaller_numeric(source_type, int(to[1]), int(to[2]))
+    if source != target:
+        return None
+    wide, narrow = _first_modifier(source_type), _first_modifier(target_type)
+    if narrow is None or (wide is not None and wide <= narrow):
+        return None
+    if source in _LENGTHS:
+        return _TOO_LONG
+    return _ROUNDED if source.startswith(("timestamp", "time")) else None
+
+
+_ROUNDED = "digits that do not fit are rounded off, silently."
+_TOO_LONG = "the delivery stops at a value that is longer."
+_WHOLE_DIGITS = {"smallint": 5, "integer": 10, "bigint": 19}
+
+
+def _smaller_numeric(source_type: str, digits: int, scale: int) -> str | None:
+    if whole := _WHOLE_DIGITS.get(source_type):
+        return _TOO_LONG if digits - scale < whole else None
+    found = NUMERIC.match(source_type)
+    if found is None:
+        return _ROUNDED if source_type == "numeric" else None
+    if int(found[2]) > scale:
+        return _ROUNDED
+    return _TOO_LONG if digits - scale < int(found[1]) - int(found[2]) else None
+
+
+def _first_modifier(type_name: str) -> int | None:
+    found = _DIGITS.search(type_name)
+    return int(found[1]) if found else None

@@ -28,17 +28,24 @@ def effective_options(pipeline: Pipeline) -> CaptureOptions:
 
 
 def unique_claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
-    """Slot names are unique in a server, publication names in a database."""
+    """Slot names are unique in a server, publication names in a database.
+
+    Pipelines may share a publication that its owner made: none of them changes it.
+    """
     host, port, database = source.address.identity
-    return (
-        f"slot/{host}:{port}/{slot_name(pipeline)}",
-        f"publication/{host}:{port}/{database}/{publication_name(pipeline)}",
-    )
+    slot = f"slot/{host}:{port}/{slot_name(pipeline)}"
+    if pipeline.capture.options.publication_mode is PublicationMode.EXISTING:
+        return (slot,)
+    return (slot, f"publication/{host}:{port}/{database}/{publication_name(pipeline)}")
 
 
-def deletion_details(pipeline: Pipeline) -> Mapping[str, str]:
-    """Slot and publication stay in the source when the pipeline goes: its owners decide about them."""
-    return {"slot_name": slot_name(pipeline), "publication_name": publication_name(pipeline)}
+def deletion_details(pipeline: Pipeline, *, slot_dropped: bool) -> Mapping[str, str]:
+    """The publication stays in the source when the pipeline goes, and the slot unless it was dropped."""
+    publication, slot = {"publication_name": publication_name(pipeline)}, slot_name(pipeline)
+    if slot_dropped:
+        return publication
+    statement = f"SELECT pg_drop_replication_slot('{slot}');"
+    return {"slot_name": slot, "drop_slot_statement": statement, **publication}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +64,11 @@ class CapturePlan:
     heartbeat_table: TableName | None = None
     excluded_columns: frozenset[ColumnName] = frozenset()
     deployed: bool = False
+
+    @property
+    def published_tables(self) -> tuple[TableName, ...]:
+        """The captured tables, and the one that is written to at each heartbeat."""
+        return tuple(dict.fromkeys((*self.tables, *((self.heartbeat_table,) if self.heartbeat_table else ()))))
 
     @classmethod
     def of(cls, pipeline: Pipeline, *, deployed: bool) -> "CapturePlan":

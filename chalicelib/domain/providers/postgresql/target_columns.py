@@ -13,11 +13,13 @@ from chalicelib.domain.table import Column, SourceTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeRules:
-    """The rules for types of one kind of source. `fits` takes the source's and the target's spelling."""
+    """The rules for types of one kind of source. `fits` and `narrowing` take the source's and the target's spelling."""
 
     stop_of: Callable[[Column], Stop | None]
     auto_created_warning: Callable[[str], str | None]
     fits: Callable[[str, str], bool]
+    narrowing: Callable[[str, str], str | None]
+    equal_type: Callable[[Column], str]
 
 
 _RULES: Mapping[DatabaseProvider, TypeRules] = {
@@ -25,21 +27,23 @@ _RULES: Mapping[DatabaseProvider, TypeRules] = {
         stop_of=lambda column: delivery_types.stop_of(type_of(column)),
         auto_created_warning=delivery_types.auto_created_type_warning,
         fits=delivery_types.fits,
+        narrowing=delivery_types.narrowing,
+        equal_type=lambda column: delivery_types.equal_type(type_of(column)),
     )
 }
 
 
-def stops(table: SourceTable) -> Iterator[tuple[str, Stop]]:
+def stops(table: SourceTable) -> Iterator[tuple[Column, Stop]]:
     """The columns at which a delivery of the table stops, each with when it does."""
     rules = _RULES[table.provider]
     for column in table.captured_columns:
         if (stop := rules.stop_of(column)) is not None:
-            yield column.name, stop
+            yield column, stop
 
 
 def unsupported_columns(table: SourceTable) -> Sequence[str]:
     """The columns at which every delivery of the table stops, for any target table."""
-    return [name for name, stop in stops(table) if stop is Stop.ALWAYS]
+    return [column.name for column, stop in stops(table) if stop is Stop.ALWAYS]
 
 
 def auto_created_warnings(table: SourceTable) -> Iterator[tuple[Column, str | None]]:
@@ -48,11 +52,20 @@ def auto_created_warnings(table: SourceTable) -> Iterator[tuple[Column, str | No
     return ((column, rules.auto_created_warning(column.type)) for column in table.captured_columns)
 
 
+def equal_type(table: SourceTable, column: Column) -> str:
+    """The type under which the column's values arrive equal."""
+    return _RULES[table.provider].equal_type(column)
+
+
 def type_warning(table: SourceTable, column: Column, to: RawColumn) -> str | None:
     """What to know when values of the column are written into this one."""
-    if _RULES[table.provider].fits(column.type, to.type):
+    rules = _RULES[table.provider]
+    if to.type == rules.equal_type(column):
         return None
-    return f"{column.type} is written into {to.type}; the delivery stops at a value that does not fit."
+    if not rules.fits(column.type, to.type):
+        return f"{column.type} is written into {to.type}; the delivery stops at a value that does not fit."
+    effect = rules.narrowing(column.type, to.type)
+    return f"{column.type} is written into {to.type}; {effect}" if effect else None
 
 
 def null_warning(column: Column, to: RawColumn) -> str | None:

@@ -2,7 +2,7 @@ import pytest
 
 from chalicelib.clients.connect.client import TRIES, Connect
 from chalicelib.domain.connector_config import config_hash
-from chalicelib.errors import TimedOut, Unavailable
+from chalicelib.errors import Rejected, TimedOut, Unavailable
 from tests.support.connect_worker import (
     NAME,
     READS,
@@ -35,6 +35,19 @@ def test_plugins_are_listed_in_order(connect: Connect, worker: Worker) -> None:
         ("a.A", "source", "1.0"),
         ("b.B", "sink", None),
     ]
+
+
+def test_offsets_are_deleted_as_soon_as_the_tasks_have_ended(connect: Connect, worker: Worker) -> None:
+    running = refusal(400, "Connectors must be in the STOPPED state before their offsets can be modified.")
+    worker.on("DELETE", f"/connectors/{NAME}/offsets", running, running, Reply(body={"message": "reset"}))
+    connect.delete_offsets(NAME, short_deadline())
+    assert worker.count("DELETE", f"/connectors/{NAME}/offsets") == 3
+
+
+def test_a_worker_that_cannot_delete_offsets_is_not_asked_again(connect: Connect, worker: Worker) -> None:
+    worker.on("DELETE", f"/connectors/{NAME}/offsets", refusal(405, "HTTP 405 Method Not Allowed"))
+    with pytest.raises(Rejected):
+        connect.delete_offsets(NAME, short_deadline())
 
 
 def test_a_config_is_read(connect: Connect, worker: Worker) -> None:

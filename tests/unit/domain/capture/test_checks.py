@@ -1,5 +1,6 @@
 """Options of a capture against the tables that discovery found."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -89,3 +90,20 @@ def test_a_heartbeat_table_may_not_share_a_topic_with_a_captured_table() -> None
     with pytest.raises(Invalid) as refused:
         check_options(capture, {})
     assert refused.value.details == [{"location": ["body", "options", "heartbeat_table"], "type": "topic_collision"}]
+
+
+@pytest.mark.parametrize(
+    ("policy", "key", "refused"),
+    [("compact", (), True), ("compact,delete", (), True), ("compact", ("id",), False), ("delete", (), False)],
+)
+def test_a_compacted_topic_is_refused_for_a_table_without_a_key(
+    policy: str, key: tuple[str, ...], refused: bool
+) -> None:
+    capture = Capture(topic_prefix="p", tables=(ORDERS,), properties={"topic.creation.default.cleanup.policy": policy})
+    tables = {ORDERS: replace(table(ORDERS, "id"), primary_key_columns=key)}
+    if not refused:
+        check_options(capture, tables)
+        return
+    with pytest.raises(Invalid, match=r"shop\.orders") as error:
+        check_options(capture, tables)
+    assert error.value.details == [{"location": ["body", "properties"], "type": "compact_without_key"}]

@@ -10,10 +10,12 @@ from unittest.mock import patch
 import pytest
 from moto.core.models import botocore_stubber
 
+from chalicelib.domain.credentials import SecretClass
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.job import JobKind, JobStatus
 from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.clock import Deadline
+from chalicelib.secrets.keys import FIRST_FORMAT
 from chalicelib.stores.all_tables import ALL_TABLES
 from infra.aws.permissions import allows, permissions, policy_files, policy_of, wildcard_resources
 from tests.faults.inspection import create_orphan
@@ -102,6 +104,25 @@ def test_only_the_api_seals_credentials_and_keeps_sessions(function: str) -> Non
     assert not allows(policy, "kms:GenerateDataKey", "${Prefix}credentials-key-arn")
     tables = {one.resource.rpartition("/")[2] for one in policy}
     assert tables & {"${Prefix}sessions", "${Prefix}users", "${Prefix}idempotency"} == set()
+
+
+OPENS = {
+    "api_handler": set(SecretClass),
+    "run_job": {SecretClass.SOURCE},
+    "run_tick": {SecretClass.SOURCE, SecretClass.DESTINATION, SecretClass.CLUSTER},
+}
+"""The classes of secrets that each function needs."""
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_opens_only_the_classes_of_secrets_that_it_needs(function: str) -> None:
+    document = json.loads(next(file for file in policy_files() if file.stem == function).read_text())
+    allowed: set[str] = set()
+    for statement in document["Statement"]:
+        if any(action.startswith("kms:") for action in statement["Action"]):
+            allowed |= set(statement["Condition"]["StringEquals"]["kms:EncryptionContext:headgate"])
+    # The context of the first format stays allowed, for secrets that were sealed before there were classes.
+    assert allowed - {FIRST_FORMAT} == OPENS.get(function, set())
 
 
 def after_the_first_transaction(point: Point, call: InterceptedCall) -> object:

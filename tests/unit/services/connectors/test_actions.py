@@ -8,7 +8,7 @@ import pytest
 from chalicelib.clients.connect.client import OutcomeUnknown
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, owner_marker
 from chalicelib.domain.operation import OperationKind
-from chalicelib.errors import Conflict, Invalid, NotFound
+from chalicelib.errors import Conflict, Invalid, NotFound, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.connectors.actions import (
     ACTIONS,
@@ -17,6 +17,7 @@ from chalicelib.services.connectors.actions import (
     delete,
     deploy,
     ours,
+    recreate,
     restart_task,
     same,
     update,
@@ -146,10 +147,34 @@ def test_an_update_that_is_refused_by_the_check_is_not_written(app: InProcessApp
     assert connector_writes(app) == []
 
 
-@pytest.mark.parametrize("act", [update, pause], ids=["update", "pause"])
+@pytest.mark.parametrize("act", [pause, restart_task], ids=["pause", "restart of a task"])
 def test_a_missing_connector_cannot_be_changed(action: ConnectorAction, act: Act) -> None:
     with pytest.raises(Conflict):
         act(action)
+
+
+def test_an_update_creates_a_missing_connector_when_the_check_allows_it(
+    app: InProcessApp, action: ConnectorAction
+) -> None:
+    with pytest.raises(Invalid):
+        update(replace(action, check=refuse))
+    assert app.connect.names() == []
+    update(action)
+    assert app.connect.names() == [action.name]
+
+
+def test_a_recreation_is_not_checked_and_only_its_first_worker_creates(
+    app: InProcessApp, action: ConnectorAction
+) -> None:
+    unchecked = replace(action, check=refuse)
+    with pytest.raises(Conflict) as failed:
+        recreate(replace(unchecked, first_attempt=False))
+    assert failed.value.code == "UPSTREAM_TIMEOUT"
+    assert connector_writes(app) == []
+    recreate(unchecked)
+    assert app.connect.names() == [action.name]
+    recreate(replace(unchecked, first_attempt=False))
+    assert len(connector_writes(app)) == 1
 
 
 def test_a_pause_and_a_deletion_do_not_need_a_config(app: InProcessApp, action: ConnectorAction) -> None:
@@ -164,6 +189,45 @@ def test_a_deletion_leaves_a_foreign_connector_and_succeeds(app: InProcessApp, a
     preload_config(app, action, {})
     delete(action)
     assert app.connect.names() == [action.name]
+
+
+def test_a_deletion_stops_the_connector_and_deletes_its_offsets_before(
+    app: InProcessApp, action: ConnectorAction
+) -> None:
+    preload(app, action)
+    delete(action)
+    name = action.name
+    assert connector_writes(app) == [
+        ("PUT", f"/connectors/{name}/stop"),
+        ("DELETE", f"/connectors/{name}/offsets"),
+        ("DELETE", f"/connectors/{name}"),
+    ]
+
+
+def test_offsets_that_cannot_be_deleted_do_not_prevent_a_deletion(app: InProcessApp, action: ConnectorAction) -> None:
+    preload(app, action)
+    app.connect.plant(FaultEffect.NOT_READY, "DELETE", "/offsets$", times=9)
+    delete(action)
+    assert app.connect.names() == []
+
+
+def test_a_deletion_that_fails_once_the_offsets_may_be_gone_has_an_unknown_outcome(
+    app: InProcessApp, action: ConnectorAction
+) -> None:
+    """A connector without its offsets would take its snapshot again, if it were resumed."""
+    preload(app, action)
+    app.connect.plant(FaultEffect.NOT_READY, "DELETE", f"{action.name}$", times=9)
+    with pytest.raises(OutcomeUnknown):
+        delete(action)
+
+
+def test_a_deletion_that_fails_before_the_offsets_are_touched_is_a_definite_failure(
+    app: InProcessApp, action: ConnectorAction
+) -> None:
+    preload(app, action)
+    app.connect.plant(FaultEffect.NOT_READY, times=99)
+    with pytest.raises(Unavailable):
+        delete(action)
 
 
 def test_the_deletion_of_a_draft_does_not_ask_connect(app: InProcessApp, action: ConnectorAction) -> None:

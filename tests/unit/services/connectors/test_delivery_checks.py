@@ -35,15 +35,46 @@ def refusal(app: InProcessApp, checked: Checked) -> str:
 
 def test_a_correct_delivery_passes(app: InProcessApp, checked: Checked) -> None:
     app.services.delivery_connector.check(app.context(), *checked)
-    assert app.services.delivery_connector.checks.warnings(app.context(), *checked) == ()
+    assert warned(app, checked) == ["TRUNCATE_NOT_DELIVERED", "SCHEMA_CHANGES"]
 
 
-def test_stream_cluster_and_tables_are_read_with_one_call(app: InProcessApp, checked: Checked) -> None:
+def warned(app: InProcessApp, checked: Checked) -> list[str]:
+    """The codes of the preview's warnings."""
+    return [warning.code for warning in app.services.delivery_connector.checks.look(app.context(), *checked).warnings]
+
+
+def test_a_topic_that_lost_records_by_retention_is_a_warning_and_does_not_forbid_the_delivery(
+    app: InProcessApp, checked: Checked
+) -> None:
+    delivery, _ = checked
+    app.kafka.state.lose_beginning(delivery.topics[0], records=5)
+    assert "TOPIC_TRUNCATED" in warned(app, checked)
+    app.services.delivery_connector.check(app.context(), *checked)
+
+
+def test_a_compacted_topic_has_not_lost_the_last_record_of_any_key(app: InProcessApp, checked: Checked) -> None:
+    delivery, _ = checked
+    app.kafka.state.delete_topic(delivery.topics[0])
+    app.kafka.state.create_topic(delivery.topics[0], settings={"cleanup.policy": "compact"})
+    app.kafka.state.lose_beginning(delivery.topics[0], records=5)
+    assert "TOPIC_TRUNCATED" not in warned(app, checked)
+
+
+def test_brokers_that_do_not_say_where_topics_begin_are_a_warning(app: InProcessApp, checked: Checked) -> None:
+    app.kafka.break_next("list_offsets")
+    assert "TOPICS_NOT_CHECKED" in warned(app, checked)
+
+
+def test_stream_cluster_and_source_are_read_with_one_call_and_the_tables_with_another(
+    app: InProcessApp, checked: Checked
+) -> None:
+    """The source says under which generation its tables are stored."""
     checks = app.services.delivery_connector.checks
-    checks.warnings(app.context(), *checked)  # after which the password of the destination is cached
+    checks.look(app.context(), *checked)  # after which the password of the destination is cached
     app.interceptor.watch()
-    checks.warnings(app.context(), *checked)
-    assert [point.operation for point in app.interceptor.unwatch() if point.side is Side.STORE] == ["BatchGetItem"]
+    checks.look(app.context(), *checked)
+    calls = [point.operation for point in app.interceptor.unwatch() if point.side is Side.STORE]
+    assert calls == ["BatchGetItem", "BatchGetItem"]
 
 
 def test_a_topic_that_kafka_does_not_have_is_not_found(app: InProcessApp, checked: Checked) -> None:

@@ -1,11 +1,14 @@
 """What an operation leaves behind: rows, audit records, the stored error. Crashes are the subject of `tests/faults`."""
 
+from dataclasses import replace
+
 import pytest
 
 from chalicelib.domain.audit import AuditRecord, Outcome
 from chalicelib.domain.observation import DesiredState, ObservedState
-from chalicelib.errors import Conflict, Invalid
+from chalicelib.errors import Conflict, Invalid, StoreRefused
 from infra.local.doubles.connect_faults import FaultEffect
+from tests.support.call_interceptor import FailureMode, InterceptedCall, Point, Side
 from tests.support.in_process_app import ADMIN, InProcessApp
 
 
@@ -60,6 +63,60 @@ def test_an_operation_that_a_tick_finishes_is_audited_with_the_actor_who_request
     requested, succeeded = audited(app, pipeline.id, "pipeline.deploy")
     assert [one.actor_id for one in (requested, succeeded)] == [ADMIN.id, ADMIN.id]
     assert succeeded.correlation_id == requested.correlation_id
+
+
+def test_a_delivery_of_500_long_names_is_deployed_and_leaves_short_audit_records(
+    app: InProcessApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app.database, "tables", [f"{number:03}{'x' * 60}" for number in range(500)])
+    pipeline = app.deployed_pipeline()
+    data = app.delivery_input(pipeline, *(f"{number:03}{'y' * 60}" for number in range(500)))
+    delivery = app.services.deliveries.deploy(app.context(), app.destination().id, data)
+    assert (delivery.open_operation, delivery.desired_state) == (None, DesiredState.RUNNING)
+    swapped = tuple(
+        replace(mapping, table_name=f"{mapping.table_name[3:]}{number:03}")
+        for number, mapping in enumerate(delivery.mappings)
+    )
+    assert app.services.deliveries.update_mappings(app.context(), delivery.id, swapped).mappings == swapped
+    app.services.deliveries.delete(app.context(), delivery.id)
+    assert max(len(row["body"]) for row in app.tables.rows("audit")) < 10_000
+
+
+def refuse_the_second_write() -> FailureMode:
+    """The store answers the second write of a request as it answers a row that is too large."""
+    writes: list[Point] = []
+    body = b'{"__type": "com.amazonaws.dynamodb#ValidationException", "Message": "Item size has exceeded the maximum"}'
+
+    def intercept(point: Point, call: InterceptedCall) -> object:
+        writes.extend([point] if point.side is Side.STORE and point.writes else [])
+        refused = point.side is Side.STORE and point.writes and len(writes) == 2
+        return (400, {"x-amzn-RequestId": "r"}, body) if refused else call()
+
+    return intercept
+
+
+def test_an_operation_whose_result_the_store_refuses_for_good_is_settled_as_failed(app: InProcessApp) -> None:
+    """It was taken for a store that does not answer, and the operation stayed open for ever."""
+    pipeline = app.deployed_pipeline()
+    app.interceptor.watch(refuse_the_second_write())
+    with pytest.raises(StoreRefused):
+        app.services.pipelines.pause(app.context(), pipeline.id)
+    app.interceptor.unwatch()
+    stored = app.services.pipelines.get(pipeline.id)
+    assert stored.last_error
+    assert (stored.open_operation, stored.last_error.code) == (None, "INTERNAL")
+    assert {one.outcome for one in audited(app, pipeline.id, "pipeline.pause")} == {Outcome.REQUESTED, Outcome.FAILED}
+    assert app.services.pipelines.pause(app.context(), pipeline.id).desired_state is DesiredState.PAUSED
+
+
+def test_a_deploy_whose_result_the_store_refuses_for_good_leaves_no_connector(app: InProcessApp) -> None:
+    pipeline = app.pipeline()
+    app.interceptor.watch(refuse_the_second_write())
+    with pytest.raises(StoreRefused):
+        app.services.pipelines.deploy(app.context(), pipeline.id)
+    app.interceptor.unwatch()
+    assert app.connect.names() == []
+    assert app.services.pipelines.get(pipeline.id).open_operation is None
 
 
 def test_each_operation_counts_the_version_once(app: InProcessApp) -> None:

@@ -41,7 +41,9 @@ def claim(claims: TargetClaims, one: Delivery, destination: Destination, new: tu
 
 
 def holders(claims: TargetClaims, destination: Destination, schema: str = "target") -> dict[str, str]:
-    return claims.targets.holders(target_key(*destination.address.identity, schema))[0]
+    identity = (*destination.address.identity, schema)
+    keys = {target_key(*identity, table=table) for table in ("orders", "items", "customers")} | {target_key(*identity)}
+    return {table: holder for row in claims.targets.read(list(keys)) for table, holder in row.holders.items()}
 
 
 def test_a_table_has_one_delivery(claims: TargetClaims, destination: Destination) -> None:
@@ -96,13 +98,109 @@ def test_requiring_free_tables_claims_none(claims: TargetClaims, destination: De
     assert holders(claims, destination) == {}
 
 
-def test_of_two_claims_in_one_schema_the_later_commit_is_refused(
-    claims: TargetClaims, destination: Destination
-) -> None:
+def in_one_row(destination: Destination) -> tuple[str, str]:
+    """Two tables whose claims are in the same row."""
+    identity = (*destination.address.identity, "target")
+    key = target_key(*identity, table="orders")
+    names = (f"table {number}" for number in range(10_000))
+    return "orders", next(name for name in names if target_key(*identity, table=name) == key)
+
+
+def test_of_two_claims_in_one_row_the_later_commit_is_refused(claims: TargetClaims, destination: Destination) -> None:
     first, second = Transaction(), Transaction()
-    claims.claim(first, delivery("first"), destination, mappings("orders"))
-    claims.claim(second, delivery("second"), destination, mappings("items"))
+    one, other = in_one_row(destination)
+    claims.claim(first, delivery("first"), destination, mappings(one))
+    claims.claim(second, delivery("second"), destination, mappings(other))
     first.commit()
     with pytest.raises(WriteConflict) as refused:
         second.commit()
     assert refused.value.label == "targets.version"
+
+
+def test_of_two_claims_of_one_table_the_later_commit_is_refused(claims: TargetClaims, destination: Destination) -> None:
+    first, second = Transaction(), Transaction()
+    claims.claim(first, delivery("first"), destination, mappings("orders"))
+    claims.claim(second, delivery("second"), destination, mappings("orders"))
+    first.commit()
+    with pytest.raises(WriteConflict):
+        second.commit()
+
+
+def test_one_schema_takes_thousands_of_tables_with_long_names(claims: TargetClaims, destination: Destination) -> None:
+    for number in range(14):
+        one = delivery(f"delivery {number}", *(f"{number:03}_{table:060}" for table in range(500)))
+        claim(claims, one, destination, one.mappings)
+    with pytest.raises(Conflict):
+        claims.require_free(delivery("another", f"013_{499:060}"), destination)
+
+
+def test_a_delivery_of_500_tables_moves_to_another_schema_in_one_transaction(
+    claims: TargetClaims, destination: Destination
+) -> None:
+    one = delivery("first", *(f"{table:063}" for table in range(500)))
+    moved = tuple(replace(mapping, schema_name="other") for mapping in one.mappings)
+    claim(claims, one, destination, one.mappings)
+    claim(claims, one, destination, (*one.mappings, *moved))
+    claim(claims, one, destination, moved)
+    claims.require_free(delivery("second", *(mapping.table_name for mapping in one.mappings)), destination)
+
+
+def test_a_claim_in_the_single_row_of_earlier_versions_counts_and_is_released(
+    claims: TargetClaims, destination: Destination
+) -> None:
+    (row,) = claims.targets.read([target_key(*destination.address.identity, "target")])
+    transaction = Transaction()
+    claims.targets.replace(transaction, row, {"orders": "first", "items": "second"})
+    transaction.commit()
+    with pytest.raises(Conflict):
+        claims.require_free(delivery("third", "orders"), destination)
+    claim(claims, delivery("first", "orders"), destination, mappings("customers"))
+    assert holders(claims, destination) == {"customers": "first", "items": "second"}
+
+
+def under_another_name(destination: Destination, **changes: object) -> Destination:
+    """A destination on the same server, registered with another host name."""
+    elsewhere = replace(destination.address, host="alias.example.com", **changes)  # type: ignore[arg-type]
+    return replace(destination, id="another", address=elsewhere)
+
+
+def test_two_addresses_of_one_server_have_the_same_claims(claims: TargetClaims, destination: Destination) -> None:
+    known = replace(destination, server_identity="server 1")
+    claim(claims, delivery("first", "orders"), known, mappings("orders"))
+    with pytest.raises(Conflict) as refused:
+        claims.require_free(delivery("second", "orders"), under_another_name(known))
+    assert refused.value.code == "TARGET_TABLE_CONFLICT"
+    claims.require_free(delivery("second", "items"), under_another_name(known))
+    claims.require_free(delivery("second", "orders"), under_another_name(known, database_name="other"))
+    claims.require_free(delivery("second", "orders"), replace(under_another_name(known), server_identity="server 2"))
+
+
+def test_a_claim_of_a_time_when_the_server_was_not_known_still_counts_and_is_released(
+    claims: TargetClaims, destination: Destination
+) -> None:
+    first, known = delivery("first", "orders"), replace(destination, server_identity="server 1")
+    claim(claims, first, destination, first.mappings)
+    with pytest.raises(Conflict):
+        claims.require_free(delivery("second", "orders"), known)
+    transaction = Transaction()
+    claims.release(transaction, first, known)
+    transaction.commit()
+    claims.require_free(delivery("second", "orders"), known)
+
+
+def test_a_delivery_that_writes_the_same_table_as_another_one_is_released_alone(
+    claims: TargetClaims, destination: Destination
+) -> None:
+    """The two claimed it under different addresses, before the server of the first was known."""
+    first, second = delivery("first", "orders", "items"), delivery("second", "orders")
+    claim(claims, first, destination, first.mappings)
+    known = replace(destination, server_identity="server 1")
+    alias = under_another_name(known)
+    claim(claims, second, alias, second.mappings)
+    transaction = Transaction()
+    claims.keep(transaction, first, known, mappings("items"))
+    transaction.commit()
+    assert holders(claims, destination) == {"items": "first"}
+    assert holders(claims, alias) == {"orders": "second"}
+    with pytest.raises(Conflict):
+        claims.require_free(delivery("third", "orders"), known)

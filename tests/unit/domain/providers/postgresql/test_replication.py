@@ -47,7 +47,16 @@ def test_derived_names_are_ones_that_postgresql_takes() -> None:
 
 def test_chosen_names_are_used() -> None:
     assert replication.effective_options(CHOSEN) == CHOSEN.capture.options
-    assert replication.deletion_details(CHOSEN) == {"slot_name": "mine", "publication_name": "ours"}
+    assert replication.slot_name(CHOSEN) == "mine"
+
+
+def test_a_deleted_pipeline_leaves_its_publication_and_the_slot_that_was_not_dropped() -> None:
+    assert replication.deletion_details(CHOSEN, slot_dropped=True) == {"publication_name": "ours"}
+    assert replication.deletion_details(CHOSEN, slot_dropped=False) == {
+        "slot_name": "mine",
+        "drop_slot_statement": "SELECT pg_drop_replication_slot('mine');",
+        "publication_name": "ours",
+    }
 
 
 def test_a_slot_is_claimed_on_the_server_and_a_publication_in_the_database() -> None:

@@ -1,0 +1,98 @@
+"""What is worth a warning about targets that can take the rows.
+
+`session_replication_role` was measured on PostgreSQL 18: `replica` turns off foreign keys and ordinary triggers of the
+sessions of a role, and no unique index.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from chalicelib.domain.debezium import SINK_CONNECTIONS
+from chalicelib.domain.delivery import DeliveryOptions, DeliveryWarning
+from chalicelib.domain.names import name_list
+from chalicelib.domain.providers.postgresql import target_columns
+from chalicelib.domain.providers.postgresql.facts import UNLIMITED, TargetFacts, TargetTable
+from chalicelib.domain.providers.postgresql.sql import quoted
+from chalicelib.domain.table import Column, SourceTable, TableName
+
+
+def of_server(options: DeliveryOptions, facts: TargetFacts) -> Iterator[DeliveryWarning]:
+    """Whether the delivery finds enough connections."""
+    needed = options.tasks_max * SINK_CONNECTIONS
+    for limit in facts.connection_limits:
+        free = max(0, limit.most - limit.used)
+        if limit.most != UNLIMITED and free < needed:
+            message = (
+                f"The delivery needs up to {needed} connections, and {limit.name} leaves {free} of {limit.most}. "
+                "Raise it, or lower tasks_max."
+            )
+            yield DeliveryWarning(code="FEW_CONNECTIONS", message=message)
+
+
+def of_table(
+    source: SourceTable, target: TableName, table: TargetTable | None, options: DeliveryOptions, facts: TargetFacts
+) -> Iterator[DeliveryWarning]:
+    """What the target table, or the one that the sink will create, does to the rows."""
+    subject = f"{source.name} to {target}"
+    if table is None:
+        yield from _grouped("AUTO_CREATE_CHANGES_TYPE", subject, target_columns.auto_created_warnings(source))
+        return
+    present = {column.name: column for column in table.columns}
+    pairs = [(column, present[column.name]) for column in source.captured_columns if column.name in present]
+    nulls = ((column, target_columns.null_warning(column, to)) for column, to in pairs)
+    yield from _grouped("NULL_NOT_ACCEPTED", subject, nulls)
+    types = ((column, target_columns.type_warning(source, column, to)) for column, to in pairs)
+    yield from _grouped("TYPE_DIFFERS", subject, types)
+    yield from _foreign_keys(target, table, facts)
+    yield from _unique_indexes(source, target, table, options)
+    yield from _row_changes(target, table)
+
+
+def _foreign_keys(target: TableName, table: TargetTable, facts: TargetFacts) -> Iterator[DeliveryWarning]:
+    if table.foreign_keys and not facts.replica_role:
+        message = (
+            f"{target} is part of foreign keys ({name_list(table.foreign_keys)}). Topics arrive independently of each "
+            "other: the delivery stops at a row whose other row is not there yet. Drop them in the target, or let a "
+            "superuser (from PostgreSQL 15 on: a role with GRANT SET ON PARAMETER session_replication_role) run "
+            f"ALTER ROLE {quoted(facts.role)} SET session_replication_role = replica; which turns off foreign keys and "
+            "ordinary triggers for this role."
+        )
+        yield DeliveryWarning(code="FOREIGN_KEYS", message=message)
+
+
+def _unique_indexes(
+    source: SourceTable, target: TableName, table: TargetTable, options: DeliveryOptions
+) -> Iterator[DeliveryWarning]:
+    key = set(source.primary_key_columns) if options.upserts else None
+    others = [index.name for index in table.unique_indexes if index.columns is None or set(index.columns) != key]
+    if others:
+        message = (
+            f"{target} has unique indexes or constraints beside the key of the delivery ({name_list(others)}). The "
+            "delivery stops at a row that meets one of them, as when two rows swap a value. Drop them in the target, "
+            "or replace them by indexes that are not unique."
+        )
+        yield DeliveryWarning(code="SECONDARY_UNIQUE", message=message)
+
+
+def _row_changes(target: TableName, table: TargetTable) -> Iterator[DeliveryWarning]:
+    if table.triggers:
+        message = (
+            f"{target} has triggers ({name_list(table.triggers)}): they run at every row that arrives, also when it "
+            "arrives again, and may change or refuse it. Disable those that repeat what the source has done already."
+        )
+        yield DeliveryWarning(code="TRIGGERS", message=message)
+    if table.row_security_active:
+        message = (
+            f"Row level security applies to the role in {target}: rows that its policies hide are not updated, and the "
+            "delivery stops at a row that they refuse. Give the role BYPASSRLS, or a policy for all rows."
+        )
+        yield DeliveryWarning(code="ROW_SECURITY", message=message)
+
+
+def _grouped(code: str, subject: str, found: Iterable[tuple[Column, str | None]]) -> Iterator[DeliveryWarning]:
+    """One warning for each sentence, naming all of its columns."""
+    columns: dict[str, list[str]] = {}
+    for column, sentence in found:
+        if sentence is not None:
+            columns.setdefault(sentence, []).append(column.name)
+    for sentence, names in columns.items():
+        yield DeliveryWarning(code=code, message=f"{subject}, {name_list(names)}: {sentence}")
