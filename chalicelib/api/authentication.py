@@ -38,7 +38,17 @@ class SessionAuthenticator:
 
 
 def cookie_of(headers: Mapping[str, str]) -> str:
-    """The session cookie's value. Raises Unauthenticated when there is none.
+    """The value of `sent_cookie`. Raises Unauthenticated when there is none."""
+    found = sent_cookie(headers)
+    if found is None:
+        raise Unauthenticated("Sign in first: POST /api/v1/auth/login.")
+    return found
+
+
+def sent_cookie(headers: Mapping[str, str]) -> str | None:
+    """The session cookie's value, None when there is none.
+
+    The plain name counts on plain-http loopback only: elsewhere another host of the same domain could have set it.
 
     Not by the parser of the standard library: it stops at the first malformed cookie, so a cookie of another
     application on the same host could sign our users out. When a name is sent twice the first one counts, which has the
@@ -49,10 +59,7 @@ def cookie_of(headers: Mapping[str, str]) -> str:
     for pair in headers.get("cookie", "").split(";"):
         name, _, value = pair.strip(" \t").partition("=")
         cookies.setdefault(name, value)
-    found = cookies.get(SECURE_COOKIE, cookies.get(COOKIE))
-    if found is None:
-        raise Unauthenticated("Sign in first: POST /api/v1/auth/login.")
-    return found
+    return cookies.get(SECURE_COOKIE, cookies.get(COOKIE) if _on_plain_loopback(headers) else None)
 
 
 def session_cookie(request: HttpRequest, session: SignedIn) -> str:

@@ -7,7 +7,7 @@ monitors = Blueprint(__name__)
 
 @monitors.schedule(Rate(1, unit=Rate.MINUTES), name="dispatch")
 def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
-    """Send every Connect cluster its ticks for this minute, and send jobs whose message was lost again."""
+    """Send every Connect cluster its ticks for this minute, every source its look, and lost jobs again."""
     from chalicelib.wiring import services
 
     wired = services()
@@ -15,4 +15,5 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
         ticks = wired.tick.dispatch()
     finally:
         jobs = wired.jobs.sweep()
-    return {"ticks": ticks, "jobs": jobs}
+        source_checks = wired.source_monitor.dispatch()
+    return {"ticks": ticks, "jobs": jobs, "source_checks": source_checks}

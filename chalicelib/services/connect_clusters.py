@@ -20,7 +20,7 @@ from chalicelib.domain.reconcile.orphans import CONFIRMED_FOR, Confirmation
 from chalicelib.domain.reconcile.snapshot import ClusterView
 from chalicelib.errors import Conflict, Invalid, WriteConflict
 from chalicelib.kit.clock import Deadline, rfc3339
-from chalicelib.kit.pages import Page, slice_of
+from chalicelib.kit.pages import Page, sorted_page
 from chalicelib.services.clusters import ClusterService
 from chalicelib.services.registered import RegisteredInput
 from chalicelib.services.registry import Links, reference_not_found
@@ -65,8 +65,8 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
 
     def list(self, *, limit: int, after: str | None) -> Page[ConnectCluster]:
         """Connect clusters, newest first."""
-        page = self.store.list(limit=limit, after=after)
-        return Page(items=self._with_health(page.items), next_key=page.next_key)
+        page = self.store.list(limit=limit, after=after, by_size=True)
+        return page.with_items(self._with_health(page.items))
 
     def update(self, context: RequestContext, cluster_id: str, data: ConnectClusterInput) -> ConnectCluster:
         """Replace everything but blank secrets, and check the cluster again.
@@ -90,7 +90,7 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
     ) -> Page[ConnectorPlugin]:
         """What the worker that answers has installed, by class."""
         installed = self.clients.connect(self.store.get(cluster_id)).plugins(context.deadline)
-        return slice_of(sorted(installed, key=lambda plugin: plugin.class_name), limit=limit, after=after)
+        return sorted_page(installed, key=_plugin_key, limit=limit, after=after)
 
     def confirm_deletions(self, context: RequestContext, cluster_id: str, count: int) -> ConnectCluster:
         """Let the ticks remove the orphans that wait for it: those that are shown now, for an hour.
@@ -155,3 +155,8 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
 def _other_deletions(pending: PendingDeletions | None) -> Conflict:
     waiting = f"{pending.count} deletions wait" if pending else "No deletions wait, or their number has just changed"
     return Conflict(f"{waiting}. Read the cluster again, and confirm the number of `pending_deletions` that it shows.")
+
+
+def _plugin_key(plugin: ConnectorPlugin) -> str:
+    """A worker may have several versions of one class, and one class may serve as two types."""
+    return "\x1f".join((plugin.class_name, plugin.version or "", plugin.type))

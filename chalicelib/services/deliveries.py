@@ -112,19 +112,21 @@ class DeliveryService(ConnectorService[Delivery]):
         delivery, deps = self._read(delivery_id)
         return with_notice(self.connector, self._latest(delivery, deps), deps, self.OUTDATED)
 
-    def list_of(self, destination_id: str, *, limit: int = BOUND, after: str | None = None) -> Page[Delivery]:
-        """A destination's deliveries, newest first; raises NotFound."""
-        page = self.connector.store.list_in("destination_id", destination_id, limit=limit, after=after)
+    def list_of(
+        self, destination_id: str, *, limit: int = BOUND, after: str | None = None, by_size: bool = False
+    ) -> Page[Delivery]:
+        """A destination's deliveries, newest first; raises NotFound. See `Documents.list_in`."""
+        page = self.connector.store.list_in("destination_id", destination_id, limit=limit, after=after, by_size=by_size)
         if not page.items:
             self.connector.destinations.get(destination_id)
-        return Page(items=self.observation_reader.latest(page.items), next_key=page.next_key)
+        return page.with_items(self.observation_reader.latest(page.items))
 
-    def status_of(self, context: RequestContext, destination_id: str) -> tuple[Delivery, ...]:
+    def status_of(self, context: RequestContext, destination_id: str) -> Page[Delivery]:
         """All of a destination's deliveries, each observed separately now."""
-        deliveries = self.list_of(destination_id).items
-        cluster_ids = {delivery.connect_cluster_id for delivery in deliveries}
+        deliveries = self.list_of(destination_id)
+        cluster_ids = {delivery.connect_cluster_id for delivery in deliveries.items}
         clusters = {cluster_id: self.connector.connects.get(cluster_id) for cluster_id in cluster_ids}
-        return tuple(self.observation_reader.now(context, one, clusters[one.connect_cluster_id]) for one in deliveries)
+        return deliveries.map(lambda one: self.observation_reader.now(context, one, clusters[one.connect_cluster_id]))
 
     def control_all(
         self, context: RequestContext, destination_id: str, kind: OperationKind, delivery_id: str | None

@@ -9,6 +9,7 @@ from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.connector_config import public_config
 from chalicelib.domain.debezium import check_properties, properties_error
 from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.monitoring.source_state import SourceState, observed_with
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Capture, Pipeline
@@ -17,6 +18,7 @@ from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.source import Source
 from chalicelib.errors import Conflict, Invalid, WriteConflict
 from chalicelib.kit.pages import Page
+from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.observations import NO_VIEWS, Views
 from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
@@ -24,6 +26,8 @@ from chalicelib.services.connectors.pipeline_connector import PipelineConnector
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
 from chalicelib.services.registry import Registry, reference_not_found
 from chalicelib.stores.deliveries import Deliveries
+from chalicelib.stores.documents import find_together
+from chalicelib.stores.source_states import SourceStates
 from chalicelib.stores.transaction import Transaction
 
 BOUND = 500
@@ -50,7 +54,7 @@ class PipelineDetail:
     stream_cluster: StreamCluster
     connect_cluster: ConnectCluster
     config: Mapping[str, str]
-    deliveries: tuple[Delivery, ...]
+    deliveries: Page[Delivery]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +74,18 @@ class PipelineService(ConnectorService[Pipeline]):
     connector: PipelineConnector
     deliveries: Deliveries
     registry: Registry
+    source_states: SourceStates
+
+    def list(self, *, limit: int, after: str | None) -> Page[Pipeline]:
+        """Newest first, each with its latest observation and what the last look at its source found."""
+        page = ConnectorService.list(self, limit=limit, after=after)
+        source_ids = sorted({pipeline.source_id for pipeline in page.items})
+        found = find_together(*((self.source_states, source_id) for source_id in source_ids))
+        states = dict(zip(source_ids, found, strict=True))
+        return replace(page, items=tuple(self._with_state(one, states[one.source_id]) for one in page.items))
+
+    def with_findings(self, resource: Pipeline, deps: PipelineDependencies) -> Pipeline:
+        return self._with_state(resource, deps.source_state)
 
     def preview(self, context: RequestContext, data: PipelineInput) -> ConnectorPreview:
         """Generate and validate the config. Stores nothing, shows no secret."""
@@ -134,7 +150,7 @@ class PipelineService(ConnectorService[Pipeline]):
             stream_cluster=require_found(deps.stream_cluster),
             connect_cluster=deps.view.on(workers),
             config=public_config(self.connector.config(pipeline, deps).config),
-            deliveries=self._deliveries(pipeline_id, limit=BOUND, after=None, views=views).items,
+            deliveries=self._deliveries(pipeline_id, limit=BOUND, after=None, views=views),
         )
 
     def destinations(self, pipeline_id: str, *, limit: int, after: str | None) -> Page[Delivery]:
@@ -153,7 +169,7 @@ class PipelineService(ConnectorService[Pipeline]):
         deployed = pipeline is not None and pipeline.desired_state is not DesiredState.DRAFT
         return self.connector.database_checks.readiness(context, source, pipeline, deployed=deployed)
 
-    def deploy(self, context: RequestContext, pipeline_id: str) -> Pipeline:
+    def deploy(self, context: RequestContext, pipeline_id: str, *, accept_data_loss: bool = False) -> Pipeline:
         """Create its connector and start it.
 
         A pipeline that is deployed already does not change, unless its source was changed since, or somebody has
@@ -162,7 +178,8 @@ class PipelineService(ConnectorService[Pipeline]):
         """
         pipeline, deps = self._read(pipeline_id)
         if needs_config(self.connector, pipeline, deps):
-            return self._execute(context, pipeline, deps, OperationKind.UPDATE_CONFIG) or pipeline
+            parameters = {ACCEPT_DATA_LOSS: accept_data_loss}
+            return self._execute(context, pipeline, deps, OperationKind.UPDATE_CONFIG, parameters) or pipeline
         kind = OperationKind.DEPLOY
         if pipeline.desired_state is not DesiredState.DRAFT and not pipeline.open_operation:
             seen = self.observation_reader.now(context, pipeline, require_found(deps.connect_cluster), deps.view)
@@ -175,13 +192,19 @@ class PipelineService(ConnectorService[Pipeline]):
         """Stop reading from the source; the slot keeps its position."""
         return self.control(context, pipeline_id, OperationKind.PAUSE)
 
-    def resume(self, context: RequestContext, pipeline_id: str) -> Pipeline:
-        """Continue from where it was paused."""
-        return self.control(context, pipeline_id, OperationKind.RESUME)
+    def resume(self, context: RequestContext, pipeline_id: str, *, accept_data_loss: bool = False) -> Pipeline:
+        """Continue from where it was paused. Raises Conflict when changes were lost since, unless that is accepted."""
+        return self.control(context, pipeline_id, OperationKind.RESUME, accept_data_loss=accept_data_loss)
 
-    def restart(self, context: RequestContext, pipeline_id: str) -> Pipeline:
-        """Restart the connector and all of its tasks."""
-        return self.control(context, pipeline_id, OperationKind.RESTART)
+    def restart(self, context: RequestContext, pipeline_id: str, *, accept_data_loss: bool = False) -> Pipeline:
+        """Restart the connector and all of its tasks. Raises Conflict as `resume` does."""
+        return self.control(context, pipeline_id, OperationKind.RESTART, accept_data_loss=accept_data_loss)
+
+    def _with_state(self, pipeline: Pipeline, state: SourceState | None) -> Pipeline:
+        if state is None or pipeline.observation is None or pipeline.desired_state is DesiredState.DRAFT:
+            return pipeline
+        findings = state.findings(pipeline.id, self.lifecycle.clock())
+        return replace(pipeline, observation=observed_with(pipeline.observation, findings))
 
     def _observed(self, pipeline: Pipeline) -> Pipeline:
         return self.observation_reader.latest([pipeline])[0]
@@ -189,8 +212,8 @@ class PipelineService(ConnectorService[Pipeline]):
     def _deliveries(
         self, pipeline_id: str, *, limit: int, after: str | None, views: Views = NO_VIEWS
     ) -> Page[Delivery]:
-        page = self.deliveries.list_in("pipeline_id", pipeline_id, limit=limit, after=after)
-        return Page(items=self.observation_reader.latest(page.items, views), next_key=page.next_key)
+        page = self.deliveries.list_in("pipeline_id", pipeline_id, limit=limit, after=after, by_size=True)
+        return page.with_items(self.observation_reader.latest(page.items, views))
 
     def _draft(self, context: RequestContext, data: PipelineInput) -> tuple[Pipeline, PipelineDependencies]:
         """The pipeline that the input describes, and what it refers to. Raises REFERENCE_NOT_FOUND, Invalid."""

@@ -43,7 +43,7 @@ class RegisteredService(Generic[E]):
 
     def list(self, *, limit: int, after: str | None) -> Page[E]:
         """Those of this kind, newest first."""
-        return self.store.list(limit=limit, after=after)
+        return self.store.list(limit=limit, after=after, by_size=True)
 
     def delete(self, context: RequestContext, entity_id: str) -> None:
         """Remove an entity that nothing refers to. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""

@@ -23,6 +23,10 @@ _TOUCH_EVERY = timedelta(seconds=60)
 """A session's last use is written at most this often, so that not every request costs a write."""
 
 
+_ATTEMPTS = 10
+"""Of a login whose user is changed at the same moment, as by other logins of the same user."""
+
+
 class SignedIn(NamedTuple):
     """A session with its user. `token` is the value of the cookie, at login only."""
 
@@ -64,33 +68,43 @@ class SessionService:
         with suppress(WriteConflict):  # another process was faster
             transaction.commit()
 
-    def login(self, context: RequestContext, email: str, password: Secret) -> SignedIn:
-        """A new session. Raises Unauthenticated INVALID_CREDENTIALS.
+    def login(self, context: RequestContext, email: str, password: Secret, *, replaces: str | None = None) -> SignedIn:
+        """A new session; the one of the cookie `replaces` ends. Raises Unauthenticated INVALID_CREDENTIALS.
 
-        An unknown user, a wrong password and a disabled user are the same error, after the same work.
+        An unknown user, a wrong password and a disabled user are the same error, after the same work: one hash.
+        Raises RateLimited while too many passwords are being hashed, and WriteConflict when the user changes all the
+        time.
         """
         user = self.users.find(_user_id(email))
         verified = verify_password(password, user.password_hash if user else None)
-        if not verified or user is None or user.status is not UserStatus.ACTIVE:
-            self.audit.record_alone(context, "session.login", user.id if user else None, outcome=Outcome.DENIED)
-            raise Unauthenticated("Email or password is wrong.", code="INVALID_CREDENTIALS")
+        for _ in range(_ATTEMPTS):
+            if not verified or user is None or user.status is not UserStatus.ACTIVE:
+                self.audit.record_alone(context, "session.login", user.id if user else None, outcome=Outcome.DENIED)
+                raise Unauthenticated("Email or password is wrong.", code="INVALID_CREDENTIALS")
+            with suppress(WriteConflict):
+                return self._begin(context, user, replaces)
+            before, user = user, self.users.find(user.id)
+            verified = user is not None and user.password_hash == before.password_hash
+        raise WriteConflict("user.changed")
+
+    def _begin(self, context: RequestContext, user: User, replaces: str | None) -> SignedIn:
+        """The session of a user whose password was right. Raises WriteConflict when the user has changed since."""
         now, token = self.clock(), new_token()
         session = Session(id=token_hash(token), user_id=user.id, created_at=now, last_seen_at=now)
         transaction = Transaction()
         self.sessions.put_new(transaction, session)
+        if replaces is not None:
+            self.sessions.delete(transaction, _session_id(replaces))
         stored = self.users.save(transaction, replace(user, last_login_at=now))
         context = replace(context, actor=actor_of(user))
         self.audit.record(transaction, context, "session.login", user.id, meaningful=False)
-        try:
-            transaction.commit()
-        except WriteConflict:
-            return self.login(context, email, password)
+        transaction.commit()
         return SignedIn(user=stored, session=session, token=Secret(f"{user.id}.{token}"))
 
     def logout(self, context: RequestContext, cookie: str) -> None:
         """Delete the session."""
         transaction = Transaction()
-        self.sessions.delete(transaction, token_hash(cookie.partition(".")[2]))
+        self.sessions.delete(transaction, _session_id(cookie))
         self.audit.record(transaction, context, "session.logout", context.actor.id, meaningful=False)
         transaction.commit()
 
@@ -111,6 +125,10 @@ class SessionService:
 def actor_of(user: User) -> Actor:
     """The actor of requests that come with the user's cookie."""
     return Actor(id=user.id, email=user.email, role=user.role, via="session")
+
+
+def _session_id(cookie: str) -> str:
+    return token_hash(cookie.partition(".")[2])
 
 
 def _user_id(email: str) -> str:

@@ -11,9 +11,9 @@ from pynamodb.expressions.condition import Condition
 from chalicelib.errors import NotFound, StoreUnavailable, TimedOut
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.pages import Page
+from chalicelib.kit.pages import Page, page_of
 from chalicelib.stores.rows import Key, read_rows
-from chalicelib.stores.tables import LISTING, Document, position
+from chalicelib.stores.tables import LISTING, Document, body_size, position, position_of
 from chalicelib.stores.transaction import STORE_ERRORS, Transaction
 
 
@@ -99,18 +99,23 @@ class Documents(Generic[E]):
             (row,) = read_rows(self.key(entity_id))
         return int(row.references) if row else 0
 
-    def list(self, *, limit: int, after: str | None = None) -> Page[E]:
-        """All of them, newest first, at most `limit`; `after` is the `next_key` of the previous page."""
-        return self.list_in(LISTING, self.noun, limit=limit, after=after)
+    def list(self, *, limit: int, after: str | None = None, by_size: bool = False) -> Page[E]:
+        """All of them, newest first. See `list_in`."""
+        return self.list_in(LISTING, self.noun, limit=limit, after=after, by_size=by_size)
 
-    def list_in(self, group: str, value: str, *, limit: int, after: str | None = None) -> Page[E]:
-        """Those whose group has that value, newest first."""
+    def list_in(
+        self, group: str, value: str, *, limit: int, after: str | None = None, by_size: bool = False
+    ) -> Page[E]:
+        """Those whose group has that value, newest first: at most `limit`, behind `after` (a page's `next_key`).
+
+        With `by_size` the page also ends when its rows reach `PAGE_BYTES`: for lists that a client gets.
+        """
         index = getattr(self.table, f"by_{group}")
         before = index.Meta.attributes["position"] < after if after else None
         with store_errors():
-            rows = list(index.query(value, before, scan_index_forward=False, limit=limit + 1, page_size=limit + 1))
-        more = rows[limit - 1].position if len(rows) > limit else None
-        return Page(items=tuple(self.from_row(row) for row in rows[:limit]), next_key=more)
+            rows = index.query(value, before, scan_index_forward=False, limit=limit + 1, page_size=limit + 1)
+            page = page_of(rows, key=position_of, limit=limit, size=body_size if by_size else None)
+        return page.map(self.from_row)
 
     def all_in(self, group: str, value: str) -> Iterator[E]:
         """All whose group has that value, newest first, without a bound: for workers only."""

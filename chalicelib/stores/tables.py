@@ -93,6 +93,16 @@ def position(created_at: datetime, entity_id: str) -> str:
     return f"{rfc3339(created_at)}#{entity_id}"
 
 
+def position_of(row: Any) -> str:
+    """The key of a row in lists."""
+    return str(row.position)
+
+
+def body_size(row: Any) -> int:
+    """Bytes of the text in a row's body, which is about what it adds to an answer."""
+    return len(row.body.encode())
+
+
 def index_on(group: str) -> GlobalSecondaryIndex[Any]:
     columns = {
         "Meta": type("Meta", (), {"index_name": f"by_{group}", "projection": AllProjection()}),

@@ -10,7 +10,7 @@ from typing import Any
 
 from chalice.app import Blueprint, SQSEvent
 
-from chalicelib.clients.queue import JOBS, TICKS
+from chalicelib.clients.queue import JOBS, SOURCE_CHECKS, TICKS
 from chalicelib.kit.clock import Deadline, utc_now
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.settings import settings
@@ -18,6 +18,7 @@ from chalicelib.settings import settings
 workers = Blueprint(__name__)
 _JOB_SECONDS = 50.0
 _TICK_SECONDS = 25.0
+_SOURCE_CHECK_SECONDS = 25.0
 _LATE_AFTER = timedelta(seconds=30)
 
 
@@ -44,6 +45,18 @@ def run_tick(event: SQSEvent) -> dict[str, Any]:
             services().tick.run(body["cluster_id"], Deadline.after(_TICK_SECONDS))
 
     return each(event, tick)
+
+
+@workers.on_sqs_message(queue=settings().queue_prefix + SOURCE_CHECKS, batch_size=1, name="run_source_check")
+def run_source_check(event: SQSEvent) -> dict[str, Any]:
+    """Look at the source that the message names, unless it comes so late that newer looks are due."""
+    from chalicelib.wiring import services
+
+    def look(body: dict[str, str], received: int) -> None:
+        if not is_late(body.get("due_at"), received, utc_now()):
+            services().source_monitor.run(body["source_id"], Deadline.after(_SOURCE_CHECK_SECONDS))
+
+    return each(event, look)
 
 
 def is_late(due_at: str | None, received: int, now: datetime) -> bool:

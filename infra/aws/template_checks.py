@@ -16,11 +16,12 @@ FUNCTIONS: Mapping[str, tuple[str, int]] = {
     "APIHandler": ("app.app", 29),
     "RunJob": ("chalicelib.workers.entry.run_job", 60),
     "RunTick": ("chalicelib.workers.entry.run_tick", 60),
+    "RunSourceCheck": ("chalicelib.workers.entry.run_source_check", 60),
     "Dispatch": ("chalicelib.monitors.entry.dispatch", 60),
 }
 """Handler and time limit in seconds. API Gateway waits for 29 s, not longer."""
 
-QUEUES = {"RunJob": "jobs", "RunTick": "ticks"}
+QUEUES = {"RunJob": "jobs", "RunTick": "ticks", "RunSourceCheck": "source-checks"}
 
 GATEWAY_RESPONSES: Mapping[str, tuple[int | None, str]] = {
     "DEFAULT_4XX": (None, "MALFORMED_JSON"),
@@ -42,7 +43,7 @@ API_RESOURCES = 300
 TEMPLATE_BYTES = 1_000_000
 """Of a template that is uploaded to S3 (CloudFormation quotas)."""
 
-ALARMS = 6
+ALARMS = 8
 _VARIABLE = re.compile(r"\$\{([A-Za-z0-9:.]+)\}")
 _SECRET_NAME = re.compile("password|secret|credential|token|master", re.IGNORECASE)
 _NO_SECRETS = ("AllowInlineSecrets", "HEADGATE_ALLOW_INLINE_SECRETS")

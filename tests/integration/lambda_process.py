@@ -29,6 +29,7 @@ HANDLERS = {
     "APIHandler": "app.app",
     "RunJob": "chalicelib.workers.entry.run_job",
     "RunTick": "chalicelib.workers.entry.run_tick",
+    "RunSourceCheck": "chalicelib.workers.entry.run_source_check",
     "Dispatch": "chalicelib.monitors.entry.dispatch",
 }
 SERVICE_CREDENTIAL = "a-service-credential-for-connect-only"

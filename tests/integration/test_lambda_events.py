@@ -18,7 +18,13 @@ from tests.integration.lambda_process import PARAMETERS, SERVICE_CREDENTIAL
 from tests.support.edge import lambda_event
 from tests.support.waiting import until_listening
 
-POLICIES = {"APIHandler": "api_handler", "RunJob": "run_job", "RunTick": "run_tick", "Dispatch": "dispatch"}
+POLICIES = {
+    "APIHandler": "api_handler",
+    "RunJob": "run_job",
+    "RunTick": "run_tick",
+    "RunSourceCheck": "run_source_check",
+    "Dispatch": "dispatch",
+}
 """The policy of each function."""
 
 BROWSER = {
@@ -234,6 +240,13 @@ def test_an_unknown_path_or_resource_is_404_in_the_envelope(admin: LambdaProcess
     assert (missing.status, missing.code, missing.headers["x-correlation-id"]) == (404, "NOT_FOUND", "from-the-browser")
 
 
+def test_a_browser_is_led_from_the_stage_to_the_documentation(unauthenticated: LambdaProcess) -> None:
+    led = unauthenticated.http("GET", "/", Accept="text/html")
+    assert led.status == 302
+    assert unauthenticated.http("GET", "/docs").status == 200
+    assert led.headers["location"].endswith("/docs")
+
+
 def test_a_wrong_method_is_405_with_the_right_ones(admin: LambdaProcess) -> None:
     refused = admin.http("PATCH", "/api/v1/sources")
     assert (refused.status, refused.code, refused.headers["allow"]) == (405, "METHOD_NOT_ALLOWED", "GET, POST")
@@ -283,7 +296,7 @@ def test_a_tick_that_comes_late_does_nothing(admin: LambdaProcess) -> None:
 
 
 def test_the_schedule_sends_nothing_without_clusters_and_jobs(admin: LambdaProcess) -> None:
-    assert admin.call("Dispatch", SCHEDULED) == {"ticks": 0, "jobs": 0}
+    assert admin.call("Dispatch", SCHEDULED) == {"ticks": 0, "jobs": 0, "source_checks": 0}
 
 
 def test_every_call_of_the_functions_is_allowed_by_their_policy(admin: LambdaProcess, source: dict[str, Any]) -> None:
@@ -292,6 +305,7 @@ def test_every_call_of_the_functions_is_allowed_by_their_policy(admin: LambdaPro
     admin.http("POST", f"/api/v1/sources/{source['id']}/discover", {})
     admin.call("RunJob", {"Records": admin.send({"receive": "jobs"})})
     admin.call("RunTick", messages(json.dumps({"cluster_id": UNKNOWN_ID})))
+    admin.call("RunSourceCheck", messages(json.dumps({"source_id": source["id"]})))
     admin.call("Dispatch", SCHEDULED)
     used = admin.send({"calls": True})
     assert set(used) == set(POLICIES)

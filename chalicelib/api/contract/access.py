@@ -11,7 +11,13 @@ from chalicelib.services.sessions import SignedIn
 
 Email = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, min_length=3, max_length=254, pattern=r"^[^@\s]+@[^@\s]+$"),
+    StringConstraints(
+        strip_whitespace=True,
+        min_length=3,
+        max_length=254,
+        # Control characters by name: which of them are white space differs between kinds of patterns.
+        pattern=r"^[^@\s\x00-\x1f\x7f-\x9f]+@[^@\s\x00-\x1f\x7f-\x9f]+$",
+    ),
     AfterValidator(visible),
 ]
 

@@ -96,6 +96,18 @@ class Connect:
             return None
         return ConnectorStatus(name=name, state="UNASSIGNED", worker_id=None, tasks=())
 
+    def find_offset(self, name: str, deadline: Deadline) -> Mapping[str, int | str | bool] | None:
+        """The offset that Connect has stored for a source connector with one partition, as Debezium's have.
+
+        None when there is none, when the connector does not exist, and before Connect 3.6, which does not tell.
+        """
+        answer = self._query("GET", f"{_connector(name)}/offsets", deadline)
+        if answer.refusal in (404, 405):
+            return None
+        if answer.status != 200:
+            raise outcomes.read_error(answer)
+        return parse.read_offset(answer.body)
+
     def statuses(self, deadline: Deadline) -> dict[str, ConnectorStatus]:
         """All connectors by name, in one request. It is the view of the worker that answers: absence proves nothing."""
         return self._connectors("/connectors?expand=status", deadline)[0]

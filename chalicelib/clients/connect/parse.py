@@ -118,6 +118,19 @@ def read_topics(name: str, body: object) -> frozenset[str]:
     return frozenset(topic for topic in listed if isinstance(topic, str) and _TOPIC.match(topic))
 
 
+def read_offset(body: object) -> Mapping[str, int | str | bool] | None:
+    """`GET /connectors/NAME/offsets` of a source connector: its numbers, flags and single words.
+
+    None when nothing is stored, or something for several partitions: Debezium's connectors of one database have one.
+    """
+    stored = _array(_object(body).get("offsets"))
+    if len(stored) != 1 or _object(stored[0]).get("offset") is None:
+        return None
+    offset = _object(_object(stored[0]).get("offset"))
+    words = ((key, value) for key, value in offset.items() if isinstance(value, bool | int) or _word(value))
+    return {key: value for key, value in words if _word(key) and isinstance(value, bool | int | str)}
+
+
 def read_field_errors(body: object) -> tuple[FieldError, ...]:
     """`PUT /connector-plugins/CLASS/config/validate`: the fields with errors, and our sentences."""
     answer = _object(body)

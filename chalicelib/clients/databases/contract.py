@@ -52,6 +52,9 @@ class Database(Protocol):
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
         """Reads the tables that can be captured, ordered by schema and name, at most `bound`."""
 
+    def capture_facts(self, plans: Sequence[Any], deadline: Deadline) -> Any:
+        """Reads whether these deployed captures still work. `plans` are the capture provider's own."""
+
     def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> Any:
         """Reads what a delivery into these tables would find."""
 

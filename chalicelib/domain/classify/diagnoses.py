@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 
-from chalicelib.domain.classify.new_snapshot import NEW_SNAPSHOT
+from chalicelib.domain.capture.new_snapshot import NEW_SNAPSHOT
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import Hint
 

@@ -80,6 +80,7 @@ class Lifecycle:
         run = new_run(context, owner, resource, deps, kind, parameters, now=self.clock())
         if require := REQUIRED_BEFORE.get(kind):
             require(self._action(run))
+        owner.check_before(context, kind, resource, deps, parameters)
         return self.carry_out(replace(run, resource=self._begin(run, draft=draft)))
 
     def carry_out(self, run: OperationRun[R]) -> R | None:

@@ -9,7 +9,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
-from chalicelib.domain.operation import Operation
+from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
@@ -37,6 +37,11 @@ class ConnectorOwner(ABC, Generic[R]):
     @abstractmethod
     def check(self, context: RequestContext, resource: R, deps: Any) -> None:
         """Everything that must hold before the connector is created or gets another config. Raises what does not."""
+
+    def check_before(
+        self, context: RequestContext, kind: OperationKind, resource: R, deps: Any, parameters: Mapping[str, Any]
+    ) -> None:
+        """What must hold before an operation of this kind begins. Raises what does not."""
 
     @abstractmethod
     def config(self, resource: R, deps: Any) -> BuiltConfig:

@@ -13,6 +13,8 @@ from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import Invalid
+from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS, CaptureChecks
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.owner import ConnectorOwner, require_found
 from chalicelib.services.connectors.slot_removal import SlotRemoval
@@ -25,6 +27,10 @@ from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
 from chalicelib.stores.transaction import Transaction
+
+_CONTINUES = frozenset(
+    {OperationKind.RESUME, OperationKind.RESTART, OperationKind.RESTART_TASK, OperationKind.UPDATE_CONFIG}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +45,8 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     database_checks: DatabaseChecks
     validation: ConnectorValidation
     slot_removal: SlotRemoval
+    captures: CaptureChecks
+    clients: ClientFactory
 
     def load_dependencies(self, resource: Pipeline) -> PipelineDependencies:
         found = find_together(
@@ -46,6 +54,7 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             (self.streams, resource.stream_cluster_id),
             (self.connects, resource.connect_cluster_id),
             (self.observations, resource.connect_cluster_id),
+            (self.captures.store, resource.source_id),
         )
         return PipelineDependencies(*found)
 
@@ -63,6 +72,23 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         self.validation.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
         self._check_ready(context, source, resource)
         self.validation.require_valid(context, cluster, resource.connector_name, built)
+
+    def check_before(
+        self,
+        context: RequestContext,
+        kind: OperationKind,
+        resource: Pipeline,
+        deps: PipelineDependencies,
+        parameters: Mapping[str, Any],
+    ) -> None:
+        """Before a capture continues: it has lost no changes since it ran last. Raises Conflict."""
+        if kind not in _CONTINUES or resource.desired_state is DesiredState.DRAFT:
+            return
+        if parameters.get(ACCEPT_DATA_LOSS):
+            self.captures.accept(resource)
+            return
+        connect = self.clients.connect(require_found(deps.connect_cluster))
+        self.captures.require_continuous(context, resource, require_found(deps.source), connect)
 
     def discovered_tables(self, pipeline: Pipeline, source: Source) -> dict[TableName, SourceTable]:
         """All tables that the pipeline captures, as discovered; its options fit them.

@@ -244,7 +244,7 @@ MEBIBYTES = 300
 @pytest.mark.parametrize(
     ("signs_in", "kind", "failed"),
     [
-        (False, b"E", ("authenticate", "AUTHENTICATION_REJECTED")),
+        (False, b"E", ("authenticate", "CONNECTION_REJECTED")),
         (True, b"N", ("read", "RESULT_TOO_LARGE")),
     ],
 )

@@ -11,7 +11,7 @@ from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.databases import connection_test
 from chalicelib.clients.databases.contract import DISCOVERY_BOUND, SlotState, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
-from chalicelib.clients.databases.postgresql import catalog, queries, slots, target_queries
+from chalicelib.clients.databases.postgresql import catalog, queries, running_captures, slots, target_queries
 from chalicelib.domain.database import DatabaseAddress, TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import (
@@ -23,6 +23,8 @@ from chalicelib.domain.providers.postgresql.facts import (
     TargetFacts,
     TargetTable,
 )
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 
@@ -81,6 +83,11 @@ class PostgreSQL:
         except DatabaseFailure as failure:
             return ReplicationAttempt(failure_code=failure.failure_code.value, message=failure.message)
         return ReplicationAttempt(identity=found)
+
+    def capture_facts(self, plans: Sequence[CapturePlan], deadline: Deadline) -> CaptureFacts:
+        """Reads slots and publications of deployed captures, and which server this is. Raises DatabaseFailure."""
+        with self._reading(deadline) as session:
+            return running_captures.read(session, plans)
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
         """Reads the tables that can be captured, ordered by schema and name. Raises DatabaseFailure.

@@ -256,3 +256,29 @@ WHERE i.indrelid = ANY (%s::oid[]) AND i.indisunique AND i.indimmediate AND i.in
   AND i.indpred IS NULL AND i.indexprs IS NULL
 ORDER BY i.indrelid, i.indisprimary DESC, i.indexrelid LIMIT %s
 """
+
+SYSTEM_IDENTIFIER = "SELECT system_identifier::text FROM pg_control_system()"
+
+CAPTURE_SLOTS = """
+SELECT s.slot_name::text, (s.confirmed_flush_lsn - '0/0'::pg_lsn)::bigint, s.active_pid::text,
+       to_jsonb(s) ->> 'wal_status'
+FROM pg_replication_slots s WHERE s.slot_name = ANY (%s) AND s.database = current_database() LIMIT %s
+"""
+
+# A partitioned table is listed by its partitions where the publication does not publish by the root.
+CAPTURE_PUBLICATIONS = """
+WITH found AS (
+    SELECT c.oid, named.schema_name, named.table_name
+    FROM unnest(%(schemas)s::text[], %(tables)s::text[]) AS named (schema_name, table_name)
+    JOIN pg_namespace n ON n.nspname = named.schema_name
+    JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = named.table_name
+), asked AS (SELECT p.oid, p.pubname, p.puballtables FROM pg_publication p WHERE p.pubname = ANY (%(publications)s))
+SELECT a.pubname::text, NULL::text, NULL::text FROM asked a
+UNION SELECT a.pubname::text, f.schema_name, f.table_name FROM asked a, found f WHERE a.puballtables
+UNION SELECT a.pubname::text, f.schema_name, f.table_name
+    FROM asked a JOIN pg_publication_rel r ON r.prpubid = a.oid JOIN found f ON f.oid = r.prrelid
+UNION SELECT a.pubname::text, f.schema_name, f.table_name
+    FROM asked a JOIN pg_publication_tables t ON t.pubname = a.pubname AND NOT a.puballtables
+    JOIN found f ON f.schema_name = t.schemaname AND f.table_name = t.tablename
+LIMIT %(most)s
+"""

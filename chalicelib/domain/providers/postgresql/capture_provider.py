@@ -5,7 +5,13 @@ from datetime import datetime
 from chalicelib.domain.cluster import StreamCluster
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.providers.postgresql import capture_options, capture_tables, capture_warnings, replication
+from chalicelib.domain.providers.postgresql import (
+    capture_options,
+    capture_tables,
+    capture_warnings,
+    replication,
+    running_capture,
+)
 from chalicelib.domain.providers.postgresql.facts import ServerFacts
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES, REFUSED_PROPERTIES
 from chalicelib.domain.providers.postgresql.readiness import checks
@@ -24,9 +30,15 @@ class PostgreSQLCapture:
     source_tables = staticmethod(capture_tables.source_tables)
     unreachable_readiness = staticmethod(checks.unreachable_readiness)
     effective_options = staticmethod(replication.effective_options)
+    look = staticmethod(running_capture.look)
+    lost_changes = staticmethod(running_capture.lost_changes)
+    in_snapshot = staticmethod(running_capture.in_snapshot)
     unique_claims = staticmethod(replication.unique_claims)
     own_slot = staticmethod(replication.slot_name)
     deletion_details = staticmethod(replication.deletion_details)
+
+    def capture_plan(self, pipeline: Pipeline) -> replication.CapturePlan:
+        return replication.CapturePlan.of(pipeline, deployed=True)
 
     def judge_readiness(
         self, facts: ServerFacts, pipeline: Pipeline | None, now: datetime, *, deployed: bool

@@ -25,7 +25,7 @@ from tests.support.in_process_app import InProcessApp, app, app_of_the_module
 
 __all__ = ["app", "app_of_the_module"]
 Act = Callable[[InProcessApp, str], object]
-FUNCTIONS = ("api_handler", "dispatch", "run_job", "run_tick")
+FUNCTIONS = ("api_handler", "dispatch", "run_job", "run_source_check", "run_tick")
 SETTLES = (10, 31, 10, 10)
 """Seconds before each tick: one of them is past the lease of an operation."""
 
@@ -98,7 +98,7 @@ def test_nobody_can_rewrite_the_audit_trail(function: str, action: str) -> None:
     assert not allows(policy_of(function), f"dynamodb:{action}", "table/${Prefix}audit")
 
 
-@pytest.mark.parametrize("function", ["dispatch", "run_job", "run_tick"])
+@pytest.mark.parametrize("function", ["dispatch", "run_job", "run_source_check", "run_tick"])
 def test_only_the_api_seals_credentials_and_keeps_sessions(function: str) -> None:
     policy = policy_of(function)
     assert not allows(policy, "kms:GenerateDataKey", "${Prefix}credentials-key-arn")

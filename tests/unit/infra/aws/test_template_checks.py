@@ -27,7 +27,13 @@ from infra.aws.template_checks import (
 )
 
 Json = dict[str, Any]
-POLICIES = {"APIHandler": "api_handler", "RunJob": "run_job", "RunTick": "run_tick", "Dispatch": "dispatch"}
+POLICIES = {
+    "APIHandler": "api_handler",
+    "RunJob": "run_job",
+    "RunTick": "run_tick",
+    "RunSourceCheck": "run_source_check",
+    "Dispatch": "dispatch",
+}
 
 
 def gateway_response(status: int | None, code: str) -> Json:

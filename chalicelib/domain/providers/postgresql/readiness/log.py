@@ -1,5 +1,6 @@
 """What readiness asks of the write-ahead log that is kept for a capture, and of what ends or delays a snapshot."""
 
+from chalicelib.domain.capture.new_snapshot import NEW_SNAPSHOT
 from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import UNLIMITED, RawTable, ServerFacts, SlotFacts
@@ -32,7 +33,7 @@ def slot_log_kept(facts: ServerFacts, plan: CapturePlan | None) -> Finding | Non
         return failed(
             f"lost: {name_list(lost)}",
             "reserved",
-            f"Changes are gone for good. SELECT pg_drop_replication_slot('{lost[0]}'); then take a new snapshot.",
+            f"Changes are gone for good. SELECT pg_drop_replication_slot('{lost[0]}'); {NEW_SNAPSHOT}",
         )
     endangered = [slot for slot in slots if _is_endangered(slot, facts)]
     if endangered:
