@@ -160,6 +160,9 @@ NO_KEY = _schema(
 )
 NO_SCHEMA = _schema("The records carry no schema. The pipeline of this delivery must use the converter json_schema.")
 WRONG_FORMAT = _schema("The records are not in the format that the delivery expects. Check the pipeline's converter.")
+VALUE_TOO_LONG = _schema(
+    "A value has more than 20,000,000 characters as JSON, which Kafka's JSON converter cannot read. Shorten it."
+)
 BAD_TARGET_NAME = _schema("The name of the target table cannot be read by the sink. Choose a plainer name.")
 DUPLICATE = _write("The target refuses a row: its key exists already. Use write_mode upsert, or remove the constraint.")
 CONSTRAINT = _write("A constraint of the target table refuses a row. Relax the constraint, or correct the source row.")

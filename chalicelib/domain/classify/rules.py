@@ -180,6 +180,7 @@ RULES: tuple[tuple[Diagnosis, *tuple[str, ...]], ...] = (
         "primary.key.mode",
     ),
     (diagnoses.NO_SCHEMA, "null schema", "schemas.enable requires"),
+    (diagnoses.VALUE_TOO_LONG, "streamreadconstraints"),
     (
         diagnoses.WRONG_FORMAT,
         "unknown magic byte",
