@@ -19,6 +19,7 @@ HeadgateError(code, message, details)
 ├── Unavailable             an external system cannot be reached; nothing was changed there
 ├── StoreRefused            one of our own tables refuses a write for good: nothing was written
 ├── StoreUnavailable        one of our own tables, queues or keys does not answer; what it did is unknown
+│   └── SecretMismatch      a sealed secret is not the one that its resource lists
 └── TimedOut                an external system did not answer in time; whether it acted is *unknown*
 
 `message` is a sentence for people: what is wrong and what to do. It is ours, never an external system's text.
@@ -146,3 +147,7 @@ class StoreRefused(HeadgateError):
 
 class StoreUnavailable(HeadgateError):
     """One of our own tables, queues or keys does not answer. What it did with the last write is unknown."""
+
+
+class SecretMismatch(StoreUnavailable):
+    """A sealed secret was copied, exchanged, rolled back or removed; or it is being rotated at this moment."""

@@ -1,6 +1,8 @@
 """The settings of an installation. Nothing else reads the environment."""
 
+import hashlib
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +16,11 @@ class SettingMissing(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Typed settings. The variable of a field is `HEADGATE_` and its name in capitals; the README lists them all."""
+    """Typed settings. The variable of a field is `HEADGATE_` and its name in capitals; the README lists them all.
+
+    `service_credential_hashes` are SHA-256, in hex: a function's environment can be read by more people than may read
+    secrets. The credential is long and random, so no salt is needed. While it is exchanged there are two.
+    """
 
     table_prefix: str
     queue_prefix: str
@@ -22,7 +28,7 @@ class Settings:
     admin_password: Secret | None
     master_key: Secret | None
     kms_key_id: str | None
-    service_credential: Secret | None
+    service_credential_hashes: tuple[str, ...]
     allow_loopback_targets: bool
     allow_inline_secrets: bool
     ca_bundle: str | None
@@ -30,7 +36,7 @@ class Settings:
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Settings":
-        """The settings in an environment. Blank counts as not set."""
+        """The settings in an environment. Blank counts as not set. Raises ValueError for one that cannot work."""
 
         def text(name: str, default: str = "") -> str:
             return environment.get(f"HEADGATE_{name}", "").strip() or default
@@ -46,12 +52,21 @@ class Settings:
             admin_password=secret("ADMIN_PASSWORD"),
             master_key=secret("MASTER_KEY"),
             kms_key_id=text("KMS_KEY_ID") or None,
-            service_credential=secret("SERVICE_CREDENTIAL"),
+            service_credential_hashes=_hashes(text("SERVICE_CREDENTIAL_HASH"), secret("SERVICE_CREDENTIAL")),
             allow_loopback_targets=text("ALLOW_LOOPBACK_TARGETS", "false").lower() == "true",
             allow_inline_secrets=text("ALLOW_INLINE_SECRETS", "false").lower() == "true",
             ca_bundle=text("CA_BUNDLE") or None,
             log_level=text("LOG_LEVEL", "INFO"),
         )
+
+
+def _hashes(listed: str, plain: Secret | None) -> tuple[str, ...]:
+    hashes = [one.strip().lower() for one in listed.split(",") if one.strip()]
+    if not all(re.fullmatch("[0-9a-f]{64}", one) for one in hashes):
+        raise ValueError("HEADGATE_SERVICE_CREDENTIAL_HASH must be the SHA-256 of the credential: 64 hex digits.")
+    if plain:
+        hashes.append(hashlib.sha256(plain.reveal().strip().encode()).hexdigest())
+    return tuple(hashes)
 
 
 @cache

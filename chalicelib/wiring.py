@@ -7,6 +7,7 @@ Building opens no connection: clients connect when they are first used. Importin
 import ssl
 import time
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from functools import cache, cached_property
 from typing import Any
 
@@ -15,13 +16,13 @@ from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.databases.contract import MakeDatabase
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
 from chalicelib.clients.kafka.client import Kafka
-from chalicelib.clients.queue import JOBS, TICKS, Queues
+from chalicelib.clients.queue import JOBS, SOURCE_CHECKS, TICKS, Queues
 from chalicelib.domain.cluster import ConnectAddress, KafkaAddress
 from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.domain.job import JobKind
-from chalicelib.kit.clock import Clock, utc_now
+from chalicelib.kit.clock import Clock, rfc3339, utc_now
 from chalicelib.kit.log import get_logger
 from chalicelib.kit.pages import Signer
 from chalicelib.secrets.envelope import Envelope
@@ -30,6 +31,7 @@ from chalicelib.secrets.sealer import Sealer
 from chalicelib.services.audit import AuditTrail
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connect_clusters import ConnectClusterService
+from chalicelib.services.connectors.capture_checks import CaptureChecks
 from chalicelib.services.connectors.delivery_checks import DatabaseDeliveryChecks
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector
 from chalicelib.services.connectors.lifecycle import Lifecycle
@@ -47,8 +49,10 @@ from chalicelib.services.discovery import Discovery
 from chalicelib.services.jobs import JobHandler, JobService
 from chalicelib.services.pipelines import PipelineService
 from chalicelib.services.registry import Registry
+from chalicelib.services.secret_provider import SecretProvider
 from chalicelib.services.sessions import SessionService
 from chalicelib.services.signing_key import signing_key
+from chalicelib.services.source_monitor import SourceMonitor
 from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
 from chalicelib.settings import SettingMissing, Settings, settings
@@ -63,6 +67,7 @@ from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.secrets import SealedSecrets
+from chalicelib.stores.source_states import SourceStates
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
 from chalicelib.stores.users import Sessions, Users
@@ -85,6 +90,7 @@ class Stores:
         self.pipelines = Pipelines()
         self.secrets = SealedSecrets()
         self.sources = Sources()
+        self.source_states = SourceStates()
         self.streams = StreamClusters()
         self.tables = SourceTables(self.sources)
         self.targets = Targets()
@@ -143,7 +149,15 @@ class Services:
         stores, clock = self.stores, self.clock
         self.audit = AuditTrail(store=stores.audit, clock=clock)
         self.sessions = SessionService(users=stores.users, sessions=stores.sessions, audit=self.audit, clock=clock)
-        self.credentials = CredentialVault(store=stores.secrets, envelope=self.envelope, audit=self.audit, clock=clock)
+        self.credentials = CredentialVault(store=stores.secrets, envelope=self.envelope, clock=clock)
+        self.secret_provider = SecretProvider(
+            vault=self.credentials,
+            sources=stores.sources,
+            destinations=stores.destinations,
+            pipelines=stores.pipelines,
+            audit=self.audit,
+            clock=clock,
+        )
         self.registry = Registry(claims=stores.claims, vault=self.credentials, audit=self.audit)
         self.clients = ClientFactory(
             vault=self.credentials, databases=make.databases, make_connect=make.connect, make_kafka=make.kafka
@@ -194,6 +208,7 @@ class Services:
         """Pipelines, deliveries and the ticks of their workers."""
         stores, clock = self.stores, self.clock
         self.validation = ConnectorValidation(clients=self.clients)
+        self.captures = CaptureChecks(store=stores.source_states, clients=self.clients)
         self.pipeline_connector = PipelineConnector(
             store=stores.pipelines,
             observations=stores.observations,
@@ -205,6 +220,8 @@ class Services:
             database_checks=self.database_checks,
             validation=self.validation,
             slot_removal=SlotRemoval(clients=self.clients),
+            captures=self.captures,
+            clients=self.clients,
         )
         self.delivery_connector = DeliveryConnector(
             store=stores.deliveries,
@@ -239,12 +256,23 @@ class Services:
         self.pipelines = PipelineService(
             connector=self.pipeline_connector,
             deliveries=stores.deliveries,
+            source_states=stores.source_states,
             registry=self.registry,
             lifecycle=self.lifecycle,
             observation_reader=observation_reader,
         )
         self.deliveries = DeliveryService(
             connector=self.delivery_connector, lifecycle=self.lifecycle, observation_reader=observation_reader
+        )
+        self.source_monitor = SourceMonitor(
+            sources=stores.sources,
+            pipelines=stores.pipelines,
+            connects=stores.connects,
+            store=stores.source_states,
+            checks=self.captures,
+            clients=self.clients,
+            clock=clock,
+            send=lambda source_id, delay: self._send_when_due(SOURCE_CHECKS, {"source_id": source_id}, delay),
         )
         self.tick = Tick(
             connects=stores.connects,
@@ -254,8 +282,13 @@ class Services:
             lifecycle=self.lifecycle,
             clients=self.clients,
             clock=clock,
-            send=lambda cluster_id, delay: self.queues.send(TICKS, {"cluster_id": cluster_id}, delay_seconds=delay),
+            send=lambda cluster_id, delay: self._send_when_due(TICKS, {"cluster_id": cluster_id}, delay),
         )
+
+    def _send_when_due(self, queue: str, body: Mapping[str, str], delay_seconds: int) -> None:
+        """Send a message that says when it is due: one that arrives much later, after an outage, is dropped."""
+        due_at = rfc3339(utc_now() + timedelta(seconds=delay_seconds))
+        self.queues.send(queue, {**body, "due_at": due_at}, delay_seconds=delay_seconds)
 
     @cached_property
     def signer(self) -> Signer:
@@ -273,6 +306,7 @@ class Services:
             "tables": self.stores.sources.answers(),
             "queue_jobs": self.queues.answers(JOBS),
             "queue_ticks": self.queues.answers(TICKS),
+            "queue_source_checks": self.queues.answers(SOURCE_CHECKS),
         }
 
 

@@ -1,14 +1,17 @@
 # shellcheck shell=bash
 # Makes .headgate/venv, the Python environment of infra/run and infra/test. To be sourced from the project's root.
 #
-#   headgate_bootstrap      returns when .headgate/venv is complete; exits 2, saying why, when it cannot be made
+#   headgate_bootstrap run     returns when .headgate/venv has what running needs (infra/requirements-run.txt);
+#   headgate_bootstrap test    and what testing needs besides (tests/requirements.txt, which holds all of the former);
+#                              either exits 2, saying why, when it cannot be made
 #
-# The environment is keyed by the interpreter's version and the lock file (tests/requirements.txt): a stamp in it holds
-# that key, and it is made again only when the key changed. Two runs at once: the second waits for the first. A run that
-# was interrupted leaves a marker behind, and the next one begins from nothing.
+# The environment is keyed by the interpreter's version and the lock file: a stamp in it holds that key, and packages are
+# installed only when no fitting key is there. Two runs at once: the second waits for the first. A run that was
+# interrupted leaves a marker behind, and the next one begins from nothing.
 
 HEADGATE_VENV=.headgate/venv
-HEADGATE_LOCK_FILE=tests/requirements.txt
+HEADGATE_RUN_LOCK=infra/requirements-run.txt
+HEADGATE_TEST_LOCK=tests/requirements.txt
 HEADGATE_VERSIONS="3.13 3.12 3.11"
 
 headgate_say() { printf 'headgate: %s\n' "$*" >&2; }
@@ -55,15 +58,22 @@ headgate_find_python() {
         "Get one with: apt-get install python3 python3-venv (Debian 12, Ubuntu 24.04 or newer), or: pyenv install 3.13"
 }
 
+# The key of an environment with the packages of the lock file $1.
 headgate_key() {
-    "$HEADGATE_PYTHON" - "$HEADGATE_LOCK_FILE" <<'PYTHON'
+    "$HEADGATE_PYTHON" - "$1" <<'PYTHON'
 import hashlib, pathlib, platform, sys
 print(platform.python_version(), hashlib.sha256(pathlib.Path(sys.argv[1]).read_bytes()).hexdigest())
 PYTHON
 }
 
+# Whether the environment works and its key is one of the arguments.
 headgate_venv_is() {
-    [ "$(cat "$HEADGATE_VENV/stamp" 2>/dev/null)" = "$1" ] && "$HEADGATE_VENV/bin/python" -c '' 2>/dev/null
+    local key stamp
+    stamp=$(cat "$HEADGATE_VENV/stamp" 2>/dev/null) || return 1
+    for key in "$@"; do
+        [ "$stamp" = "$key" ] && "$HEADGATE_VENV/bin/python" -c '' 2>/dev/null && return
+    done
+    return 1
 }
 
 # Says every two seconds how far pip has come, as its log $1 shows, while the process $2 is there: background jobs of a
@@ -111,15 +121,19 @@ sys.exit(platform.python_version() != '${key%% *}')" 2>/dev/null; then
 }
 
 headgate_bootstrap() {
-    local key
+    local keys
     headgate_find_python
-    key=$(headgate_key)
-    headgate_venv_is "$key" && return
+    case $1 in
+    run) HEADGATE_LOCK_FILE=$HEADGATE_RUN_LOCK ;;
+    test) HEADGATE_LOCK_FILE=$HEADGATE_TEST_LOCK ;;
+    esac
+    keys=("$(headgate_key "$HEADGATE_LOCK_FILE")" "$(headgate_key "$HEADGATE_TEST_LOCK")")
+    headgate_venv_is "${keys[@]}" && return
     command -v flock >/dev/null || headgate_fail "flock is needed (package util-linux)"
     mkdir -p .headgate
     # In a subshell, so that the lock is released at the end, and no server inherits it.
     (
         flock -n 9 || { headgate_say "waiting for another run that is making $HEADGATE_VENV"; flock 9; }
-        headgate_venv_is "$key" || headgate_make_venv "$key"
+        headgate_venv_is "${keys[@]}" || headgate_make_venv "${keys[0]}"
     ) 9>.headgate/venv.lock
 }

@@ -1,6 +1,6 @@
 """Routes of signing in and out, and of the secret provider in Kafka Connect."""
 
-from chalicelib.api.authentication import clearing_cookie, cookie_of, session_cookie
+from chalicelib.api.authentication import clearing_cookie, cookie_of, sent_cookie, session_cookie
 from chalicelib.api.contract.access import LoginBody, LoginOutput, SecretsOutput, SessionOutput
 from chalicelib.api.http import HttpRequest, JsonResponse
 from chalicelib.api.router import Router
@@ -14,8 +14,9 @@ internal_routes = Router(tag="Internal")
 
 @routes.post("/auth/login", needs=Permission.PUBLIC)
 def login(context: RequestContext, request: HttpRequest, body: LoginBody) -> JsonResponse[LoginOutput]:
-    """Sign in. The session's token is in the cookie."""
-    signed_in = services().sessions.login(context, body.email, Secret(body.password.get_secret_value()))
+    """Sign in. The session's token is in the cookie. The session of a cookie that the request carries ends."""
+    password = Secret(body.password.get_secret_value())
+    signed_in = services().sessions.login(context, body.email, password, replaces=sent_cookie(request.headers))
     cookie = session_cookie(request, signed_in)
     return JsonResponse(body=LoginOutput.of(signed_in), status=200, cookies=(cookie,))
 
@@ -42,5 +43,5 @@ def get_session(request: HttpRequest) -> SessionOutput:
 @internal_routes.get("/internal/secrets/{uuid}", needs=Permission.SERVICE, hidden=True)
 def read_secrets(context: RequestContext, uuid: str) -> SecretsOutput:
     """The secrets behind a reference, for Connect's secret provider. Each read is audited."""
-    secrets = services().credentials.hand_to_connect(context, uuid)
+    secrets = services().secret_provider.read(context, uuid)
     return SecretsOutput(data={name: secret.reveal() for name, secret in secrets.items()})

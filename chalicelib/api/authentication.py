@@ -7,8 +7,7 @@ from chalicelib.api.http import HttpRequest
 from chalicelib.domain.access import Actor
 from chalicelib.errors import NotPermitted, Unauthenticated
 from chalicelib.kit.clock import utc_now
-from chalicelib.kit.masking import Secret
-from chalicelib.secrets.tokens import same_secret
+from chalicelib.secrets.tokens import has_hash
 from chalicelib.services.sessions import SessionService, SignedIn, actor_of
 
 COOKIE = "headgate_session"
@@ -22,7 +21,7 @@ class SessionAuthenticator:
     """Identifies people by their session cookie and Kafka Connect by the service credential."""
 
     sessions: Callable[[], SessionService]
-    service_credential: Secret | None
+    service_credential_hashes: Collection[str]
 
     def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
         """The signed-in user. Raises Unauthenticated, NotPermitted CSRF_REJECTED."""
@@ -34,13 +33,22 @@ class SessionAuthenticator:
     def authenticate_service(self, headers: Mapping[str, str]) -> None:
         """Returns for the service credential. Raises NotPermitted for everything else, sessions included."""
         scheme, _, token = headers.get("authorization", "").partition(" ")
-        expected = self.service_credential
-        if scheme.lower() != "bearer" or expected is None or not same_secret(token.strip(), expected):
+        if scheme.lower() != "bearer" or not has_hash(token.strip(), self.service_credential_hashes):
             raise NotPermitted("This address is for Kafka Connect's secret provider and needs the service credential.")
 
 
 def cookie_of(headers: Mapping[str, str]) -> str:
-    """The session cookie's value. Raises Unauthenticated when there is none.
+    """The value of `sent_cookie`. Raises Unauthenticated when there is none."""
+    found = sent_cookie(headers)
+    if found is None:
+        raise Unauthenticated("Sign in first: POST /api/v1/auth/login.")
+    return found
+
+
+def sent_cookie(headers: Mapping[str, str]) -> str | None:
+    """The session cookie's value, None when there is none.
+
+    The plain name counts on plain-http loopback only: elsewhere another host of the same domain could have set it.
 
     Not by the parser of the standard library: it stops at the first malformed cookie, so a cookie of another
     application on the same host could sign our users out. When a name is sent twice the first one counts, which has the
@@ -51,10 +59,7 @@ def cookie_of(headers: Mapping[str, str]) -> str:
     for pair in headers.get("cookie", "").split(";"):
         name, _, value = pair.strip(" \t").partition("=")
         cookies.setdefault(name, value)
-    found = cookies.get(SECURE_COOKIE, cookies.get(COOKIE))
-    if found is None:
-        raise Unauthenticated("Sign in first: POST /api/v1/auth/login.")
-    return found
+    return cookies.get(SECURE_COOKIE, cookies.get(COOKIE) if _on_plain_loopback(headers) else None)
 
 
 def session_cookie(request: HttpRequest, session: SignedIn) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from chalicelib.api import errors as http_errors
 from chalicelib.api import inputs
-from chalicelib.api.http import JSON, HttpRequest, HttpResponse
+from chalicelib.api.http import JSON, HttpRequest, HttpResponse, over_https
 from chalicelib.api.idempotency import IdempotentRequests
 from chalicelib.api.rendering import render, with_security_headers
 from chalicelib.api.route import Route
@@ -86,7 +86,7 @@ class Boundary:
         # RFC 9110, section 9.3.2: no answer to HEAD has content.
         body = "" if request.method == "HEAD" else response.body
         _log(request, response)
-        return with_security_headers(replace(response, headers=headers, body=body))
+        return with_security_headers(replace(response, headers=headers, body=body), https=over_https(request.headers))
 
     def _respond(self, route: Route, request: HttpRequest) -> HttpResponse:
         inputs.check_size(request)
@@ -150,9 +150,9 @@ class Boundary:
         if route.context_parameter:
             arguments = {**arguments, route.context_parameter: context}
 
-        def sign(key: str) -> str:
+        def sign(key: str, list_path: str = "") -> str:
             deps = self._deps()
-            return deps.signer().sign(inputs.list_scope(request), key, deps.clock())
+            return deps.signer().sign(inputs.list_scope(request, list_path), key, deps.clock())
 
         return render(route, request, route.handler(**arguments), sign)
 

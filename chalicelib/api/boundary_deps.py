@@ -11,7 +11,8 @@ def boundary_deps() -> BoundaryDependencies:
     wired = services()
     return BoundaryDependencies(
         authenticator=SessionAuthenticator(
-            sessions=lambda: wired.sessions, service_credential=wired.settings.service_credential
+            sessions=lambda: wired.sessions,
+            service_credential_hashes=wired.settings.service_credential_hashes,
         ),
         idempotency=lambda: wired.idempotency,
         signer=lambda: wired.signer,

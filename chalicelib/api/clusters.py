@@ -1,6 +1,7 @@
 """Routes of stream clusters, Connect clusters and plug-ins."""
 
 from chalicelib.api.contract.clusters import (
+    ConfirmDeletionsBody,
     ConnectClusterBody,
     ConnectClusterOutput,
     PluginOutput,
@@ -75,6 +76,12 @@ def update_connect_cluster(context: RequestContext, uuid: UuidPath, body: Connec
 def delete_connect_cluster(context: RequestContext, uuid: UuidPath) -> None:
     """Delete a Connect cluster that nothing uses."""
     services().connect_clusters.delete(context, uuid)
+
+
+@routes.post("/connect/clusters/{uuid}/confirm-deletions", needs=Permission.ADMINISTER)
+def confirm_deletions(context: RequestContext, uuid: UuidPath, body: ConfirmDeletionsBody) -> ConnectClusterOutput:
+    """Let Headgate delete the connectors that nothing needs any more. It waits for this when they are many."""
+    return ConnectClusterOutput.of(services().connect_clusters.confirm_deletions(context, uuid, body.count))
 
 
 @routes.get("/connect/clusters/{uuid}/plugins", needs=Permission.READ)

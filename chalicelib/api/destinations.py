@@ -15,8 +15,8 @@ from chalicelib.api.contract.deliveries import (
 )
 from chalicelib.api.contract.destinations import DestinationBody, DestinationOutput
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.api.contract.runtime import DeletionQuery
-from chalicelib.api.http import JsonResponse, deletion_response, operation_response
+from chalicelib.api.contract.runtime import DeletionQuery, DeliveryStatusOutput
+from chalicelib.api.http import JsonResponse, WithList, deletion_response, operation_response
 from chalicelib.api.route import TaskPath, UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
@@ -87,14 +87,16 @@ def deploy_delivery(context: RequestContext, uuid: UuidPath, body: DeliveryBody)
 @routes.get("/destinations/{uuid}/mappings", needs=Permission.READ)
 def list_destination_mappings(uuid: UuidPath, query: ListQuery) -> Page[DeliveryMappingsOutput]:
     """List the mappings of every delivery of the destination, the newest delivery first."""
-    page = services().deliveries.list_of(uuid, limit=query.limit, after=query.after)
+    page = services().deliveries.list_of(uuid, limit=query.limit, after=query.after, by_size=True)
     return page.map(DeliveryMappingsOutput.of)
 
 
 @routes.get("/destinations/{uuid}/status", needs=Permission.READ)
-def destination_status(context: RequestContext, uuid: UuidPath) -> DestinationStatusOutput:
-    """Observe every sink of the destination now, each separately."""
-    return DestinationStatusOutput.of_deliveries(uuid, services().deliveries.status_of(context, uuid))
+def destination_status(context: RequestContext, uuid: UuidPath, query: ListQuery) -> WithList[DestinationStatusOutput]:
+    """Observe every sink of the destination now, each separately. The two states are of all sinks on every page."""
+    statuses = services().deliveries.status_of(context, uuid).map(DeliveryStatusOutput.of)
+    body = DestinationStatusOutput.of_statuses(uuid, statuses.items)
+    return WithList(body=body, field="deliveries", page=statuses.below(query.after).first(query.limit), list_path="")
 
 
 @routes.post("/destinations/{uuid}/pause", needs=Permission.OPERATE)

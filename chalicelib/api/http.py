@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
+
+from chalicelib.kit.pages import Page
 
 JSON = "application/json; charset=utf-8"
 FALLBACK = "/{proxy+}"
@@ -30,6 +32,11 @@ class HttpRequest:
     source_address: str = ""
     correlation_id: str = ""
     received_at: float = 0.0
+
+
+def over_https(headers: Mapping[str, str]) -> bool:
+    """Whether the client's own connection was TLS, as the gateway reports it. Header names are lower case."""
+    return headers.get("x-forwarded-proto", "").partition(",")[0].strip().lower() == "https"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +68,20 @@ class JsonResponse(Generic[T]):
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
     cookies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithList(Generic[T]):
+    """A model that a handler returns, in which one list may be too long for one body.
+
+    The list `field` of `body` gets as many items of `page` as fit. When there are more, `X-Next-Cursor` is a cursor of
+    the list route `<path of this request><list_path>`.
+    """
+
+    body: T
+    field: str
+    page: Page[Any]
+    list_path: str
 
 
 class _HasOperation(Protocol):

@@ -47,11 +47,13 @@ class IdempotentRequests:
 
         Raises what `run` and `IdempotencyStore.claim` raise.
         """
-        request_key = id_from(context.actor.id or context.actor.via, request.method, request.path, key)
-        claim = self.store.claim(request_key, self._digest(request, canonical_body), self.clock())
+        claim_key = id_from(context.actor.id or context.actor.via, request.method, request.path, key)
+        digest = self._digest(request, canonical_body)
+        claim = self.store.claim(claim_key, digest, self.clock())
         if isinstance(claim, KeptAnswer):
             return HttpResponse(status=claim.status, body=claim.body, headers=dict(claim.headers))
-        return self._run_claimed(claim, replace(context, request_key=request_key), run)
+        # With the digest: the same key with another body, after 24 hours, is another request.
+        return self._run_claimed(claim, replace(context, request_key=id_from(claim_key, digest)), run)
 
     def _run_claimed(self, claim: Claim, context: RequestContext, run: Run) -> HttpResponse:
         try:

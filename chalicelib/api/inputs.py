@@ -116,10 +116,10 @@ def cursor_key(cursor: str, request: HttpRequest, signer: Signer, now: datetime)
         raise Invalid.at("query", "cursor", type_="cursor", message=message) from None
 
 
-def list_scope(request: HttpRequest) -> str:
-    """What a cursor is valid for: the list's path and its filters."""
+def list_scope(request: HttpRequest, list_path: str = "") -> str:
+    """What a cursor is valid for: the list's path, which may lie below that of the request, and its filters."""
     filters = sorted((name, list(values)) for name, values in request.query.items() if name not in ("cursor", "limit"))
-    return json.dumps([request.path.rstrip("/"), filters])
+    return json.dumps([request.path.rstrip("/") + list_path, filters])
 
 
 def body_model(route: Route, request: HttpRequest) -> Body:
@@ -243,7 +243,11 @@ def _raise_any(faults: Iterable[Fault]) -> None:
 
 
 def _refusal(faults: Iterable[Fault]) -> Invalid:
-    first = list(dict.fromkeys(faults))[:MAX_DETAILS]
+    first: dict[Fault, None] = {}
+    for fault in faults:
+        first[fault] = None
+        if len(first) == MAX_DETAILS:
+            break
     return Invalid(
         "The request is not valid; details name the fields.",
         details=[{"location": list(location), "type": kind} for location, kind in first],

@@ -65,6 +65,7 @@ _PROBLEMS: Mapping[int, str] = {
     504: "A required system did not respond in time.",
 }
 _VARIABLE = re.compile(r"{(\w+)}")
+_BOUNDS = {"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"}
 
 
 def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
@@ -106,11 +107,23 @@ def _schemas(routes: list[Route]) -> tuple[Schemas, dict[str, Json]]:
             inputs.append((*_key(route, "response"), TypeAdapter(route.response.model)))
     schemas, outer = TypeAdapter.json_schemas(inputs, ref_template="#/components/schemas/{model}")
     definitions: dict[str, Json] = outer.get("$defs", {})
+    _name_bounds([schemas, definitions])
     for definition in definitions.values():
         if "properties" in definition:
             # Unknown fields are refused at every depth, and responses have none.
             definition.setdefault("additionalProperties", False)
     return dict(schemas), definitions
+
+
+def _name_bounds(schema: Any) -> None:
+    """Pydantic leaves the bounds of an optional number with a validator of its own under its own names."""
+    for part in schema.values() if isinstance(schema, dict) else schema:
+        if isinstance(part, dict | list):
+            _name_bounds(part)
+    if isinstance(schema, dict) and schema.get("type") in ("integer", "number"):
+        for own, keyword in _BOUNDS.items():
+            if own in schema:
+                schema[keyword] = schema.pop(own)
 
 
 def _key(route: Route, part: Literal["body", "query", "response"]) -> Key:
@@ -197,7 +210,7 @@ def _success(route: Route, status: int, schemas: Schemas) -> Json:
     headers: Json = {"X-Correlation-ID": {"schema": CORRELATION}}
     if status == 201:
         headers["Location"] = {"schema": {"type": "string"}}
-    if route.response.kind == "page":
+    if route.response.may_continue:
         headers[NEXT_CURSOR] = {"description": "Present when the list continues.", "schema": {"type": "string"}}
     response: Json = {"description": route.summary, "headers": headers}
     if route.response.model is not None:

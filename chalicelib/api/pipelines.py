@@ -2,9 +2,16 @@
 
 from chalicelib.api.contract.deliveries import DeliveryOutput
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.api.contract.pipelines import PipelineBody, PipelineDetailOutput, PipelineOutput, PipelinePreviewOutput
-from chalicelib.api.contract.runtime import PipelineDeletionQuery, PipelineStatusOutput, TaskQuery
-from chalicelib.api.http import JsonResponse, deletion_response, operation_response
+from chalicelib.api.contract.pipelines import (
+    ContinueQuery,
+    ContinueTaskQuery,
+    PipelineBody,
+    PipelineDetailOutput,
+    PipelineOutput,
+    PipelinePreviewOutput,
+)
+from chalicelib.api.contract.runtime import PipelineDeletionQuery, PipelineStatusOutput
+from chalicelib.api.http import JsonResponse, WithList, deletion_response, operation_response
 from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
@@ -34,9 +41,15 @@ def preview_pipeline(context: RequestContext, body: PipelineBody) -> PipelinePre
 
 
 @routes.get("/pipelines/{uuid}", needs=Permission.READ)
-def get_pipeline(uuid: UuidPath) -> PipelineDetailOutput:
-    """Show a pipeline with its source, clusters, config and destinations."""
-    return PipelineDetailOutput.of_detail(services().pipelines.detail(uuid))
+def get_pipeline(uuid: UuidPath) -> WithList[PipelineDetailOutput]:
+    """Show a pipeline with its source, clusters, config and destinations.
+
+    `X-Next-Cursor` is present when `destinations` does not show all: a cursor of `/pipelines/{uuid}/destinations`.
+    """
+    detail = services().pipelines.detail(uuid)
+    deliveries = detail.deliveries.map(DeliveryOutput.of)
+    body = PipelineDetailOutput.of_detail(detail)
+    return WithList(body=body, field="destinations", page=deliveries, list_path="/destinations")
 
 
 @routes.delete("/pipelines/{uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
@@ -62,9 +75,10 @@ def list_pipeline_destinations(uuid: UuidPath, query: ListQuery) -> Page[Deliver
 
 
 @routes.post("/pipelines/{uuid}/deploy", needs=Permission.OPERATE, also=(202,))
-def deploy_pipeline(context: RequestContext, uuid: UuidPath) -> JsonResponse[PipelineOutput]:
+def deploy_pipeline(context: RequestContext, uuid: UuidPath, query: ContinueQuery) -> JsonResponse[PipelineOutput]:
     """Create and start the connector. 202 with `open_operation` when the outcome is not known yet."""
-    return operation_response(PipelineOutput.of(services().pipelines.deploy(context, uuid)))
+    deployed = services().pipelines.deploy(context, uuid, accept_data_loss=query.accept_data_loss)
+    return operation_response(PipelineOutput.of(deployed))
 
 
 @routes.post("/pipelines/{uuid}/pause", needs=Permission.OPERATE, also=(202,))
@@ -74,19 +88,23 @@ def pause_pipeline(context: RequestContext, uuid: UuidPath) -> JsonResponse[Pipe
 
 
 @routes.post("/pipelines/{uuid}/resume", needs=Permission.OPERATE, also=(202,))
-def resume_pipeline(context: RequestContext, uuid: UuidPath) -> JsonResponse[PipelineOutput]:
-    """Continue where it was paused."""
-    return operation_response(PipelineOutput.of(services().pipelines.resume(context, uuid)))
+def resume_pipeline(context: RequestContext, uuid: UuidPath, query: ContinueQuery) -> JsonResponse[PipelineOutput]:
+    """Continue where it was paused. 409 when changes were lost meanwhile."""
+    resumed = services().pipelines.resume(context, uuid, accept_data_loss=query.accept_data_loss)
+    return operation_response(PipelineOutput.of(resumed))
 
 
 @routes.post("/pipelines/{uuid}/restart", needs=Permission.OPERATE, also=(202,))
-def restart_pipeline(context: RequestContext, uuid: UuidPath) -> JsonResponse[PipelineOutput]:
-    """Restart the connector and all of its tasks."""
-    return operation_response(PipelineOutput.of(services().pipelines.restart(context, uuid)))
+def restart_pipeline(context: RequestContext, uuid: UuidPath, query: ContinueQuery) -> JsonResponse[PipelineOutput]:
+    """Restart the connector and all of its tasks. 409 when changes were lost meanwhile."""
+    restarted = services().pipelines.restart(context, uuid, accept_data_loss=query.accept_data_loss)
+    return operation_response(PipelineOutput.of(restarted))
 
 
 @routes.post("/pipelines/{uuid}/restart-task", needs=Permission.OPERATE, also=(202,))
-def restart_pipeline_task(context: RequestContext, uuid: UuidPath, query: TaskQuery) -> JsonResponse[PipelineOutput]:
-    """Restart one task."""
-    kind = OperationKind.RESTART_TASK
-    return operation_response(PipelineOutput.of(services().pipelines.control(context, uuid, kind, task=query.task)))
+def restart_pipeline_task(
+    context: RequestContext, uuid: UuidPath, query: ContinueTaskQuery
+) -> JsonResponse[PipelineOutput]:
+    """Restart one task. 409 when changes were lost meanwhile."""
+    kind, parameters = OperationKind.RESTART_TASK, query.model_dump()
+    return operation_response(PipelineOutput.of(services().pipelines.control(context, uuid, kind, **parameters)))

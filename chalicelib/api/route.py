@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
-from chalicelib.api.http import HttpRequest, JsonResponse, TextResponse
+from chalicelib.api.http import HttpRequest, JsonResponse, TextResponse, WithList
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.kit.ids import is_uuid
 from chalicelib.kit.pages import Page
@@ -40,10 +40,15 @@ TaskPath = Annotated[int, TASK_RULE]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseType:
-    """What a handler returns: `kind` is model, page, list, none or text."""
+    """What a handler returns: `kind` is model, model with list, page, list, none or text."""
 
     kind: str
     model: Any = None
+
+    @property
+    def may_continue(self) -> bool:
+        """Whether there is a cursor when a list does not fit."""
+        return self.kind in ("page", "model with list")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +142,8 @@ def _response_type(handler: Callable[..., Any], hints: Mapping[str, Any]) -> Res
         return ResponseType(kind="none")
     if hint is TextResponse:
         return ResponseType(kind="text")
-    if get_origin(hint) in (Page, list):
+    if get_origin(hint) in (Page, list, WithList):
         [model] = get_args(hint)
-        return ResponseType(kind="page" if get_origin(hint) is Page else "list", model=model)
+        kind = {Page: "page", list: "list", WithList: "model with list"}[get_origin(hint)]
+        return ResponseType(kind=kind, model=model)
     return ResponseType(kind="model", model=_without_none(hint))

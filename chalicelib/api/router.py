@@ -8,7 +8,8 @@
 
 The signature declares the parameters: a `RequestContext`, an `HttpRequest`, `body`, `query`, and the variables of the
 path by their names. The return annotation is the model of the response, None (204), `Page[Model]`, `list[Model]`,
-`TextResponse` or `JsonResponse[Model]`. `needs` has no default: there is no route without a permission.
+`TextResponse`, `JsonResponse[Model]` or `WithList[Model]`. `needs` has no default:
+there is no route without a permission.
 """
 
 import sys
@@ -31,6 +32,7 @@ from chalicelib.kit.ids import correlation_id
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 Respond = Callable[[HttpRequest], HttpResponse]
 ROOT = "/"
+DOCS = "/docs"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _request: ContextVar[HttpRequest] = ContextVar("request")
 """The request of this thread: chalice keeps its current request on the app, where concurrent requests share it."""
@@ -111,10 +113,13 @@ class Router:
 def finish_app(app: Chalice, boundary: Boundary, candidates: Callable[[str], tuple[str, ...]]) -> None:
     """Registers the fallback for unknown paths and the middleware around every request.
 
+    `GET /` leads a browser to the documentation; for all others it is an unknown path.
     `candidates` returns the patterns that may match a path: when one does, only the method was wrong.
     """
 
     def refuse(request: HttpRequest) -> HttpResponse:
+        if request.path == ROOT and request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+            return HttpResponse(status=302, headers={"Location": request.base + DOCS})
         match = trie_of(candidates(request.path)).match(request.path)
         if match is not None and match.pattern not in (ROOT, FALLBACK):
             raise MethodNotAllowed("This address does not take that method.", allowed=tuple(app.routes[match.pattern]))
@@ -165,8 +170,7 @@ def _from_chalice(incoming: Request | None) -> HttpRequest:
         method=incoming.method,
         route=incoming.path,
         path=path,
-        # API Gateway puts the stage, or the mapping of a domain, before the path that the request context shows.
-        base=full.removesuffix(path) if full.endswith(path) and path != "/" else "",
+        base=_base(full, path),
         path_values=incoming.uri_params or {},
         query={name: query.getlist(name) for name in query} if query is not None else {},
         headers=headers,
@@ -175,6 +179,13 @@ def _from_chalice(incoming: Request | None) -> HttpRequest:
         correlation_id=correlation_id(headers.get("x-correlation-id")),
         received_at=received_at,
     )
+
+
+def _base(full: str, path: str) -> str:
+    """API Gateway puts the stage, or the mapping of a domain, before the path that the request context shows."""
+    if path == ROOT:
+        return full.rstrip("/")
+    return full.removesuffix(path) if full.endswith(path) else ""
 
 
 def _headers(event: dict[str, Any]) -> dict[str, str]:

@@ -80,7 +80,8 @@ class GuardedHttp:
     ) -> HttpAnswer:
         """Exchange one request, with a body of JSON or of bytes, for one answer of at most `max_bytes`.
 
-        Everything together takes at most `CONNECT_SECONDS` and `seconds`, and ends at the deadline.
+        Everything together takes at most `CONNECT_SECONDS` and `seconds`, and ends at the deadline. Only the host check
+        has a limit of its own (`AddressPolicy.seconds`), where a connection has to be made.
 
         Raises:
             Invalid: `URL_NOT_ALLOWED`, the host leads to an address that is not allowed. Nothing was sent.

@@ -61,8 +61,8 @@ class RequestContext:
     """The context of one request, passed from its route to every service that takes part in it.
 
     `deadline` is when its answer has to be ready. `request_key` is set when the client sent an `Idempotency-Key`: a
-    UUID made from principal, route and key. It becomes the id of what the request creates, so that a repeated request
-    finds what the first one created. `if_match` is the version of its `If-Match` header.
+    UUID made from principal, route, key and body. It becomes the id of what the request creates, so that a repeated
+    request finds what the first one created. `if_match` is the version of its `If-Match` header.
     """
 
     actor: Actor

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from datetime import datetime
 from enum import StrEnum
 
 from chalicelib.domain.endpoint import Endpoint
@@ -94,8 +95,22 @@ class StreamCluster(Registered):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PendingDeletions:
+    """Connectors of ours that nothing needs any more, and that are not removed until an Admin confirms it: how many,
+    since when they wait, the first names.
+
+    `newest` is when the last of them was first seen.
+    """
+
+    count: int
+    since: datetime
+    names: tuple[str, ...]
+    newest: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectCluster(Registered):
-    """Kafka Connect workers behind one REST address."""
+    """Kafka Connect workers behind one REST address. `pending_deletions` comes from the last tick."""
 
     base_url: str
     stream_cluster_id: str
@@ -103,6 +118,7 @@ class ConnectCluster(Registered):
     secret_delivery: SecretDelivery = SecretDelivery.CONFIG_PROVIDER
     connect_version: str | None = None
     kafka_cluster_id: str | None = None
+    pending_deletions: PendingDeletions | None = None
 
     @property
     def endpoint(self) -> Endpoint[ConnectAddress]:

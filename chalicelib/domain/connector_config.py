@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from chalicelib.domain.credentials import Credentials
 from chalicelib.kit.masking import MASK
@@ -11,16 +13,67 @@ from chalicelib.kit.masking import MASK
 ConnectorConfig = dict[str, str]
 
 
+SECRETS_KEY = "headgate.secrets"
+"""Connector config key whose value changes whenever a secret that the config refers to is rotated: references stay the
+same, and an equal config would not be sent again. It shows nothing of a secret.
+"""
+
+
+_REFERENCE = re.compile(r"\$\{headgate:([^:}]+):([^:}]+)\}")
+
+
 @dataclass(frozen=True, slots=True)
 class BuiltConfig:
-    """A connector's config with secrets as references, and all credentials that it refers to."""
+    """A connector's config with secrets as references, and all credentials that it may refer to.
 
-    config: ConnectorConfig
+    `lines` is what the provider made, `config` what Connect gets.
+    """
+
+    lines: ConnectorConfig
     credentials: tuple[Credentials, ...]
 
     @property
     def connector_class(self) -> str:
-        return self.config["connector.class"]
+        return self.lines["connector.class"]
+
+    @property
+    def config(self) -> ConnectorConfig:
+        return self._with(self.secrets_digest)
+
+    @property
+    def secrets_digest(self) -> str | None:
+        """A digest of the versions of the secrets that the config refers to; None when it refers to none."""
+        versions = self._versions()
+        return hashlib.sha256(json.dumps(versions).encode()).hexdigest()[:16] if versions else None
+
+    @property
+    def fingerprint(self) -> dict[str, Any]:
+        """What a resource stores of the config that its connector got: the fields of a pipeline or delivery."""
+        return {"config_hash": config_hash(self.config), "secrets_digest": self.secrets_digest}
+
+    def lines_changed(self, former_hash: str | None, former_digest: str | None) -> bool:
+        """Whether more than the versions of secrets differs from the config with that fingerprint."""
+        return config_hash(self._with(former_digest)) != former_hash
+
+    def secrets_changed(self, former_digest: str | None) -> bool:
+        """Whether secrets were rotated since a connector got the config with that digest.
+
+        A config of before there were digests has the present secrets if these were never rotated.
+        """
+        if former_digest is None:
+            return any(version > 1 for _, _, version in self._versions())
+        return self.secrets_digest != former_digest
+
+    def _with(self, digest: str | None) -> ConnectorConfig:
+        return {**self.lines, SECRETS_KEY: digest} if digest else self.lines
+
+    def _versions(self) -> list[tuple[str, str, int]]:
+        """Id, field and version of each secret that the config refers to; a reference to a field that is not stored has
+        version 0.
+        """
+        fields = {one.id: one.fields for one in self.credentials}
+        references = {found.groups() for value in self.lines.values() if (found := _REFERENCE.fullmatch(value))}
+        return sorted((one, name, fields[one].get(name, 0)) for one, name in references if one in fields)
 
 
 JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
@@ -66,7 +119,8 @@ def config_hash(config: Mapping[str, str]) -> str:
 def public_config(config: Mapping[str, str]) -> ConnectorConfig:
     """The config as users may see it: secret references stay, other values that may be secret are masked."""
     return {
-        key: value if is_reference(value) or not _may_be_secret(key, value) else MASK for key, value in config.items()
+        key: value if key == SECRETS_KEY or is_reference(value) or not _may_be_secret(key, value) else MASK
+        for key, value in config.items()
     }
 
 

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 
+from chalicelib.kit.ids import id_from
 from chalicelib.kit.masking import Secret
 
 Secrets = Mapping[str, Secret | None]
@@ -12,6 +14,35 @@ Secrets = Mapping[str, Secret | None]
 
 def without_blanks(secrets: Secrets) -> dict[str, Secret]:
     return {name: value for name, value in secrets.items() if value}
+
+
+class SecretClass(StrEnum):
+    """What a secret is for. Data keys are made for one class, and a function may open only the classes it needs."""
+
+    SOURCE = "source"
+    DESTINATION = "destination"
+    CLUSTER = "cluster"
+    SIGNING = "signing"
+    ANSWER = "answer"
+
+
+SECRET_CLASSES: Mapping[str, SecretClass] = {
+    "source": SecretClass.SOURCE,
+    "destination": SecretClass.DESTINATION,
+    "stream_cluster": SecretClass.CLUSTER,
+    "connect_cluster": SecretClass.CLUSTER,
+}
+"""The class of the secrets of each type of resource."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretBinding:
+    """What a sealed secret is bound to: it opens for exactly this class, id, field and version."""
+
+    secret_class: SecretClass
+    id: str
+    field: str
+    version: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +61,14 @@ class Credentials:
         """Whether any secret is stored."""
         return bool(self.fields)
 
+    def bindings(self, resource_type: str) -> dict[str, SecretBinding]:
+        """What each of the fields is bound to."""
+        kind = SECRET_CLASSES[resource_type]
+        return {
+            name: SecretBinding(secret_class=kind, id=self.id, field=name, version=version)
+            for name, version in self.fields.items()
+        }
+
     def reference(self, field_name: str) -> str:
         """The value in a connector config that refers to this secret: always a whole value, never part of one."""
         return f"${{headgate:{self.id}:{field_name}}}"
@@ -37,22 +76,35 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedSecret:
-    """One secret field, encrypted with a data key that is wrapped by the key `key_id`. Its texts are base64."""
+    """One secret field, encrypted with a data key that is wrapped by the key `key_id`. Its texts are base64.
+
+    `secret_class` is null in secrets of the first format, which did not have one.
+    """
 
     version: int
     key_id: str
     wrapped_key: str
     nonce: str
     ciphertext: str
+    secret_class: SecretClass | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedCredentials:
-    """The sealed fields that `Credentials` describe, and the resource that they belong to."""
+    """The sealed fields that `Credentials` describe, and the resource that they belong to.
+
+    Until `granted_until` Connect may read them although no deployed connector refers to them yet.
+    """
 
     id: str
     resource_type: str
     resource_id: str
     sealed: Mapping[str, SealedSecret]
+    granted_until: datetime | None = None
     revision: int = 1
     created_at: datetime
+
+
+def credentials_id(resource_type: str, resource_id: str) -> str:
+    """The id of a resource's credentials, which is a function of the resource."""
+    return id_from("credentials", resource_type, resource_id)

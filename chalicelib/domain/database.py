@@ -1,5 +1,7 @@
 """How to reach a database, and the outcome of a connection test."""
 
+import ipaddress
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -28,6 +30,19 @@ class SslMode(StrEnum):
         return self in (SslMode.VERIFY_CA, SslMode.VERIFY_FULL)
 
 
+def same_host(host: str) -> str:
+    """What two spellings of a host name have in common."""
+    return host.casefold().rstrip(".")
+
+
+def default_ssl_mode(host: str) -> SslMode:
+    """Encrypted, unless the host is this machine, where servers seldom have a certificate."""
+    name = same_host(host).strip("[]")
+    with suppress(ValueError):
+        return SslMode.PREFER if ipaddress.ip_address(name).is_loopback else SslMode.REQUIRE
+    return SslMode.PREFER if name == "localhost" else SslMode.REQUIRE
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseAddress:
     """A database connection without its secrets. `connection_timeout_seconds` is 1 to 30."""
@@ -43,7 +58,7 @@ class DatabaseAddress:
     @property
     def identity(self) -> tuple[str, int, str]:
         """Host, port and database: two addresses with the same identity are one database."""
-        return (self.host.casefold().rstrip("."), self.port, self.database_name)
+        return (same_host(self.host), self.port, self.database_name)
 
 
 class CheckStatus(StrEnum):

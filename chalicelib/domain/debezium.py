@@ -186,6 +186,7 @@ def properties_error(refused: Sequence[str], reasons: Mapping[str, str]) -> Inva
 JDBC_SINK = "io.debezium.connector.jdbc.JdbcSinkConnector"
 _ROUTER = "org.apache.kafka.connect.transforms.RegexRouter"
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?\.?\Z")
+_NOT_IN_URL = re.compile(r"[\x00-\x1f\x7f-\x9f?&%#/\\]")
 _REPLACEMENT_SPECIAL = re.compile(r"([\\${])")
 
 NO_DOT = NameRule(
@@ -249,6 +250,18 @@ def url_authority(address: DatabaseAddress) -> str:
     if not 0 < address.port < 65536:
         raise Invalid.at("body", "config", "port", type_="port", message="A port is a number from 1 to 65535.")
     return f"{_url_host(address.host)}:{address.port}"
+
+
+def url_database_name(address: DatabaseAddress) -> str:
+    """The database's name for a program that puts it into a URL as it stands, as Debezium does. Raises Invalid.
+
+    It cannot be encoded for Debezium: the same text is compared with `pg_replication_slots.database` (Debezium,
+    `PostgresConnection.queryForSlot`).
+    """
+    if _NOT_IN_URL.search(address.database_name):
+        message = "The name of the database holds a character that would change the URL of the connection."
+        raise Invalid.at("body", "config", "database_name", type_="database_name", message=message)
+    return address.database_name
 
 
 def _url_host(host: str) -> str:

@@ -74,6 +74,7 @@ class Delivery:
     desired_state: DesiredState = DesiredState.DRAFT
     observation: Observation | None = None
     config_hash: str | None = None
+    secrets_digest: str | None = None
     open_operation: OpenOperation | None = None
     last_error: Failure | None = None
     version: int = 1

@@ -2,8 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
+
+from chalicelib.domain.names import ConnectorKind, parse_connector_name
+from chalicelib.kit.clock import rfc3339
 
 
 class DesiredState(StrEnum):
@@ -67,6 +70,18 @@ class Observation:
     connector: ConnectorStatus | None = None
 
 
+PAUSED_CAPTURE = (
+    "Pausing stops what reaches Kafka, not the capture itself: a replication slot stays active, and the source keeps "
+    "its log for it until it is resumed."
+)
+MISSING = "The connector does not exist in Kafka Connect."
+
+LOOKS_APART = timedelta(seconds=5)
+"""What was seen twice within less was seen once: messages that were delayed arrive together."""
+
+OLD_AFTER = timedelta(minutes=3)
+"""How long an observation counts. Ticks are ten seconds apart, and at most a minute while Connect does not answer."""
+
 _STATES = {
     "UNASSIGNED": (ObservedState.UNASSIGNED, "No Connect worker has taken up the connector."),
     "RESTARTING": (ObservedState.RESTARTING, "The connector is restarting."),
@@ -89,8 +104,7 @@ def observe(status: ConnectorStatus | None, *, now: datetime) -> Observation:
     A connector counts as RUNNING, PAUSED or STOPPED only when all of its tasks agree.
     """
     if status is None:
-        reasons = ("The connector does not exist in Kafka Connect.",)
-        return Observation(state=ObservedState.NOT_DEPLOYED, observed_at=now, reasons=reasons)
+        return Observation(state=ObservedState.NOT_DEPLOYED, observed_at=now, reasons=(MISSING,))
     state, found = _judge(status)
     return Observation(state=state, observed_at=now, reasons=found, connector=status)
 
@@ -109,6 +123,16 @@ def unreadable(reason: str, now: datetime) -> Observation:
     return Observation(state=ObservedState.UNKNOWN, observed_at=now, reasons=(reason,))
 
 
+def unless_old(seen: Observation | None, now: datetime) -> Observation | None:
+    """The observation, or UNKNOWN with its age and its `observed_at` when nobody has looked for a while."""
+    if seen is None or now - seen.observed_at < OLD_AFTER:
+        return seen
+    minutes = (now - seen.observed_at) // timedelta(minutes=1)
+    age = f"Headgate last looked at {rfc3339(seen.observed_at)}, {minutes} minutes ago. The state now is not known."
+    before = seen.reasons if seen.state is ObservedState.UNKNOWN else (f"It was {seen.state} then.",)
+    return Observation(state=ObservedState.UNKNOWN, observed_at=seen.observed_at, reasons=(age, *before))
+
+
 def newer(first: Observation | None, second: Observation | None) -> Observation | None:
     """The later of two observations; the first when they are of the same time."""
     if first is None or second is None:
@@ -121,7 +145,8 @@ def _judge(status: ConnectorStatus) -> tuple[ObservedState, tuple[str, ...]]:
         case "RUNNING":
             return _judge_running(status.tasks)
         case "PAUSED":
-            return _judge_inactive(ObservedState.PAUSED, status.tasks, "PAUSED")
+            state, reasons = _judge_inactive(ObservedState.PAUSED, status.tasks, "PAUSED")
+            return state, (*reasons, *_what_pausing_means(status.name))
         case "STOPPED":
             return _judge_inactive(ObservedState.STOPPED, status.tasks, None)
         case "UNASSIGNED" | "RESTARTING" | "FAILED" as shown:
@@ -148,6 +173,14 @@ def _judge_inactive(
     if others:
         return ObservedState.DEGRADED, (f"The connector is {state.lower()}, but not all of its tasks are.", *others)
     return state, (f"The connector is {state.lower()}.",)
+
+
+def _what_pausing_means(name: str) -> tuple[str, ...]:
+    """Measured with Debezium 3.6: the stream goes on below a paused connector, and its slot stays active."""
+    parsed = parse_connector_name(name)
+    if parsed is None or parsed[0] is not ConnectorKind.SOURCE:
+        return ()
+    return (PAUSED_CAPTURE,)
 
 
 def _tasks_that(tasks: tuple[TaskStatus, ...], picked: Callable[[TaskStatus], bool]) -> tuple[str, ...]:

@@ -13,9 +13,10 @@ MOST_DEFECTS = 10
 
 
 class OperationKind(StrEnum):
-    """What is being done to a pipeline or a delivery."""
+    """What is being done to a pipeline or a delivery. `RECREATE`: its connector vanished and is created again."""
 
     DEPLOY = "deploy"
+    RECREATE = "recreate"
     PAUSE = "pause"
     RESUME = "resume"
     RESTART = "restart"

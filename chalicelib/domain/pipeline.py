@@ -159,6 +159,7 @@ class Pipeline:
     desired_state: DesiredState = DesiredState.DRAFT
     observation: Observation | None = None
     config_hash: str | None = None
+    secrets_digest: str | None = None
     claims: tuple[str, ...] = ()
     open_operation: OpenOperation | None = None
     last_error: Failure | None = None
@@ -166,6 +167,10 @@ class Pipeline:
     revision: int = 1
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def snapshot_mode(self) -> SnapshotMode:
+        return self.capture.snapshot_mode
 
     @property
     def connector_name(self) -> str:

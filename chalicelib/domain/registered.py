@@ -1,5 +1,6 @@
 """What people register: the fields that clusters, sources and destinations have in common."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,7 +13,7 @@ from chalicelib.domain.health import Health
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Registered:
+class Registered(ABC):
     """Anything registered. `version` counts the changes that people made, `revision` all writes."""
 
     id: str
@@ -23,6 +24,11 @@ class Registered:
     revision: int = 1
     created_at: datetime
     updated_at: datetime
+
+    @property
+    @abstractmethod
+    def endpoint(self) -> Endpoint[Any]:
+        """What it connects to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 import base64
 import hmac
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
@@ -12,26 +12,70 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 CURSOR_LIFETIME = timedelta(hours=24)
+PAGE_BYTES = 4 * 1024 * 1024
+"""A page ends before its body would be longer (wire contract, section 1): a function's answer may have 6 MB."""
 _SIGNATURE_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """Some items of a list. `next_key` is the store's key of where the rest begins, None at the end."""
+    """Some items of a list, each with its key in the order of the list: a page may be cut behind any of them.
+
+    `more`: the list goes on behind the last item.
+    """
 
     items: tuple[T, ...]
-    next_key: str | None = None
+    keys: tuple[str, ...]
+    more: bool = False
+
+    @property
+    def next_key(self) -> str | None:
+        """The key behind which the rest begins, None at the end of the list."""
+        return self.keys[-1] if self.more else None
+
+    def first(self, count: int) -> "Page[T]":
+        """The first `count` items."""
+        return Page(self.items[:count], self.keys[:count], self.more or count < len(self.items))
+
+    def below(self, key: str | None) -> "Page[T]":
+        """What follows that key in a page whose keys descend: all of it for None."""
+        start = sum(key is not None and own >= key for own in self.keys)
+        return Page(self.items[start:], self.keys[start:], self.more)
 
     def map(self, change: Callable[[T], U]) -> "Page[U]":
         """The same page with every item changed."""
-        return Page(tuple(change(item) for item in self.items), self.next_key)
+        return self.with_items(change(item) for item in self.items)
+
+    def with_items(self, items: Iterable[U]) -> "Page[U]":
+        """The same page with other items in the same order."""
+        return Page(tuple(items), self.keys, self.more)
 
 
-def slice_of(items: Sequence[T], *, limit: int, after: str | None) -> Page[T]:
-    """A page of a list that is in memory as a whole; its key is a position."""
-    begin = int(after) if after else 0
-    end = begin + limit
-    return Page(tuple(items[begin:end]), str(end) if end < len(items) else None)
+def page_of(
+    items: Iterable[T],
+    *,
+    key: Callable[[T], str],
+    limit: int,
+    size: Callable[[T], int] | None = None,
+) -> Page[T]:
+    """The first items, at most `limit` of them. With `size` (bytes of an item) it ends when `PAGE_BYTES` are reached.
+
+    What follows the page is not read, apart from one item.
+    """
+    taken: list[T] = []
+    room = PAGE_BYTES
+    for item in items:
+        if len(taken) == limit or room <= 0:
+            return Page(tuple(taken), tuple(map(key, taken)), more=True)
+        taken.append(item)
+        room -= size(item) if size else 0
+    return Page(tuple(taken), tuple(map(key, taken)))
+
+
+def sorted_page(items: Iterable[T], *, key: Callable[[T], str], limit: int, after: str | None) -> Page[T]:
+    """A page of a list that is in memory as a whole, in the order of its keys."""
+    rest = (item for item in items if after is None or key(item) > after)
+    return page_of(sorted(rest, key=key), key=key, limit=limit)
 
 
 class BadCursor(ValueError):

@@ -1,8 +1,8 @@
 """Strict JSON: text that two parsers may read in two ways is refused.
 
 That is text that is not UTF-8, a key twice in one object, `NaN` and infinities (spelled or by overflow), integers of
-more than 1,000 digits, nesting deeper than 32. The depth is counted before parsing, so that a body of nothing but
-brackets costs one pass over its bytes and no recursion.
+more than 1,000 digits, nesting deeper than 32, more than 1,000 members in an object or 5,000 values in all. Depth and
+values are counted before parsing, so that a body of nothing but brackets or commas costs a pass over its bytes.
 """
 
 import json
@@ -12,8 +12,12 @@ from typing import Any, NoReturn
 
 MAX_DEPTH = 32
 MAX_INTEGER_LENGTH = 1000
+MAX_MEMBERS = 1000
+MAX_VALUES = 5000
+"""The largest legal body has about 3,700: 500 tables and 500 columns of a pipeline."""
 _STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_BEGINS_VALUE = (b"[", b"{", b",")
 
 
 class NotStrictJson(ValueError):
@@ -22,8 +26,7 @@ class NotStrictJson(ValueError):
 
 def loads(raw: bytes) -> Any:
     """The value of a JSON text. Raises `NotStrictJson`."""
-    if _too_deep(raw):
-        raise NotStrictJson(f"nesting over {MAX_DEPTH}")
+    _check_shape(raw)
     try:
         return _DECODER.decode(raw.decode("utf-8"))
     except NotStrictJson:
@@ -42,11 +45,24 @@ def may_hide(raw: bytes, *needles: bytes) -> bool:
     return b"\\u" in raw or any(needle in raw for needle in needles)
 
 
-def _too_deep(raw: bytes) -> bool:
-    if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
-        return False
+def _check_shape(raw: bytes) -> None:
+    """Raises `NotStrictJson` for too many values or too deep nesting. Few bodies have to be read without strings."""
+    if _values(raw) > MAX_VALUES or raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
+        bare = _STRINGS.sub(b"", raw)
+        if _values(bare) > MAX_VALUES:
+            raise NotStrictJson(f"more than {MAX_VALUES} values")
+        if _too_deep(bare):
+            raise NotStrictJson(f"nesting over {MAX_DEPTH}")
+
+
+def _values(raw: bytes) -> int:
+    """Values in a text without strings: never too few, and too many by one in each empty array or object."""
+    return 1 + sum(raw.count(character) for character in _BEGINS_VALUE)
+
+
+def _too_deep(bare: bytes) -> bool:
     depth = 0
-    for bracket in _STRINGS.sub(b"", raw).translate(None, _NOT_BRACKETS):
+    for bracket in bare.translate(None, _NOT_BRACKETS):
         depth += 1 if bracket in b"[{" else -1
         if depth > MAX_DEPTH:
             return True
@@ -54,6 +70,8 @@ def _too_deep(raw: bytes) -> bool:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > MAX_MEMBERS:
+        raise NotStrictJson(f"an object of more than {MAX_MEMBERS} members")
     fields = dict(pairs)
     if len(fields) != len(pairs):
         raise NotStrictJson("a key twice in one object")

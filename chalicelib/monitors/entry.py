@@ -7,8 +7,13 @@ monitors = Blueprint(__name__)
 
 @monitors.schedule(Rate(1, unit=Rate.MINUTES), name="dispatch")
 def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
-    """Send every Connect cluster its ticks for this minute, and send jobs whose message was lost again."""
+    """Send every Connect cluster its ticks for this minute, every source its look, and lost jobs again."""
     from chalicelib.wiring import services
 
     wired = services()
-    return {"ticks": wired.tick.dispatch(), "jobs": wired.jobs.sweep()}
+    try:
+        ticks = wired.tick.dispatch()
+    finally:
+        jobs = wired.jobs.sweep()
+        source_checks = wired.source_monitor.dispatch()
+    return {"ticks": ticks, "jobs": jobs, "source_checks": source_checks}

@@ -1,13 +1,12 @@
-"""Encryption of stored secrets: AES-256-GCM, with row, field and version as additional authenticated data."""
+"""Encryption of stored secrets: AES-256-GCM, with what they are bound to as additional authenticated data."""
 
 import base64
 import os
-from collections.abc import Mapping
 
-from chalicelib.domain.credentials import SealedCredentials, SealedSecret
-from chalicelib.errors import StoreUnavailable
+from chalicelib.domain.credentials import SealedSecret, SecretBinding
+from chalicelib.errors import SecretMismatch
 from chalicelib.kit.masking import Secret
-from chalicelib.secrets.keys import NONCE_BYTES, KeyProvider
+from chalicelib.secrets.keys import FIRST_FORMAT, NONCE_BYTES, KeyProvider
 
 
 class Envelope:
@@ -16,43 +15,54 @@ class Envelope:
     def __init__(self, keys: KeyProvider) -> None:
         self._keys = keys
 
-    def seal(self, credentials_id: str, field: str, version: int, value: Secret) -> SealedSecret:
-        """The value, encrypted for this row, field and version only."""
+    def seal(self, binding: SecretBinding, value: Secret) -> SealedSecret:
+        """The value, encrypted for this binding only."""
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-        plain_key, wrapped = self._keys.new_data_key()
+        plain_key, wrapped = self._keys.new_data_key(binding.secret_class)
         nonce = os.urandom(NONCE_BYTES)
-        associated = _associated_data(credentials_id, field, version, self._keys.key_id)
+        associated = _associated_data(binding, self._keys.key_id)
         return SealedSecret(
-            version=version,
+            version=binding.version,
             key_id=self._keys.key_id,
             wrapped_key=_text(wrapped),
             nonce=_text(nonce),
             ciphertext=_text(AESGCM(plain_key).encrypt(nonce, value.reveal().encode(), associated)),
+            secret_class=binding.secret_class,
         )
 
-    def open(self, credentials: SealedCredentials, field: str) -> Secret:
-        """The plain value. Raises StoreUnavailable when the row was changed or the key is another one."""
+    def open(self, binding: SecretBinding, sealed: SealedSecret) -> Secret:
+        """The plain value. `binding` is what the caller asks for: nothing that the row says about itself counts.
+
+        Raises SecretMismatch when the secret was sealed for something else, or was changed; StoreUnavailable when the
+        key service does not open its key.
+        """
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-        sealed = credentials.sealed[field]
-        associated = _associated_data(credentials.id, field, sealed.version, sealed.key_id)
+        if sealed.version != binding.version or sealed.secret_class not in (None, binding.secret_class):
+            raise _mismatch()
+        associate = _first_associated_data if sealed.secret_class is None else _associated_data
+        associated = associate(binding, sealed.key_id)
         try:
-            plain = AESGCM(self._keys.unwrap(_bytes(sealed.wrapped_key))).decrypt(
-                _bytes(sealed.nonce), _bytes(sealed.ciphertext), associated
-            )
+            plain_key = self._keys.unwrap(_bytes(sealed.wrapped_key), sealed.secret_class or FIRST_FORMAT)
+            plain = AESGCM(plain_key).decrypt(_bytes(sealed.nonce), _bytes(sealed.ciphertext), associated)
         except (InvalidTag, ValueError):
-            raise StoreUnavailable("A stored secret does not belong to the row that it is in.") from None
+            raise _mismatch() from None
         return Secret(plain.decode())
 
-    def open_all(self, credentials: SealedCredentials) -> Mapping[str, Secret]:
-        """The plain values of all fields."""
-        return {field: self.open(credentials, field) for field in credentials.sealed}
+
+def _associated_data(binding: SecretBinding, key_id: str) -> bytes:
+    parts = ("v2", binding.secret_class, binding.id, binding.field, str(binding.version), key_id)
+    return "|".join(parts).encode()
 
 
-def _associated_data(credentials_id: str, field: str, version: int, key_id: str) -> bytes:
-    return f"v1|secrets|{credentials_id}|{field}|{version}|{key_id}".encode()
+def _first_associated_data(binding: SecretBinding, key_id: str) -> bytes:
+    return f"v1|secrets|{binding.id}|{binding.field}|{binding.version}|{key_id}".encode()
+
+
+def _mismatch() -> SecretMismatch:
+    return SecretMismatch("A stored secret does not belong to the row that it is in.")
 
 
 def _text(raw: bytes) -> str:

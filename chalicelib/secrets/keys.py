@@ -17,20 +17,25 @@ if TYPE_CHECKING:
 
 NONCE_BYTES = 12
 _KEY_BYTES = 32
-_CONTEXT = b"headgate data key v1"
+_CONTEXT = "headgate data key v1"
+FIRST_FORMAT = "credentials"
+"""The context of all keys before each class of secrets had its own."""
 
 
 class KeyProvider(Protocol):
-    """Makes data keys and unwraps them. `key_id` names the wrapping key and is stored with each wrapped key."""
+    """Makes data keys and unwraps them. `key_id` names the wrapping key and is stored with each wrapped key.
+
+    A data key is made for one `context`, the class of the secrets that it seals, and unwrapped for the same one only.
+    """
 
     @property
     def key_id(self) -> str: ...
 
-    def new_data_key(self) -> tuple[bytes, bytes]:
+    def new_data_key(self, context: str) -> tuple[bytes, bytes]:
         """A fresh 256-bit key, plain and wrapped."""
         ...
 
-    def unwrap(self, wrapped: bytes) -> bytes:
+    def unwrap(self, wrapped: bytes, context: str) -> bytes:
         """The plain data key. Raises StoreUnavailable when it cannot be unwrapped."""
         ...
 
@@ -46,15 +51,15 @@ class LocalKeys:
         if len(self._raw) != _KEY_BYTES:
             raise ValueError("HEADGATE_MASTER_KEY must be 32 bytes in base64. Make one with: openssl rand -base64 32")
 
-    def new_data_key(self) -> tuple[bytes, bytes]:
+    def new_data_key(self, context: str) -> tuple[bytes, bytes]:
         plain, nonce = os.urandom(_KEY_BYTES), os.urandom(NONCE_BYTES)
-        return plain, nonce + self._cipher.encrypt(nonce, plain, _CONTEXT)
+        return plain, nonce + self._cipher.encrypt(nonce, plain, _associated_data(context))
 
-    def unwrap(self, wrapped: bytes) -> bytes:
+    def unwrap(self, wrapped: bytes, context: str) -> bytes:
         from cryptography.exceptions import InvalidTag
 
         try:
-            return self._cipher.decrypt(wrapped[:NONCE_BYTES], wrapped[NONCE_BYTES:], _CONTEXT)
+            return self._cipher.decrypt(wrapped[:NONCE_BYTES], wrapped[NONCE_BYTES:], _associated_data(context))
         except (InvalidTag, ValueError):
             raise StoreUnavailable("A stored secret was sealed with another master key.") from None
 
@@ -65,29 +70,34 @@ class LocalKeys:
         return AESGCM(self._raw)
 
 
+def _associated_data(context: str) -> bytes:
+    return (_CONTEXT if context == FIRST_FORMAT else f"{_CONTEXT} {context}").encode()
+
+
 class KmsKeys:
-    """Wraps with a key of AWS KMS. The encryption context names the purpose and appears in CloudTrail."""
+    """Wraps with a key of AWS KMS. The encryption context appears in CloudTrail, and IAM policies can require it."""
 
     def __init__(self, make_client: Callable[[], Any], key_id: str) -> None:
         """`make_client` gives boto3's client of KMS; it is called for the first data key."""
         self._make_client = make_client
         self.key_id = key_id
-        self._context = {"headgate": "credentials"}
 
     @cached_property
     def _client(self) -> Any:
         return self._make_client()
 
-    def new_data_key(self) -> tuple[bytes, bytes]:
+    def new_data_key(self, context: str) -> tuple[bytes, bytes]:
+        named = {"headgate": str(context)}
         try:
-            made = self._client.generate_data_key(KeyId=self.key_id, KeySpec="AES_256", EncryptionContext=self._context)
+            made = self._client.generate_data_key(KeyId=self.key_id, KeySpec="AES_256", EncryptionContext=named)
         except Exception as error:
             raise StoreUnavailable("The key service did not make a data key.") from error
         return made["Plaintext"], made["CiphertextBlob"]
 
-    def unwrap(self, wrapped: bytes) -> bytes:
+    def unwrap(self, wrapped: bytes, context: str) -> bytes:
+        named = {"headgate": str(context)}
         try:
-            opened = self._client.decrypt(CiphertextBlob=wrapped, KeyId=self.key_id, EncryptionContext=self._context)
+            opened = self._client.decrypt(CiphertextBlob=wrapped, KeyId=self.key_id, EncryptionContext=named)
         except Exception as error:
             raise StoreUnavailable("The key service did not open a data key.") from error
         return bytes(opened["Plaintext"])
@@ -99,24 +109,24 @@ class CachedKeys:
 
     inner: KeyProvider
     seconds: float = 600
-    _current: tuple[float, bytes, bytes] | None = None
-    _opened: Bounded[bytes, tuple[float, bytes]] = field(default_factory=lambda: Bounded(1000))
+    _current: dict[str, tuple[float, bytes, bytes]] = field(default_factory=dict)
+    _opened: Bounded[tuple[bytes, str], tuple[float, bytes]] = field(default_factory=lambda: Bounded(1000))
 
     @property
     def key_id(self) -> str:
         """The wrapping key's id."""
         return self.inner.key_id
 
-    def new_data_key(self) -> tuple[bytes, bytes]:
+    def new_data_key(self, context: str) -> tuple[bytes, bytes]:
         now = time.monotonic()
-        if self._current is None or self._current[0] < now:
-            self._current = (now + self.seconds, *self.inner.new_data_key())
-        return self._current[1], self._current[2]
+        if context not in self._current or self._current[context][0] < now:
+            self._current[context] = (now + self.seconds, *self.inner.new_data_key(context))
+        return self._current[context][1:]
 
-    def unwrap(self, wrapped: bytes) -> bytes:
+    def unwrap(self, wrapped: bytes, context: str) -> bytes:
         now = time.monotonic()
-        until, plain = self._opened.get(wrapped, (0.0, b""))
+        until, plain = self._opened.get((wrapped, context), (0.0, b""))
         if until < now:
-            plain = self.inner.unwrap(wrapped)
-            self._opened[wrapped] = (now + self.seconds, plain)
+            plain = self.inner.unwrap(wrapped, context)
+            self._opened[wrapped, context] = (now + self.seconds, plain)
         return plain

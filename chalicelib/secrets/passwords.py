@@ -1,36 +1,59 @@
 """Passwords: Argon2id, 46 MiB, one pass (OWASP Password Storage Cheat Sheet)."""
 
 import os
-from functools import cache
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+from chalicelib.errors import RateLimited
 from chalicelib.kit.masking import Secret
 
 _MEMORY_KIB = 47104
 _SALT_BYTES, _HASH_BYTES = 16, 32
+_PHC = re.compile(r"\$argon2id\$v=19\$m=\d{1,6},t=\d,p=\d\$[A-Za-z0-9+/]{22,}\$[A-Za-z0-9+/]{43,}")
+_UNUSED_HASH = f"$argon2id$v=19$m={_MEMORY_KIB},t=1,p=1$" + "A" * 22 + "$" + "A" * 43
+"""Of no password that anybody knows: a login without a stored hash is compared with it."""
+MAX_HASHES = 4
+"""At a time in this process: each takes 46 MiB, and a server with threads has up to 128 requests."""
+_WAIT_SECONDS = 5.0
+_free = threading.BoundedSemaphore(MAX_HASHES)
 
 
 def hash_password(password: Secret) -> str:
-    """The password's hash in PHC form, with its own salt."""
+    """The password's hash in PHC form, with its own salt. Raises RateLimited when too many wait for theirs."""
     from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
     kdf = Argon2id(salt=os.urandom(_SALT_BYTES), length=_HASH_BYTES, iterations=1, lanes=1, memory_cost=_MEMORY_KIB)
-    return kdf.derive_phc_encoded(password.reveal().encode())
+    with _one_of_few():
+        return kdf.derive_phc_encoded(password.reveal().encode())
+
+
+def is_password_hash(text: Secret) -> bool:
+    """Whether it is a hash that `hash_password` could have made, and not a password."""
+    return _PHC.fullmatch(text.reveal()) is not None
 
 
 def verify_password(password: Secret, hashed: str | None) -> bool:
     """Whether it is the password. Without a stored hash it is False and takes as long, so that the time does not reveal
-    which accounts exist.
+    which accounts exist. Raises RateLimited when too many wait for theirs.
     """
     from cryptography.exceptions import InvalidKey
     from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
     try:
-        Argon2id.verify_phc_encoded(password.reveal().encode(), hashed or _unused_hash())
+        with _one_of_few():
+            Argon2id.verify_phc_encoded(password.reveal().encode(), hashed or _UNUSED_HASH)
     except InvalidKey:
         return False
     return hashed is not None
 
 
-@cache
-def _unused_hash() -> str:
-    return hash_password(Secret(os.urandom(16).hex()))
+@contextmanager
+def _one_of_few() -> Iterator[None]:
+    if not _free.acquire(timeout=_WAIT_SECONDS):
+        raise RateLimited("Too many people sign in at this moment. Try again.", retry_after_seconds=1)
+    try:
+        yield
+    finally:
+        _free.release()

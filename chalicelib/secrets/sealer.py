@@ -1,12 +1,9 @@
 """Encryption of one text under one name, for answers with secrets that a repeated request gets again."""
 
-from chalicelib.domain.credentials import SealedCredentials, SealedSecret
+from chalicelib.domain.credentials import SealedSecret, SecretBinding, SecretClass
 from chalicelib.kit.adapters import adapter
-from chalicelib.kit.clock import utc_now
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
-
-_FIELD = "text"
 
 
 class Sealer:
@@ -17,15 +14,12 @@ class Sealer:
 
     def seal(self, name: str, text: Secret) -> str:
         """The sealed text, as JSON."""
-        return adapter(SealedSecret).dump_json(self._envelope.seal(name, _FIELD, 1, text)).decode()
+        return adapter(SealedSecret).dump_json(self._envelope.seal(_binding(name), text)).decode()
 
     def open(self, name: str, sealed: str) -> Secret:
         """The plain text. Raises StoreUnavailable when it was sealed under another name or key."""
-        row = SealedCredentials(
-            id=name,
-            resource_type="text",
-            resource_id=name,
-            sealed={_FIELD: adapter(SealedSecret).validate_json(sealed)},
-            created_at=utc_now(),
-        )
-        return self._envelope.open(row, _FIELD)
+        return self._envelope.open(_binding(name), adapter(SealedSecret).validate_json(sealed))
+
+
+def _binding(name: str) -> SecretBinding:
+    return SecretBinding(secret_class=SecretClass.ANSWER, id=name, field="text")

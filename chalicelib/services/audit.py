@@ -1,19 +1,23 @@
 """The audit trail: one record for each change, written in the transaction of that change."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.audit import AuditRecord, Outcome, View, changes
+from chalicelib.errors import WriteConflict
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Clock, rfc3339
-from chalicelib.kit.ids import new_id
+from chalicelib.kit.ids import id_from, new_id
 from chalicelib.kit.pages import Page
 from chalicelib.stores.audit import Audit
 from chalicelib.stores.transaction import Transaction
+
+_REFUSALS_MINUTES = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,31 +42,28 @@ class AuditTrail:
     ) -> None:
         """Add the record of a change from one view to the other. `action` is `<resource_type>.<verb>`."""
         before, after = changes(before, after)
-        self.store.append(
-            transaction,
-            AuditRecord(
-                id=new_id(),
-                at=self.clock(),
-                actor_id=context.actor.id,
-                actor_email=context.actor.email,
-                actor_via=context.actor.via,
-                action=action,
-                resource_type=action.partition(".")[0],
-                resource_id=resource_id,
-                parent_id=parent_id,
-                outcome=outcome,
-                before=before,
-                after=after,
-                correlation_id=context.correlation_id,
-                meaningful=meaningful,
-            ),
-        )
+        record = _record(context, action, resource_id, outcome=outcome, at=self.clock())
+        record = replace(record, before=before, after=after, parent_id=parent_id, meaningful=meaningful)
+        self.store.append(transaction, record)
 
     def record_alone(self, context: RequestContext, action: str, resource_id: str | None, **more: Any) -> None:
         """Write a record in a transaction of its own: of a denial, of a secret that was read."""
         transaction = Transaction()
         self.record(transaction, context, action, resource_id, **more)
         transaction.commit()
+
+    def record_refusal(self, context: RequestContext, action: str, resource_id: str | None, *, reason: str) -> None:
+        """Write that a program was refused something: one record for each action, resource and reason in ten minutes,
+        dated at their beginning. A program that repeats its request for ever cannot fill the trail.
+        """
+        now = self.clock()
+        at = now.replace(minute=now.minute - now.minute % _REFUSALS_MINUTES, second=0, microsecond=0)
+        record = _record(context, action, resource_id, outcome=Outcome.DENIED, at=at)
+        record = replace(record, id=id_from("refusal", action, resource_id or "", reason), after={"reason": reason})
+        transaction = Transaction()
+        self.store.append(transaction, record)
+        with suppress(WriteConflict):  # it has been written
+            transaction.commit()
 
     def record_denial(self, context: RequestContext, *, method: str, path: str, permission: str) -> None:
         """Write that the caller was refused a route for lack of a permission."""
@@ -76,6 +77,23 @@ class AuditTrail:
         return self.store.list(
             limit=limit, after=after, resource_id=resource_id, include_related=include_related, meaningful=meaningful
         )
+
+
+def _record(
+    context: RequestContext, action: str, resource_id: str | None, *, outcome: Outcome, at: datetime
+) -> AuditRecord:
+    return AuditRecord(
+        id=new_id(),
+        at=at,
+        actor_id=context.actor.id,
+        actor_email=context.actor.email,
+        actor_via=context.actor.via,
+        action=action,
+        resource_type=action.partition(".")[0],
+        resource_id=resource_id,
+        outcome=outcome,
+        correlation_id=context.correlation_id,
+    )
 
 
 def view(entity: Any) -> View:
@@ -92,7 +110,10 @@ def view(entity: Any) -> View:
     return {name: _plain(value) for name, value in shown.items()}
 
 
-_INTERNAL = {"revision", "claims", "config_hash", "provider", "generation", "server_identity"}
+_INTERNAL = {
+    *("revision", "claims", "config_hash", "secrets_digest", "provider", "generation", "pending_deletions"),
+    "server_identity",
+}
 
 
 def _plain(value: Any) -> Any:

@@ -10,14 +10,17 @@ from chalicelib.domain.cluster import (
     ConnectAddress,
     ConnectCluster,
     ConnectorPlugin,
+    PendingDeletions,
     SecretDelivery,
     StreamCluster,
     require_same_kafka,
 )
 from chalicelib.domain.endpoint import OpenedEndpoint
-from chalicelib.errors import Invalid
-from chalicelib.kit.clock import Deadline
-from chalicelib.kit.pages import Page, slice_of
+from chalicelib.domain.reconcile.orphans import CONFIRMED_FOR, Confirmation
+from chalicelib.domain.reconcile.snapshot import ClusterView
+from chalicelib.errors import Conflict, Invalid, WriteConflict
+from chalicelib.kit.clock import Deadline, rfc3339
+from chalicelib.kit.pages import Page, sorted_page
 from chalicelib.services.clusters import ClusterService
 from chalicelib.services.registered import RegisteredInput
 from chalicelib.services.registry import Links, reference_not_found
@@ -62,8 +65,8 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
 
     def list(self, *, limit: int, after: str | None) -> Page[ConnectCluster]:
         """Connect clusters, newest first."""
-        page = self.store.list(limit=limit, after=after)
-        return Page(items=self._with_health(page.items), next_key=page.next_key)
+        page = self.store.list(limit=limit, after=after, by_size=True)
+        return page.with_items(self._with_health(page.items))
 
     def update(self, context: RequestContext, cluster_id: str, data: ConnectClusterInput) -> ConnectCluster:
         """Replace everything but blank secrets, and check the cluster again.
@@ -87,7 +90,33 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
     ) -> Page[ConnectorPlugin]:
         """What the worker that answers has installed, by class."""
         installed = self.clients.connect(self.store.get(cluster_id)).plugins(context.deadline)
-        return slice_of(sorted(installed, key=lambda plugin: plugin.class_name), limit=limit, after=after)
+        return sorted_page(installed, key=_plugin_key, limit=limit, after=after)
+
+    def confirm_deletions(self, context: RequestContext, cluster_id: str, count: int) -> ConnectCluster:
+        """Let the ticks remove the orphans that wait for it: those that are shown now, for an hour.
+
+        Raises Conflict STATE_CONFLICT when not exactly `count` of them wait.
+        """
+        cluster = self.store.get(cluster_id)
+        view = self.observations.heads([cluster_id]).get(cluster_id, ClusterView())
+        pending = view.pending
+        if pending is None or pending.count != count:
+            raise _other_deletions(pending)
+        transaction = Transaction()
+        confirmation = Confirmation(newest=pending.newest, until=self.clock() + CONFIRMED_FOR)
+        self.observations.confirm(transaction, cluster_id, pending, confirmation)
+        self.registry.audit.record(
+            transaction,
+            context,
+            f"{self.store.noun}.confirm_deletions",
+            cluster_id,
+            after={"count": pending.count, "since": rfc3339(pending.since), "names": list(pending.names)},
+        )
+        try:
+            transaction.commit()
+        except WriteConflict as conflict:
+            raise _other_deletions(None) from conflict
+        return replace(view, pending=None).on(cluster)
 
     def links(self, cluster: ConnectCluster) -> Links:
         """The stream cluster that it belongs to."""
@@ -96,10 +125,7 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
     def _with_health(self, clusters: Sequence[ConnectCluster]) -> tuple[ConnectCluster, ...]:
         """With the health that the last tick saw, where that is newer."""
         views = self.observations.heads(cluster.id for cluster in clusters)
-        return tuple(
-            replace(cluster, health=views[cluster.id].health(cluster.health)) if cluster.id in views else cluster
-            for cluster in clusters
-        )
+        return tuple(views[cluster.id].on(cluster) if cluster.id in views else cluster for cluster in clusters)
 
     def _stream(self, data: ConnectClusterInput) -> StreamCluster:
         if data.secret_delivery is SecretDelivery.INLINE and not self.allow_inline_secrets:
@@ -124,3 +150,13 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
             return {"connect_version": root.version, "kafka_cluster_id": root.kafka_cluster_id}
 
         return self._look(context, cluster, look)
+
+
+def _other_deletions(pending: PendingDeletions | None) -> Conflict:
+    waiting = f"{pending.count} deletions wait" if pending else "No deletions wait, or their number has just changed"
+    return Conflict(f"{waiting}. Read the cluster again, and confirm the number of `pending_deletions` that it shows.")
+
+
+def _plugin_key(plugin: ConnectorPlugin) -> str:
+    """A worker may have several versions of one class, and one class may serve as two types."""
+    return "\x1f".join((plugin.class_name, plugin.version or "", plugin.type))

@@ -1,19 +1,31 @@
 """Credentials: sealed before they are stored, opened only for a client that is about to use them."""
 
 from collections.abc import Hashable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
-from chalicelib.domain.access import RequestContext
-from chalicelib.domain.credentials import Credentials, SealedCredentials, SealedSecret, Secrets, without_blanks
-from chalicelib.errors import NotFound
+from chalicelib.domain.credentials import (
+    SECRET_CLASSES,
+    Credentials,
+    SealedCredentials,
+    SealedSecret,
+    SecretBinding,
+    Secrets,
+    credentials_id,
+    without_blanks,
+)
+from chalicelib.errors import SecretMismatch, StoreUnavailable, WriteConflict
 from chalicelib.kit.bounded import Bounded
 from chalicelib.kit.clock import Clock
-from chalicelib.kit.ids import id_from, is_uuid
+from chalicelib.kit.log import get_logger
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
-from chalicelib.services.audit import AuditTrail
 from chalicelib.stores.secrets import SealedSecrets
 from chalicelib.stores.transaction import Transaction
+
+GRANTED = timedelta(minutes=2)
+"""Longer than a request that validates and then deploys (20 s), and than the indexes need to show what it deployed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,21 +34,20 @@ class CredentialVault:
 
     store: SealedSecrets
     envelope: Envelope
-    audit: AuditTrail
     clock: Clock
     _cached: Bounded[Hashable, SealedCredentials] = field(default_factory=lambda: Bounded(1000))
 
     def seal_new(self, transaction: Transaction, resource_type: str, resource_id: str, secrets: Secrets) -> Credentials:
         """Store the secrets of a resource that is being created. The credentials' id is derived from the resource's."""
         credentials = Credentials(
-            id=id_from("credentials", resource_type, resource_id), fields=dict.fromkeys(without_blanks(secrets), 1)
+            id=credentials_id(resource_type, resource_id), fields=dict.fromkeys(without_blanks(secrets), 1)
         )
         if credentials.configured:
             row = SealedCredentials(
                 id=credentials.id,
                 resource_type=resource_type,
                 resource_id=resource_id,
-                sealed=self._seal(credentials.id, credentials.fields, secrets),
+                sealed=self._seal(credentials.bindings(resource_type), secrets),
                 created_at=self.clock(),
             )
             self.store.put_new(transaction, row)
@@ -52,10 +63,13 @@ class CredentialVault:
         if not credentials.configured:
             return self.seal_new(transaction, resource_type, resource_id, secrets)
         stored = self.store.get(credentials.id)
+        if stored.id != credentials.id:
+            raise _refused(credentials.id)
         versions = {name: credentials.fields.get(name, 0) + 1 for name in fresh}
-        rotated = replace(stored, sealed={**stored.sealed, **self._seal(stored.id, versions, fresh)})
-        self.store.save(transaction, rotated)
-        return replace(credentials, fields={**credentials.fields, **versions})
+        rotated = replace(credentials, fields={**credentials.fields, **versions})
+        sealed = self._seal(rotated.bindings(resource_type), fresh)
+        self.store.save(transaction, replace(stored, sealed={**stored.sealed, **sealed}))
+        return rotated
 
     def remove(self, transaction: Transaction, credentials: Credentials) -> None:
         """Delete the secrets of a resource that is being deleted."""
@@ -63,26 +77,55 @@ class CredentialVault:
             self.store.discard(transaction, credentials.id)
 
     def open(self, credentials: Credentials) -> Mapping[str, Secret]:
-        """The plain secrets by field; none when none are stored."""
+        """The plain secrets by field; none when none are stored.
+
+        Raises SecretMismatch when the table does not hold exactly these fields and versions; NotFound.
+        """
         if not credentials.configured:
             return {}
-        # What is sealed under a version never changes, so rows are cached by their versions. They stay sealed.
+        # What is sealed under a version seldom changes, so rows are cached by their versions. They stay sealed.
         versions = (credentials.id, *sorted(credentials.fields.items()))
-        row = self._cached.get(versions)
-        if row is None:
-            row = self._cached[versions] = self.store.get(credentials.id)
-        return self.envelope.open_all(row)
+        if cached := self._cached.get(versions):
+            with suppress(StoreUnavailable):  # it may have been sealed again, under another key
+                return self._opened(credentials, cached)
+        row = self.store.get(credentials.id)
+        secrets = self.opened(credentials, row)
+        self._cached[versions] = row
+        return secrets
 
-    def hand_to_connect(self, context: RequestContext, credentials_id: str) -> Mapping[str, Secret]:
-        """The plain secrets for Connect's secret provider, after the read has been audited. Raises NotFound."""
-        stored = self.store.find(credentials_id) if is_uuid(credentials_id) else None
-        if stored is None:
-            raise NotFound("There are no credentials with this id.")
-        self.audit.record_alone(
-            context, "secret.read", stored.resource_id, after={"fields": sorted(stored.sealed)}, meaningful=False
-        )
-        return self.envelope.open_all(stored)
+    def opened(self, credentials: Credentials, row: SealedCredentials) -> Mapping[str, Secret]:
+        """The plain secrets in a row that was read. Raises SecretMismatch, with a line in the log."""
+        try:
+            return self._opened(credentials, row)
+        except SecretMismatch:
+            raise _refused(credentials.id) from None
 
-    def _seal(self, credentials_id: str, versions: Mapping[str, int], secrets: Secrets) -> dict[str, SealedSecret]:
-        values = without_blanks(secrets)
-        return {name: self.envelope.seal(credentials_id, name, versions[name], values[name]) for name in values}
+    def grant(self, transaction: Transaction, credentials: Credentials) -> None:
+        """Let Connect read these secrets for two minutes, although no deployed connector refers to them yet."""
+        if credentials.configured:
+            self.store.grant(transaction, credentials.id, self.clock() + GRANTED)
+
+    def grant_alone(self, credentials: Credentials) -> None:
+        """`grant` in a transaction of its own: Connect is about to validate a config that refers to them."""
+        transaction = Transaction()
+        self.grant(transaction, credentials)
+        with suppress(WriteConflict):  # they were deleted: nothing can be read
+            transaction.commit()
+
+    def _opened(self, credentials: Credentials, row: SealedCredentials) -> Mapping[str, Secret]:
+        belongs = credentials_id(row.resource_type, row.resource_id) == credentials.id
+        if not belongs or row.resource_type not in SECRET_CLASSES or credentials.fields.keys() - row.sealed.keys():
+            raise SecretMismatch("The row is another one's, or a field is missing.")
+        bindings = credentials.bindings(row.resource_type)
+        return {name: self.envelope.open(binding, row.sealed[name]) for name, binding in bindings.items()}
+
+    def _seal(self, bindings: Mapping[str, SecretBinding], secrets: Secrets) -> dict[str, SealedSecret]:
+        return {name: self.envelope.seal(bindings[name], value) for name, value in without_blanks(secrets).items()}
+
+
+def _refused(credentials_id: str) -> SecretMismatch:
+    get_logger().error("a stored secret was refused", extra={"credentials_id": credentials_id})
+    return SecretMismatch(
+        "The stored secrets are not those that this resource lists. If they were changed at this moment, repeat. "
+        "Otherwise the table of secrets was changed by others: find out by whom, then give the secrets again."
+    )

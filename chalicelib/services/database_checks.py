@@ -65,7 +65,8 @@ class DatabaseChecks:
         self, context: RequestContext, source: Source, pipeline: Pipeline | None, *, deployed: bool
     ) -> Readiness:
         """Judge whether capture will work: for a pipeline's own choices, or for the server as such."""
-        provider, tables = capture_provider(source.address.provider), pipeline.capture.tables if pipeline else ()
+        provider = capture_provider(source.address.provider)
+        tables = _tables_of(pipeline) if pipeline else None
         deadline = _bounded(context)
         try:
             facts = self.clients.database(source.endpoint).server_facts(tables, deadline)
@@ -80,6 +81,12 @@ class DatabaseChecks:
             return self.clients.database(destination.endpoint).target_facts(targets, deadline)
         except (Unavailable, TimedOut) as error:
             raise Unavailable(error.message, code="DESTINATION_UNAVAILABLE") from error
+
+
+def _tables_of(pipeline: Pipeline) -> tuple[TableName, ...]:
+    """The captured tables, and the one that is written to at each heartbeat."""
+    heartbeat = pipeline.capture.options.heartbeat_table
+    return tuple(dict.fromkeys((*pipeline.capture.tables, *((heartbeat,) if heartbeat else ()))))
 
 
 def health_after(result: TestResult, *, now: datetime) -> Health:

@@ -9,7 +9,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import public_config
 from chalicelib.domain.delivery import Delivery, DeliveryOptions
 from chalicelib.domain.delivery import Mapping as TopicMapping
-from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, TimedOut, WriteConflict
 from chalicelib.kit.jitter import jitter
@@ -17,7 +17,7 @@ from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector, draft_parameters, mappings_parameters
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
 from chalicelib.services.connectors.operation_run import changes_nothing
-from chalicelib.services.connectors.owner import needs_config, require_found, with_notice
+from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
 from chalicelib.services.registry import expect_version, reference_not_found
 from chalicelib.stores.documents import find_together
@@ -57,9 +57,15 @@ class DeliveryOutcome:
 class DeliveryService(ConnectorService[Delivery]):
     """Everything that a client can do with deliveries, directly or through their destination (`of`)."""
 
-    OUTDATED: ClassVar[str] = (
-        "Its destination was changed after its connector got its config. Send its mappings again (PUT .../mappings) to "
-        "give the connector the new one."
+    OUTDATED: ClassVar[Notices] = Notices(
+        config=(
+            "Its destination was changed after its connector got its config. Send its mappings again "
+            "(PUT .../mappings) to give the connector the new one."
+        ),
+        secrets=(
+            "The stored credentials of its destination are newer than those that its connector has. Send its mappings "
+            "again (PUT .../mappings) to give the connector the new ones."
+        ),
     )
     connector: DeliveryConnector
 
@@ -71,6 +77,7 @@ class DeliveryService(ConnectorService[Delivery]):
         validation.require(context, cluster, built.connector_class)
         findings = self.connector.checks.look(context, delivery, deps)
         self.connector.target_claims.require_free(delivery, findings.destination)
+        validation.grant(cluster, built)
         return ConnectorPreview(
             connector_name=delivery.connector_name,
             config=public_config(built.config),
@@ -105,19 +112,21 @@ class DeliveryService(ConnectorService[Delivery]):
         delivery, deps = self._read(delivery_id)
         return with_notice(self.connector, self._latest(delivery, deps), deps, self.OUTDATED)
 
-    def list_of(self, destination_id: str, *, limit: int = BOUND, after: str | None = None) -> Page[Delivery]:
-        """A destination's deliveries, newest first; raises NotFound."""
-        page = self.connector.store.list_in("destination_id", destination_id, limit=limit, after=after)
+    def list_of(
+        self, destination_id: str, *, limit: int = BOUND, after: str | None = None, by_size: bool = False
+    ) -> Page[Delivery]:
+        """A destination's deliveries, newest first; raises NotFound. See `Documents.list_in`."""
+        page = self.connector.store.list_in("destination_id", destination_id, limit=limit, after=after, by_size=by_size)
         if not page.items:
             self.connector.destinations.get(destination_id)
-        return Page(items=self.observation_reader.latest(page.items), next_key=page.next_key)
+        return page.with_items(self.observation_reader.latest(page.items))
 
-    def status_of(self, context: RequestContext, destination_id: str) -> tuple[Delivery, ...]:
+    def status_of(self, context: RequestContext, destination_id: str) -> Page[Delivery]:
         """All of a destination's deliveries, each observed separately now."""
-        deliveries = self.list_of(destination_id).items
-        cluster_ids = {delivery.connect_cluster_id for delivery in deliveries}
+        deliveries = self.list_of(destination_id)
+        cluster_ids = {delivery.connect_cluster_id for delivery in deliveries.items}
         clusters = {cluster_id: self.connector.connects.get(cluster_id) for cluster_id in cluster_ids}
-        return tuple(self.observation_reader.now(context, one, clusters[one.connect_cluster_id]) for one in deliveries)
+        return deliveries.map(lambda one: self.observation_reader.now(context, one, clusters[one.connect_cluster_id]))
 
     def control_all(
         self, context: RequestContext, destination_id: str, kind: OperationKind, delivery_id: str | None
@@ -141,14 +150,16 @@ class DeliveryService(ConnectorService[Delivery]):
         """Write other tables from now on. Offsets are kept and nothing is backfilled.
 
         The same mappings again change nothing, unless the destination was changed since, or somebody has changed the
-        connector's config in Connect: then the connector gets its config again.
+        connector's config in Connect: then the connector gets its config again. One that is missing is created at once.
         """
         delivery, deps = self._read(delivery_id, of)
         expect_version(context, delivery.version)
         same = mappings == delivery.mappings and not delivery.open_operation
         if same and not needs_config(self.connector, delivery, deps):
-            self.connector.check(context, delivery, deps)
-            return self._latest(delivery, deps)
+            seen = self.observation_reader.now(context, delivery, require_found(deps.connect_cluster)).observation
+            if seen is None or seen.state is not ObservedState.NOT_DEPLOYED:
+                self.connector.check(context, delivery, deps)
+                return self._latest(delivery, deps)
         parameters, deps = mappings_parameters(mappings), self._identified(context, deps)
         return self._execute(context, delivery, deps, OperationKind.UPDATE_MAPPINGS, parameters) or delivery
 

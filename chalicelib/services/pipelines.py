@@ -6,9 +6,10 @@ from typing import ClassVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
-from chalicelib.domain.connector_config import config_hash, public_config
+from chalicelib.domain.connector_config import public_config
 from chalicelib.domain.debezium import check_properties, properties_error
 from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.monitoring.source_state import SourceState, observed_with
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Capture, Pipeline
@@ -17,13 +18,16 @@ from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.source import Source
 from chalicelib.errors import Conflict, Invalid, WriteConflict
 from chalicelib.kit.pages import Page
+from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.observations import NO_VIEWS, Views
-from chalicelib.services.connectors.owner import needs_config, require_found, with_notice
+from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
 from chalicelib.services.registry import Registry, reference_not_found
 from chalicelib.stores.deliveries import Deliveries
+from chalicelib.stores.documents import find_together
+from chalicelib.stores.source_states import SourceStates
 from chalicelib.stores.transaction import Transaction
 
 BOUND = 500
@@ -50,19 +54,38 @@ class PipelineDetail:
     stream_cluster: StreamCluster
     connect_cluster: ConnectCluster
     config: Mapping[str, str]
-    deliveries: tuple[Delivery, ...]
+    deliveries: Page[Delivery]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineService(ConnectorService[Pipeline]):
     """Everything that a client can do with pipelines. Slot and publication are never deleted in the source."""
 
-    OUTDATED: ClassVar[str] = (
-        "Its source was changed after its connector got its config. Deploy it again to give the connector the new one."
+    OUTDATED: ClassVar[Notices] = Notices(
+        config=(
+            "Its source was changed after its connector got its config. Deploy it again to give the connector the new "
+            "one."
+        ),
+        secrets=(
+            "The stored credentials of its source are newer than those that its connector has. Deploy it again to give "
+            "the connector the new ones."
+        ),
     )
     connector: PipelineConnector
     deliveries: Deliveries
     registry: Registry
+    source_states: SourceStates
+
+    def list(self, *, limit: int, after: str | None) -> Page[Pipeline]:
+        """Newest first, each with its latest observation and what the last look at its source found."""
+        page = ConnectorService.list(self, limit=limit, after=after)
+        source_ids = sorted({pipeline.source_id for pipeline in page.items})
+        found = find_together(*((self.source_states, source_id) for source_id in source_ids))
+        states = dict(zip(source_ids, found, strict=True))
+        return replace(page, items=tuple(self._with_state(one, states[one.source_id]) for one in page.items))
+
+    def with_findings(self, resource: Pipeline, deps: PipelineDependencies) -> Pipeline:
+        return self._with_state(resource, deps.source_state)
 
     def preview(self, context: RequestContext, data: PipelineInput) -> ConnectorPreview:
         """Generate and validate the config. Stores nothing, shows no secret."""
@@ -73,6 +96,7 @@ class PipelineService(ConnectorService[Pipeline]):
         validation = self.connector.validation
         validation.require(context, cluster, built.connector_class)
         validation.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
+        validation.grant(cluster, built)
         return ConnectorPreview(
             connector_name=pipeline.connector_name,
             config=public_config(built.config),
@@ -89,9 +113,10 @@ class PipelineService(ConnectorService[Pipeline]):
         if context.request_key and (stored := self.connector.store.find(pipeline.id)):
             return self._observed(stored)
         self.connector.discovered_tables(pipeline, require_found(deps.source))
+        self.connector.validation.grant(require_found(deps.connect_cluster), built)
         self.connector.check(context, pipeline, deps)
         claims = self.connector.claims(context, pipeline, deps)
-        pipeline = replace(pipeline, config_hash=config_hash(built.config), claims=claims)
+        pipeline = replace(pipeline, claims=claims, **built.fingerprint)
         return self._observed(self._store(context, pipeline, require_found(deps.source)))
 
     def _store(self, context: RequestContext, pipeline: Pipeline, source: Source) -> Pipeline:
@@ -123,9 +148,9 @@ class PipelineService(ConnectorService[Pipeline]):
             pipeline=pipeline,
             source=require_found(deps.source),
             stream_cluster=require_found(deps.stream_cluster),
-            connect_cluster=replace(workers, health=deps.view.health(workers.health)),
+            connect_cluster=deps.view.on(workers),
             config=public_config(self.connector.config(pipeline, deps).config),
-            deliveries=self._deliveries(pipeline_id, limit=BOUND, after=None, views=views).items,
+            deliveries=self._deliveries(pipeline_id, limit=BOUND, after=None, views=views),
         )
 
     def destinations(self, pipeline_id: str, *, limit: int, after: str | None) -> Page[Delivery]:
@@ -144,33 +169,42 @@ class PipelineService(ConnectorService[Pipeline]):
         deployed = pipeline is not None and pipeline.desired_state is not DesiredState.DRAFT
         return self.connector.database_checks.readiness(context, source, pipeline, deployed=deployed)
 
-    def deploy(self, context: RequestContext, pipeline_id: str) -> Pipeline:
+    def deploy(self, context: RequestContext, pipeline_id: str, *, accept_data_loss: bool = False) -> Pipeline:
         """Create its connector and start it.
 
         A pipeline that is deployed already does not change, unless its source was changed since, or somebody has
         changed the connector's config in Connect: then the connector gets its config again, running or paused as it is.
-        A connector that should run and is missing is made at once.
+        A connector that is missing is created at once.
         """
         pipeline, deps = self._read(pipeline_id)
         if needs_config(self.connector, pipeline, deps):
-            return self._execute(context, pipeline, deps, OperationKind.UPDATE_CONFIG) or pipeline
+            parameters = {ACCEPT_DATA_LOSS: accept_data_loss}
+            return self._execute(context, pipeline, deps, OperationKind.UPDATE_CONFIG, parameters) or pipeline
+        kind = OperationKind.DEPLOY
         if pipeline.desired_state is not DesiredState.DRAFT and not pipeline.open_operation:
-            seen = self.observation_reader.now(context, pipeline, require_found(deps.connect_cluster))
-            if not _missing(seen):
+            seen = self.observation_reader.now(context, pipeline, require_found(deps.connect_cluster), deps.view)
+            if seen.observation is None or seen.observation.state is not ObservedState.NOT_DEPLOYED:
                 return seen
-        return self._execute(context, pipeline, deps, OperationKind.DEPLOY) or pipeline
+            kind = kind if pipeline.desired_state is DesiredState.RUNNING else OperationKind.RECREATE
+        return self._execute(context, pipeline, deps, kind) or pipeline
 
     def pause(self, context: RequestContext, pipeline_id: str) -> Pipeline:
         """Stop reading from the source; the slot keeps its position."""
         return self.control(context, pipeline_id, OperationKind.PAUSE)
 
-    def resume(self, context: RequestContext, pipeline_id: str) -> Pipeline:
-        """Continue from where it was paused."""
-        return self.control(context, pipeline_id, OperationKind.RESUME)
+    def resume(self, context: RequestContext, pipeline_id: str, *, accept_data_loss: bool = False) -> Pipeline:
+        """Continue from where it was paused. Raises Conflict when changes were lost since, unless that is accepted."""
+        return self.control(context, pipeline_id, OperationKind.RESUME, accept_data_loss=accept_data_loss)
 
-    def restart(self, context: RequestContext, pipeline_id: str) -> Pipeline:
-        """Restart the connector and all of its tasks."""
-        return self.control(context, pipeline_id, OperationKind.RESTART)
+    def restart(self, context: RequestContext, pipeline_id: str, *, accept_data_loss: bool = False) -> Pipeline:
+        """Restart the connector and all of its tasks. Raises Conflict as `resume` does."""
+        return self.control(context, pipeline_id, OperationKind.RESTART, accept_data_loss=accept_data_loss)
+
+    def _with_state(self, pipeline: Pipeline, state: SourceState | None) -> Pipeline:
+        if state is None or pipeline.observation is None or pipeline.desired_state is DesiredState.DRAFT:
+            return pipeline
+        findings = state.findings(pipeline.id, self.lifecycle.clock())
+        return replace(pipeline, observation=observed_with(pipeline.observation, findings))
 
     def _observed(self, pipeline: Pipeline) -> Pipeline:
         return self.observation_reader.latest([pipeline])[0]
@@ -178,8 +212,8 @@ class PipelineService(ConnectorService[Pipeline]):
     def _deliveries(
         self, pipeline_id: str, *, limit: int, after: str | None, views: Views = NO_VIEWS
     ) -> Page[Delivery]:
-        page = self.deliveries.list_in("pipeline_id", pipeline_id, limit=limit, after=after)
-        return Page(items=self.observation_reader.latest(page.items, views), next_key=page.next_key)
+        page = self.deliveries.list_in("pipeline_id", pipeline_id, limit=limit, after=after, by_size=True)
+        return page.with_items(self.observation_reader.latest(page.items, views))
 
     def _draft(self, context: RequestContext, data: PipelineInput) -> tuple[Pipeline, PipelineDependencies]:
         """The pipeline that the input describes, and what it refers to. Raises REFERENCE_NOT_FOUND, Invalid."""
@@ -201,13 +235,6 @@ class PipelineService(ConnectorService[Pipeline]):
         if refused := check_properties(data.capture.properties, provider.allowed_properties):
             raise properties_error(refused, provider.refused_properties)
         return pipeline, deps
-
-
-def _missing(pipeline: Pipeline) -> bool:
-    """Whether the pipeline should run and has no connector. A paused one is made again by a tick, and stays paused."""
-    seen = pipeline.observation
-    running = pipeline.desired_state is DesiredState.RUNNING
-    return running and seen is not None and seen.state is ObservedState.NOT_DEPLOYED
 
 
 def _require_references(deps: PipelineDependencies) -> None:

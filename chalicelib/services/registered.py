@@ -43,7 +43,7 @@ class RegisteredService(Generic[E]):
 
     def list(self, *, limit: int, after: str | None) -> Page[E]:
         """Those of this kind, newest first."""
-        return self.store.list(limit=limit, after=after)
+        return self.store.list(limit=limit, after=after, by_size=True)
 
     def delete(self, context: RequestContext, entity_id: str) -> None:
         """Remove an entity that nothing refers to. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""
@@ -67,8 +67,13 @@ class RegisteredService(Generic[E]):
         return self.kind(id=entity_id, credentials=credentials, created_at=now, updated_at=now, **data.entity_fields())
 
     def _edited(self, transaction: Transaction, before: E, data: RegisteredInput) -> E:
-        """The next version of the entity. Secrets that are not left blank are rotated in the transaction."""
+        """The next version of the entity. Secrets that are not left blank are rotated in the transaction.
+
+        Raises Invalid when stored secrets would be sent to another place.
+        """
+        changes = data.entity_fields() | {"updated_at": self.clock()}
+        after = replace(before, version=before.version + 1, **changes)
+        before.endpoint.require_secrets_for(after.endpoint.address, data.secrets)
         vault, noun = self.registry.vault, self.store.noun
         credentials = vault.rotate(transaction, noun, before.id, before.credentials, data.secrets)
-        changes = data.entity_fields() | {"credentials": credentials, "updated_at": self.clock()}
-        return replace(before, version=before.version + 1, **changes)
+        return replace(after, credentials=credentials)

@@ -13,7 +13,7 @@ from chalicelib.errors import Unauthenticated, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import id_from, is_uuid, new_id, new_token
 from chalicelib.kit.masking import Secret
-from chalicelib.secrets.passwords import hash_password, verify_password
+from chalicelib.secrets.passwords import hash_password, is_password_hash, verify_password
 from chalicelib.secrets.tokens import token_hash
 from chalicelib.services.audit import AuditTrail
 from chalicelib.stores.transaction import Transaction
@@ -21,6 +21,10 @@ from chalicelib.stores.users import Sessions, Users
 
 _TOUCH_EVERY = timedelta(seconds=60)
 """A session's last use is written at most this often, so that not every request costs a write."""
+
+
+_ATTEMPTS = 10
+"""Of a login whose user is changed at the same moment, as by other logins of the same user."""
 
 
 class SignedIn(NamedTuple):
@@ -41,7 +45,10 @@ class SessionService:
     clock: Clock
 
     def install_admin(self, email: str, password: Secret) -> None:
-        """Create the first Admin, unless the address has an account: an existing one is never reset."""
+        """Create the first Admin, unless the address has an account: an existing one is never reset.
+
+        The password may be given as its hash, so that an environment that is shown to others does not hold it.
+        """
         user_id = _user_id(email)
         if self.users.find(user_id):
             return
@@ -50,7 +57,7 @@ class SessionService:
             id=user_id,
             email=email.strip(),
             role=Role.ADMIN,
-            password_hash=hash_password(password),
+            password_hash=password.reveal() if is_password_hash(password) else hash_password(password),
             created_at=now,
             updated_at=now,
         )
@@ -61,33 +68,43 @@ class SessionService:
         with suppress(WriteConflict):  # another process was faster
             transaction.commit()
 
-    def login(self, context: RequestContext, email: str, password: Secret) -> SignedIn:
-        """A new session. Raises Unauthenticated INVALID_CREDENTIALS.
+    def login(self, context: RequestContext, email: str, password: Secret, *, replaces: str | None = None) -> SignedIn:
+        """A new session; the one of the cookie `replaces` ends. Raises Unauthenticated INVALID_CREDENTIALS.
 
-        An unknown user, a wrong password and a disabled user are the same error, after the same work.
+        An unknown user, a wrong password and a disabled user are the same error, after the same work: one hash.
+        Raises RateLimited while too many passwords are being hashed, and WriteConflict when the user changes all the
+        time.
         """
         user = self.users.find(_user_id(email))
         verified = verify_password(password, user.password_hash if user else None)
-        if not verified or user is None or user.status is not UserStatus.ACTIVE:
-            self.audit.record_alone(context, "session.login", user.id if user else None, outcome=Outcome.DENIED)
-            raise Unauthenticated("Email or password is wrong.", code="INVALID_CREDENTIALS")
+        for _ in range(_ATTEMPTS):
+            if not verified or user is None or user.status is not UserStatus.ACTIVE:
+                self.audit.record_alone(context, "session.login", user.id if user else None, outcome=Outcome.DENIED)
+                raise Unauthenticated("Email or password is wrong.", code="INVALID_CREDENTIALS")
+            with suppress(WriteConflict):
+                return self._begin(context, user, replaces)
+            before, user = user, self.users.find(user.id)
+            verified = user is not None and user.password_hash == before.password_hash
+        raise WriteConflict("user.changed")
+
+    def _begin(self, context: RequestContext, user: User, replaces: str | None) -> SignedIn:
+        """The session of a user whose password was right. Raises WriteConflict when the user has changed since."""
         now, token = self.clock(), new_token()
         session = Session(id=token_hash(token), user_id=user.id, created_at=now, last_seen_at=now)
         transaction = Transaction()
         self.sessions.put_new(transaction, session)
+        if replaces is not None:
+            self.sessions.delete(transaction, _session_id(replaces))
         stored = self.users.save(transaction, replace(user, last_login_at=now))
         context = replace(context, actor=actor_of(user))
         self.audit.record(transaction, context, "session.login", user.id, meaningful=False)
-        try:
-            transaction.commit()
-        except WriteConflict:
-            return self.login(context, email, password)
+        transaction.commit()
         return SignedIn(user=stored, session=session, token=Secret(f"{user.id}.{token}"))
 
     def logout(self, context: RequestContext, cookie: str) -> None:
         """Delete the session."""
         transaction = Transaction()
-        self.sessions.delete(transaction, token_hash(cookie.partition(".")[2]))
+        self.sessions.delete(transaction, _session_id(cookie))
         self.audit.record(transaction, context, "session.logout", context.actor.id, meaningful=False)
         transaction.commit()
 
@@ -108,6 +125,10 @@ class SessionService:
 def actor_of(user: User) -> Actor:
     """The actor of requests that come with the user's cookie."""
     return Actor(id=user.id, email=user.email, role=user.role, via="session")
+
+
+def _session_id(cookie: str) -> str:
+    return token_hash(cookie.partition(".")[2])
 
 
 def _user_id(email: str) -> str:

@@ -10,7 +10,7 @@ from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable
 from chalicelib.errors import Conflict, StoreUnavailable
-from chalicelib.kit.pages import Page, slice_of
+from chalicelib.kit.pages import Page, sorted_page
 from chalicelib.services.registry import claim_conflict
 from chalicelib.services.systems import SystemService
 from chalicelib.stores.pipelines import Pipelines
@@ -95,4 +95,8 @@ class SourceService(SystemService[Source]):
     ) -> Page[SourceTable]:
         """Discovered tables by schema and name. Raises NotFound."""
         matching = [table for table in self.tables.list(source_id) if table_filter.matches(table)]
-        return slice_of(matching, limit=limit, after=after)
+        return sorted_page(matching, key=_key, limit=limit, after=after)
+
+
+def _key(table: SourceTable) -> str:
+    return f"{table.schema_name}\x1f{table.table_name}"

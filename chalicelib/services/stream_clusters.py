@@ -23,6 +23,9 @@ class StreamClusterInput(RegisteredInput):
     security_protocol: SecurityProtocol
     sasl_mechanism: SaslMechanism | None
     username: str | None
+    token_endpoint_url: str | None = None
+    client_id: str | None = None
+    scope: str | None = None
     metrics_provider: MetricsProvider
 
 

@@ -13,6 +13,7 @@ from chalicelib.stores.observations import ObservationRow
 from chalicelib.stores.operations import OperationRows
 from chalicelib.stores.pipelines import PipelineRows
 from chalicelib.stores.secrets import SecretRows
+from chalicelib.stores.source_states import SourceStateRows
 from chalicelib.stores.source_tables import SourceTableRow
 from chalicelib.stores.sources import SourceRows
 from chalicelib.stores.users import SessionRow, UserRows
@@ -31,6 +32,7 @@ ALL_TABLES: tuple[type[Model], ...] = (
     SecretRows,
     SessionRow,
     SourceRows,
+    SourceStateRows,
     SourceTableRow,
     StreamClusterRows,
     UserRows,

@@ -1,15 +1,16 @@
 """Audit records: append only, listed newest first, all of them or those of a resource."""
 
-from itertools import chain
+from collections.abc import Iterator
+from heapq import merge
 from typing import Any
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 
 from chalicelib.domain.audit import AuditRecord
 from chalicelib.kit.adapters import adapter
-from chalicelib.kit.pages import Page
+from chalicelib.kit.pages import Page, page_of
 from chalicelib.stores.documents import store_errors
-from chalicelib.stores.tables import Table, index_on, meta, position
+from chalicelib.stores.tables import Table, body_size, index_on, meta, position, position_of
 from chalicelib.stores.transaction import Transaction
 
 _TRAIL = "audit"
@@ -33,7 +34,7 @@ class AuditRow(Table):
     by_parent_id = index_on("parent_id")
 
 
-Rows = list[AuditRow]
+Rows = Iterator[AuditRow]
 
 
 class Audit:
@@ -56,18 +57,22 @@ class Audit:
     def list(
         self, *, limit: int, after: str | None, resource_id: str | None, include_related: bool, meaningful: bool | None
     ) -> Page[AuditRecord]:
-        """Newest first. `include_related` adds the records of a destination's deliveries to the destination's own."""
+        """Newest first; a page also ends when its rows reach `PAGE_BYTES`.
+
+        `include_related` adds the records of a destination's deliveries to the destination's own.
+        """
         with store_errors():
             sources = _sources(resource_id, include_related, meaningful)
-            pages = [self._query(source, key, limit, after, meaningful) for source, key in sources]
-        rows = sorted(chain(*pages), key=lambda row: row.position, reverse=True)
-        more = rows[limit - 1].position if len(rows) > limit else None
-        return Page(items=tuple(adapter(AuditRecord).validate_json(row.body) for row in rows[:limit]), next_key=more)
+            rows = [self._query(source, key, limit, after, meaningful) for source, key in sources]
+            merged = merge(*rows, key=position_of, reverse=True)
+            page = page_of(merged, key=position_of, limit=limit, size=body_size)
+        return page.map(lambda row: adapter(AuditRecord).validate_json(row.body))
 
     def _query(self, source: Any, key: str, limit: int, after: str | None, meaningful: bool | None) -> Rows:
         condition = AuditRow.position < after if after else None
         only = (AuditRow.meaningful == True) if meaningful else None  # noqa: E712 - a condition, not a comparison
-        return list(source.query(key, condition, only, scan_index_forward=False, limit=limit + 1))
+        found: Rows = source.query(key, condition, only, scan_index_forward=False, limit=limit + 1)
+        return found
 
 
 def _sources(resource_id: str | None, include_related: bool, meaningful: bool | None) -> list[tuple[Any, str]]:

@@ -2,9 +2,11 @@
 
 from chalicelib.domain.delivery import Delivery
 from chalicelib.stores.documents import Documents
-from chalicelib.stores.tables import document_table
+from chalicelib.stores.tables import CONNECTOR_FIELDS, document_table
 
-DeliveryRows = document_table("deliveries", groups=("connect_cluster_id", "destination_id", "pipeline_id"))
+DeliveryRows = document_table(
+    "deliveries", groups=("connect_cluster_id", "destination_id", "pipeline_id"), copied=CONNECTOR_FIELDS
+)
 
 
 class Deliveries(Documents[Delivery]):

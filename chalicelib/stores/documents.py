@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from pynamodb.expressions.condition import Condition
 
-from chalicelib.errors import NotFound, StoreUnavailable
+from chalicelib.errors import NotFound, StoreUnavailable, TimedOut
 from chalicelib.kit.adapters import adapter
-from chalicelib.kit.pages import Page
+from chalicelib.kit.clock import Deadline
+from chalicelib.kit.pages import Page, page_of
 from chalicelib.stores.rows import Key, read_rows
-from chalicelib.stores.tables import LISTING, Document, position
+from chalicelib.stores.tables import LISTING, Document, body_size, position, position_of
 from chalicelib.stores.transaction import STORE_ERRORS, Transaction
 
 
@@ -98,23 +99,43 @@ class Documents(Generic[E]):
             (row,) = read_rows(self.key(entity_id))
         return int(row.references) if row else 0
 
-    def list(self, *, limit: int, after: str | None = None) -> Page[E]:
-        """All of them, newest first, at most `limit`; `after` is the `next_key` of the previous page."""
-        return self.list_in(LISTING, self.noun, limit=limit, after=after)
+    def list(self, *, limit: int, after: str | None = None, by_size: bool = False) -> Page[E]:
+        """All of them, newest first. See `list_in`."""
+        return self.list_in(LISTING, self.noun, limit=limit, after=after, by_size=by_size)
 
-    def list_in(self, group: str, value: str, *, limit: int, after: str | None = None) -> Page[E]:
-        """Those whose group has that value, newest first."""
+    def list_in(
+        self, group: str, value: str, *, limit: int, after: str | None = None, by_size: bool = False
+    ) -> Page[E]:
+        """Those whose group has that value, newest first: at most `limit`, behind `after` (a page's `next_key`).
+
+        With `by_size` the page also ends when its rows reach `PAGE_BYTES`: for lists that a client gets.
+        """
         index = getattr(self.table, f"by_{group}")
         before = index.Meta.attributes["position"] < after if after else None
         with store_errors():
-            rows = list(index.query(value, before, scan_index_forward=False, limit=limit + 1, page_size=limit + 1))
-        more = rows[limit - 1].position if len(rows) > limit else None
-        return Page(items=tuple(self.from_row(row) for row in rows[:limit]), next_key=more)
+            rows = index.query(value, before, scan_index_forward=False, limit=limit + 1, page_size=limit + 1)
+            page = page_of(rows, key=position_of, limit=limit, size=body_size if by_size else None)
+        return page.map(self.from_row)
 
     def all_in(self, group: str, value: str) -> Iterator[E]:
         """All whose group has that value, newest first, without a bound: for workers only."""
         with store_errors():
             yield from map(self.from_row, getattr(self.table, f"by_{group}").query(value, scan_index_forward=False))
+
+    def columns_in(self, group: str, value: str, deadline: Deadline) -> Iterator[tuple[str, Mapping[str, str | None]]]:
+        """Of all whose group has that value the id and the copied fields: a body may have 50 KB, and they 100 bytes.
+
+        Raises TimedOut after the deadline.
+        """
+        copied = self.table.COPIED
+        with store_errors():
+            for row in getattr(self.table, f"by_{group}").query(value, attributes_to_get=["id", *copied]):
+                if deadline.passed:
+                    raise TimedOut("The store did not list everything in time.")
+                columns = {field: getattr(row, field) for field in copied}
+                if not any(columns.values()) and (entity := self.find(row.id)):  # an older release has stored it
+                    columns = {field: getattr(entity, field) for field in copied}
+                yield row.id, columns
 
     def put_new(self, transaction: Transaction, entity: E) -> None:
         """Store an entity that does not exist yet. Conflict label: `<noun>.exists`."""
@@ -133,8 +154,8 @@ class Documents(Generic[E]):
         actions.append(self.table.write_id.set(transaction.write_id))
         if row.expires_at is not None:
             actions.append(self.table.expires_at.set(row.expires_at))
-        for group in self.groups(entity):
-            value, column = getattr(row, group), getattr(self.table, group)
+        for name in (*self.groups(entity), *self.table.COPIED):
+            value, column = getattr(row, name), getattr(self.table, name)
             actions.append(column.set(value) if value is not None else column.remove())
         closing, condition = self.table.closing, self.table.revision == entity.revision
         if unused or self.closing(entity):
@@ -177,6 +198,7 @@ class Documents(Generic[E]):
 
     def _row(self, entity: E, write_id: str) -> Document:
         groups: dict[str, Any] = {LISTING: self.noun, **self.groups(entity)}
+        copied: dict[str, Any] = {field: getattr(entity, field) for field in self.table.COPIED}
         return self.table(
             entity.id,
             position=position(entity.created_at, entity.id),
@@ -185,6 +207,7 @@ class Documents(Generic[E]):
             write_id=write_id,
             expires_at=self.expires_at(entity),
             **groups,
+            **copied,
         )
 
     def from_row(self, row: Document) -> E:

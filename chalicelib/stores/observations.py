@@ -23,7 +23,8 @@ from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from chalicelib.domain.cluster import ConnectCluster
+from chalicelib.domain.cluster import ConnectCluster, PendingDeletions
+from chalicelib.domain.reconcile.orphans import Confirmation
 from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView
 from chalicelib.domain.reconcile.transitions import Transition
 from chalicelib.errors import WriteConflict
@@ -55,7 +56,7 @@ class ObservationRow(Table):
     """`head`, `body/0`, `body/1` ... and `transitions/0` ... of one cluster. `epoch` counts changes of what is desired.
 
     `write_id` is of the last write after which others that read before it do not count; `unpublished` is the number
-    of rows with transitions.
+    of rows with transitions; `pending` and `confirmation` are JSON.
     """
 
     Meta = meta("observations")  # type: ignore[assignment]
@@ -64,7 +65,10 @@ class ObservationRow(Table):
     epoch = NumberAttribute(default=0)
     observed_at = UTCDateTimeAttribute(null=True)
     unreadable = UnicodeAttribute(null=True)
+    unreadable_since = UTCDateTimeAttribute(null=True)
     compared_at = UTCDateTimeAttribute(null=True)
+    pending = UnicodeAttribute(null=True)
+    confirmation = UnicodeAttribute(null=True)
     digests = UnicodeAttribute(null=True)
     write_id = UnicodeAttribute(null=True)
     unpublished = NumberAttribute(null=True)
@@ -89,15 +93,17 @@ class Observations:
             cluster = clusters.found(registered)
             if head is None or not self._is_current(head):
                 head = next(iter(_heads([cluster_id])), None)
-            view = self.found(head)
-            return cluster, replace(view, transitions=_transitions(head)) if head and head.unpublished else view
+            if head is None:
+                return cluster, ClusterView()
+            view = self._loaded([head])[cluster_id]
+            return cluster, replace(view, transitions=_transitions(head)) if head.unpublished else view
 
     def read(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
         """The view of each cluster, without transitions: one call, and one more when a body is new to this process."""
         return self.views(_heads(cluster_ids))
 
     def heads(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
-        """When each cluster was last observed, and whether it could be read; `snapshot` may be empty."""
+        """What is known of each cluster itself. `snapshot` may be empty, and `torn` says nothing."""
         with store_errors():
             return {head.cluster_id: self._view(head) for head in _heads(cluster_ids)}
 
@@ -111,12 +117,21 @@ class Observations:
         return next(iter(self.views([head]).values())) if head else ClusterView()
 
     def views(self, rows: Iterable[ObservationRow]) -> Mapping[str, ClusterView]:
-        """The views in these heads, by cluster. Reads the bodies that are new to this process."""
+        """The views in these heads, by cluster. Reads the bodies that are new to this process.
+
+        A body that does not match may have been written after its head was read: then both are read again, once.
+        """
         with store_errors():
-            heads = list(rows)
-            unknown = {head.cluster_id: head.digests for head in heads if head.digests and not self._is_current(head)}
-            if unknown:
-                self._fetch(unknown)
+            views = self._loaded(rows)
+            if torn := [cluster_id for cluster_id, view in views.items() if view.torn]:
+                views |= self._loaded(_heads(torn))
+        return views
+
+    def _loaded(self, rows: Iterable[ObservationRow]) -> dict[str, ClusterView]:
+        heads = list(rows)
+        unknown = {head.cluster_id: head.digests for head in heads if head.digests and not self._is_current(head)}
+        if unknown:
+            self._fetch(unknown)
         return {head.cluster_id: self._view(head) for head in heads}
 
     def bump(self, transaction: Transaction, cluster_id: str) -> None:
@@ -134,12 +149,13 @@ class Observations:
         columns: list[tuple[Any, Any]] = [
             (ObservationRow.observed_at, view.observed_at),
             (ObservationRow.unreadable, view.unreadable),
+            (ObservationRow.unreadable_since, view.unreadable_since),
             (ObservationRow.compared_at, view.compared_at),
         ]
         parts = _packed(view.snapshot) if changed else {}
         digests = " ".join(parts)
         if changed:
-            columns.append((ObservationRow.digests, digests))
+            columns += [(ObservationRow.digests, digests), (ObservationRow.pending, _pending_text(view.pending))]
         rows = self._changed_parts(cluster_id, parts)
         unpublished = _transition_rows(cluster_id, view.transitions)
         with store_errors():
@@ -157,11 +173,25 @@ class Observations:
             self._bodies[cluster_id] = (digests, view.snapshot)
         return stored
 
-    def remove_transitions(self, cluster_id: str, stored: ClusterView) -> None:
-        """Remove those of the view that `write` returned. Nothing happens when another tick has them by now."""
-        columns = [(ObservationRow.unpublished, None), (ObservationRow.write_id, new_id())]
+    def remove_transitions(self, cluster_id: str, stored: ClusterView) -> ClusterView:
+        """Remove those of the view that `write` returned; the view as it is stored then. Nothing happens when another
+        tick has them by now.
+        """
+        write_id = new_id()
+        columns = [(ObservationRow.unpublished, None), (ObservationRow.write_id, write_id)]
         with store_errors():
-            _write_head(cluster_id, stored, columns)
+            removed = _write_head(cluster_id, stored, columns)
+        return replace(stored, transitions=(), write_id=write_id) if removed else stored
+
+    def confirm(
+        self, transaction: Transaction, cluster_id: str, pending: PendingDeletions, confirmation: Confirmation
+    ) -> None:
+        """Store that these deletions may be carried out. Conflict label: `pending.changed`."""
+        column = ObservationRow.pending
+        text = adapter(Confirmation).dump_json(confirmation).decode()
+        actions = [column.remove(), ObservationRow.confirmation.set(text)]
+        row = ObservationRow(cluster_id, _HEAD)
+        transaction.update(row, actions, condition=column == _pending_text(pending), label="pending.changed")
 
     def _changed_parts(self, cluster_id: str, parts: Mapping[str, bytes]) -> list[ObservationRow]:
         current = self._bodies.get(cluster_id, ("", None))[0].split()
@@ -185,13 +215,18 @@ class Observations:
         return self._bodies.get(head.cluster_id, ("", None))[0] == head.digests
 
     def _view(self, head: ObservationRow) -> ClusterView:
+        current = self._is_current(head)
         return ClusterView(
             epoch=int(head.epoch),
             observed_at=_in_milliseconds(head.observed_at),
             unreadable=head.unreadable,
+            unreadable_since=_in_milliseconds(head.unreadable_since),
             compared_at=_in_milliseconds(head.compared_at),
+            pending=adapter(PendingDeletions).validate_json(head.pending) if head.pending else None,
+            confirmation=adapter(Confirmation).validate_json(head.confirmation) if head.confirmation else None,
             write_id=head.write_id,
-            snapshot=self._bodies[head.cluster_id][1] if self._is_current(head) else ClusterSnapshot(),
+            torn=bool(head.digests) and not current,
+            snapshot=self._bodies[head.cluster_id][1] if current else ClusterSnapshot(),
         )
 
 
@@ -261,6 +296,10 @@ def _number(row: ObservationRow) -> int:
     return int(row.part.partition("/")[2])
 
 
+def _pending_text(pending: PendingDeletions | None) -> str | None:
+    return adapter(PendingDeletions).dump_json(pending).decode() if pending else None
+
+
 def _in_milliseconds(value: datetime | None) -> datetime | None:
     return to_milliseconds(value) if value else None
 
@@ -268,7 +307,7 @@ def _in_milliseconds(value: datetime | None) -> datetime | None:
 def _split(whole: ClusterSnapshot) -> list[ClusterSnapshot]:
     """The parts: connectors by a hash of their names, what is not about connectors in the first."""
     number = 1
-    while number * _CONNECTORS_PER_PART < max(len(whole.desired), len(whole.observed)):
+    while number * _CONNECTORS_PER_PART < max(len(whole.desired), len(whole.observed) + len(whole.foreign)):
         number *= 2
     undated = {name: replace(seen, observed_at=_UNDATED) for name, seen in whole.observed.items()}
     parts: list[dict[str, Any]] = [{} for _ in range(number)]

@@ -3,9 +3,11 @@
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.stores.documents import Documents
-from chalicelib.stores.tables import document_table
+from chalicelib.stores.tables import CONNECTOR_FIELDS, document_table
 
-PipelineRows = document_table("pipelines", groups=("connect_cluster_id", "source_id"))
+PipelineRows = document_table(
+    "pipelines", groups=("connect_cluster_id", "source_id"), copied=(*CONNECTOR_FIELDS, "snapshot_mode")
+)
 
 
 class Pipelines(Documents[Pipeline]):

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, ClassVar
 
-from pynamodb.attributes import BooleanAttribute, NumberAttribute, TTLAttribute, UnicodeAttribute
+from pynamodb.attributes import BooleanAttribute, NumberAttribute, TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 from pynamodb.connection import Connection, TableConnection
 from pynamodb.constants import PAY_PER_REQUEST_BILLING_MODE
 from pynamodb.exceptions import PynamoDBException
@@ -25,6 +25,9 @@ from chalicelib.settings import settings
 
 LISTING = "listing"
 """The group that every document of a table is in: what `list` walks."""
+
+CONNECTOR_FIELDS = ("desired_state", "config_hash")
+"""What a tick has to know of each resource that owns a connector."""
 
 _LIMITS = {"connect_timeout_seconds": 1, "read_timeout_seconds": 2, "max_retry_attempts": 2, "max_pool_connections": 32}
 
@@ -58,6 +61,7 @@ class Document(Table):
     """The columns that all documents share. Concrete tables come from `document_table`."""
 
     GROUPS: ClassVar[tuple[str, ...]] = ()
+    COPIED: ClassVar[tuple[str, ...]] = ()
 
     id = UnicodeAttribute(hash_key=True)
     position = UnicodeAttribute()
@@ -67,11 +71,17 @@ class Document(Table):
     references = NumberAttribute(default=0)
     closing = BooleanAttribute(null=True)
     expires_at = TTLAttribute(null=True)
+    granted_until = UTCDateTimeAttribute(null=True)
+    """Of sealed credentials only: see `stores.secrets`."""
 
 
-def document_table(name: str, *, groups: Sequence[str] = ()) -> type[Document]:
-    """A table of documents with one index for each group, newest first."""
-    columns: dict[str, Any] = {"Meta": meta(name), "__module__": __name__, "GROUPS": tuple(groups)}
+def document_table(name: str, *, groups: Sequence[str] = (), copied: Sequence[str] = ()) -> type[Document]:
+    """A table of documents with one index for each group, newest first. `copied` are fields of the entity that have
+    columns besides the body, so that they can be read without it.
+    """
+    columns: dict[str, Any] = {"Meta": meta(name), "__module__": __name__}
+    columns |= {"GROUPS": tuple(groups), "COPIED": tuple(copied)}
+    columns |= {field: UnicodeAttribute(null=True) for field in copied}
     for group in (LISTING, *groups):
         columns[group] = UnicodeAttribute(null=True)
         columns[f"by_{group}"] = index_on(group)
@@ -81,6 +91,16 @@ def document_table(name: str, *, groups: Sequence[str] = ()) -> type[Document]:
 def position(created_at: datetime, entity_id: str) -> str:
     """The sort key of lists: time of creation, then id."""
     return f"{rfc3339(created_at)}#{entity_id}"
+
+
+def position_of(row: Any) -> str:
+    """The key of a row in lists."""
+    return str(row.position)
+
+
+def body_size(row: Any) -> int:
+    """Bytes of the text in a row's body, which is about what it adds to an answer."""
+    return len(row.body.encode())
 
 
 def index_on(group: str) -> GlobalSecondaryIndex[Any]:

@@ -27,7 +27,7 @@ from infra.local.stack.layout import HOME, ROOT, shown
 
 STAGE = "production"
 OLDEST = (3, 12)
-"""Chalice packages for the Python that runs it, and finds today's wheels of confluent-kafka only from 3.12 on."""
+"""Chalice packages for the Python that runs it, and an older one than this was never tried."""
 
 ZIP, TEMPLATE = "deployment.zip", "template.json"
 _CHALICE = (sys.executable, "-c", "from chalice.cli import main; main()")

@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from typing import Any
 
 import app as deployed
+from chalicelib.settings import Settings
 from infra.aws.permissions import wildcard_resources
 
 Json = Mapping[str, Any]
@@ -14,11 +16,12 @@ FUNCTIONS: Mapping[str, tuple[str, int]] = {
     "APIHandler": ("app.app", 29),
     "RunJob": ("chalicelib.workers.entry.run_job", 60),
     "RunTick": ("chalicelib.workers.entry.run_tick", 60),
+    "RunSourceCheck": ("chalicelib.workers.entry.run_source_check", 60),
     "Dispatch": ("chalicelib.monitors.entry.dispatch", 60),
 }
 """Handler and time limit in seconds. API Gateway waits for 29 s, not longer."""
 
-QUEUES = {"RunJob": "jobs", "RunTick": "ticks"}
+QUEUES = {"RunJob": "jobs", "RunTick": "ticks", "RunSourceCheck": "source-checks"}
 
 GATEWAY_RESPONSES: Mapping[str, tuple[int | None, str]] = {
     "DEFAULT_4XX": (None, "MALFORMED_JSON"),
@@ -40,9 +43,20 @@ API_RESOURCES = 300
 TEMPLATE_BYTES = 1_000_000
 """Of a template that is uploaded to S3 (CloudFormation quotas)."""
 
-ALARMS = 6
+ALARMS = 8
 _VARIABLE = re.compile(r"\$\{([A-Za-z0-9:.]+)\}")
 _SECRET_NAME = re.compile("password|secret|credential|token|master", re.IGNORECASE)
+_NO_SECRETS = ("AllowInlineSecrets", "HEADGATE_ALLOW_INLINE_SECRETS")
+"""Permissions, in spite of their names."""
+
+NOT_DEPLOYED: Mapping[str, str] = {
+    "master_key": "AWS KMS seals the secrets",
+    "allow_loopback_targets": "nothing but the function itself is on its loopback addresses",
+}
+"""Settings that the template does not give to any function, and why."""
+
+NETWORK_POLICY = "NetworkInterfaces"
+"""The policy without which AWS Lambda cannot connect a function to a VPC."""
 
 
 def template_faults(template: Json) -> list[str]:
@@ -57,6 +71,8 @@ def template_faults(template: Json) -> list[str]:
         *_queue_faults(resources),
         *_role_faults(resources),
         *_secret_faults(template),
+        *_setting_faults(template),
+        *_network_faults(template),
         *_watch_faults(resources),
     ]
 
@@ -146,14 +162,49 @@ def _role_faults(resources: Json) -> Iterator[str]:
 
 def _secret_faults(template: Json) -> Iterator[str]:
     for name, parameter in template.get("Parameters", {}).items():
-        if _SECRET_NAME.search(name) and (not parameter.get("NoEcho") or parameter.get("Default")):
+        if _is_secret(name) and (not parameter.get("NoEcho") or parameter.get("Default")):
             yield f"the parameter {name} would be shown"
     for path, variables in _variables(template):
         for name, value in variables.items():
             if isinstance(value, str):
                 yield f"{path} has a value for {name} in the template"
-            elif _SECRET_NAME.search(name) and path != "APIHandler":
+            elif _is_secret(name) and path != "APIHandler":
                 yield f"{path} gets {name}, which only the API needs"
+
+
+def _is_secret(name: str) -> bool:
+    return name not in _NO_SECRETS and bool(_SECRET_NAME.search(name))
+
+
+def _setting_faults(template: Json) -> Iterator[str]:
+    given = {name for _, variables in _variables(template) for name in variables}
+    for one in fields(Settings):
+        variable = f"HEADGATE_{one.name.upper()}"
+        if variable not in given and one.name not in NOT_DEPLOYED:
+            yield f"no function gets {variable}"
+
+
+def _network_faults(template: Json) -> Iterator[str]:
+    """Private databases, brokers and Connect workers are reached from inside a VPC alone."""
+    used = {"Ref": "VpcSubnetIds"} in _dictionaries(
+        template.get("Globals", {}).get("Function", {}).get("VpcConfig", {})
+    )
+    if not used or "VpcSubnetIds" not in template.get("Parameters", {}):
+        yield "no parameter puts the functions into a VPC"
+    roles = template["Resources"].get(NETWORK_POLICY, {}).get("Properties", {}).get("Roles", [])
+    for name, function in _of_type(template["Resources"], "AWS::Serverless::Function").items():
+        if {"Ref": function["Properties"]["Role"]["Fn::GetAtt"][0]} not in roles:
+            yield f"the role of {name} may not connect it to a VPC"
+        if function.get("DependsOn") != NETWORK_POLICY:
+            yield f"{name} may be made before its role may connect it to a VPC"
+
+
+def _dictionaries(value: Any) -> Iterator[Json]:
+    """Every dictionary inside of a value, and the value itself."""
+    if isinstance(value, dict):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _dictionaries(item)
 
 
 def _variables(template: Json) -> Iterator[tuple[str, Json]]:

@@ -22,7 +22,7 @@ GLIBC_MINOR = 34
 RUNTIME_OF_CHALICE = {"chalice/__init__.py", "chalice/app.py"}
 """All that Chalice needs in a function; it puts these two beside the dependencies."""
 
-NATIVE = ("confluent_kafka", "cryptography", "psycopg_binary", "pydantic_core")
+NATIVE = ("cryptography", "psycopg_binary", "pydantic_core")
 """Packages that are useless without their compiled part."""
 
 _RECORDED_ELSEWHERE = ("../", "/")
@@ -32,7 +32,7 @@ _LOOK = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import app, chalicelib.workers.entry, chalicelib.monitors.entry
-import confluent_kafka, confluent_kafka.admin, cryptography.hazmat.primitives.ciphers.aead, httpx, psycopg, boto3
+import kafka.admin, cryptography.hazmat.primitives.ciphers.aead, httpx, psycopg, boto3
 assert psycopg.pq.__impl__ == "binary", "psycopg without its binary part"
 strays = sorted({name.partition(".")[0] for name, module in list(sys.modules.items())
                  if "site-packages" in (getattr(module, "__file__", None) or "")})

@@ -8,9 +8,11 @@ from typing import Any
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
 
-from chalicelib.domain.names import ConnectorKind, connector_name
+from chalicelib.domain.names import ConnectorKind, connector_name, parse_connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, Observation, ObservedState, TaskStatus
+from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, DesiredConnector
+from chalicelib.domain.table import TableName
 from chalicelib.kit.ids import id_from
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -41,15 +43,32 @@ def connector_names(count: int) -> list[str]:
     return [connector_name(ConnectorKind.SOURCE, id_from("bench", "connector", str(number))) for number in range(count)]
 
 
+def pipeline_rows(store: Any, connect_cluster_id: str, config_hashes: Mapping[str, str]) -> Iterable[Any]:
+    """Rows of deployed pipelines with these connectors (name -> hash of its config), each with a few tables."""
+    tables = tuple(TableName("public", f"a_table_with_a_name_{number}") for number in range(5))
+    for number, (name, config_hash) in enumerate(config_hashes.items()):
+        pipeline = Pipeline(
+            id=resource_id(name), name=f"deployed {number}", source_id="s", stream_cluster_id="k",
+            connect_cluster_id=connect_cluster_id, capture=Capture(topic_prefix="p", tables=tables),
+            desired_state=DesiredState.RUNNING, config_hash=config_hash, created_at=BEGIN, updated_at=BEGIN,
+        )  # fmt: skip
+        yield store._row(pipeline, "seed")
+
+
+def resource_id(connector: str) -> str:
+    """The id inside a connector's name."""
+    parsed = parse_connector_name(connector)
+    assert parsed
+    return parsed[1]
+
+
 def snapshot(config_hashes: Mapping[str, str], worker: str, *, epoch: int = 0) -> ClusterSnapshot:
     """The snapshot of a quiet cluster on which every connector (name -> hash of its config) runs as desired."""
     desired, observed = {}, {}
     task = TaskStatus(id=0, state="RUNNING", worker_id=worker)
     for name, config_hash in config_hashes.items():
-        hexed = name.rpartition("-")[2]
-        resource_id = "-".join((hexed[:8], hexed[8:12], hexed[12:16], hexed[16:20], hexed[20:]))
         desired[name] = DesiredConnector(
-            resource_type="pipeline", resource_id=resource_id, desired_state=DesiredState.RUNNING,
+            resource_type="pipeline", resource_id=resource_id(name), desired_state=DesiredState.RUNNING,
             config_hash=config_hash,
         )  # fmt: skip
         observed[name] = Observation(

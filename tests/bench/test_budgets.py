@@ -43,12 +43,20 @@ def test_a_read_needs_one_call_for_the_session_one_for_the_entity_and_one_for_it
     assert {name: lines[name]["value"] for name in expected} == expected
 
 
-@pytest.mark.parametrize("kind", ["quiet", "quiet, configs compared"])
 @pytest.mark.parametrize("connectors", ["1,000", "10,000"])
 def test_a_quiet_tick_needs_one_connect_call_one_read_unit_and_one_write_unit(
-    lines: dict[str, dict[str, Any]], connectors: str, kind: str
+    lines: dict[str, dict[str, Any]], connectors: str
 ) -> None:
-    assert lines[f"{connectors} connectors, {kind}"]["measured"] == QUIET_TICK
+    assert lines[f"{connectors} connectors, quiet"]["measured"] == QUIET_TICK
+
+
+@pytest.mark.parametrize("connectors", ["10", "100"])
+def test_a_tick_that_compares_configs_reads_what_is_desired_as_well(
+    lines: dict[str, dict[str, Any]], connectors: str
+) -> None:
+    measured = lines[f"{connectors} connectors, quiet, configs compared"]["measured"]
+    assert measured.startswith("3 + 1, ")
+    assert measured.endswith(", 1 Connect")
 
 
 @pytest.mark.parametrize("connectors", ["1,000", "10,000"])

@@ -14,12 +14,15 @@ from chalicelib.domain.reconcile.snapshot import ClusterView
 from chalicelib.kit.clock import Deadline, utc_now
 from tests.bench.dynamodb_meter import Metered, metered
 from tests.bench.operation_costs import BenchData
-from tests.bench.seeds import connector_names, snapshot
+from tests.bench.seeds import connector_names, pipeline_rows, put_rows, snapshot
 
 REPEATS = 5
 CPU_BUDGET_MS = 80.0
 COMPARING_CPU_BUDGET_MS = 1000.0
 """For one tick in ten minutes, which hashes every config."""
+
+ROWS_PER_PAGE = 500
+"""Rows of small pipelines in one megabyte, at least."""
 
 QUIET, COMPARES, FAILED = "quiet", "quiet, configs compared", "one task failed"
 CONFIG = {f"key.number.{number}": f"a value of the usual length, {number}" for number in range(40)}
@@ -73,7 +76,9 @@ def ticks(data: BenchData, connectors: int) -> list[Tick]:
         double.drop(name)
     double.preload(names, config=CONFIG)
     worker = httpx.get(f"{double.url}/connectors/{names[0]}/status").json()["connector"]["worker_id"]
-    _store_snapshot(data, {name: config_hash(double.config_of(name)) for name in names}, worker)
+    hashes = {name: config_hash(double.config_of(name)) for name in names}
+    put_rows(pipeline_rows(data.bench_app.services.stores.pipelines, data.connect, hashes))
+    _store_snapshot(data, hashes, worker)
     text, whole = (
         httpx.get(f"{double.url}/connectors?{query}", timeout=60).content
         for query in ("expand=status", "expand=status&expand=info")
@@ -84,7 +89,16 @@ def ticks(data: BenchData, connectors: int) -> list[Tick]:
     quiet = _tick(data, QUIET, connectors, repeats=REPEATS, parse=lambda: json.loads(text))
     # Each of these has to be the first tick in ten minutes, so only one can be measured.
     _compare_now(data)
-    compares = _tick(data, COMPARES, connectors, repeats=1, parse=lambda: json.loads(whole))
+    # It reads again what is desired: a page for each megabyte of pipelines, and at least one of deliveries.
+    pages = 2 + connectors // ROWS_PER_PAGE
+    pipelines = data.bench_app.services.stores.pipelines
+
+    def read_and_parse() -> None:
+        # The tables are in this process as well: a real store reads them elsewhere.
+        list(pipelines.columns_in("connect_cluster_id", data.connect, Deadline.after(60)))
+        json.loads(whole)
+
+    compares = _tick(data, COMPARES, connectors, reads=1 + pages, units=None, repeats=1, parse=read_and_parse)
     double.show(names[0], "FAILED", task=0)
     failed = _tick(data, FAILED, connectors, writes=2, units=None, repeats=1, parse=lambda: None)
     return [quiet, compares, failed]
@@ -109,6 +123,7 @@ def _tick(
     name: str,
     connectors: int,
     *,
+    reads: int = 1,
     writes: int = 1,
     units: tuple[float, float] | None = (1.0, 1.0),
     repeats: int,
@@ -122,7 +137,7 @@ def _tick(
     for _ in range(repeats - 1):
         cpu = min(cpu, _cpu(lambda: tick.run(data.connect, Deadline.after(60))))
     return Tick(
-        name=name, connectors=connectors, seen=seen, connect_calls=calls, reads_allowed=1, writes_allowed=writes,
+        name=name, connectors=connectors, seen=seen, connect_calls=calls, reads_allowed=reads, writes_allowed=writes,
         units_allowed=units, cpu_ms=cpu, parsing_ms=min(_cpu(parse) for _ in range(repeats)),
     )  # fmt: skip
 

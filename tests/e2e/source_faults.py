@@ -58,6 +58,9 @@ OWNER_FAULTS = {
     "table that was renamed": Fault(
         "tables", ["ALTER TABLE shop.orders RENAME TO elsewhere"], ["ALTER TABLE shop.elsewhere RENAME TO orders"]
     ),
+    "child table": Fault(
+        "child_tables", ["CREATE TABLE shop.older () INHERITS (shop.orders)"], ["DROP TABLE shop.older"]
+    ),
     "column that would stop the capture": Fault(
         "cursor_columns",
         ["ALTER TABLE shop.orders ADD COLUMN at_work refcursor"],
@@ -73,10 +76,15 @@ READER_FAULTS = {
         ["ALTER PUBLICATION existing_publication DROP TABLE shop.orders"],
         ["ALTER PUBLICATION existing_publication ADD TABLE shop.orders"],
     ),
-    "publication of inserts only": Fault(
+    "publication without inserts": Fault(
         "publication_operations",
-        ["ALTER PUBLICATION existing_publication SET (publish = 'insert')"],
+        ["ALTER PUBLICATION existing_publication SET (publish = 'update')"],
         [f"ALTER PUBLICATION existing_publication SET (publish = '{ALL_KINDS}')"],
+    ),
+    "publication whose column list lacks the key": Fault(
+        "publication_rows",
+        ["ALTER PUBLICATION existing_publication SET TABLE shop.orders (customer)"],
+        ["ALTER PUBLICATION existing_publication SET TABLE shop.orders"],
     ),
     "no SELECT on the table": Fault("select_privilege", ["REVOKE SELECT ON shop.orders FROM {role}"], [READABLE]),
     "no SELECT on a column": Fault(

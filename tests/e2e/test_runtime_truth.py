@@ -154,10 +154,51 @@ def test_password_of_a_source_is_rotated(running: Running) -> None:
     running.until_arrived()
 
 
+def rotate(running: Running, database: RealDatabase, path: str, password: str) -> None:
+    """Changes the account's password in the database, ends its connections, and tells Headgate the new one."""
+    database.run(
+        f"ALTER ROLE {{role}} PASSWORD '{password}'",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{role}'",
+    )
+    shown = running.headgate.get(path)
+    body = {key: shown[key] for key in ("name", "provider", "config")}
+    running.headgate.call("PUT", path, {**body, "credentials": {"password": password}})
+
+
+NEWER = "are newer than those that its connector has"
+
+
+def test_rotated_password_of_a_source_reaches_its_connector_by_a_deploy_and_the_status_says_so_until_then(
+    running: Running,
+) -> None:
+    headgate, path = running.headgate, f"/pipelines/{running.pipeline['id']}"
+    rotate(running, running.source, f"/sources/{running.registered['id']}", "the third one")
+    for shown in (headgate.get(running.pipeline_status), headgate.get(path)):
+        assert NEWER in " ".join(shown["reasons"])
+    headgate.post(f"{path}/deploy")
+    headgate.until_state(running.pipeline_status, "RUNNING", within=SETTLED)
+    running.until_arrived()
+    for shown in (headgate.get(running.pipeline_status), headgate.get(path)):
+        assert NEWER not in " ".join(shown["reasons"])
+
+
+def test_rotated_password_of_a_destination_reaches_its_connector_with_its_mappings(running: Running) -> None:
+    headgate, path = running.headgate, f"/deliveries/{running.delivery['id']}"
+    rotate(running, running.target, f"/destinations/{running.delivery['destination_id']}", "the other one")
+    for shown in (headgate.get(running.delivery_status), headgate.get(path)):
+        assert NEWER in " ".join(shown["reasons"])
+    headgate.call("PUT", f"{path}/mappings", {"mappings": running.delivery["mappings"]})
+    headgate.until_state(running.delivery_status, "RUNNING", within=SETTLED)
+    running.until_arrived()
+    assert NEWER not in " ".join(headgate.get(running.delivery_status)["reasons"])
+
+
 def test_changed_source_reaches_its_connector_when_the_pipeline_is_deployed_again(running: Running) -> None:
     headgate, path = running.headgate, f"/pipelines/{running.pipeline['id']}"
     config = {**running.registered["config"], "ssl_mode": "disable"}
     body = {"name": running.registered["name"], "provider": "postgresql", "config": config, "credentials": {}}
+    headgate.call("PUT", f"/sources/{running.registered['id']}", body, expect=422)
+    body["credentials"] = {"password": "the third one"}
     headgate.call("PUT", f"/sources/{running.registered['id']}", body)
     assert "Its source was changed" in " ".join(headgate.get(path)["reasons"])
     running.until_arrived()

@@ -63,11 +63,15 @@ def replication(headgate: RealHeadgate) -> Iterator[Replication]:
                 bounds = f"FOR VALUES FROM ('{since}') TO ('{to}')"
                 source.run(
                     *table.statements(
-                        [f'CREATE TABLE "{SOURCE_SCHEMA}".part{part} PARTITION OF {{t}} {bounds}'], SOURCE_SCHEMA
+                        [
+                            f'CREATE TABLE "{SOURCE_SCHEMA}".part{part} PARTITION OF {{t}} {bounds}',
+                            f'ALTER TABLE "{SOURCE_SCHEMA}".part{part} REPLICA IDENTITY FULL',
+                        ],
+                        SOURCE_SCHEMA,
                     )
                 )
         source.run(*table.statements(table.rows, SOURCE_SCHEMA))
-        if table.keyless:
+        if table.keyless or table.full_identity:
             source.run(*table.statements(["ALTER TABLE {t} REPLICA IDENTITY FULL"], SOURCE_SCHEMA))
     source.run(
         f'CREATE TABLE "{SOURCE_SCHEMA}"."TWIN" (id int PRIMARY KEY)',

@@ -10,7 +10,10 @@ BULK_ROWS = 20_000
 
 @dataclass(frozen=True, kw_only=True)
 class UnusualTable:
-    """A table. `{t}` in statements is its full name, quoted; `columns` are those after all changes."""
+    """A table. `{t}` in statements is its full name, quoted; `columns` are those after all changes.
+
+    `full_identity`: it has columns for large values, and a key that Debezium cannot read them again by.
+    """
 
     name: str
     create_statement: str
@@ -18,6 +21,7 @@ class UnusualTable:
     rows: Sequence[str] = ()
     changes: Sequence[str] = ()
     keyless: bool = False
+    full_identity: bool = False
 
     def statements(self, templates: Sequence[str], schema: str) -> list[str]:
         """Statements for the table of this name in that schema."""
@@ -47,6 +51,7 @@ TABLES = (
         columns=("table", "from", "group", "user"),
         rows=["INSERT INTO {t} VALUES (1, 'where', 2, 'order'), (2, 'by', 3, 'limit')"],
         changes=["""UPDATE {t} SET "from" = 'having', "group" = 9 WHERE "table" = 2"""],
+        full_identity=True,
     ),
     UnusualTable(
         name="Twin",
@@ -147,6 +152,7 @@ TABLES = (
             "DELETE FROM {t} WHERE id = 17",
             "INSERT INTO {t} VALUES (99, '2026-12-24', 'late')",
         ],
+        full_identity=True,
     ),
     UnusualTable(
         name="no key",

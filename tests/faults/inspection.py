@@ -1,5 +1,6 @@
 """What tests read from an app, and change in it behind its back."""
 
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -11,6 +12,7 @@ from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
+from chalicelib.stores.transaction import Transaction
 from tests.support.in_process_app import InProcessApp
 
 WRITES = ("POST", "PUT", "DELETE")
@@ -72,3 +74,22 @@ def unsettled_tick(app: InProcessApp) -> None:
     """A tick that does not wait for the connectors to settle."""
     app.clock.advance(10)
     app.services.tick.run(app.cluster.id, Deadline.after(25))
+
+
+def deployed_copies(app: InProcessApp, count: int) -> list[str]:
+    """So many deployed pipelines with connectors that run, copied from one; returns the names of their connectors."""
+    original, store = app.deployed_pipeline(), app.services.stores.pipelines
+    names = [original.connector_name]
+    for number in range(count - 1):
+        copy = replace(original, id=new_id(), name=f"copy {number}", config_hash=None, claims=())
+        transaction = Transaction()
+        store.put_new(transaction, copy)
+        transaction.commit()
+        app.connect.preload([copy.connector_name], config=app.connect.config_of(original.connector_name))
+        names.append(copy.connector_name)
+    return names
+
+
+def creations(app: InProcessApp) -> int:
+    """How often Connect was asked to create a connector."""
+    return len(app.connect.calls.calls("POST", "^/connectors$"))

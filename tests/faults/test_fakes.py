@@ -7,7 +7,7 @@ import pytest
 
 from chalicelib.clients.databases.contract import MakeDatabase
 from chalicelib.domain.providers.postgresql.facts import RawTable
-from chalicelib.domain.providers.postgresql.readiness import judge_readiness
+from chalicelib.domain.providers.postgresql.readiness.checks import judge_readiness
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.readiness import ReadinessStatus
 from chalicelib.domain.table import TableName

@@ -8,6 +8,7 @@ messages from a queue as Lambda would, `{"calls": true}` lists the AWS actions t
 resource. Writes one JSON value a line to standard output; what the functions print there goes to standard error.
 """
 
+import hashlib
 import importlib
 import json
 import os
@@ -28,11 +29,13 @@ HANDLERS = {
     "APIHandler": "app.app",
     "RunJob": "chalicelib.workers.entry.run_job",
     "RunTick": "chalicelib.workers.entry.run_tick",
+    "RunSourceCheck": "chalicelib.workers.entry.run_source_check",
     "Dispatch": "chalicelib.monitors.entry.dispatch",
 }
+SERVICE_CREDENTIAL = "a-service-credential-for-connect-only"
 PARAMETERS = {
     "Prefix": "headgate-",
-    "ServiceCredential": "a-service-credential-for-connect-only",
+    "ServiceCredentialHash": hashlib.sha256(SERVICE_CREDENTIAL.encode()).hexdigest(),
     "AdminEmail": "admin@example.com",
     "AdminPassword": "correct horse battery staple",
 }

@@ -110,6 +110,21 @@ def test_an_unknown_path_is_404_in_the_envelope(send: Send, method: str, path: s
     assert "abc" not in seen.body
 
 
+@pytest.mark.parametrize("accept", ["text/html", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"])
+def test_a_browser_is_led_to_the_documentation(send: Send, accept: str) -> None:
+    seen = send("GET", "/", {"accept": accept}, b"")
+    assert (seen.status, seen.body) == (302, "")
+    assert str(seen.headers["location"]) in ("/docs", "/api/docs")
+    assert seen.headers["x-correlation-id"]
+    assert send("GET", "/docs", {"accept": accept}, b"").headers["content-type"] == "text/html; charset=utf-8"
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/json", ""])
+def test_a_program_finds_nothing_at_the_root(send: Send, accept: str) -> None:
+    seen = send("GET", "/", {"accept": accept}, b"")
+    assert (seen.status, code(seen)) == (404, "NOT_FOUND")
+
+
 @pytest.mark.parametrize("method", ["PATCH", "DELETE", "OPTIONS"])
 def test_a_wrong_method_is_405_with_the_right_ones(send: Send, method: str) -> None:
     seen = send(method, "/api/v1/things", ADMIN, b"")

@@ -14,11 +14,17 @@ import app
 from infra.aws.permissions import allows, policy_of
 from infra.local.process.ports import free_port
 from infra.local.stack.layout import ROOT
-from tests.integration.lambda_process import PARAMETERS
+from tests.integration.lambda_process import PARAMETERS, SERVICE_CREDENTIAL
 from tests.support.edge import lambda_event
 from tests.support.waiting import until_listening
 
-POLICIES = {"APIHandler": "api_handler", "RunJob": "run_job", "RunTick": "run_tick", "Dispatch": "dispatch"}
+POLICIES = {
+    "APIHandler": "api_handler",
+    "RunJob": "run_job",
+    "RunTick": "run_tick",
+    "RunSourceCheck": "run_source_check",
+    "Dispatch": "dispatch",
+}
 """The policy of each function."""
 
 BROWSER = {
@@ -223,7 +229,7 @@ def test_the_same_idempotency_key_creates_one_source(admin: LambdaProcess) -> No
 
 
 def test_secrets_are_opened_for_the_service_credential_only(unauthenticated: LambdaProcess) -> None:
-    path, credential = f"/internal/secrets/{UNKNOWN_ID}", f"Bearer {PARAMETERS['ServiceCredential']}"
+    path, credential = f"/internal/secrets/{UNKNOWN_ID}", f"Bearer {SERVICE_CREDENTIAL}"
     assert unauthenticated.http("GET", path, Authorization=credential).code == "NOT_FOUND"
     assert unauthenticated.http("GET", path, Authorization="Bearer other").code == "FORBIDDEN"
 
@@ -232,6 +238,13 @@ def test_secrets_are_opened_for_the_service_credential_only(unauthenticated: Lam
 def test_an_unknown_path_or_resource_is_404_in_the_envelope(admin: LambdaProcess, path: str) -> None:
     missing = admin.http("GET", path)
     assert (missing.status, missing.code, missing.headers["x-correlation-id"]) == (404, "NOT_FOUND", "from-the-browser")
+
+
+def test_a_browser_is_led_from_the_stage_to_the_documentation(unauthenticated: LambdaProcess) -> None:
+    led = unauthenticated.http("GET", "/", Accept="text/html")
+    assert led.status == 302
+    assert unauthenticated.http("GET", "/docs").status == 200
+    assert led.headers["location"].endswith("/docs")
 
 
 def test_a_wrong_method_is_405_with_the_right_ones(admin: LambdaProcess) -> None:
@@ -276,8 +289,14 @@ def test_a_tick_for_a_deleted_cluster_does_nothing(admin: LambdaProcess) -> None
     assert response == {"batchItemFailures": [{"itemIdentifier": "m-1"}]}
 
 
+def test_a_tick_that_comes_late_does_nothing(admin: LambdaProcess) -> None:
+    late = {"cluster_id": UNKNOWN_ID, "due_at": "2020-01-01T00:00:00.000Z"}
+    response = admin.call("RunTick", messages(json.dumps(late), json.dumps({**late, "due_at": "soon"})))
+    assert response == {"batchItemFailures": [{"itemIdentifier": "m-1"}]}
+
+
 def test_the_schedule_sends_nothing_without_clusters_and_jobs(admin: LambdaProcess) -> None:
-    assert admin.call("Dispatch", SCHEDULED) == {"ticks": 0, "jobs": 0}
+    assert admin.call("Dispatch", SCHEDULED) == {"ticks": 0, "jobs": 0, "source_checks": 0}
 
 
 def test_every_call_of_the_functions_is_allowed_by_their_policy(admin: LambdaProcess, source: dict[str, Any]) -> None:
@@ -286,6 +305,7 @@ def test_every_call_of_the_functions_is_allowed_by_their_policy(admin: LambdaPro
     admin.http("POST", f"/api/v1/sources/{source['id']}/discover", {})
     admin.call("RunJob", {"Records": admin.send({"receive": "jobs"})})
     admin.call("RunTick", messages(json.dumps({"cluster_id": UNKNOWN_ID})))
+    admin.call("RunSourceCheck", messages(json.dumps({"source_id": source["id"]})))
     admin.call("Dispatch", SCHEDULED)
     used = admin.send({"calls": True})
     assert set(used) == set(POLICIES)

@@ -102,7 +102,8 @@ class Worker:
         length = int(handler.headers.get("Content-Length") or 0)
         body = handler.rfile.read(length)
         self.seen.append((handler.command, handler.path))
-        self.bodies.append(json.loads(body) if body else None)
+        is_form = handler.headers.get("Content-Type") == "application/x-www-form-urlencoded"
+        self.bodies.append(body.decode() if is_form else json.loads(body) if body else None)
         self.headers.append({key.lower(): value for key, value in handler.headers.items()})
         self.connections.add(id(handler))
         replies = self.script.get((handler.command, handler.path)) or [html(404)]

@@ -183,7 +183,7 @@ def things(calls: list[RequestContext]) -> Router:  # noqa: C901 - many small ha
         first = int(query.after or 0)
         shown = range(first, min(first + query.limit, 5))
         items = tuple(ThingOutput(id=str(number), name=",".join(query.tag)) for number in shown)
-        return Page(items=items, next_key=str(first + query.limit) if first + query.limit < 5 else None)
+        return Page(items, keys=tuple(str(number + 1) for number in shown), more=first + query.limit < 5)
 
     @routes.get("/things/summary", needs=Permission.READ)
     def summarize_things() -> list[ThingOutput]:

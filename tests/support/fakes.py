@@ -22,6 +22,8 @@ from chalicelib.domain.providers.postgresql.facts import (
     TargetFacts,
     TypeFacts,
 )
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts, CaptureSlot
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect import ConnectDouble
@@ -56,6 +58,8 @@ class FakeDatabase:
 
     bug: Exception | None = None
     """Raised by every read: an exception that a client should never raise."""
+    captures: CaptureFacts | None = None
+    """What is read about deployed captures; None: all of them are well."""
 
     def at(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> "FakeDatabaseClient":
         """A client of it, the same for every address."""
@@ -99,7 +103,7 @@ class FakeDatabaseClient:
         """Succeeds."""
         return succeeded("18.4", 1)
 
-    def server_facts(self, tables: Sequence[TableName], deadline: Deadline) -> ServerFacts:
+    def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> ServerFacts:
         """Ready for a capture of those of the tables that exist."""
         self.database.raise_if_unreadable()
         return ServerFacts(
@@ -108,13 +112,18 @@ class FakeDatabaseClient:
             database=self.address.database_name,
             wal_level="logical",
             role=RoleFacts(name=self.address.username),
-            tables=tuple(table for table in self.database.raw_tables() if table.name in tables),
+            tables=tuple(table for table in self.database.raw_tables() if tables is None or table.name in tables),
         )
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
         """All tables."""
         self.database.raise_if_unreadable()
         return TableListing(tables=self.database.raw_tables()[:bound], truncated=bound < len(self.database.tables))
+
+    def capture_facts(self, plans: Sequence[CapturePlan], deadline: Deadline) -> CaptureFacts:
+        """Active slots and complete publications, unless a test says otherwise."""
+        self.database.raise_if_unreadable()
+        return self.database.captures or healthy_captures(plans)
 
     def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> TargetFacts:
         """Schemas that exist, and no table in them yet."""
@@ -134,6 +143,18 @@ class FakeDatabaseClient:
             return SlotState.IN_USE
         self.database.slots.pop(name, None)
         return SlotState.GONE
+
+
+def healthy_captures(plans: Sequence[CapturePlan]) -> CaptureFacts:
+    """Every slot is read from, and every publication has the tables of its capture."""
+    return CaptureFacts(
+        system_identifier="1",
+        slots={
+            plan.slot_name: CaptureSlot(name=plan.slot_name, position=100, reader="7", wal_status="reserved")
+            for plan in plans
+        },
+        published={plan.publication_name: frozenset(plan.published_tables) for plan in plans},
+    )
 
 
 class FakeConnect(ConnectDouble):

@@ -64,7 +64,7 @@ SETTINGS = Settings(
     admin_password=None,
     master_key=Secret(base64.b64encode(bytes(range(32))).decode()),
     kms_key_id=None,
-    service_credential=Secret("service"),
+    service_credential_hashes=(),
     allow_loopback_targets=True,
     allow_inline_secrets=False,
     ca_bundle=None,
@@ -312,13 +312,16 @@ def _intercepting_http(interceptor: CallInterceptor) -> Iterator[None]:
 
 
 def changed_input(system: Source | Destination, **changes: Any) -> SystemInput:
-    """The input to change these fields of a source or destination; its secrets stay."""
+    """The input to change these fields of a source or destination. With another address the password is given again, as
+    the contract asks; otherwise its secrets stay.
+    """
+    again = {"password": Secret(f"{type(system).__name__.lower()} password")}
     unchanged = SystemInput(
         name=system.name,
         description=system.description,
         environment=system.environment,
         address=system.address,
-        secrets={},
+        secrets=again if changes.get("address", system.address) != system.address else {},
     )
     return replace(unchanged, **changes)
 
@@ -362,4 +365,5 @@ def app(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> InProcessApp:
     app.database.reachable, app.database.bug, app.database.more_columns = True, None, 0
     app.database.tables, app.database.server_identity = TABLES, None
     app.database.slots.clear()
+    app.database.captures = None
     return app

@@ -17,7 +17,7 @@ from chalicelib.clients.databases.postgresql.client import PostgreSQL
 from chalicelib.domain.database import DatabaseAddress, DatabaseProvider, SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import ServerFacts
-from chalicelib.domain.providers.postgresql.readiness import judge_readiness
+from chalicelib.domain.providers.postgresql.readiness.checks import judge_readiness
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.table import TableName
@@ -157,7 +157,8 @@ class Shop:
 
     def readiness(self, plan: CapturePlan | None) -> Readiness:
         """The readiness, judged from what the client reads."""
-        return judge_readiness(self.facts(*(plan.tables if plan else ())), plan, utc_now())
+        names = (*plan.tables, *((plan.heartbeat_table,) if plan.heartbeat_table else ())) if plan else None
+        return judge_readiness(client(self.endpoint).server_facts(names, Deadline.after(15)), plan, utc_now())
 
 
 _SETUP = (
@@ -212,7 +213,8 @@ def reader_of(server: RunningPostgreSQL, database: str, slot: str, publication: 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[RunningPostgreSQL]:
     """One server for all tests; it writes every statement to its log, with the name of the application."""
-    with running_postgresql({"log_statement": "all", "log_line_prefix": "%a|"}) as server:
+    settings = {"log_statement": "all", "log_line_prefix": "%a|", "max_slot_wal_keep_size": "10GB"}
+    with running_postgresql(settings) as server:
         yield server
 
 

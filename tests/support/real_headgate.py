@@ -259,8 +259,15 @@ class RealHeadgate:
 
     def tick(self) -> None:
         """Sends the Connect cluster a tick through the queue, as the schedule does once a minute."""
-        queue = self.queues.get_queue_url(QueueName="headgate-ticks")["QueueUrl"]
-        self.queues.send_message(QueueUrl=queue, MessageBody=json.dumps({"cluster_id": self.connect_cluster_id}))
+        self._send("ticks", {"cluster_id": self.connect_cluster_id})
+
+    def look_at(self, source: Json) -> None:
+        """Sends a look at the source through the queue, as the schedule does once a minute."""
+        self._send("source-checks", {"source_id": source["id"]})
+
+    def _send(self, queue: str, body: Json) -> None:
+        url = self.queues.get_queue_url(QueueName=f"headgate-{queue}")["QueueUrl"]
+        self.queues.send_message(QueueUrl=url, MessageBody=json.dumps(body))
 
     @property
     def queues(self) -> Any:

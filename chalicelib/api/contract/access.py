@@ -2,15 +2,23 @@
 
 from typing import Annotated, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
-from chalicelib.api.contract.common import Input, Output, SecretText, Timestamp
+from chalicelib.api.contract.common import Input, Output, SecretText, Timestamp, visible
 from chalicelib.domain.access import GRANTS, Permission, Role
 from chalicelib.domain.user import UserStatus
 from chalicelib.services.sessions import SignedIn
 
 Email = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=3, max_length=254, pattern=r"^[^@\s]+@[^@\s]+$")
+    str,
+    StringConstraints(
+        strip_whitespace=True,
+        min_length=3,
+        max_length=254,
+        # Control characters by name: which of them are white space differs between kinds of patterns.
+        pattern=r"^[^@\s\x00-\x1f\x7f-\x9f]+@[^@\s\x00-\x1f\x7f-\x9f]+$",
+    ),
+    AfterValidator(visible),
 ]
 
 

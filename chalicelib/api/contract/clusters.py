@@ -1,11 +1,15 @@
 """Stream clusters, Connect clusters, connector plug-ins."""
 
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, LiteralString
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, AliasPath, Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from chalicelib.api.contract.common import Input, Line, Name, Output, Timestamp, Uuid, secrets_of
+from chalicelib.api.contract.common import Input, Integer, Line, Name, Output, Timestamp, Uuid, secrets_of
+from chalicelib.api.contract.kafka_credentials import KafkaCredentials
 from chalicelib.api.contract.registered import PasswordCredentials, RegisteredOutput
 from chalicelib.domain.cluster import MetricsProvider, SaslMechanism, SecretDelivery, SecurityProtocol
 from chalicelib.services.connect_clusters import ConnectClusterInput
@@ -27,6 +31,16 @@ Servers = Annotated[
     ),
     AfterValidator(_servers),
 ]
+_LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
+
+
+def _encrypted(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme != "https" and parts.hostname not in _LOOPBACK_HOSTS:
+        raise PydanticCustomError("https_required", "a client secret is sent there")
+    return url
+
+
 BaseUrl = Annotated[
     str,
     StringConstraints(
@@ -34,6 +48,41 @@ BaseUrl = Annotated[
     ),
     AfterValidator(lambda url: url.rstrip("/")),
 ]
+
+
+TokenUrl = Annotated[
+    str,
+    StringConstraints(
+        strip_whitespace=True, max_length=500, pattern=r"^https?://[A-Za-z0-9._\[\]:-]+(/[A-Za-z0-9._~/%-]*)?$"
+    ),
+    AfterValidator(_encrypted),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """By which protocols and mechanisms a field is used, whether they need it, and the fault of giving it to others."""
+
+    by: Callable[[SecurityProtocol, SaslMechanism | None], bool]
+    required: bool
+    fault: LiteralString | None = None
+
+
+def _takes_token(protocol: SecurityProtocol, mechanism: SaslMechanism | None) -> bool:
+    return protocol.has_sasl and mechanism is SaslMechanism.OAUTHBEARER
+
+
+def _takes_username(protocol: SecurityProtocol, mechanism: SaslMechanism | None) -> bool:
+    return protocol.has_sasl and mechanism is not SaslMechanism.OAUTHBEARER
+
+
+_USES: Mapping[str, _Use] = {
+    "sasl_mechanism": _Use(lambda protocol, _: protocol.has_sasl, required=True, fault="protocol_without_sasl"),
+    "username": _Use(_takes_username, required=True),
+    "token_endpoint_url": _Use(_takes_token, required=True, fault="mechanism_without_token"),
+    "client_id": _Use(_takes_token, required=True, fault="mechanism_without_token"),
+    "scope": _Use(_takes_token, required=False, fault="mechanism_without_token"),
+}
 
 
 class StreamClusterBody(Input):
@@ -44,24 +93,32 @@ class StreamClusterBody(Input):
     security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     sasl_mechanism: SaslMechanism | None = Field(default=None, validate_default=True)
     username: Line | None = Field(default=None, max_length=255, validate_default=True)
-    credentials: PasswordCredentials | None = None
+    token_endpoint_url: TokenUrl | None = Field(default=None, validate_default=True, description="For OAUTHBEARER.")
+    client_id: Line | None = Field(default=None, max_length=255, validate_default=True)
+    scope: Line | None = Field(default=None, max_length=1000, validate_default=True)
+    credentials: KafkaCredentials | None = None
     metrics_provider: MetricsProvider = MetricsProvider.NONE
 
-    @field_validator("sasl_mechanism", "username")
+    @field_validator("sasl_mechanism", "username", "token_endpoint_url", "client_id", "scope")
     @classmethod
-    def _required_by_sasl(cls, value: str | None, info: ValidationInfo) -> str | None:
-        """SASL takes a mechanism and a user name: without them every connection would fail later."""
-        protocol = info.data.get("security_protocol")
-        if protocol and protocol.has_sasl and not value:
-            raise PydanticCustomError("missing", "SASL takes a mechanism and a user name")
+    def _as_the_protocol_takes_it(cls, value: str | None, info: ValidationInfo) -> str | None:
+        """What is missing or of no use here would make every connection fail later."""
+        use, protocol = _USES[info.field_name or ""], info.data.get("security_protocol")
+        if protocol is None:
+            return value  # it is wrong itself
+        used = use.by(protocol, info.data.get("sasl_mechanism"))
+        if used and use.required and not value:
+            raise PydanticCustomError("missing", "the protocol and the mechanism take it")
+        judged = "sasl_mechanism" in info.data or info.field_name == "sasl_mechanism"
+        if value and use.fault and not used and judged:
+            raise PydanticCustomError(use.fault, "the protocol or the mechanism has no use for it")
         return value
 
-    @field_validator("sasl_mechanism")
+    @field_validator("credentials")
     @classmethod
-    def _only_with_sasl(cls, value: SaslMechanism | None, info: ValidationInfo) -> SaslMechanism | None:
-        protocol = info.data.get("security_protocol")
-        if protocol and not protocol.has_sasl and value:
-            raise PydanticCustomError("protocol_without_sasl", "the protocol takes no mechanism")
+    def _secrets_of_use(cls, value: KafkaCredentials | None, info: ValidationInfo) -> KafkaCredentials | None:
+        if value and "security_protocol" in info.data and "sasl_mechanism" in info.data:
+            value.require_use(info.data["security_protocol"], info.data["sasl_mechanism"])
         return value
 
     def to_input(self) -> StreamClusterInput:
@@ -76,6 +133,9 @@ class StreamClusterOutput(RegisteredOutput):
     security_protocol: SecurityProtocol
     sasl_mechanism: SaslMechanism | None
     username: str | None
+    token_endpoint_url: str | None
+    client_id: str | None
+    scope: str | None
     metrics_provider: MetricsProvider
     last_checked_at: Timestamp | None = Field(validation_alias=AliasPath("health", "checked_at"))
     kafka_cluster_id: str | None
@@ -96,6 +156,23 @@ class ConnectClusterBody(Input):
         return ConnectClusterInput(**self.model_dump(exclude={"credentials"}), secrets=secrets_of(self.credentials))
 
 
+class PendingDeletionsOutput(Output):
+    """Connectors of ours that nothing needs any more, so many that an Admin has to confirm their deletion.
+
+    `count` of them, since when they wait, and the first 20 names.
+    """
+
+    count: int
+    since: Timestamp
+    names: tuple[str, ...]
+
+
+class ConfirmDeletionsBody(Input):
+    """The number of deletions that the cluster shows as waiting."""
+
+    count: Integer = Field(ge=1)
+
+
 class ConnectClusterOutput(RegisteredOutput):
     """A registered Connect cluster."""
 
@@ -106,6 +183,7 @@ class ConnectClusterOutput(RegisteredOutput):
     last_checked_at: Timestamp | None = Field(validation_alias=AliasPath("health", "checked_at"))
     connect_version: str | None
     kafka_cluster_id: str | None
+    pending_deletions: PendingDeletionsOutput | None
 
 
 class PluginOutput(Output):

@@ -38,6 +38,35 @@ def _readable(text: str) -> str:
     return text
 
 
+_WITHOUT_WIDTH = frozenset(
+    chr(code)
+    for first, last in (
+        *((0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x3164, 0x3164), (0xFFA0, 0xFFA0)),
+        *((0xFE00, 0xFE0F), (0xE0100, 0xE01EF)),
+    )
+    for code in range(first, last + 1)
+)
+"""What is not shown at all and is no format character (Unicode's property Default_Ignorable_Code_Point)."""
+
+
+_JOINERS = frozenset("\u200c\u200d")
+_JOINED = frozenset({"Lo", "Mc", "Mn", "So"})
+"""Letters of scripts without capitals, their marks, and pictures: only between these does a joiner show."""
+
+
+def visible(text: str) -> str:
+    """The text of a name or an address: two of them that look the same have to be the same."""
+    for at, letter in enumerate(_readable(text)):
+        shown = letter in _JOINERS and _joins(text[:at][-1:], text[at + 1 :][:1])
+        if (category(letter) == "Cf" or letter in _WITHOUT_WIDTH) and not shown:
+            raise PydanticCustomError("not_visible", "a character without width, or one that changes the direction")
+    return text
+
+
+def _joins(before: str, after: str) -> bool:
+    return all(letter and category(letter) in _JOINED for letter in (before, after))
+
+
 def _readable_lines(text: str) -> str:
     _readable(text.replace("\r\n", " ").replace("\n", " ").replace("\t", " "))
     return text
@@ -59,7 +88,7 @@ def _not_yet(value: object) -> None:
 
 Integer = Annotated[int, BeforeValidator(_plain_number)]
 """An integer, also as text in digits. Not `pydantic.StrictInt`: that refuses text, and all of a query is text."""
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(_readable)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(visible)]
 """The name of a resource, unique among those of its type whatever its case."""
 Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), AfterValidator(_readable)]
 Lines = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), AfterValidator(_readable_lines)]

@@ -7,13 +7,25 @@ from pydantic import ConfigDict, Field, StringConstraints
 
 from chalicelib.api.contract.common import Input, Integer, NotYet, Output, SecretText, secrets_of
 from chalicelib.api.contract.registered import PasswordCredentials
-from chalicelib.domain.database import DEFAULT_PORTS, CheckStatus, DatabaseAddress, DatabaseProvider, SslMode
+from chalicelib.domain.database import (
+    DEFAULT_PORTS,
+    CheckStatus,
+    DatabaseAddress,
+    DatabaseProvider,
+    SslMode,
+    default_ssl_mode,
+)
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.kit.masking import Secret
+from chalicelib.secrets.certificates import one_certificate
 
 Host = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=253, pattern=r"^[A-Za-z0-9._:\[\]-]+$")
 ]
+DatabaseName = Annotated[
+    str, StringConstraints(min_length=1, max_length=63, pattern=r"^[^\x00-\x1f\x7f-\x9f?&%#/\\]+$")
+]
+"""It becomes part of URLs that drivers in other programs parse."""
 Identifier = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=r"^[^\x00-\x1f\x7f]+$")]
 
 
@@ -24,21 +36,24 @@ class DatabaseConfig(Input):
 
     host: Host
     port: Integer | None = Field(default=None, ge=1, le=65535, description="5432 for PostgreSQL when left out.")
-    database_name: Identifier
+    database_name: DatabaseName
     username: Identifier
-    ssl_mode: SslMode = SslMode.PREFER
+    ssl_mode: SslMode = Field(default=SslMode.REQUIRE, description="When left out: require, prefer on loopback hosts.")
     connection_timeout_seconds: Integer = Field(default=10, ge=1, le=30)
 
     def to_address(self, provider: DatabaseProvider) -> DatabaseAddress:
-        """The address with the default port of the provider when none is set."""
+        """The address, with the default port of the provider and the default mode of the host where none is set."""
         fields = self.model_dump()
-        return DatabaseAddress(provider=provider, **fields | {"port": self.port or DEFAULT_PORTS[provider]})
+        fields["port"] = self.port or DEFAULT_PORTS[provider]
+        if "ssl_mode" not in self.model_fields_set:
+            fields["ssl_mode"] = default_ssl_mode(self.host)
+        return DatabaseAddress(provider=provider, **fields)
 
 
 class DatabaseCredentials(PasswordCredentials):
     """The secrets of a database connection. They are written and never shown."""
 
-    ca_certificate: SecretText | None = None
+    ca_certificate: SecretText | None = Field(default=None, description="PEM with exactly one certificate.")
 
 
 class DatabaseInput(Input):
@@ -54,8 +69,11 @@ class DatabaseInput(Input):
         return self.config.to_address(self.provider)
 
     def secrets(self) -> Mapping[str, Secret | None]:
-        """The secrets by name; None keeps what is stored."""
-        return secrets_of(self.credentials)
+        """The secrets by name; None keeps what is stored. Raises Invalid for a certificate that is not one."""
+        secrets = dict(secrets_of(self.credentials))
+        if certificate := secrets.get("ca_certificate"):
+            secrets["ca_certificate"] = one_certificate(certificate)
+        return secrets
 
 
 class ConnectionTestInput(DatabaseInput):

@@ -184,7 +184,7 @@ class DeliveryMappingsOutput(Output):
 
 
 class DestinationStatusOutput(Output):
-    """All deliveries of a destination, each observed separately; the states are the worst of theirs."""
+    """The deliveries of a destination, each observed separately; the states are the worst of all of theirs."""
 
     destination_id: str
     desired_state: DesiredState
@@ -192,15 +192,14 @@ class DestinationStatusOutput(Output):
     deliveries: list[DeliveryStatusOutput]
 
     @classmethod
-    def of_deliveries(cls, destination_id: str, deliveries: Sequence[Delivery]) -> Self:
-        """A destination without deliveries is a DRAFT that is NOT_DEPLOYED."""
-        statuses = [DeliveryStatusOutput.of(delivery) for delivery in deliveries]
+    def of_statuses(cls, destination_id: str, statuses: Sequence[DeliveryStatusOutput]) -> Self:
+        """The worst states. A destination without deliveries is a DRAFT that is NOT_DEPLOYED."""
         desired, observed = ([s.desired_state for s in statuses], [s.observed_state for s in statuses])
         return cls(
             destination_id=destination_id,
             desired_state=_first_of(tuple(DesiredState), desired, DesiredState.DRAFT),
             observed_state=_first_of(_WORST_FIRST, observed, ObservedState.NOT_DEPLOYED),
-            deliveries=statuses,
+            deliveries=[],
         )
 
 

@@ -17,6 +17,7 @@ class ListQuery(BaseModel):
         default=None,
         min_length=1,
         max_length=4096,
+        pattern=r"^[A-Za-z0-9_-]+$",
         description="The `X-Next-Cursor` of the previous page. Valid for this list with these filters, for 24 hours.",
     )
 

@@ -2,13 +2,13 @@
 
 from typing import Annotated, Any, Self
 
-from pydantic import Field, StrictBool, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
 
 from chalicelib.api.contract.clusters import ConnectClusterOutput, StreamClusterOutput
 from chalicelib.api.contract.common import Input, Integer, Name, Output, Uuid
 from chalicelib.api.contract.databases import Identifier
 from chalicelib.api.contract.deliveries import DeliveryOutput, PreviewOutput, WarningOutput
-from chalicelib.api.contract.runtime import ConnectorOwnerOutput, owner_fields
+from chalicelib.api.contract.runtime import ConnectorOwnerOutput, TaskQuery, owner_fields
 from chalicelib.api.contract.sources import SourceOutput
 from chalicelib.domain.pipeline import (
     Capture,
@@ -41,6 +41,20 @@ class ColumnBody(TableBody):
     """A column, as the database spells it."""
 
     column_name: Identifier
+
+
+class ContinueQuery(BaseModel):
+    """How a capture continues."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    accept_data_loss: bool = Field(
+        default=False, description="Continue although changes were lost: without it that is refused (409)."
+    )
+
+
+class ContinueTaskQuery(ContinueQuery, TaskQuery):
+    """Which task, and how its capture continues."""
 
 
 class PipelineOptionsBody(Input):
@@ -110,7 +124,7 @@ class TableOutput(Output):
     table_name: str
 
 
-class ColumnOutput(TableOutput):
+class CapturedColumnOutput(TableOutput):
     """A column of a captured table."""
 
     column_name: str
@@ -127,7 +141,7 @@ class PipelineOptionsOutput(Output):
     on_conversion_error: OnConversionError
     max_message_bytes: int | None
     heartbeat_table: TableOutput | None
-    exclude_columns: list[ColumnOutput]
+    exclude_columns: list[CapturedColumnOutput]
     publication_mode: PublicationMode
     publication_name: str
     slot_name: str
@@ -163,7 +177,7 @@ class PipelineDetailOutput(PipelineOutput):
 
     @classmethod
     def of_detail(cls, detail: PipelineDetail) -> Self:
-        """The pipeline with what it depends on."""
+        """The pipeline with what it depends on, without its deliveries."""
         return cls.model_validate(
             _fields_of(detail.pipeline)
             | {
@@ -171,7 +185,7 @@ class PipelineDetailOutput(PipelineOutput):
                 "stream_cluster": detail.stream_cluster,
                 "connect_cluster": detail.connect_cluster,
                 "config": detail.config,
-                "destinations": [DeliveryOutput.of(delivery) for delivery in detail.deliveries],
+                "destinations": [],
             }
         )
 

@@ -96,18 +96,28 @@ class Connect:
             return None
         return ConnectorStatus(name=name, state="UNASSIGNED", worker_id=None, tasks=())
 
+    def find_offset(self, name: str, deadline: Deadline) -> Mapping[str, int | str | bool] | None:
+        """The offset that Connect has stored for a source connector with one partition, as Debezium's have.
+
+        None when there is none, when the connector does not exist, and before Connect 3.6, which does not tell.
+        """
+        answer = self._query("GET", f"{_connector(name)}/offsets", deadline)
+        if answer.refusal in (404, 405):
+            return None
+        if answer.status != 200:
+            raise outcomes.read_error(answer)
+        return parse.read_offset(answer.body)
+
     def statuses(self, deadline: Deadline) -> dict[str, ConnectorStatus]:
         """All connectors by name, in one request. It is the view of the worker that answers: absence proves nothing."""
-        return parse.read_statuses(self._get("/connectors?expand=status", deadline, max_bytes=EXPANDED_LIST_BYTES))
+        return self._connectors("/connectors?expand=status", deadline)[0]
 
     def statuses_and_configs(self, deadline: Deadline) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
         """The same, with the config hashes of the connectors that have names of ours, in one request.
 
         It is not repeated: an answer that is too large or takes too long would be so again.
         """
-        path = "/connectors?expand=status&expand=info"
-        body = self._get(path, deadline, max_bytes=EXPANDED_LIST_BYTES, tries=1)
-        return parse.read_statuses(body), parse.read_config_hashes(body)
+        return self._connectors("/connectors?expand=status&expand=info", deadline, tries=1)
 
     def topics(self, name: str, deadline: Deadline) -> frozenset[str] | None:
         """The topics that the connector has used; None when it does not exist or topic tracking is off."""
@@ -240,15 +250,23 @@ class Connect:
                 break
         raise outcomes.outcome_unknown()
 
-    def _get(self, path: str, deadline: Deadline, max_bytes: int = MEBIBYTE, tries: int = TRIES) -> object:
-        body = self._find(path, deadline, max_bytes, tries)
+    def _connectors(
+        self, path: str, deadline: Deadline, tries: int = TRIES
+    ) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
+        answer = self._query("GET", path, deadline, max_bytes=EXPANDED_LIST_BYTES, tries=tries)
+        if answer.members is None:
+            raise outcomes.read_error(answer)
+        return parse.read_connectors(answer.members)
+
+    def _get(self, path: str, deadline: Deadline) -> object:
+        body = self._find(path, deadline)
         if body is None:
             raise outcomes.no_usable_answer()
         return body
 
-    def _find(self, path: str, deadline: Deadline, max_bytes: int = MEBIBYTE, tries: int = TRIES) -> object | None:
+    def _find(self, path: str, deadline: Deadline) -> object | None:
         """The JSON of a successful read; None when Connect itself answers that it does not exist."""
-        answer = self._query("GET", path, deadline, max_bytes=max_bytes, tries=tries)
+        answer = self._query("GET", path, deadline)
         if answer.status == 200 and answer.is_json:
             return answer.body
         if answer.refusal == 404:

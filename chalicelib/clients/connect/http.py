@@ -3,12 +3,13 @@
 import json
 import ssl
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from chalicelib.clients.addresses import HostCheck
+from chalicelib.clients.connect.members import members
 from chalicelib.clients.guarded_http import MEBIBYTE, READ_SECONDS, GuardedHttp, HttpAnswer, NotConnected
 from chalicelib.domain.cluster import ConnectAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
@@ -18,11 +19,15 @@ from chalicelib.kit.clock import Deadline
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A whole answer. `body` is parsed JSON, or None for an empty body and for what is not JSON."""
+    """A whole answer. `body` is parsed JSON, or None for an empty body and for what is not JSON.
+
+    A long list is not parsed: it is in `members`.
+    """
 
     status: int
     body: object
     is_json: bool
+    members: Iterator[tuple[str, object]] | None = None
 
     @property
     def succeeded(self) -> bool:
@@ -63,7 +68,10 @@ class ConnectHttp:
         seconds: float = READ_SECONDS,
         max_bytes: int = MEBIBYTE,
     ) -> Answer:
-        """Exchange one request for one answer. Raises what `GuardedHttp.send` raises."""
+        """Exchange one request for one answer. Raises what `GuardedHttp.send` raises.
+
+        With a larger `max_bytes` than a mebibyte the answer is taken for a long list.
+        """
         try:
             answer = self._http.send(
                 method,
@@ -78,7 +86,7 @@ class ConnectHttp:
             raise Unavailable(
                 "Kafka Connect cannot be reached. Check its address and whether its workers run."
             ) from None
-        return _parsed(answer)
+        return _parsed(answer, is_list=max_bytes > MEBIBYTE)
 
     def _headers(self) -> dict[str, str]:
         headers = {"Accept": "application/json"}
@@ -108,8 +116,10 @@ def checked_base_url(base_url: str) -> str:
     return base_url.rstrip("/")
 
 
-def _parsed(answer: HttpAnswer) -> Answer:
-    if answer.content is None:
+def _parsed(answer: HttpAnswer, *, is_list: bool) -> Answer:
+    if answer.content is not None and is_list and answer.status == 200:
+        return Answer(answer.status, None, is_json=True, members=members(answer.content))
+    if answer.content is None or len(answer.content) > MEBIBYTE:
         return Answer(answer.status, None, is_json=False)
     if not answer.content:
         return Answer(answer.status, None, is_json=True)

@@ -1,7 +1,7 @@
 """Connect's JSON as our own types. It is untrusted: any wrong shape is one error of ours, and no text is passed on."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +15,7 @@ from chalicelib.domain.observation import ConnectorStatus, Hint, TaskStatus
 from chalicelib.errors import Unavailable
 
 UNKNOWN_STATE = "UNKNOWN"
+MAX_CONNECTORS = 50_000
 MAX_TASKS = 1000
 MAX_PLUGINS = 1000
 MAX_FIELDS = 100
@@ -88,27 +89,25 @@ def read_status(name: str, body: object) -> ConnectorStatus:
     )
 
 
-def read_statuses(body: object) -> dict[str, ConnectorStatus]:
-    """`GET /connectors?expand=status`. A connector whose entry cannot be read has the state UNKNOWN: it must neither
-    hide the others nor seem to be absent.
+def read_connectors(members: Iterable[tuple[str, object]]) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
+    """`GET /connectors?expand=status`: statuses, and with `expand=info` the config hashes of connectors of ours.
+
+    A connector whose entry cannot be read has the state UNKNOWN and no hash: it must neither hide the others nor seem
+    to be absent.
     """
-    statuses = {}
-    for name, entry in _object(body).items():
-        try:
-            statuses[name] = read_status(name, _object(entry).get("status"))
-        except Unavailable:
-            statuses[name] = ConnectorStatus(name=name, state=UNKNOWN_STATE, worker_id=None, tasks=())
-    return statuses
-
-
-def read_config_hashes(body: object) -> dict[str, str]:
-    """`GET /connectors?expand=info`: config hashes of the connectors with a name of ours and a readable entry."""
-    hashes = {}
-    for name, entry in _object(body).items():
-        if parse_connector_name(name):
-            with suppress(Unavailable):
-                hashes[name] = config_hash(read_config(_object(_object(entry).get("info")).get("config")))
-    return hashes
+    statuses: dict[str, ConnectorStatus] = {}
+    hashes: dict[str, str] = {}
+    try:
+        for name, entry in members:
+            if len(statuses) >= MAX_CONNECTORS:
+                raise _unexpected()
+            statuses[name] = _listed_status(name, entry)
+            if isinstance(entry, dict) and "info" in entry and parse_connector_name(name):
+                with suppress(Unavailable):
+                    hashes[name] = config_hash(read_config(_object(entry["info"]).get("config")))
+    except ValueError:
+        raise _unexpected() from None
+    return statuses, hashes
 
 
 def read_topics(name: str, body: object) -> frozenset[str]:
@@ -117,6 +116,19 @@ def read_topics(name: str, body: object) -> frozenset[str]:
     if len(listed) > MAX_TOPICS:
         raise _unexpected()
     return frozenset(topic for topic in listed if isinstance(topic, str) and _TOPIC.match(topic))
+
+
+def read_offset(body: object) -> Mapping[str, int | str | bool] | None:
+    """`GET /connectors/NAME/offsets` of a source connector: its numbers, flags and single words.
+
+    None when nothing is stored, or something for several partitions: Debezium's connectors of one database have one.
+    """
+    stored = _array(_object(body).get("offsets"))
+    if len(stored) != 1 or _object(stored[0]).get("offset") is None:
+        return None
+    offset = _object(_object(stored[0]).get("offset"))
+    words = ((key, value) for key, value in offset.items() if isinstance(value, bool | int) or _word(value))
+    return {key: value for key, value in words if _word(key) and isinstance(value, bool | int | str)}
 
 
 def read_field_errors(body: object) -> tuple[FieldError, ...]:
@@ -158,6 +170,13 @@ def _key_named(line: str, keys: Collection[str]) -> str:
 def _sentences(field: str, texts: list[object]) -> tuple[str, ...]:
     sentences = (sentence_for(field, text)[1] if isinstance(text, str) else GENERAL for text in texts[:MAX_MESSAGES])
     return tuple(dict.fromkeys(sentences))
+
+
+def _listed_status(name: str, entry: object) -> ConnectorStatus:
+    try:
+        return read_status(name, _object(entry).get("status"))
+    except Unavailable:
+        return ConnectorStatus(name=name, state=UNKNOWN_STATE, worker_id=None, tasks=())
 
 
 def _task(entry: object, kind: ConnectorKind) -> TaskStatus:

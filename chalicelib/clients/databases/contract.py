@@ -46,11 +46,14 @@ class Database(Protocol):
     def test(self, deadline: Deadline) -> TestResult:
         """Tries the connection step by step. What fails is in the result; nothing is raised."""
 
-    def server_facts(self, tables: Sequence[TableName], deadline: Deadline) -> Any:
-        """Reads what readiness is judged by, for these tables."""
+    def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> Any:
+        """Reads what readiness is judged by, for these tables; None: for those that a discovery finds."""
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
         """Reads the tables that can be captured, ordered by schema and name, at most `bound`."""
+
+    def capture_facts(self, plans: Sequence[Any], deadline: Deadline) -> Any:
+        """Reads whether these deployed captures still work. `plans` are the capture provider's own."""
 
     def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> Any:
         """Reads what a delivery into these tables would find."""

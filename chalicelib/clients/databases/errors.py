@@ -28,11 +28,13 @@ class FailureCode(StrEnum):
     TLS_FAILED = "TLS_FAILED"
     NOT_A_DATABASE = "NOT_A_DATABASE"
     AUTHENTICATION_FAILED = "AUTHENTICATION_FAILED"
+    AUTHENTICATION_NOT_SAFE = "AUTHENTICATION_NOT_SAFE"
     ACCESS_NOT_ALLOWED = "ACCESS_NOT_ALLOWED"
     DATABASE_NOT_FOUND = "DATABASE_NOT_FOUND"
     PERMISSION_DENIED = "PERMISSION_DENIED"
     TOO_MANY_CONNECTIONS = "TOO_MANY_CONNECTIONS"
     NOT_ACCEPTING_CONNECTIONS = "NOT_ACCEPTING_CONNECTIONS"
+    REPLICATION_NOT_SUPPORTED = "REPLICATION_NOT_SUPPORTED"
     RESULT_TOO_LARGE = "RESULT_TOO_LARGE"
     READ_FAILED = "READ_FAILED"
 
@@ -55,16 +57,21 @@ _MESSAGES: Mapping[FailureCode, str] = {
     ),
     FailureCode.CONNECTION_REJECTED: "The server answered and refused the connection. Its own log says why.",
     FailureCode.AUTHENTICATION_FAILED: "The server refused the user name or the password.",
+    FailureCode.AUTHENTICATION_NOT_SAFE: "The server asks for the password in a way that does not keep it secret.",
     FailureCode.ACCESS_NOT_ALLOWED: "The server does not allow this user to connect from this address.",
     FailureCode.DATABASE_NOT_FOUND: "The server has no database of that name.",
     FailureCode.PERMISSION_DENIED: "The role lacks a privilege that is needed to look.",
     FailureCode.TOO_MANY_CONNECTIONS: "The server, the database or the role has no connection left.",
+    FailureCode.REPLICATION_NOT_SUPPORTED: (
+        "What answers there takes no replication connections: a pooler or proxy stands before the server."
+    ),
     FailureCode.RESULT_TOO_LARGE: "The server answered with more than is ever read at once.",
     FailureCode.READ_FAILED: "The server could not be read.",
 }
 _STEPS: Mapping[FailureCode, Step] = {
     FailureCode.CONNECTION_REJECTED: Step.AUTHENTICATE,
     FailureCode.AUTHENTICATION_FAILED: Step.AUTHENTICATE,
+    FailureCode.AUTHENTICATION_NOT_SAFE: Step.AUTHENTICATE,
     FailureCode.ACCESS_NOT_ALLOWED: Step.AUTHENTICATE,
     FailureCode.DATABASE_NOT_FOUND: Step.DATABASE,
     FailureCode.PERMISSION_DENIED: Step.DATABASE,
@@ -79,9 +86,11 @@ _FINAL = frozenset(
         FailureCode.TLS_FAILED,
         FailureCode.NOT_A_DATABASE,
         FailureCode.AUTHENTICATION_FAILED,
+        FailureCode.AUTHENTICATION_NOT_SAFE,
         FailureCode.ACCESS_NOT_ALLOWED,
         FailureCode.DATABASE_NOT_FOUND,
         FailureCode.PERMISSION_DENIED,
+        FailureCode.REPLICATION_NOT_SUPPORTED,
         FailureCode.RESULT_TOO_LARGE,
     }
 )

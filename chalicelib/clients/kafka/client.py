@@ -1,17 +1,11 @@
-"""The client of one Kafka cluster. It contacts bootstrap servers at addresses that were checked, and nothing else: a
-broker's answer names other brokers, whose addresses anybody in control of one broker could choose.
-"""
+"""The client of one Kafka cluster, over kafka-python. It connects to checked addresses only: see `guarded_socket`."""
 
 import ssl
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from chalicelib.clients.addresses import HostCheck
-from chalicelib.clients.kafka import messages, offsets, sasl
-from chalicelib.clients.kafka.connection import BrokerConnection, BrokerFailure, SignInRefused
-from chalicelib.clients.kafka.messages import Api, Metadata, Reader
-from chalicelib.clients.kafka.offsets import Partition
 from chalicelib.clients.oauth import fetch_token
 from chalicelib.domain.cluster import KafkaAddress, SaslMechanism, TopicFacts
 from chalicelib.domain.endpoint import OpenedEndpoint
@@ -19,15 +13,21 @@ from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 
+if TYPE_CHECKING:
+    from chalicelib.clients.kafka.admin import Admin
+
 ANSWER_SECONDS = 8.0
 MAX_TOPICS = 100_000
 MAX_SERVERS = 20
-MAX_ADDRESSES = 4
-"""Of one server."""
 
 R = TypeVar("R")
+C = TypeVar("C", bound=Collection[str])
 Tls = Callable[[], ssl.SSLContext]
 _NO_TIME = "No time was left to ask the brokers. Try again."
+_NO_ANSWER = "The brokers did not answer in time. Check the bootstrap servers, the protocol and the credentials."
+_REFUSED = "The brokers refuse the credentials that are stored for them."
+_UNREADABLE = "The brokers gave an answer that cannot be read."
+_CLEANUP_POLICY, _COMPACTED = "cleanup.policy", "compact"
 
 
 class Kafka:
@@ -43,14 +43,13 @@ class Kafka:
         self._endpoint = endpoint
         self._check_host = check_host
         self._tls = tls
-        self._connection: BrokerConnection | None = None
 
     def cluster_id(self, deadline: Deadline) -> str:
         """The id of the Kafka cluster, which Connect workers report as well."""
-        cluster_id = self._metadata((), deadline).cluster_id
-        if not cluster_id:
+        found = self._ask(deadline, lambda admin: admin.client.describe_cluster()["cluster_id"])
+        if not isinstance(found, str) or not found:
             raise _unavailable("The brokers do not report their cluster id.")
-        return cluster_id
+        return found
 
     def topics(self, deadline: Deadline) -> frozenset[str]:
         """The names of all topics that this user may see.
@@ -58,132 +57,74 @@ class Kafka:
         Raises:
             Unavailable: also when there are more than `MAX_TOPICS`: half a list would make topics seem absent.
         """
-        return frozenset(self._metadata(None, deadline).topics)
+        return self._ask(deadline, lambda admin: frozenset(_bounded(admin.client.list_topics())))
 
     def topic_facts(self, topics: Collection[str], deadline: Deadline) -> TopicFacts:
-        """All topics that this user may see, and which of `topics` have lost their first records; no compacted ones.
-
-        The bootstrap server that is connected is asked: where a partition begins, of which it has no copy, is unread.
-        """
-        limit = Deadline.after(deadline.remaining(ANSWER_SECONDS))
-        # All of them: brokers may create a topic that is asked for by its name.
-        counts = self._metadata(None, limit).topics
-        partitions = {(topic, number) for topic in topics for number in range(counts.get(topic, 0))}
-        try:
-            found = self._first_offsets(partitions, limit)
-            truncated = self._without_compacted({topic for (topic, _), offset in found.items() if offset > 0}, limit)
-        except Unavailable:
-            return TopicFacts(partitions=counts, unread=frozenset(topic for topic, _ in partitions))
-        unread = frozenset(topic for topic, _ in partitions - found.keys()) - truncated
-        return TopicFacts(partitions=counts, truncated=truncated, unread=unread)
+        """All topics that this user may see, and which of `topics` have lost their first records; no compacted ones."""
+        return self._ask(deadline, lambda admin: _topic_facts(admin, topics))
 
     def close(self) -> None:
-        """Close the connection. The object stays usable."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        """Nothing stays open: each call has a connection of its own."""
 
-    def _metadata(self, topics: Sequence[str] | None, deadline: Deadline) -> Metadata:
+    def _ask(self, deadline: Deadline, question: "Callable[[Admin], R]") -> R:
         limit = Deadline.after(deadline.remaining(ANSWER_SECONDS))
-        try:
-            return self._ask(
-                messages.METADATA,
-                messages.topics(topics),
-                limit,
-                lambda answer: messages.read_metadata(answer, most_topics=MAX_TOPICS),
-            )
-        except messages.TooMany:
-            raise _unavailable(f"The cluster has more than {MAX_TOPICS} topics, more than Headgate reads.") from None
-
-    def _ask(self, api: Api, body: bytes, deadline: Deadline, read: Callable[[Reader], R]) -> R:
-        """What `read` makes of the answer."""
-        if deadline.passed:
+        if limit.passed:
             raise _unavailable(_NO_TIME)
+        from chalicelib.clients.kafka.admin import Admin, KafkaError, SignInRefused
+
+        settings, check_host = self._settings(limit), self._checked_hosts()
         try:
-            if self._connection is None:
-                self._connection = self._connected(deadline)
-            answer = self._connection.ask(api, body, deadline)
-        except BrokerFailure as failure:
-            self.close()
-            raise _unavailable(str(failure)) from None
-        try:
-            return read(answer)
-        except messages.NotUnderstood:
-            self.close()
-            raise _unavailable("The brokers gave an answer that cannot be read.") from None
-
-    def _first_offsets(self, partitions: Collection[Partition], deadline: Deadline) -> Mapping[Partition, int]:
-        if not partitions:
-            return {}
-        body = offsets.beginnings(sorted(partitions))
-        return self._ask(offsets.LIST_OFFSETS, body, deadline, offsets.read_beginnings)
-
-    def _without_compacted(self, topics: Collection[str], deadline: Deadline) -> frozenset[str]:
-        if not topics:
-            return frozenset()
-        body = offsets.cleanup_policies(sorted(topics))
-        policies = self._ask(offsets.DESCRIBE_CONFIGS, body, deadline, offsets.read_cleanup_policies)
-        return frozenset(topic for topic in topics if policies.get(topic) != offsets.COMPACTED)
-
-    def _connected(self, deadline: Deadline) -> BrokerConnection:
-        """A connection to the first server that lets us in. Raises BrokerFailure, Unavailable, Invalid."""
-        targets = list(self._targets(deadline))
-        tls, token = self._tls_context(), self._token(deadline)
-        last = BrokerFailure(_NO_TIME)
-        for host, address, port in targets:
-            if deadline.passed:
-                break
+            admin = Admin(settings, check_host, limit)
             try:
-                return self._signed_in(host, address, port, tls, token, deadline)
-            except SignInRefused:
-                raise
-            except BrokerFailure as failure:
-                last = failure
-        raise last
+                return question(admin)
+            finally:
+                admin.close()
+        except SignInRefused:
+            raise _unavailable(_REFUSED) from None
+        except (KafkaError, OSError, RuntimeError):
+            raise _unavailable(_NO_ANSWER) from None
+        except (ValueError, LookupError, TypeError, AttributeError):
+            raise _unavailable(_UNREADABLE) from None
 
-    def _targets(self, deadline: Deadline) -> Iterator[tuple[str, str, int]]:
-        """Host, address and port of every server that resolves, all of them checked before one is contacted."""
-        servers, unresolved, found = bootstrap_servers(self._endpoint.address.bootstrap_servers), None, False
-        for host, port in servers:
-            if deadline.passed:
-                raise _unavailable(_NO_TIME)
+    def _checked_hosts(self) -> HostCheck:
+        """The address check, with the bootstrap servers checked already: none of them is resolved a second time."""
+        known, unresolved = {}, None
+        for host, _ in bootstrap_servers(self._endpoint.address.bootstrap_servers):
             try:
-                for address in self._check_host(host)[:MAX_ADDRESSES]:
-                    found = True
-                    yield host, address, port
+                known[host] = tuple(self._check_host(host))
             except Unavailable as failure:
                 unresolved = failure
-        if unresolved and not found:
-            raise _unavailable(unresolved.message) from None
+        if unresolved and not known:
+            raise _unavailable(unresolved.message)
+        return lambda host: known.get(host) or self._check_host(host)
 
-    def _signed_in(
-        self, host: str, address: str, port: int, tls: ssl.SSLContext | None, token: Secret | None, deadline: Deadline
-    ) -> BrokerConnection:
-        connection = BrokerConnection(host, address, port, tls=tls, deadline=deadline)
-        mechanism = self._endpoint.address.sasl_mechanism
-        if self._endpoint.address.security_protocol.has_sasl and mechanism:
-            try:
-                sasl.sign_in(connection, mechanism, self._conversation(mechanism, token), deadline)
-            except BrokerFailure:
-                connection.close()
-                raise
-        return connection
+    def _settings(self, deadline: Deadline) -> Mapping[str, Any]:
+        """Settings of kafka-python. Raises Unavailable, Invalid."""
+        address = self._endpoint.address
+        servers = bootstrap_servers(address.bootstrap_servers)
+        settings: dict[str, Any] = {
+            "bootstrap_servers": [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in servers],
+            "security_protocol": str(address.security_protocol),
+            "ssl_context": self._tls_context(),
+        }
+        if address.security_protocol.has_sasl and address.sasl_mechanism:
+            settings |= {"sasl_mechanism": str(address.sasl_mechanism), **self._sign_in(address, deadline)}
+        return settings
 
-    def _conversation(self, mechanism: SaslMechanism, token: Secret | None) -> sasl.Conversation:
-        username, password = self._endpoint.address.username or "", self._endpoint.password or Secret("")
-        match mechanism:
-            case SaslMechanism.OAUTHBEARER:
-                return sasl.oauth_bearer(token or Secret(""))
-            case SaslMechanism.PLAIN:
-                return sasl.plain(username, password)
-            case _:
-                return sasl.scram(mechanism, username, password)
+    def _sign_in(self, address: KafkaAddress, deadline: Deadline) -> Mapping[str, Any]:
+        if address.sasl_mechanism is SaslMechanism.OAUTHBEARER:
+            from chalicelib.clients.kafka.admin import StaticToken
 
-    def _token(self, deadline: Deadline) -> Secret | None:
-        address, client_secret = self._endpoint.address, self._endpoint.secrets.get("client_secret")
-        if address.sasl_mechanism is not SaslMechanism.OAUTHBEARER or not address.token_endpoint_url:
-            return None
-        if not client_secret:
+            return {"sasl_oauth_token_provider": StaticToken(self._token(address, deadline))}
+        password = self._endpoint.password
+        return {
+            "sasl_plain_username": address.username or "",
+            "sasl_plain_password": password.reveal() if password else "",
+        }
+
+    def _token(self, address: KafkaAddress, deadline: Deadline) -> Secret:
+        client_secret = self._endpoint.secrets.get("client_secret")
+        if not client_secret or not address.token_endpoint_url:
             raise _unavailable("No client secret is stored for the token endpoint. Give one.")
         try:
             return fetch_token(
@@ -236,6 +177,50 @@ def _server(entry: str) -> tuple[str, int]:
     if "/" in host or (":" in host and not bracketed):
         raise _not_allowed()
     return (host[1:-1] if bracketed else host), int(port)
+
+
+def _bounded(topics: C) -> C:
+    if len(topics) > MAX_TOPICS:
+        raise _unavailable(f"The cluster has more than {MAX_TOPICS} topics, more than Headgate reads.")
+    return topics
+
+
+def _topic_facts(admin: "Admin", asked: Collection[str]) -> TopicFacts:
+    """Topics are not asked for by name: brokers may create one that is asked for, and does not exist."""
+    from chalicelib.clients.kafka.admin import KafkaError
+
+    described = {topic["name"]: topic["partitions"] for topic in admin.client.describe_topics()}
+    counts = {name: len(partitions) for name, partitions in described.items()}
+    known = [topic for topic in asked if topic in described]
+    try:
+        truncated = _truncated(admin, {topic: described[topic] for topic in known})
+    except KafkaError:
+        return TopicFacts(partitions=_bounded(counts), unread=frozenset(known))
+    return TopicFacts(partitions=_bounded(counts), truncated=truncated)
+
+
+def _truncated(admin: "Admin", described: Mapping[str, Sequence[Mapping[str, Any]]]) -> frozenset[str]:
+    """The topics that begin after offset 0, without the compacted ones. Raises KafkaError."""
+    from kafka import TopicPartition
+
+    from chalicelib.clients.kafka.admin import ConfigResource, ConfigResourceType, OffsetSpec
+
+    partitions = [
+        TopicPartition(topic, partition["partition_index"])
+        for topic, listed in described.items()
+        for partition in listed
+    ]
+    first = admin.client.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.EARLIEST)) if partitions else {}
+    found = sorted({partition.topic for partition, begins in first.items() if begins.offset > 0})
+    if not found:
+        return frozenset()
+    resources = [ConfigResource(ConfigResourceType.TOPIC, topic, [_CLEANUP_POLICY]) for topic in found]
+    configs = admin.client.describe_configs(resources, config_filter="all").get("topic", {})
+    return frozenset(topic for topic in found if _policy(configs.get(topic, {})) != _COMPACTED)
+
+
+def _policy(config: Mapping[str, Mapping[str, Any]]) -> object:
+    return config.get(_CLEANUP_POLICY, {}).get("value")
 
 
 def _unavailable(message: str) -> Unavailable:

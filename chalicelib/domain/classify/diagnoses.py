@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 
+from chalicelib.domain.capture.new_snapshot import NEW_SNAPSHOT
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import Hint
 
@@ -48,7 +49,8 @@ SLOT_BUSY = _slot(
     "The replication slot is used by another process. Stop the other reader, or give this pipeline its own slot."
 )
 SLOT_GONE = _slot(
-    "The replication slot does not exist any more, or not in this database. A new snapshot may be needed."
+    "The replication slot does not exist any more, or not in this database. Without it the changes since are lost. "
+    + NEW_SNAPSHOT
 )
 SLOT_EXISTS = _slot(
     "A replication slot of this name exists already. Drop it on the source if nobody needs it, or choose another name."
@@ -56,7 +58,7 @@ SLOT_EXISTS = _slot(
 SLOTS_FULL = _slot(
     "The source has no free replication slot. Raise max_replication_slots, or drop slots that nobody uses."
 )
-SLOT_LOST = _slot("The replication slot has lost the changes it had kept. Drop it, and take a new snapshot.")
+SLOT_LOST = _slot(f"The replication slot has lost the changes it had kept. {NEW_SNAPSHOT}")
 SLOT_FAILED = _slot(
     "The replication slot cannot be made or read. Check the slot on the source, and the role's REPLICATION right."
 )
@@ -64,13 +66,13 @@ PUBLICATION = _slot(
     "The publication is missing or cannot be changed. Create it with these tables, or let the role manage it."
 )
 WAL_LEVEL = _wal("The source does not write logical WAL. Set wal_level to logical and restart the database.")
-WAL_GONE = _wal("The source has removed WAL that the connector still needed. A new snapshot is needed.")
+WAL_GONE = _wal(f"The source has removed WAL that the connector still needed. {NEW_SNAPSHOT}")
 WAL_SENDERS = _wal("The source has no free WAL sender. Raise max_wal_senders, or stop unused readers.")
 WAL_STANDBY = _wal("The source is a standby that cannot decode changes. Capture from the primary instead.")
 WAL_DECODING = _wal(
     "The source failed to decode its WAL. Check its log, disk space and memory; large transactions cause this."
 )
-BINLOG_GONE = _binlog("The source has purged binary logs that the connector still needed. A new snapshot is needed.")
+BINLOG_GONE = _binlog(f"The source has purged binary logs that the connector still needed. {NEW_SNAPSHOT}")
 BINLOG_SERVER_ID = _binlog(
     "Another reader of the binary log uses the same server id. Give this pipeline its own server_id."
 )

@@ -13,6 +13,7 @@ from chalicelib.domain.debezium import AllowedProperties
 from chalicelib.domain.delivery import Delivery, DeliveryOptions, DeliveryVerdict, NameRule
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.destination import Destination
+from chalicelib.domain.monitoring.source_state import CaptureState, Finding
 from chalicelib.domain.pipeline import Capture, CaptureOptions, CaptureWarning, Pipeline
 from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.source import Source
@@ -54,6 +55,18 @@ class CaptureProvider(Protocol):
 
     def effective_options(self, pipeline: Pipeline) -> CaptureOptions:
         """The pipeline's options, with what is derived where nothing was chosen."""
+
+    def capture_plan(self, pipeline: Pipeline) -> Any:
+        """What a client of the same provider reads about a deployed capture: see `Database.capture_facts`."""
+
+    def look(self, facts: Any, pipeline: Pipeline, before: CaptureState | None) -> CaptureState:
+        """The capture as the server shows it now; `before` is what the last look found."""
+
+    def lost_changes(self, facts: Any, pipeline: Pipeline, offset: Mapping[str, Any] | None) -> Finding | None:
+        """Whether changes were lost after what Connect has stored for the connector (`offset`; None: nothing)."""
+
+    def in_snapshot(self, offset: Mapping[str, Any] | None) -> bool:
+        """Whether the stored offset says that the connector is still taking its snapshot."""
 
     def unique_claims(self, pipeline: Pipeline, source: Source) -> Sequence[str]:
         """Keys of what only one pipeline may use on the server, each `<what>/<where>/<name>`."""

@@ -6,9 +6,10 @@ from datetime import datetime
 from itertools import islice
 
 from chalicelib.domain.lease import expired
-from chalicelib.domain.observation import Observation, observe_again
+from chalicelib.domain.observation import ConnectorStatus, Observation, observe_again
 from chalicelib.domain.operation import Operation
 from chalicelib.domain.reconcile.drift import SUSPECT_EVERY, suspicious
+from chalicelib.domain.reconcile.orphans import FOREIGN_FOR, MAX_FOREIGN, Verdict
 from chalicelib.domain.reconcile.plan import Plan, annotated, changed, decide
 from chalicelib.domain.reconcile.snapshot import (
     ClusterSnapshot,
@@ -49,9 +50,16 @@ def digest(view: ClusterView, read: TickInput, *, now: datetime) -> TickResult:
         return TickResult(plan=Plan(), view=noted, changed=False)
     before, statuses = view.snapshot, read.connect.statuses
     desired = before.desired if read.desired is None else read.desired
-    seen = {name: observe_again(before.observed.get(name), status, now=now) for name, status in statuses.items()}
+    foreign = _foreign(before, desired, statuses, now)
+    seen = {
+        name: observe_again(before.observed.get(name), status, now=now)
+        for name, status in statuses.items()
+        if name not in foreign
+    }
     busy = {operation.connector_name for operation in read.open_operations}
-    plan = decide(desired, seen, before, busy=busy, now=now, config_hashes=read.connect.config_hashes)
+    unsure = [name for name, until in foreign.items() if until <= now]
+    hashes = read.connect.config_hashes
+    plan = decide(view, desired, seen, busy=busy, expired=unsure, now=now, config_hashes=hashes)
     observed, transitions = _report(noted, desired, seen, plan, now)
     after = ClusterSnapshot(
         epoch=view.epoch,
@@ -62,6 +70,8 @@ def digest(view: ClusterView, read: TickInput, *, now: datetime) -> TickResult:
         missing=plan.missing,
         wrong_state=plan.wrong_state,
         orphans=plan.orphans,
+        foreign=foreign,
+        recreations=plan.recreations,
         restarts=plan.restarts,
         drifted=plan.drifted,
     )
@@ -72,8 +82,8 @@ def digest(view: ClusterView, read: TickInput, *, now: datetime) -> TickResult:
     compared_at = None if compare_soon else read.connect.compared_at
     return TickResult(
         plan=plan,
-        view=replace(noted, compared_at=compared_at, snapshot=after, transitions=transitions),
-        changed=moved or replace(after, observed=before.observed) != before,
+        view=replace(noted, compared_at=compared_at, pending=plan.pending, snapshot=after, transitions=transitions),
+        changed=moved or plan.pending != view.pending or replace(after, observed=before.observed) != before,
         overdue=tuple(expired(read.open_operations, now, limit=MAX_TAKEOVERS)),
     )
 
@@ -81,8 +91,43 @@ def digest(view: ClusterView, read: TickInput, *, now: datetime) -> TickResult:
 def _cluster_view(view: ClusterView, connect: ConnectSnapshot, now: datetime) -> ClusterView:
     """The view with what was read about the cluster itself. The first readable answer is no transition."""
     found = cluster_transition(view.unreadable, connect.unreadable, now)
-    transitions = (*view.transitions, *found)[: 2 * MAX_TRANSITIONS]
-    return replace(view, unreadable=connect.unreadable, observed_at=now, transitions=transitions)
+    return replace(
+        view,
+        unreadable=connect.unreadable,
+        unreadable_since=(view.unreadable_since or now) if connect.unreadable else None,
+        observed_at=now,
+        compared_at=connect.compared_at or view.compared_at,
+        transitions=(*view.transitions, *found)[: 2 * MAX_TRANSITIONS],
+    )
+
+
+def _foreign(
+    before: ClusterSnapshot,
+    desired: Mapping[str, DesiredConnector],
+    statuses: Mapping[str, ConnectorStatus],
+    now: datetime,
+) -> Mapping[str, datetime]:
+    """Those of another installation, without the ones that are gone for a while, or that are ours after all."""
+    return {
+        name: until
+        for name, until in before.foreign.items()
+        if name not in desired and (name in statuses or now < until)
+    }
+
+
+def with_verdicts(snapshot: ClusterSnapshot, verdicts: Mapping[str, Verdict], now: datetime) -> ClusterSnapshot:
+    """The snapshot with what was found out about orphans. What is not ours is not observed any more."""
+    orphans, observed = dict(snapshot.orphans), dict(snapshot.observed)
+    foreign = {name: until for name, until in snapshot.foreign.items() if name not in verdicts}
+    for name, verdict in verdicts.items():
+        if verdict is Verdict.FOREIGN and len(foreign) < MAX_FOREIGN:
+            foreign[name] = now + FOREIGN_FOR
+            orphans.pop(name, None)
+            observed.pop(name, None)
+        elif verdict is Verdict.OURS and name in orphans:
+            orphans[name] = replace(orphans[name], ours=True)
+    unsettled = snapshot.unsettled or Verdict.DESIRED in verdicts.values()
+    return replace(snapshot, unsettled=unsettled, orphans=orphans, foreign=foreign, observed=observed)
 
 
 def _report(

@@ -42,8 +42,11 @@ class Configured(Protocol):
 
 def compare_due(compared_at: datetime | None, connectors: int, now: datetime) -> bool:
     """Whether it is time to ask for all configs. `connectors` is how many the cluster has."""
-    if connectors > MAX_COMPARED:
-        return False
+    return connectors <= MAX_COMPARED and refresh_due(compared_at, now)
+
+
+def refresh_due(compared_at: datetime | None, now: datetime) -> bool:
+    """Whether it is time to read again what is desired: the index that it was last read from may have been behind."""
     return compared_at is None or now - compared_at >= COMPARE_EVERY
 
 

@@ -1,12 +1,17 @@
 """What a tick has to do about a Connect cluster: desired against observed, decided without touching anything."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import TypeVar
 
+from chalicelib.domain.cluster import PendingDeletions
 from chalicelib.domain.names import parse_connector_name
-from chalicelib.domain.observation import DesiredState, Observation, ObservedState
+from chalicelib.domain.observation import LOOKS_APART, DesiredState, Observation, ObservedState
+from chalicelib.domain.reconcile import recreations
 from chalicelib.domain.reconcile.drift import DRIFTED, Drift, drifted
+from chalicelib.domain.reconcile.orphans import Orphan, plan_orphans
+from chalicelib.domain.reconcile.recreations import Recreations
 from chalicelib.domain.reconcile.restarts import (
     NOT_RESTARTED,
     Restarts,
@@ -16,13 +21,9 @@ from chalicelib.domain.reconcile.restarts import (
     restart_cause,
     with_attempt,
 )
-from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, DesiredConnector
+from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView, DesiredConnector
 
-QUARANTINE_AFTER = timedelta(seconds=90)
-"""How long nothing is done about an orphan (a connector of our name that is not desired): longer than any lease."""
-
-DELETE_AFTER = timedelta(minutes=10)
-"""How long after it was first seen it is deleted; until then it is stopped."""
+A = TypeVar("A", Recreations, Restarts)
 
 _WRONG_STATE: Mapping[DesiredState, frozenset[ObservedState]] = {
     DesiredState.RUNNING: frozenset({ObservedState.STOPPED, ObservedState.PAUSED}),
@@ -36,78 +37,76 @@ _WRONG_STATE: Mapping[DesiredState, frozenset[ObservedState]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Connector names by what is to be done with them, and what the next tick has to know (see `ClusterSnapshot`)."""
+    """Connector names by what is to be done with them, and what the next tick has to know (see `ClusterSnapshot`).
+
+    `judge` are orphans of which it is not known whose they are; `pending` are deletions that wait for people.
+    """
 
     create: tuple[str, ...] = ()
     resume: tuple[str, ...] = ()
     pause: tuple[str, ...] = ()
     restart: tuple[str, ...] = ()
+    judge: tuple[str, ...] = ()
     stop: tuple[str, ...] = ()
     delete: tuple[str, ...] = ()
+    pending: PendingDeletions | None = None
     missing: Mapping[str, datetime] = field(default_factory=dict)
     wrong_state: Mapping[str, datetime] = field(default_factory=dict)
-    orphans: Mapping[str, datetime] = field(default_factory=dict)
+    orphans: Mapping[str, Orphan] = field(default_factory=dict)
+    recreations: Mapping[str, Recreations] = field(default_factory=dict)
     restarts: Mapping[str, Restarts] = field(default_factory=dict)
     not_restarted: tuple[str, ...] = ()
     drifted: Mapping[str, Drift] = field(default_factory=dict)
 
     @property
     def idle(self) -> bool:
-        return not (self.create or self.resume or self.pause or self.restart or self.stop or self.delete)
-
-
-def max_deletions(connectors: int) -> int:
-    """How many of a cluster's connectors one tick may delete: 2 %, or one."""
-    return max(1, connectors * 2 // 100)
+        repairs = self.create or self.resume or self.pause or self.restart
+        return not (repairs or self.judge or self.stop or self.delete)
 
 
 def decide(
+    view: ClusterView,
     desired: Mapping[str, DesiredConnector],
     seen: Mapping[str, Observation],
-    before: ClusterSnapshot,
     *,
     busy: Set[str],
+    expired: Iterable[str] = (),
     now: datetime,
     config_hashes: Mapping[str, str] | None = None,
 ) -> Plan:
-    """Compare what is desired with what was just seen.
+    """Compare what is desired with what was just seen, and with what the last tick has remembered (`view`).
 
-    `busy` are the connectors of open operations: nothing is done about them. `config_hashes` are those of the configs
-    that Connect has, when it was asked for them. Nothing is done about what looked wrong for the first time: the list
-    is one worker's view and may lag.
+    `busy` are the connectors of open operations: nothing is done about them. `expired` are the names that were not
+    ours, and have to be looked up again. `config_hashes` are those of the configs that Connect has, when it was asked
+    for them. Nothing is done about what looked wrong for the first time: the list is one worker's view and may lag.
     """
+    before = view.snapshot
     idle = {name: connector for name, connector in desired.items() if name not in busy}
     missing = _since(before.missing, (name for name in idle if name not in seen), now)
-    wrong_state = _since(
-        before.wrong_state,
-        (name for name, one in idle.items() if name in seen and seen[name].state in _WRONG_STATE[one.desired_state]),
-        now,
-    )
-    orphans = _since(
-        before.orphans,
-        (name for name in seen if name not in desired and name not in busy and parse_connector_name(name)),
-        now,
-    )
+    wrong_state = _since(before.wrong_state, _wrong_states(idle, seen), now)
+    again = [name for name in wrong_state if _seen_twice(before.wrong_state, name, now)]
+    recreated = _recreations(before, desired, seen, missing, now)
+    create = recreations.choose({name: recreated[name] for name in missing if name in recreated}, now)
     restarts = _restarts(idle, seen, before.restarts, now)
     restart = choose(before.restarts, restarts, now)
-    again = [name for name in wrong_state if name in before.wrong_state]
+    orphans = _orphans(before, desired, busy, seen, now)
+    removal = plan_orphans(
+        orphans, expired, connectors=len(seen), pending=view.pending, confirmation=view.confirmation, now=now
+    )
     return Plan(
-        create=tuple(name for name in missing if name in before.missing),
+        create=create,
         resume=tuple(name for name in again if desired[name].desired_state is DesiredState.RUNNING),
         pause=tuple(name for name in again if desired[name].desired_state is DesiredState.PAUSED),
         restart=restart,
-        stop=tuple(
-            name
-            for name, since in orphans.items()
-            if now - since >= QUARANTINE_AFTER and seen[name].state is not ObservedState.STOPPED
-        ),
-        delete=tuple(name for name, since in orphans.items() if now - since >= DELETE_AFTER)[
-            : max_deletions(len(seen))
-        ],
+        judge=removal.judge,
+        stop=tuple(name for name in removal.stop if seen[name].state is not ObservedState.STOPPED),
+        delete=removal.delete,
+        pending=removal.pending,
         missing=missing,
         wrong_state=wrong_state,
         orphans=orphans,
-        restarts={name: with_attempt(one, now) if name in restart else one for name, one in restarts.items()},
+        recreations=_with_attempts(recreated, create, recreations.with_attempt, now),
+        restarts=_with_attempts(restarts, restart, with_attempt, now),
         not_restarted=tuple(
             name
             for name, one in idle.items()
@@ -164,6 +163,54 @@ def _restarts(
         if restarts := after_observation(earlier, observation, now) if observation else earlier:
             after[name] = restarts
     return after
+
+
+def _wrong_states(idle: Mapping[str, DesiredConnector], seen: Mapping[str, Observation]) -> Iterator[str]:
+    return (name for name, one in idle.items() if name in seen and seen[name].state in _WRONG_STATE[one.desired_state])
+
+
+def _orphans(
+    before: ClusterSnapshot,
+    desired: Mapping[str, DesiredConnector],
+    busy: Set[str],
+    seen: Mapping[str, Observation],
+    now: datetime,
+) -> dict[str, Orphan]:
+    return {
+        name: before.orphans.get(name) or Orphan(since=now)
+        for name in seen
+        if name not in desired and name not in busy and parse_connector_name(name)
+    }
+
+
+def _recreations(
+    before: ClusterSnapshot,
+    desired: Mapping[str, DesiredConnector],
+    seen: Mapping[str, Observation],
+    missing: Mapping[str, datetime],
+    now: datetime,
+) -> dict[str, Recreations]:
+    after = {}
+    for name in {**before.recreations, **missing}:
+        known: Recreations | None = before.recreations.get(name)
+        if name in seen and known:
+            known = recreations.after_seen(known, now)
+        elif name in missing and _seen_twice(before.missing, name, now):
+            known = recreations.after_missing(known, now)
+        if known and name in desired:
+            after[name] = known
+    return after
+
+
+def _with_attempts(
+    known: Mapping[str, A], tried: tuple[str, ...], attempted: Callable[[A, datetime], A], now: datetime
+) -> dict[str, A]:
+    """An attempt is stored before it is made: a process that ends in between must not begin again from nothing."""
+    return {name: attempted(one, now) if name in tried else one for name, one in known.items()}
+
+
+def _seen_twice(before: Mapping[str, datetime], name: str, now: datetime) -> bool:
+    return name in before and now - before[name] >= LOOKS_APART
 
 
 def _since(before: Mapping[str, datetime], names: Iterable[str], now: datetime) -> dict[str, datetime]:

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from chalicelib.domain.classify import diagnoses
 from chalicelib.domain.classify.diagnoses import Diagnosis
-from chalicelib.domain.observation import ConnectorStatus, Observation, ObservedState, TaskStatus
+from chalicelib.domain.observation import LOOKS_APART, ConnectorStatus, Observation, ObservedState, TaskStatus
 from chalicelib.kit.clock import rfc3339
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 4, 8, 16, 30))
@@ -118,10 +118,10 @@ def after_observation(before: Restarts | None, seen: Observation, now: datetime)
 
 
 def due(before: Restarts | None, after: Restarts, now: datetime) -> bool:
-    """Whether to try now: the cause is the same as one tick before, and the pause is over."""
+    """Whether to try now: the cause was the same in an earlier tick, and the pause is over."""
     if before is None or after.cause is None or after.cause is not before.cause or after.since is None:
         return False
-    if after.cause is RestartCause.STUCK and now - after.since < STUCK_AFTER:
+    if now - after.since < (STUCK_AFTER if after.cause is RestartCause.STUCK else LOOKS_APART):
         return False
     if after.count >= MAX_RESTARTS:
         return False

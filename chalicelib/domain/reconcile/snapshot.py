@@ -1,15 +1,21 @@
 """What a tick reads, and what it remembers for the next one, about a Connect cluster."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 
+from chalicelib.domain.cluster import ConnectCluster, PendingDeletions
 from chalicelib.domain.health import Health
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, Observation
 from chalicelib.domain.operation import Operation
 from chalicelib.domain.reconcile.drift import Drift
+from chalicelib.domain.reconcile.orphans import Confirmation, Orphan
+from chalicelib.domain.reconcile.recreations import Recreations
 from chalicelib.domain.reconcile.restarts import Restarts
 from chalicelib.domain.reconcile.transitions import Transition
+
+LONGEST_LOOK_PAUSE = timedelta(seconds=55)
+"""Between looks at a cluster that does not answer. With ticks ten seconds apart that is a minute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +60,9 @@ class ClusterSnapshot:
     """The part that is written only when it changes. Keys are connector names.
 
     `epoch` is the epoch at which `desired` was read; `missing`, `wrong_state` and `orphans` map what looked wrong to
-    when it was first seen so: nothing is done about what was seen only once. `restarts` holds what was tried
-    for connectors that failed, `drifted` those whose config is not the one that was sent.
+    when it was first seen so: nothing is done about what was seen only once. `foreign` are connectors with a name of
+    ours that another installation has created, and until when that counts. `recreations` and `restarts` hold what was
+    tried for connectors that vanished or failed, `drifted` those whose config is not the one that was sent.
     """
 
     epoch: int = -1
@@ -64,26 +71,35 @@ class ClusterSnapshot:
     observed: Mapping[str, Observation] = field(default_factory=dict)
     missing: Mapping[str, datetime] = field(default_factory=dict)
     wrong_state: Mapping[str, datetime] = field(default_factory=dict)
-    orphans: Mapping[str, datetime] = field(default_factory=dict)
+    orphans: Mapping[str, Orphan] = field(default_factory=dict)
+    foreign: Mapping[str, datetime] = field(default_factory=dict)
+    recreations: Mapping[str, Recreations] = field(default_factory=dict)
     restarts: Mapping[str, Restarts] = field(default_factory=dict)
     drifted: Mapping[str, Drift] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterView:
-    """A cluster after the last tick. `unreadable` says why Connect could not be read, when it could not.
+    """A cluster after the last tick. `unreadable` says why Connect could not be read, when it could not;
+    `unreadable_since` is for how long. `observed_at` is when the last look began.
 
-    `compared_at` is when configs were last compared. `write_id` is the write that stored this: a tick counts only if
+    `compared_at` is when configs were last compared. `pending` are deletions that wait for a person's confirmation,
+    `confirmation` is the last one that was given. `write_id` is the write that stored this: a tick counts only if
     that is still the last one. `transitions` are not published yet, the oldest first: the write that makes a tick count
     stores them, and they are removed after they were published, so a crash between repeats them and loses none. A
-    snapshot that was only partly written counts as empty: then all of it is reported again, as first observations.
+    snapshot that was only partly written (`torn`) counts as empty: then all of it is reported again, as first
+    observations.
     """
 
     epoch: int = 0
     observed_at: datetime | None = None
     unreadable: str | None = None
+    unreadable_since: datetime | None = None
     compared_at: datetime | None = None
+    pending: PendingDeletions | None = None
+    confirmation: Confirmation | None = None
     write_id: str | None = None
+    torn: bool = False
     snapshot: ClusterSnapshot = field(default_factory=ClusterSnapshot)
     transitions: tuple[Transition, ...] = ()
 
@@ -92,8 +108,23 @@ class ClusterView:
         """Whether nothing that people desire has changed since `snapshot` was written, and no operation was open."""
         return self.epoch == self.snapshot.epoch and not self.snapshot.unsettled
 
-    def health(self, checked: Health) -> Health:
-        """How the cluster is: what the last tick saw, or what a check of the API found (`checked`), if it is newer."""
+    @property
+    def next_look_at(self) -> datetime | None:
+        """Before this, Connect is not asked: the longer it has not answered, the longer the pause. None: at any time.
+
+        Each look at workers that hang takes a whole time-out of a process that other clusters need.
+        """
+        if self.unreadable_since is None or self.observed_at is None:
+            return None
+        return self.observed_at + min(self.observed_at - self.unreadable_since, LONGEST_LOOK_PAUSE)
+
+    def on(self, cluster: ConnectCluster) -> ConnectCluster:
+        """The cluster as people see it: with its newest health (that of the last tick, or of a check of the API), and
+        the deletions that wait.
+        """
+        return replace(cluster, health=self._health(cluster.health), pending_deletions=self.pending)
+
+    def _health(self, checked: Health) -> Health:
         if self.observed_at is None or (checked.checked_at and checked.checked_at >= self.observed_at):
             return checked
         if self.unreadable:

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from chalicelib.domain.names import ConnectorKind, parse_connector_name
-from chalicelib.domain.observation import Observation, ObservedState
+from chalicelib.domain.observation import MISSING, Observation, ObservedState
 
 MAX_TRANSITIONS = 10_000
 """Transitions of connectors that may wait to be published, and as many of the cluster itself. Beyond that a connector
@@ -73,7 +73,8 @@ def connector_transitions(
     """
     for name in sorted((before.keys() | (desired - desired_before)) - after.keys()):
         state = before[name].state if name in before else None
-        yield Transition(connector=name, before=state, after=ObservedState.NOT_DEPLOYED, at=now)
+        absent = ObservedState.NOT_DEPLOYED
+        yield Transition(connector=name, before=state, after=absent, reasons=(MISSING,), at=now)
     for name, seen in after.items():
         earlier = before.get(name)
         if earlier is seen:
@@ -81,10 +82,10 @@ def connector_transitions(
         kinds = hint_kinds(seen)
         if earlier is not None and earlier.state is seen.state and hint_kinds(earlier) == kinds:
             continue
-        absent = ObservedState.NOT_DEPLOYED if name in desired_before else None
+        unseen = ObservedState.NOT_DEPLOYED if name in desired_before else None
         yield Transition(
             connector=name,
-            before=earlier.state if earlier else absent,
+            before=earlier.state if earlier else unseen,
             after=seen.state,
             kinds=kinds,
             reasons=seen.reasons[:_MAX_REASONS],

@@ -1,7 +1,7 @@
 """What operations do to a connector in Kafka Connect. Each can be repeated, and first checks the owner marker."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chalicelib.clients.connect.client import AlreadyExists, Connect, OutcomeUnknown
 from chalicelib.domain.names import OWNER_KEY, owner_marker, parse_connector_name
@@ -20,7 +20,7 @@ class ConnectorAction:
 
     `config` builds the connector's config and is called only where one is needed: a config that can no longer be built
     does not prevent a pause or a deletion. `check` raises when a connector may not get that config. `may_exist` is
-    false for the draft of a pipeline that was never deployed.
+    false for the draft of a pipeline that was never deployed, `first_attempt` when an earlier worker may have done it.
     """
 
     connect: Connect
@@ -29,6 +29,7 @@ class ConnectorAction:
     deadline: Deadline
     check: Callable[[], None] = lambda: None
     may_exist: bool = True
+    first_attempt: bool = True
     task: int | None = None
 
 
@@ -42,6 +43,19 @@ def deploy(action: ConnectorAction) -> None:
         action.connect.create_stopped(action.name, config, action.deadline)
     except (AlreadyExists, OutcomeUnknown) as unclear:
         _adopt_or_unknown(action, config, unclear)
+
+
+def recreate(action: ConnectorAction) -> None:
+    """Create a connector that has vanished, without the checks of a deploy: it ran with this config before.
+
+    A worker that takes the operation over only looks: each creation logs in to the database, and the next attempt has
+    to wait for its time.
+    """
+    if action.first_attempt:
+        deploy(replace(action, check=lambda: None))
+    elif not adopt(action, action.config()):
+        message = "Kafka Connect did not confirm that it created the connector, and later it did not exist."
+        raise Conflict(message, code=TimedOut.default_code)
 
 
 def _adopt_or_unknown(action: ConnectorAction, config: Config, unclear: HeadgateError) -> None:
@@ -64,9 +78,13 @@ def adopt(action: ConnectorAction, config: Config) -> bool:
 
 
 def update(action: ConnectorAction) -> None:
-    """Write the connector's config if it is another one: each write restarts the connector."""
-    found, config = _require_ours(action), action.config()
-    if not same(found, config):
+    """Write the connector's config if it is another one: each write restarts the connector. One that is missing is
+    created.
+    """
+    found, config = find_ours(action), action.config()
+    if found is None:
+        deploy(action)
+    elif not same(found, config):
         action.check()
         action.connect.put_config(action.name, config, action.deadline)
 
@@ -171,12 +189,14 @@ def _require_ours(action: ConnectorAction) -> Config:
 
 def _missing() -> Conflict:
     return Conflict(
-        "The connector is missing in Kafka Connect. Headgate makes it again within a minute or two; repeat this then."
+        "The connector is missing in Kafka Connect. Headgate creates it again; its status says when. To do it now, "
+        "deploy the pipeline again, or send the delivery's mappings again."
     )
 
 
 ACTIONS: Mapping[OperationKind, Callable[[ConnectorAction], None]] = {
     OperationKind.DEPLOY: deploy,
+    OperationKind.RECREATE: recreate,
     OperationKind.PAUSE: lambda action: _control(action, action.connect.pause),
     OperationKind.RESUME: lambda action: _control(action, action.connect.resume),
     OperationKind.RESTART: lambda action: _control(action, action.connect.restart),

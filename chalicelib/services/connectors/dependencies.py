@@ -5,6 +5,7 @@ from typing import Protocol
 
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.destination import Destination
+from chalicelib.domain.monitoring.source_state import SourceState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.reconcile.snapshot import ClusterView
 from chalicelib.domain.source import Source
@@ -27,6 +28,7 @@ class PipelineDependencies:
     stream_cluster: StreamCluster | None
     connect_cluster: ConnectCluster | None
     view: ClusterView
+    source_state: SourceState | None = None
 
 
 @dataclass(frozen=True, slots=True)

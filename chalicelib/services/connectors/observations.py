@@ -7,8 +7,17 @@ from datetime import datetime
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.delivery import Delivery
-from chalicelib.domain.observation import DesiredState, Observation, ObservedState, newer, observe, unreadable
+from chalicelib.domain.observation import (
+    DesiredState,
+    Observation,
+    ObservedState,
+    newer,
+    observe,
+    unless_old,
+    unreadable,
+)
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.reconcile.recreations import reasons
 from chalicelib.domain.reconcile.snapshot import ClusterView
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Clock, Deadline
@@ -22,6 +31,8 @@ Views = Mapping[str, ClusterView]
 """Views of Connect clusters, by id."""
 
 NO_VIEWS: Views = {}
+
+_TORN = "The last look at Kafka Connect was not stored completely. The next one, some seconds later, stores it again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +49,11 @@ class ObservationReader:
         views = {**loaded, **self.observations.read(unread)}
         return tuple(self._with_observation(one, views.get(one.connect_cluster_id)) for one in resources)
 
-    def now(self, context: RequestContext, resource: R, cluster: ConnectCluster) -> R:
-        """The resource with its connector's state in Connect now; UNKNOWN when Connect cannot be read."""
+    def now(self, context: RequestContext, resource: R, cluster: ConnectCluster, view: ClusterView | None = None) -> R:
+        """The resource with its connector's state in Connect now; UNKNOWN when Connect cannot be read.
+
+        `view`, if it was read, says what was tried about a connector that is missing.
+        """
         if _is_draft(resource):
             return replace(resource, observation=_not_deployed(self.clock()))
         try:
@@ -47,26 +61,38 @@ class ObservationReader:
             status = self.clients.connect(cluster).find_status(resource.connector_name, deadline)
         except HeadgateError as error:
             return replace(resource, observation=unreadable(error.message, self.clock()))
+        if status is None:
+            return replace(resource, observation=_missing(resource, view or ClusterView(), self.clock()))
         return replace(resource, observation=observe(status, now=self.clock()))
 
     def _with_observation(self, resource: R, view: ClusterView | None) -> R:
         if _is_draft(resource):
             return replace(resource, observation=_not_deployed(resource.updated_at))
-        seen = _seen_by_tick(view, resource.connector_name)
-        return replace(resource, observation=newer(resource.observation, seen))
+        seen = newer(resource.observation, _seen_by_tick(view, resource))
+        return replace(resource, observation=unless_old(seen, self.clock()))
 
 
 def _is_draft(resource: Pipeline | Delivery) -> bool:
     return resource.desired_state is DesiredState.DRAFT and resource.open_operation is None
 
 
-def _seen_by_tick(view: ClusterView | None, connector: str) -> Observation | None:
+def _seen_by_tick(view: ClusterView | None, resource: Pipeline | Delivery) -> Observation | None:
+    """What the last tick saw; None before the first one. A connector that it did not find does not exist."""
     if view is None or view.observed_at is None:
         return None
     if view.unreadable:
         return unreadable(view.unreadable, view.observed_at)
-    seen = view.snapshot.observed.get(connector)
-    return replace(seen, observed_at=view.observed_at) if seen else None
+    if view.torn:
+        return unreadable(_TORN, view.observed_at)
+    name, snapshot = resource.connector_name, view.snapshot
+    if name in snapshot.missing or name not in snapshot.observed:
+        return _missing(resource, view, view.observed_at)
+    return replace(snapshot.observed[name], observed_at=view.observed_at)
+
+
+def _missing(resource: Pipeline | Delivery, view: ClusterView, at: datetime) -> Observation:
+    found = reasons(view.snapshot.recreations.get(resource.connector_name), resource.last_error)
+    return Observation(state=ObservedState.NOT_DEPLOYED, observed_at=at, reasons=found)
 
 
 def _not_deployed(at: datetime) -> Observation:

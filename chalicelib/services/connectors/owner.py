@@ -3,13 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.connector_config import BuiltConfig, config_hash
+from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.delivery import Delivery
-from chalicelib.domain.observation import DesiredState, Observation
-from chalicelib.domain.operation import Operation
+from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
@@ -37,6 +37,11 @@ class ConnectorOwner(ABC, Generic[R]):
     @abstractmethod
     def check(self, context: RequestContext, resource: R, deps: Any) -> None:
         """Everything that must hold before the connector is created or gets another config. Raises what does not."""
+
+    def check_before(
+        self, context: RequestContext, kind: OperationKind, resource: R, deps: Any, parameters: Mapping[str, Any]
+    ) -> None:
+        """What must hold before an operation of this kind begins. Raises what does not."""
 
     @abstractmethod
     def config(self, resource: R, deps: Any) -> BuiltConfig:
@@ -67,10 +72,6 @@ class ConnectorOwner(ABC, Generic[R]):
     def on_deleted(self, transaction: Transaction, resource: R, deps: Any) -> None:
         """T2 of a deletion: remove the row, its name, its claims and its references."""
 
-    def restartable(self, resource: R) -> bool:
-        """Whether a failed connector may be restarted without a person: it goes on where it was."""
-        return True
-
     def on_forgotten(self, transaction: Transaction, operation: Operation | None, resource: R, deps: Any) -> None:
         """Remove everything of the resource, and what its open operation took. See `forget.py`."""
         self.on_deleted(transaction, resource, deps)
@@ -91,14 +92,27 @@ class ConnectorOwner(ABC, Generic[R]):
         """What the audit record of its deletion says besides the resource: everything that is not deleted."""
 
 
+class Notices(NamedTuple):
+    """What is said when a connector has an outdated config, and when it has outdated secrets."""
+
+    config: str
+    secrets: str
+
+
 def outdated(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies) -> bool:
     """Whether the connector would get another config today than it got, because what it is made of has changed.
 
     Not for a draft, which has no config yet, nor during an operation, which may write one.
     """
+    return any(_changes(owner, resource, deps))
+
+
+def _changes(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies) -> tuple[bool, bool]:
+    """Whether the lines of its config have changed, and whether the secrets that it refers to were rotated."""
     if resource.desired_state is DesiredState.DRAFT or resource.open_operation:
-        return False
-    return config_hash(owner.config(resource, deps).config) != resource.config_hash
+        return False, False
+    built, digest = owner.config(resource, deps), resource.secrets_digest
+    return built.lines_changed(resource.config_hash, digest), built.secrets_changed(digest)
 
 
 def needs_config(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies) -> bool:
@@ -107,15 +121,14 @@ def needs_config(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependenc
     return outdated(owner, resource, deps) or bool(drift and drift.confirmed and not resource.open_operation)
 
 
-def with_notice(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies, notice: str) -> R:
-    """The resource with the notice among its reasons when its config is outdated."""
-    if resource.observation is None or not outdated(owner, resource, deps):
+def with_notice(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies, notices: Notices) -> R:
+    """The resource with the notices among its reasons when its config or its secrets are outdated."""
+    if resource.observation is None:
         return resource
-    return replace(resource, observation=_with_reason(resource.observation, notice))
-
-
-def _with_reason(observation: Observation, reason: str) -> Observation:
-    return replace(observation, reasons=(*observation.reasons, reason))
+    lines_changed, secrets_changed = _changes(owner, resource, deps)
+    reasons = resource.observation.reasons
+    reasons += (notices.config,) * lines_changed + (notices.secrets,) * secrets_changed
+    return replace(resource, observation=replace(resource.observation, reasons=reasons))
 
 
 def require_deployed(resource: Pipeline | Delivery) -> None:

@@ -7,12 +7,14 @@ from typing import Any
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.observation import DesiredState
-from chalicelib.domain.operation import Operation
-from chalicelib.domain.pipeline import Pipeline, SnapshotMode, claimed_thing, prefix_claim
+from chalicelib.domain.operation import Operation, OperationKind
+from chalicelib.domain.pipeline import Pipeline, claimed_thing, prefix_claim
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import Invalid
+from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS, CaptureChecks
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.owner import ConnectorOwner, require_found
 from chalicelib.services.connectors.slot_removal import SlotRemoval
@@ -25,6 +27,10 @@ from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
 from chalicelib.stores.transaction import Transaction
+
+_CONTINUES = frozenset(
+    {OperationKind.RESUME, OperationKind.RESTART, OperationKind.RESTART_TASK, OperationKind.UPDATE_CONFIG}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +45,8 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     database_checks: DatabaseChecks
     validation: ConnectorValidation
     slot_removal: SlotRemoval
+    captures: CaptureChecks
+    clients: ClientFactory
 
     def load_dependencies(self, resource: Pipeline) -> PipelineDependencies:
         found = find_together(
@@ -46,6 +54,7 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             (self.streams, resource.stream_cluster_id),
             (self.connects, resource.connect_cluster_id),
             (self.observations, resource.connect_cluster_id),
+            (self.captures.store, resource.source_id),
         )
         return PipelineDependencies(*found)
 
@@ -64,6 +73,23 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         self._check_ready(context, source, resource)
         self.validation.require_valid(context, cluster, resource.connector_name, built)
 
+    def check_before(
+        self,
+        context: RequestContext,
+        kind: OperationKind,
+        resource: Pipeline,
+        deps: PipelineDependencies,
+        parameters: Mapping[str, Any],
+    ) -> None:
+        """Before a capture continues: it has lost no changes since it ran last. Raises Conflict."""
+        if kind not in _CONTINUES or resource.desired_state is DesiredState.DRAFT:
+            return
+        if parameters.get(ACCEPT_DATA_LOSS):
+            self.captures.accept(resource)
+            return
+        connect = self.clients.connect(require_found(deps.connect_cluster))
+        self.captures.require_continuous(context, resource, require_found(deps.source), connect)
+
     def discovered_tables(self, pipeline: Pipeline, source: Source) -> dict[TableName, SourceTable]:
         """All tables that the pipeline captures, as discovered; its options fit them.
 
@@ -80,6 +106,13 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     def config(self, resource: Pipeline, deps: PipelineDependencies) -> BuiltConfig:
         provider = capture_provider(resource.provider)
         return provider.build_config(resource, require_found(deps.source), require_found(deps.stream_cluster))
+
+    def on_requested(
+        self, transaction: Transaction, operation: Operation, resource: Pipeline, deps: PipelineDependencies
+    ) -> None:
+        """A deploy lets Connect read the source's secrets until the index of pipelines shows it."""
+        if operation.kind is OperationKind.DEPLOY:
+            self.registry.vault.grant(transaction, require_found(deps.source).credentials)
 
     def on_deleted(self, transaction: Transaction, resource: Pipeline, deps: PipelineDependencies) -> None:
         self.store.remove(transaction, resource)
@@ -108,9 +141,6 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             ],
             claims={key: claimed_thing(key) for key in pipeline.claims},
         )
-
-    def restartable(self, resource: Pipeline) -> bool:
-        return resource.capture.snapshot_mode is not SnapshotMode.ALWAYS
 
     def clean_up(
         self, context: RequestContext, operation: Operation, resource: Pipeline, deps: PipelineDependencies

@@ -7,16 +7,17 @@ read again, consistently, and the connector has to carry our owner marker.
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 from chalicelib.clients.connect.client import Connect
 from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.cluster import ConnectCluster
-from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.names import parse_connector_name
 from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.operation import OperationKind
+from chalicelib.domain.reconcile.orphans import Verdict
 from chalicelib.domain.reconcile.plan import Plan
 from chalicelib.domain.reconcile.snapshot import DesiredConnector
 from chalicelib.domain.reconcile.transitions import RESOURCE_TYPES
@@ -25,14 +26,15 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.services.client_factory import ClientFactory
-from chalicelib.services.connectors.actions import ConnectorAction, deploy, ours
+from chalicelib.services.connectors.actions import ours
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.stores.clusters import ConnectClusters
-from chalicelib.stores.transaction import Transaction
 
 STEPS_PER_TICK = 10
-"""Steps other than restarts, which have a bound of their own (`RESTARTED_PER_TICK`)."""
+"""Steps of one kind: changes of the state of connectors, and removals of orphans. Re-creations and restarts have bounds
+of their own in the plan (`CREATED_PER_TICK`, `RESTARTED_PER_TICK`).
+"""
 
 STEP_SECONDS = 20.0
 
@@ -51,55 +53,57 @@ class PlanExecutor:
 
     def carry_out(
         self, cluster: ConnectCluster, plan: Plan, desired: Mapping[str, DesiredConnector], deadline: Deadline
-    ) -> None:
-        """Do what the plan says; nothing when the cluster's registration has changed since it was made."""
+    ) -> Mapping[str, Verdict]:
+        """Do what the plan says; nothing when the cluster's registration has changed since it was made.
+
+        Repairs come first and have their own bounds, so that nothing that belongs to others can delay them. The result
+        is whose the orphans are that had to be looked up.
+        """
+        verdicts: dict[str, Verdict] = {}
         if plan.idle:
-            return
+            return verdicts
         current = self.connects.find(cluster.id)
         if current is None or current.version != cluster.version:
-            return
+            return verdicts
         owned = OwnedConnectors(connect=self.clients.connect(current), deadline=deadline)
-        connect = owned.connect
-        steps: list[Callable[[], None]] = [
-            *(partial(self._create, current, owned, desired[name]) for name in plan.create),
-            *(partial(self._pause_or_resume, owned, connect.resume, name, desired[name]) for name in plan.resume),
-            *(partial(self._pause_or_resume, owned, connect.pause, name, desired[name]) for name in plan.pause),
-            *(partial(self._quarantine, owned, connect.stop, name) for name in plan.stop),
-            *(partial(self._quarantine, owned, connect.delete, name) for name in plan.delete),
-        ]
-        steps = shuffled(steps)[:STEPS_PER_TICK]
-        steps += [partial(self._restart, owned, name, desired[name]) for name in plan.restart]
-        for step in steps:
+        for step in self._steps(cluster, owned, plan, desired, verdicts):
             if deadline.passed:
-                return
+                break
             with isolated():
                 step()
+        return verdicts
 
-    def _create(self, cluster: ConnectCluster, owned: "OwnedConnectors", desired: DesiredConnector) -> None:
-        """Create a desired connector again that was missing twice, if it is still missing when it is read alone."""
-        owner = self.owners[desired.resource_type]
+    def _steps(
+        self,
+        cluster: ConnectCluster,
+        owned: "OwnedConnectors",
+        plan: Plan,
+        desired: Mapping[str, DesiredConnector],
+        verdicts: dict[str, Verdict],
+    ) -> Iterable[Callable[[], object]]:
+        connect, judged = owned.connect, partial(self._judge, cluster, owned, verdicts)
+        controls = [
+            *(partial(self._pause_or_resume, owned, connect.resume, name, desired[name]) for name in plan.resume),
+            *(partial(self._pause_or_resume, owned, connect.pause, name, desired[name]) for name in plan.pause),
+        ]
+        removals = [
+            *(partial(self._remove, owned, judged, connect.stop, name) for name in plan.stop),
+            *(partial(self._remove, owned, judged, connect.delete, name) for name in plan.delete),
+        ]
+        yield from shuffled(controls)[:STEPS_PER_TICK]
+        yield from (partial(self._create, owned, desired[name]) for name in plan.create)
+        yield from (partial(self._restart, owned, name, desired[name]) for name in plan.restart)
+        yield from shuffled(removals)[:STEPS_PER_TICK]
+        yield from (partial(judged, name) for name in plan.judge if name not in verdicts)
+
+    def _create(self, owned: "OwnedConnectors", desired: DesiredConnector) -> None:
+        """Create a desired connector again that was missing twice: an operation, so that nothing else happens to it."""
         resource = self._without_operation(desired)
         if resource is None:
             return
-        context = owned.context()
-        built = owner.config(resource, owner.load_dependencies(resource))
-        resource = self._store_config_hash(owner, resource, config_hash(built.config))
-        config = self.clients.for_connect(cluster, built)
-        name, connect = resource.connector_name, owned.connect
-        deploy(ConnectorAction(connect=connect, name=name, config=lambda: config, deadline=context.deadline))
-        act = connect.pause if resource.desired_state is DesiredState.PAUSED else connect.resume
-        act(name, context.deadline)
-        self._audit(context, owner, "recreate", resource)
-
-    def _store_config_hash(self, owner: ConnectorOwner[Any], resource: Any, new_hash: str) -> Any:
-        """Store the hash of the config that is going to be sent to Connect, if it is another one than before."""
-        if resource.config_hash == new_hash:
-            return resource
-        transaction = Transaction()
-        saved = owner.store.save(transaction, replace(resource, config_hash=new_hash))
-        self.lifecycle.observations.bump(transaction, resource.connect_cluster_id)
-        transaction.commit()
-        return saved
+        owner = self.owners[desired.resource_type]
+        deps = owner.load_dependencies(resource)
+        self.lifecycle.execute(owned.context(), owner, resource, deps, OperationKind.RECREATE)
 
     def _pause_or_resume(self, owned: "OwnedConnectors", act: Act, name: str, desired: DesiredConnector) -> None:
         """Pause or resume a connector, if that is still desired."""
@@ -115,20 +119,35 @@ class PlanExecutor:
         if owned.do(owned.connect.restart_failed, name):
             self._audit(owned.context(), self.owners[desired.resource_type], "restart_failed", resource)
 
-    def _quarantine(self, owned: "OwnedConnectors", act: Act, name: str) -> None:
-        """Stop or delete an orphan, if this installation has created it and its resource needs no connector.
+    def _remove(self, owned: "OwnedConnectors", judge: Callable[[str], Verdict | None], act: Act, name: str) -> None:
+        """Stop or delete an orphan, if it is ours."""
+        if judge(name) is Verdict.OURS:
+            act(name, owned.deadline)
 
-        Without an audit record it belongs to another installation on the same workers. A desired connector may be an
-        orphan of this cluster when its workers are registered twice.
+    def _judge(
+        self, cluster: ConnectCluster, owned: "OwnedConnectors", verdicts: dict[str, Verdict], name: str
+    ) -> Verdict | None:
+        """Find out whose an orphan is, with one call to the store if it is not ours; None when it is gone.
+
+        Without an audit record it belongs to another installation on the same workers. When its resource is deployed
+        on another cluster, the same workers are registered twice.
         """
         parsed = parse_connector_name(name)
         if parsed is None:
-            return
+            return None
         kind, resource_id = parsed
-        resource = self.owners[RESOURCE_TYPES[kind]].store.find(resource_id)
-        desired = resource and (resource.open_operation or resource.desired_state is not DesiredState.DRAFT)
-        if not desired and self._audited(resource_id):
-            owned.do(act, name)
+        verdict = Verdict.FOREIGN
+        if self._audited(resource_id):
+            resource = self.owners[RESOURCE_TYPES[kind]].store.find(resource_id)
+            if resource and (resource.open_operation or resource.desired_state is not DesiredState.DRAFT):
+                verdict = Verdict.DESIRED if resource.connect_cluster_id == cluster.id else Verdict.FOREIGN
+            else:
+                config = owned.connect.find_config(name, owned.deadline)
+                if config is None:
+                    return None
+                verdict = Verdict.OURS if ours(name, config) else Verdict.FOREIGN
+        verdicts[name] = verdict
+        return verdict
 
     def _without_operation(self, desired: DesiredConnector) -> Any:
         """The resource as it is now; None when it should have no connector, or has an open operation."""

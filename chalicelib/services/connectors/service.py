@@ -13,7 +13,14 @@ from chalicelib.services.connectors.forget import forget_resource
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
 from chalicelib.services.connectors.operation_run import NO_PARAMETERS, changes_nothing
-from chalicelib.services.connectors.owner import ConnectorOwner, R, require_deployed, require_found, with_notice
+from chalicelib.services.connectors.owner import (
+    ConnectorOwner,
+    Notices,
+    R,
+    require_deployed,
+    require_found,
+    with_notice,
+)
 from chalicelib.services.connectors.validation import Validation
 from chalicelib.services.registry import expect_version
 
@@ -35,8 +42,8 @@ class ConnectorPreview:
 class ConnectorService(Generic[R]):
     """The operations that do not depend on the kind of resource."""
 
-    OUTDATED: ClassVar[str]
-    """The notice for a resource whose connector has an outdated config."""
+    OUTDATED: ClassVar[Notices]
+    """The notices for a resource whose connector has an outdated config, or outdated secrets."""
 
     connector: ConnectorOwner[R]
     lifecycle: Lifecycle
@@ -44,14 +51,18 @@ class ConnectorService(Generic[R]):
 
     def list(self, *, limit: int, after: str | None) -> Page[R]:
         """Newest first, each with its latest observation."""
-        page = self.connector.store.list(limit=limit, after=after)
-        return Page(items=self.observation_reader.latest(page.items), next_key=page.next_key)
+        page = self.connector.store.list(limit=limit, after=after, by_size=True)
+        return page.with_items(self.observation_reader.latest(page.items))
 
     def status(self, context: RequestContext, resource_id: str) -> R:
         """The resource with an observation made now. `UNKNOWN`, with the reason, when Connect cannot be read."""
         resource, deps = self._read(resource_id)
-        seen = self.observation_reader.now(context, resource, require_found(deps.connect_cluster))
-        return with_notice(self.connector, seen, deps, self.OUTDATED)
+        seen = self.observation_reader.now(context, resource, require_found(deps.connect_cluster), deps.view)
+        return with_notice(self.connector, self.with_findings(seen, deps), deps, self.OUTDATED)
+
+    def with_findings(self, resource: R, deps: Any) -> R:
+        """The resource, its observation with what else is known about its connector than Connect says."""
+        return resource
 
     def control(
         self, context: RequestContext, resource_id: str, kind: OperationKind, of: str | None = None, **parameters: Any
@@ -98,7 +109,8 @@ class ConnectorService(Generic[R]):
 
     def _latest(self, resource: R, deps: Any) -> R:
         """The resource with its latest observation, from the dependencies that were loaded with it."""
-        return self.observation_reader.latest([resource], {resource.connect_cluster_id: deps.view})[0]
+        seen = self.observation_reader.latest([resource], {resource.connect_cluster_id: deps.view})[0]
+        return self.with_findings(seen, deps)
 
     def _execute(
         self,

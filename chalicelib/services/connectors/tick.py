@@ -4,20 +4,22 @@ Level-triggered: it acts on what is, not on what happened. It never touches a co
 and does nothing at all when Connect cannot be read. Crash safety: `infra/decisions/005-observations.md`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from chalicelib.clients.connect.client import Connect
-from chalicelib.domain.cluster import ConnectCluster, SecretDelivery
-from chalicelib.domain.names import parse_connector_name
+from chalicelib.domain.cluster import ConnectCluster, PendingDeletions, SecretDelivery
+from chalicelib.domain.names import connector_name, parse_connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState
-from chalicelib.domain.reconcile.digest import TickResult, digest
-from chalicelib.domain.reconcile.drift import compare_due
+from chalicelib.domain.pipeline import SnapshotMode
+from chalicelib.domain.reconcile.digest import TickResult, digest, with_verdicts
+from chalicelib.domain.reconcile.drift import MAX_COMPARED, refresh_due
 from chalicelib.domain.reconcile.snapshot import ClusterView, ConnectSnapshot, DesiredConnector, TickInput
-from chalicelib.domain.reconcile.transitions import Transition
-from chalicelib.errors import HeadgateError, WriteConflict
+from chalicelib.domain.reconcile.transitions import RESOURCE_TYPES, Transition
+from chalicelib.errors import HeadgateError, StoreUnavailable, TimedOut, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline, rfc3339
 from chalicelib.kit.log import get_logger
 from chalicelib.services.client_factory import ClientFactory
@@ -29,7 +31,8 @@ from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
 
-_MAX_CLUSTERS = 500
+_PAGE = 500
+_DISPATCH_SECONDS = 40.0
 
 Consumer = Callable[[str, Sequence[Transition]], None]
 """Receives the transitions of a Connect cluster (its id), the oldest first. It may receive the same ones again."""
@@ -59,51 +62,84 @@ class Tick:
     send: Callable[[str, int], None]
     consumers: Sequence[Consumer] = (log_transitions,)
 
-    def dispatch(self, spacing_seconds: int = 10, per_minute: int = 6) -> int:
-        """Send each cluster its ticks for the coming minute; returns how many messages were sent."""
-        clusters = self.connects.list(limit=_MAX_CLUSTERS).items
-        for cluster in clusters:
+    def dispatch(
+        self, spacing_seconds: int = 10, per_minute: int = 6, *, within_seconds: float = _DISPATCH_SECONDS
+    ) -> int:
+        """Send each cluster its ticks for the coming minute; returns how many messages were sent.
+
+        A message that is refused does not stop the others. Raises StoreUnavailable at the end when some were not sent.
+        """
+        deadline = Deadline.after(within_seconds)
+        clusters = [cluster.id for cluster in self._all_clusters()]
+        sent = 0
+        for cluster_id in shuffled(clusters):
             for number in range(per_minute):
-                self.send(cluster.id, number * spacing_seconds)
-        return len(clusters) * per_minute
+                if deadline.passed:
+                    break
+                with suppress(StoreUnavailable):
+                    self.send(cluster_id, number * spacing_seconds)
+                    sent += 1
+        if missing := len(clusters) * per_minute - sent:
+            raise StoreUnavailable(f"{missing} of {len(clusters) * per_minute} messages for ticks were not sent.")
+        return sent
 
     def run(self, cluster_id: str, deadline: Deadline) -> None:
-        """One tick of one cluster. Does nothing when the cluster was deleted, or when another tick was faster."""
+        """One tick of one cluster. Does nothing when the cluster was deleted, when another tick was faster, or during
+        the pause after a look at workers that did not answer.
+        """
         cluster, view = self.observations.cluster_and_view(cluster_id, self.connects)
-        if cluster is None:
+        # The time of an observation is when the look begins: what an operation sees in the meantime is newer.
+        now = self.clock()
+        if cluster is None or (view.next_look_at and now < view.next_look_at):
             return
-        result = digest(view, self.look(cluster, view, deadline), now=self.clock())
+        read = self.look(cluster, view, deadline, now)
+        if read is None:
+            self.observations.write(cluster_id, replace(view, compared_at=now), changed=False)
+            return
+        result = digest(view, read, now=now)
         stored = self.observations.write(cluster_id, result.view, changed=result.changed)
         if stored is None:
             return  # Another tick acts, and what this one has read is out of date.
-        self.publish(cluster_id, stored)
-        self.carry_out(cluster, result, deadline)
+        if stored.pending and not view.pending:
+            log_pending(cluster_id, stored.pending)
+        stored = self.publish(cluster_id, stored)
+        self.carry_out(cluster, result, stored, deadline)
 
-    def look(self, cluster: ConnectCluster, view: ClusterView, deadline: Deadline) -> TickInput:
-        """Ask Connect once, and read what is desired when that may have changed. Raises StoreUnavailable."""
+    def look(self, cluster: ConnectCluster, view: ClusterView, deadline: Deadline, now: datetime) -> TickInput | None:
+        """Ask Connect once, and read what is desired when that may have changed; None when configs took too long, and
+        the next tick has to ask without them. Raises StoreUnavailable.
+        """
         try:
             connect = self.clients.connect(cluster)
-            snapshot = self._ask(cluster, connect, view, deadline)
+            snapshot = self._ask(cluster, connect, view, deadline, now)
         except HeadgateError as error:
             return TickInput(connect=ConnectSnapshot(unreadable=error.message))
+        if snapshot is None:
+            return None
         if cluster.connect_version is None:
             self._complete_registration(cluster, connect, deadline)
-        if view.settled:
+        if view.settled and snapshot.compared_at != now:
             return TickInput(connect=snapshot)
-        desired = self._desired(cluster.id)
-        return TickInput(connect=snapshot, desired=desired, open_operations=tuple(self.operations.open_on(cluster.id)))
+        desired = self._desired(cluster.id, deadline)
+        operations = () if view.settled else tuple(self.operations.open_on(cluster.id))
+        return TickInput(connect=snapshot, desired=desired, open_operations=operations)
 
-    def publish(self, cluster_id: str, stored: ClusterView) -> None:
-        """Hand the stored transitions to their consumers, then remove them. If that fails the next tick tries again."""
-        if not stored.transitions:
-            return
-        with isolated():
-            for consume in self.consumers:
-                consume(cluster_id, stored.transitions)
-            self.observations.remove_transitions(cluster_id, stored)
+    def publish(self, cluster_id: str, stored: ClusterView) -> ClusterView:
+        """Hand the stored transitions to their consumers, then remove them; the view as it is stored then. If that
+        fails the next tick tries again.
+        """
+        if stored.transitions:
+            with isolated():
+                for consume in self.consumers:
+                    consume(cluster_id, stored.transitions)
+                return self.observations.remove_transitions(cluster_id, stored)
+        return stored
 
-    def carry_out(self, cluster: ConnectCluster, result: TickResult, deadline: Deadline) -> None:
-        """Finish overdue operations, then do what the plan says, as far as the deadline allows."""
+    def carry_out(self, cluster: ConnectCluster, result: TickResult, stored: ClusterView, deadline: Deadline) -> None:
+        """Finish overdue operations, then do what the plan says, as far as the deadline allows.
+
+        What is found out about orphans is stored, unless another tick was faster: then it is found out again.
+        """
         operations = OpenOperations(
             operations=self.operations, owners=self.owners, lifecycle=self.lifecycle, clock=self.clock
         )
@@ -112,27 +148,35 @@ class Tick:
         executor = PlanExecutor(
             connects=self.connects, owners=self.owners, lifecycle=self.lifecycle, clients=self.clients
         )
-        executor.carry_out(cluster, result.plan, result.view.snapshot.desired, deadline)
+        verdicts = executor.carry_out(cluster, result.plan, stored.snapshot.desired, deadline)
+        if verdicts:
+            judged = with_verdicts(stored.snapshot, verdicts, self.clock())
+            self.observations.write(cluster.id, replace(stored, snapshot=judged), changed=judged != stored.snapshot)
 
-    def _ask(self, cluster: ConnectCluster, connect: Connect, view: ClusterView, deadline: Deadline) -> ConnectSnapshot:
-        """Statuses, and now and then the hashes of configs, when no change of what is desired is being carried out.
+    def _ask(
+        self, cluster: ConnectCluster, connect: Connect, view: ClusterView, deadline: Deadline, now: datetime
+    ) -> ConnectSnapshot | None:
+        """Statuses, and now and then the hashes of configs, when no change of what is desired is being carried out;
+        None when these took too long: workers that hang must not cost a second time-out.
 
         Configs with inline secrets are not read: Headgate hashes the config with references, and stores no hash of a
         secret.
         """
-        now, hashes = self.clock(), None
-        may_compare = view.settled and cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER
-        comparing = may_compare and compare_due(view.compared_at, len(view.snapshot.observed), now)
-        if comparing:
-            # Too large for us, or too slow: the statuses alone may still be read, and the configs have to wait.
-            with suppress(HeadgateError):
+        hashes, known = None, len(view.snapshot.observed)
+        refreshing = view.settled and view.unreadable is None and refresh_due(view.compared_at, now)
+        if refreshing and known <= MAX_COMPARED and cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER:
+            try:
                 statuses, hashes = connect.statuses_and_configs(deadline)
+            except TimedOut:
+                return None
+            except HeadgateError:
+                hashes = None  # Too large for us: the statuses alone can still be read, and the configs have to wait.
         if hashes is None:
             statuses = connect.statuses(deadline)
         return ConnectSnapshot(
             statuses=_ours(statuses, view.snapshot.desired),
             config_hashes=hashes,
-            compared_at=now if comparing else view.compared_at,
+            compared_at=now if refreshing else view.compared_at,
         )
 
     def _complete_registration(self, cluster: ConnectCluster, connect: Connect, deadline: Deadline) -> None:
@@ -143,19 +187,36 @@ class Tick:
                 replace(cluster, connect_version=root.version, kafka_cluster_id=root.kafka_cluster_id)
             )
 
-    def _desired(self, cluster_id: str) -> dict[str, DesiredConnector]:
+    def _desired(self, cluster_id: str, deadline: Deadline) -> dict[str, DesiredConnector]:
+        """What should exist on a cluster, of each resource only what that takes. Raises TimedOut."""
         return {
-            resource.connector_name: DesiredConnector(
+            connector_name(kind, resource_id): DesiredConnector(
                 resource_type=noun,
-                resource_id=resource.id,
-                desired_state=resource.desired_state,
-                config_hash=resource.config_hash,
-                restartable=owner.restartable(resource),
+                resource_id=resource_id,
+                desired_state=DesiredState(columns["desired_state"] or DesiredState.DRAFT),
+                config_hash=columns["config_hash"],
+                # Each start of such a connector reads the whole source again.
+                restartable=columns.get("snapshot_mode") != SnapshotMode.ALWAYS,
             )
-            for noun, owner in self.owners.items()
-            for resource in owner.store.all_in("connect_cluster_id", cluster_id)
-            if resource.desired_state is not DesiredState.DRAFT
+            for kind, noun in RESOURCE_TYPES.items()
+            for resource_id, columns in self.owners[noun].store.columns_in("connect_cluster_id", cluster_id, deadline)
+            if columns["desired_state"] != DesiredState.DRAFT
         }
+
+    def _all_clusters(self) -> Iterator[ConnectCluster]:
+        after = None
+        while True:
+            page = self.connects.list(limit=_PAGE, after=after)
+            yield from page.items
+            after = page.next_key
+            if after is None:
+                return
+
+
+def log_pending(cluster_id: str, pending: PendingDeletions) -> None:
+    """One line, when deletions begin to wait for a confirmation."""
+    details = {"connect_cluster_id": cluster_id, "count": pending.count, "connectors": pending.names}
+    get_logger().warning("deletions wait for the confirmation of an Admin", extra=details)
 
 
 def _ours(
@@ -163,8 +224,7 @@ def _ours(
 ) -> dict[str, ConnectorStatus]:
     """The connectors with names of ours: those desired, then the others in random order.
 
-    A tick handles a bounded number of the others. In a fixed order, connectors of another installation, which are never
-    removed, could use up that number in every tick.
+    A tick handles a bounded number of the others: in a fixed order, those that always fail would exclude the rest.
     """
     others = shuffled(name for name in statuses if name not in desired and parse_connector_name(name))
     return {name: statuses[name] for name in (*(name for name in statuses if name in desired), *others)}

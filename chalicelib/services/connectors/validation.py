@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.cluster import ConnectCluster, StreamCluster, require_same_kafka
+from chalicelib.domain.cluster import ConnectCluster, SecretDelivery, StreamCluster, require_same_kafka
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.errors import Invalid, TimedOut, Unavailable
 from chalicelib.kit.clock import Deadline
@@ -53,10 +53,18 @@ class ConnectorValidation:
             )
 
     def validate(self, context: RequestContext, cluster: ConnectCluster, name: str, built: BuiltConfig) -> Validation:
-        """Let Connect validate the config for a connector of that name."""
+        """Let Connect validate the config for a connector of that name.
+
+        Connect has to be allowed to read the secrets that it refers to: by a deployed connector, or by `grant`.
+        """
         sent = {**self.clients.for_connect(cluster, built), "name": name}
         errors = self.clients.connect(cluster).validate(built.connector_class, sent, context.deadline)
         return Validation(errors=tuple({"field": error.field, "messages": list(error.messages)} for error in errors))
+
+    def grant(self, cluster: ConnectCluster, built: BuiltConfig) -> None:
+        """Let the workers read the secrets of a config that is only being validated."""
+        for credentials in built.credentials if cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER else ():
+            self.clients.vault.grant_alone(credentials)
 
     def require_valid(self, context: RequestContext, cluster: ConnectCluster, name: str, built: BuiltConfig) -> None:
         """Raise CONNECTOR_CONFIG_INVALID when Connect finds an error in the config."""

@@ -1,5 +1,6 @@
 """The environment variables that a local run sets for Headgate."""
 
+import hashlib
 from dataclasses import dataclass, field
 
 from infra.local.app.addresses import StackAddresses
@@ -27,7 +28,7 @@ def environment(admin: FirstAdmin, keys: Keys, addresses: StackAddresses) -> dic
         "HEADGATE_ADMIN_PASSWORD": admin.password,
         "HEADGATE_ALLOW_LOOPBACK_TARGETS": "true",
         "HEADGATE_MASTER_KEY": keys.master_key,
-        "HEADGATE_SERVICE_CREDENTIAL": keys.service_credential,
+        "HEADGATE_SERVICE_CREDENTIAL_HASH": hashlib.sha256(keys.service_credential.encode()).hexdigest(),
         "AWS_DEFAULT_REGION": REGION,
         "AWS_REGION": REGION,
         # The local servers check no signature, but the SDK wants to sign. A run must never reach a real account.

@@ -1,5 +1,6 @@
 """What API Gateway does in the cloud: turns a request into an event, and calls the function with it."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -16,6 +17,8 @@ from chalicelib.kit.ids import correlation_id
 from chalicelib.kit.log import failure, get_logger
 
 FUNCTION_SECONDS = 29
+MAX_ANSWER_BYTES = 6 * 1024 * 1024
+"""Of a function (AWS Lambda quotas, "Invocation payload")."""
 
 
 class Gateway:
@@ -33,6 +36,9 @@ class Gateway:
             answer = self._app(event, context)
         except Exception as error:  # noqa: BLE001 - API Gateway, too, answers when the function fails
             get_logger().error("the function failed", extra={"failure": failure(error)})
+            return refusal(http_errors.internal(), headers.get(CORRELATION_HEADER.lower()))
+        if len(json.dumps(answer)) > MAX_ANSWER_BYTES:
+            get_logger().error("the function's answer is larger than AWS Lambda lets it be")
             return refusal(http_errors.internal(), headers.get(CORRELATION_HEADER.lower()))
         several = {name: tuple(values) for name, values in answer["multiValueHeaders"].items()}
         return HttpResponse(

@@ -2,7 +2,7 @@
 
 from infra.local.demo import topics as demo_topics
 from infra.local.demo.api import Json, wait_until
-from infra.local.demo.data import PUBLICATION, ROWS, TABLES, make_source, make_target
+from infra.local.demo.data import HEARTBEAT, PUBLICATION, ROWS, TABLES, make_source, make_target
 from infra.local.demo.leftovers import ENVIRONMENT, remove_from_headgate, remove_from_servers
 from infra.local.demo.report import Step, counted, require
 from infra.local.demo.run import Run, states
@@ -114,7 +114,7 @@ def _pipeline_body(run: Run) -> Json:
         "connect_cluster_id": run.connect["id"],
         "topic_prefix": f"{demo_topics.PREFIX}{run.stamp}",
         "tables": [{"schema_name": table.schema, "table_name": table.name} for table in TABLES],
-        "options": {"publication_mode": "existing", "publication_name": PUBLICATION},
+        "options": {"publication_mode": "existing", "publication_name": PUBLICATION, "heartbeat_table": HEARTBEAT},
     }
 
 

@@ -12,6 +12,7 @@ from psycopg.sql import SQL, Identifier, Literal
 
 PREFIX = "headgate_demo_"
 PUBLICATION = "headgate_demo"
+HEARTBEAT = {"schema_name": "public", "table_name": "headgate_heartbeat"}
 TARGET_SCHEMA = "Lager Süd"
 LONGEST_WAIT_MS = 30_000
 
@@ -149,7 +150,10 @@ def connected(conninfo: str) -> Iterator[psycopg.Connection[Any]]:
 
 
 def make_source(superuser: str, stamp: str) -> Database:
-    """A database with filled tables, a publication of them, and a role that may replicate and read, nothing else."""
+    """A database with filled tables, a publication of them, and a role that may replicate and read.
+
+    Beside them it has the table of the heartbeat, the only one that the role may write.
+    """
     database = _make(superuser, f"{PREFIX}{stamp}_shop", f"{PREFIX}{stamp}_capture", "REPLICATION")
     with database.as_superuser() as connection:
         for table in TABLES:
@@ -159,7 +163,12 @@ def make_source(superuser: str, stamp: str) -> Database:
             grant = SQL("GRANT USAGE ON SCHEMA {0} TO {1}; GRANT SELECT ON ALL TABLES IN SCHEMA {0} TO {1}")
             connection.execute(grant.format(Identifier(schema), Identifier(database.role)))
         names = SQL(", ").join(Identifier(table.schema, table.name) for table in TABLES)
-        connection.execute(SQL("CREATE PUBLICATION {} FOR TABLE {}").format(Identifier(PUBLICATION), names))
+        heartbeat = Identifier(*HEARTBEAT.values())
+        connection.execute(SQL("CREATE TABLE {} (id integer PRIMARY KEY, ts timestamptz NOT NULL)").format(heartbeat))
+        grant = SQL("GRANT SELECT, INSERT, UPDATE ON TABLE {} TO {}")
+        connection.execute(grant.format(heartbeat, Identifier(database.role)))
+        publish = SQL("CREATE PUBLICATION {} FOR TABLE {}, {}")
+        connection.execute(publish.format(Identifier(PUBLICATION), names, heartbeat))
         connection.execute("ANALYZE")
     return database
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import httpx
 import psycopg
-from confluent_kafka import KafkaException
+from kafka.errors import KafkaError
 
 WIDTH, INDENT = 118, " " * 7
-_ERRORS_BESIDE_HEADGATE = (psycopg.Error, KafkaException, httpx.HTTPError)
+_ERRORS_BESIDE_HEADGATE = (psycopg.Error, KafkaError, httpx.HTTPError)
 
 
 class Untrue(Exception):

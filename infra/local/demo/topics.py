@@ -1,46 +1,42 @@
 """The records in the topics of a demonstration, read from the broker."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 
-if TYPE_CHECKING:
-    from confluent_kafka import Consumer
+from kafka import TopicPartition
+from kafka.admin import KafkaAdminClient, OffsetSpec
 
 PREFIX = "headgate-demo-"
-_SECONDS = 10.0
-_QUIET: Mapping[str, str | int] = {"socket.timeout.ms": 10_000, "log_level": 0}
+_MILLISECONDS = 10_000
 
 
 def records(kafka: str, topics: Sequence[str]) -> Mapping[str, int]:
     """How many records each topic has had; a topic that does not exist is left out. `kafka` is `host:port`."""
-    consumer = _consumer(kafka)
-    try:
-        found = consumer.list_topics(timeout=_SECONDS).topics
-        return {name: sum(_ends(consumer, name, list(found[name].partitions))) for name in topics if name in found}
-    finally:
-        consumer.close()
+    with _admin(kafka) as admin:
+        found = [topic for topic in admin.describe_topics() if topic["name"] in topics]
+        partitions = [
+            TopicPartition(topic["name"], partition["partition_index"])
+            for topic in found
+            for partition in topic["partitions"]
+        ]
+        ends = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.LATEST)) if partitions else {}
+    counts = dict.fromkeys((topic["name"] for topic in found), 0)
+    for partition, end in ends.items():
+        counts[partition.topic] += end.offset
+    return counts
 
 
 def delete_former(kafka: str) -> int:
     """Deletes the topics that earlier demonstrations made; returns how many."""
-    from confluent_kafka.admin import AdminClient
-
-    admin = AdminClient({"bootstrap.servers": kafka, **_QUIET})
-    names = [name for name in admin.list_topics(timeout=_SECONDS).topics if name.startswith(PREFIX)]
-    if names:
-        for outcome in admin.delete_topics(names, request_timeout=_SECONDS).values():
-            outcome.result(_SECONDS)
+    with _admin(kafka) as admin:
+        names = [name for name in admin.list_topics() if name.startswith(PREFIX)]
+        if names:
+            admin.delete_topics(names, timeout_ms=_MILLISECONDS)
     return len(names)
 
 
-def _consumer(kafka: str) -> "Consumer":
-    from confluent_kafka import Consumer
-
-    # It joins no group: it only asks for the ends of partitions.
-    return Consumer({"bootstrap.servers": kafka, "group.id": "headgate-demo", **_QUIET})
-
-
-def _ends(consumer: "Consumer", topic: str, partitions: Sequence[int]) -> list[int]:
-    from confluent_kafka import TopicPartition
-
-    return [consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=_SECONDS)[1] for number in partitions]
+@contextmanager
+def _admin(kafka: str) -> Iterator[KafkaAdminClient]:
+    limits = {"bootstrap_timeout_ms": _MILLISECONDS, "request_timeout_ms": _MILLISECONDS}
+    with closing(KafkaAdminClient(bootstrap_servers=kafka, **limits)) as admin:
+        yield admin

@@ -27,10 +27,13 @@ HOST = "127.0.0.1"
 class KafkaDouble:
     """One broker. Every method may be called from any thread, while clients are connected."""
 
-    def __init__(self, *, port: int = 0, cluster_id: str = "headgate-double-cluster") -> None:
+    def __init__(
+        self, *, port: int = 0, cluster_id: str = "headgate-double-cluster", advertised: tuple[str, int] | None = None
+    ) -> None:
         self.state = BrokerState(cluster_id)
         self.calls: Counter[str] = Counter()
         self._port = port
+        self._advertised = advertised
         self._server: _Server | None = None
         self._flowing = threading.Event()
         self._flowing.set()
@@ -86,7 +89,7 @@ class KafkaDouble:
             self.calls[request.api] += 1
             broken = self._failing[request.api] > 0
             self._failing[request.api] -= broken
-        frame = write(request, Answers(self.state, HOST, self._port).answer(request))
+        frame = write(request, Answers(self.state, *(self._advertised or (HOST, self._port))).answer(request))
         if broken:
             return None
         return b"" if request.api == "produce" and request.body.acks == 0 else frame

@@ -5,6 +5,7 @@ import subprocess
 import uuid
 from pathlib import Path
 
+from chalicelib.kit.clock import Deadline
 from infra.local.app.errors import ServerFailed
 from infra.local.process.processes import Plan
 from infra.local.stack import java, properties, readiness_probes
@@ -32,15 +33,16 @@ def plan(libraries: Path, folders: Folders, *, port: int, controller_port: int) 
 
 
 def _answers(port: int) -> bool:
-    from confluent_kafka import KafkaException
-    from confluent_kafka.admin import AdminClient
+    from chalicelib.clients.kafka.client import Kafka
+    from chalicelib.domain.cluster import KafkaAddress
+    from chalicelib.domain.endpoint import OpenedEndpoint
+    from chalicelib.errors import Unavailable
 
     readiness_probes.listens(port)
+    broker = OpenedEndpoint(KafkaAddress(bootstrap_servers=f"127.0.0.1:{port}"))
     try:
-        # No log: it would complain about a broker that is still starting.
-        client = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}", "log_level": 0})
-        return bool(client.list_topics(timeout=2).brokers)
-    except KafkaException:
+        return bool(Kafka(broker, check_host=lambda host: (host,)).cluster_id(Deadline.after(2)))
+    except Unavailable:
         return False
 
 

@@ -1,5 +1,7 @@
 """Section 2 of the wire contract: signing in and out, sessions, the CSRF rule, roles."""
 
+import re
+
 import pytest
 
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid
@@ -38,6 +40,46 @@ def test_behind_tls_the_cookie_is_secure_and_limited_to_the_host(sandbox: Sandbo
     assert "; Secure" in cookie
     session = {"Cookie": cookie.partition(";")[0], "Host": "headgate.example.com"}
     assert sandbox.unauthenticated().get("/session", headers=session).status_code == 200
+
+
+HTTPS = {"X-Forwarded-Proto": "https"}
+
+
+@pytest.mark.parametrize("host", ["SELF", "headgate.example.com"])
+def test_over_https_only_the_host_cookie_counts(sandbox: Sandbox, host: str) -> None:
+    api = sandbox.unauthenticated()
+    own = _session(api)
+    headers = {**HTTPS, "Host": sandbox.url.removeprefix("http://") if host == "SELF" else host}
+
+    def status(cookie: str) -> int:
+        return api.get("/auth/session", headers={**headers, "Cookie": cookie}).status_code
+
+    assert status(f"headgate_session={own}") == 401
+    assert status(f"headgate_session=planted; {SECURE}={own}") == 200
+    assert status(f"{SECURE}=planted; headgate_session={own}") == 401
+
+
+def test_away_from_loopback_the_plain_cookie_counts_for_nothing(sandbox: Sandbox) -> None:
+    api = sandbox.unauthenticated()
+    own = {"Host": "headgate.example.com", "Cookie": f"headgate_session={_session(api)}"}
+    assert_error(api.get("/auth/session", headers=own), 401, "UNAUTHENTICATED")
+
+
+def test_only_over_https_the_browser_is_asked_to_stay_with_it(sandbox: Sandbox) -> None:
+    api = sandbox.unauthenticated()
+    for path in ("/session", "//nothing", "//docs", "//health"):
+        assert api.get(path, headers=HTTPS).headers["Strict-Transport-Security"] == "max-age=31536000"
+        assert "Strict-Transport-Security" not in api.get(path).headers
+
+
+def test_a_login_ends_the_session_that_the_browser_had(sandbox: Sandbox) -> None:
+    email = sandbox.make_user("Viewer")[1]
+    api = sandbox.signed_in(email)
+    before = {"Cookie": f"headgate_session={api.http.cookies['headgate_session']}"}
+    assert sandbox.unauthenticated().get("/session", headers=before).status_code == 200
+    assert api.post("/auth/login", {"email": email, "password": PASSWORD}).status_code == 200
+    assert sandbox.unauthenticated().get("/session", headers=before).status_code == 401
+    assert api.get("/session").status_code == 200
 
 
 def test_an_email_address_is_not_case_sensitive(sandbox: Sandbox) -> None:
@@ -216,7 +258,8 @@ def test_the_scheme_is_compared_when_a_proxy_reports_it(
     sandbox: Sandbox, scheme: str | None, origin: str, status: int
 ) -> None:
     name = "headgate.example.com"
-    headers = {"Host": name, "Origin": f"{origin}://{name}", "X-Forwarded-Proto": scheme}
+    cookie = f"{SECURE}={sandbox.admin.http.cookies['headgate_session']}"
+    headers = {"Host": name, "Origin": f"{origin}://{name}", "X-Forwarded-Proto": scheme, "Cookie": cookie}
     assert sandbox.admin.post("/sources", sandbox.source_body(), headers=headers).status_code == status
 
 
@@ -249,7 +292,24 @@ ADMINISTER = [
     ("DELETE", f"/destinations/{UNKNOWN_ID}/deliveries/{UNKNOWN_ID}"),
     ("POST", "/stream/clusters"), ("POST", "/connect/clusters"),
     ("PUT", f"/stream/clusters/{UNKNOWN_ID}"), ("PUT", f"/connect/clusters/{UNKNOWN_ID}"), ("GET", "/audit"),
+    ("POST", f"/connect/clusters/{UNKNOWN_ID}/confirm-deletions"),
 ]  # fmt: skip
+
+
+def test_every_route_that_changes_something_is_listed_under_its_permission(sandbox: Sandbox) -> None:
+    paths = sandbox.unauthenticated().get_ok("//openapi.json")["paths"]
+    routes = [(verb.upper(), path, one) for path, verbs in paths.items() for verb, one in verbs.items()]
+    for permission, calls in (("write", WRITE), ("operate", OPERATE), ("administer", ADMINISTER)):
+        documented = {
+            (method, re.sub(r"{\w+}", "{}", path.removeprefix("/api/v1")))
+            for method, path, one in routes
+            if one["x-permission"] == permission
+        }
+        listed = {
+            (method, path.partition("?")[0].replace(UNKNOWN_ID, "{}").replace("/tasks/0/", "/tasks/{}/"))
+            for method, path in calls
+        }
+        assert documented == listed
 
 
 def _forbidden(api: Api, method: str, path: str) -> bool:
@@ -293,3 +353,12 @@ def test_a_denial_is_audited(sandbox: Sandbox) -> None:
     records = sandbox.admin.get_ok("/audit")
     [record] = [one for one in records if one["correlation_id"] == headers["X-Correlation-ID"]]
     assert (record["outcome"], record["actor"]) == ("denied", {"id": user_id, "email": email, "via": "session"})
+
+
+@pytest.mark.parametrize("character", ["\u200b", "\u202e", "\u2066", "\ufeff", "\x07", "\u200d"])
+def test_an_email_address_with_a_character_that_is_not_shown_is_refused(sandbox: Sandbox, character: str) -> None:
+    name, at, host = ADMIN.email.partition("@")
+    body = {"email": f"{name}{character}{at}{host}", "password": ADMIN.password}
+    refused = sandbox.unauthenticated().post("/auth/login", body)
+    assert_error(refused, 422, "VALIDATION_FAILED")
+    assert [one["location"] for one in refused.json()["error"]["details"]] == [["body", "email"]]

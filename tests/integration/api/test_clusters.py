@@ -6,16 +6,18 @@ import pytest
 
 from infra.local.doubles.kafka import KafkaDouble
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid, validation_error
+from tests.support.certificates import Authority
 from tests.support.sandbox import Json, Sandbox
 
 STREAM = {
     "id", "name", "bootstrap_servers", "security_protocol", "sasl_mechanism", "username", "credentials",
     "metrics_provider", "status", "last_error", "last_checked_at", "kafka_cluster_id", "version", "created_at",
-    "updated_at",
+    "updated_at", "token_endpoint_url", "client_id", "scope",
 }  # fmt: skip
 CONNECT = {
     "id", "name", "base_url", "stream_cluster_id", "username", "credentials", "secret_delivery", "status", "last_error",
-    "last_checked_at", "connect_version", "kafka_cluster_id", "version", "created_at", "updated_at",
+    "last_checked_at", "connect_version", "kafka_cluster_id", "pending_deletions", "version", "created_at",
+    "updated_at",
 }  # fmt: skip
 
 
@@ -71,6 +73,16 @@ def test_a_change_checks_again_and_removes_what_was_stored_about_the_old_address
     assert (restored["status"], restored["last_error"], restored["kafka_cluster_id"]) == ("HEALTHY", None, "sandbox")
 
 
+def test_deletions_can_be_confirmed_only_when_they_wait(sandbox: Sandbox) -> None:
+    assert sandbox.admin.get_ok(f"/connect/clusters/{sandbox.connect['id']}")["pending_deletions"] is None
+    path = f"/connect/clusters/{sandbox.connect['id']}/confirm-deletions"
+    assert_error(sandbox.admin.post(path, {"count": 1}), 409, "STATE_CONFLICT")
+    for body in ({}, {"count": 0}, {"count": -1}, {"count": "all"}, {"count": 1.5}, {"count": 1, "names": []}):
+        assert_error(sandbox.admin.post(path, body), 422, "VALIDATION_FAILED")
+    missing = f"/connect/clusters/{UNKNOWN_ID}/confirm-deletions"
+    assert_error(sandbox.admin.post(missing, {"count": 1}), 404, "NOT_FOUND")
+
+
 @pytest.fixture
 def another() -> Iterator[KafkaDouble]:
     """Brokers that Connect does not run on."""
@@ -84,6 +96,88 @@ def test_an_invalid_broker_port_is_refused(sandbox: Sandbox, servers: str) -> No
     validation_error(
         sandbox.admin.post("/stream/clusters", _stream(sandbox, bootstrap_servers=servers)), "body", "bootstrap_servers"
     )
+
+
+AUTHORITY = Authority()
+PAIR, OTHER = AUTHORITY.sign("headgate"), AUTHORITY.sign("other")
+TLS = {"security_protocol": "SSL"}
+PLAIN = {"sasl_mechanism": "PLAIN", "username": "u"}
+OAUTH = {
+    "security_protocol": "SASL_SSL",
+    "sasl_mechanism": "OAUTHBEARER",
+    "token_endpoint_url": "https://login.example.invalid/oauth/token",
+    "client_id": "headgate",
+}
+MUTUAL = {"client_certificate": PAIR.certificate, "client_key": PAIR.key}
+REFUSED: list[tuple[Json, tuple[str, ...], str]] = [
+    ({"security_protocol": "SASL_SSL"}, ("sasl_mechanism",), "missing"),
+    ({"security_protocol": "SASL_SSL", "sasl_mechanism": "PLAIN"}, ("username",), "missing"),
+    ({"security_protocol": "SSL", "sasl_mechanism": "PLAIN"}, ("sasl_mechanism",), "protocol_without_sasl"),
+    ({**OAUTH, "token_endpoint_url": None}, ("token_endpoint_url",), "missing"),
+    ({**OAUTH, "client_id": None}, ("client_id",), "missing"),
+    ({**OAUTH, "token_endpoint_url": "http://login.example/t"}, ("token_endpoint_url",), "https_required"),
+    (
+        {**OAUTH, "token_endpoint_url": "https://u:p@login.example/t"},
+        ("token_endpoint_url",),
+        "string_pattern_mismatch",
+    ),
+    ({**OAUTH, "sasl_mechanism": "PLAIN", "username": "u"}, ("client_id",), "mechanism_without_token"),
+    ({"scope": "kafka"}, ("scope",), "mechanism_without_token"),
+    ({"credentials": {"client_secret": "s"}}, ("credentials", "client_secret"), "mechanism_without_token"),
+    ({"credentials": MUTUAL}, ("credentials", "client_certificate"), "protocol_without_tls"),
+    (
+        {"credentials": {"ca_certificate": AUTHORITY.certificate}},
+        ("credentials", "ca_certificate"),
+        "protocol_without_tls",
+    ),
+    ({**TLS, "credentials": {"ca_certificate": "-----"}}, ("credentials", "ca_certificate"), "pem_certificates"),
+    (
+        {**TLS, "credentials": {"ca_certificate": AUTHORITY.certificate * 11}},
+        ("credentials", "ca_certificate"),
+        "pem_certificates",
+    ),
+    ({**TLS, "credentials": {**MUTUAL, "client_key": "x"}}, ("credentials", "client_key"), "pem_private_key"),
+    ({**TLS, "credentials": {"client_certificate": PAIR.certificate}}, ("credentials", "client_key"), "missing"),
+    ({**TLS, "credentials": {"client_key": PAIR.key}}, ("credentials", "client_certificate"), "missing"),
+    (
+        {**TLS, "credentials": {**MUTUAL, "client_key": OTHER.key}},
+        ("credentials", "client_key"),
+        "key_of_another_certificate",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "location", "kind"), REFUSED)
+def test_fields_that_the_protocol_does_not_take_or_that_do_not_fit_are_refused(
+    sandbox: Sandbox, changes: Json, location: tuple[str, ...], kind: str
+) -> None:
+    response = sandbox.admin.post("/stream/clusters", _stream(sandbox, **changes))
+    assert {"location": ["body", *location], "type": kind} in response.json()["error"]["details"]
+    assert response.status_code == 422
+    assert "PRIVATE KEY" not in response.text
+
+
+@pytest.mark.parametrize(
+    ("changes", "secrets"),
+    [
+        (TLS, {**MUTUAL, "ca_certificate": AUTHORITY.certificate * 2}),
+        ({**OAUTH, "scope": "kafka"}, {"client_secret": "hunter2-secret", "ca_certificate": AUTHORITY.certificate}),
+        (
+            {"security_protocol": "SASL_SSL", "sasl_mechanism": "PLAIN", "username": "u"},
+            {**MUTUAL, "password": "hunter2"},
+        ),
+    ],
+)
+def test_brokers_with_certificates_or_tokens_are_registered_and_show_no_secret(
+    sandbox: Sandbox, changes: Json, secrets: Json
+) -> None:
+    body = _stream(sandbox, bootstrap_servers="127.0.0.1:1", **changes, credentials=secrets)
+    response = sandbox.admin.post("/stream/clusters", body)
+    created = response.json()
+    assert (response.status_code, created["status"]) == (201, "UNHEALTHY")
+    assert created["credentials"] == {"configured": True, "mask": "********"}
+    assert {name: created[name] for name in changes} == changes
+    assert not any(line in response.text for secret in secrets.values() for line in secret.splitlines())
 
 
 def test_connect_workers_of_another_kafka_are_refused(sandbox: Sandbox, another: KafkaDouble) -> None:

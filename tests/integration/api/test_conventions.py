@@ -327,7 +327,14 @@ def test_a_name_may_be_written_in_any_script(sandbox: Sandbox, name: str) -> Non
     assert created["name"].startswith(name)
 
 
-@pytest.mark.parametrize("name", ["a\nb", "a\tb", "a\x7fb", "a\u202eb", "a\u2066b", "a\u2028b", "\ufdd0", "   "])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("a\nb", "a\tb", "a\x7fb", "a\u202eb", "a\u2066b", "a\u2028b", "\ufdd0", "   ", "a\u200bb", "\ufeffa"),
+        *("\u200dمم", "مم\u200c", "a\u2060b", "a\u200db", "a\u00adb", "a\u200fb", "a\u061cb", "a\u3164", "a\ufe0fb"),
+        "a\U000e0041b",
+    ],
+)
 def test_a_name_that_cannot_be_read_is_refused(sandbox: Sandbox, name: str) -> None:
     validation_error(sandbox.admin.post("/sources", sandbox.source_body(name=name)), "body", "name")
 

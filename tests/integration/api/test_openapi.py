@@ -40,10 +40,13 @@ def _operations(document: Json) -> list[tuple[str, str, Json]]:
     return [(method, path, one) for path, methods in document["paths"].items() for method, one in methods.items()]
 
 
-def test_every_route_of_the_specification_is_documented(document: Json) -> None:
+def test_every_route_of_the_specification_is_documented_and_no_other_one(document: Json) -> None:
+    expected: set[tuple[str, str]] = set()
     for entry in re.split(r"[|\n]", ROUTES.strip()):
         methods, path = entry.split(" ")
-        assert {method.lower() for method in methods.split(",")} <= set(document["paths"]["/api/v1" + path]), entry
+        expected |= {(method.lower(), "/api/v1" + path) for method in methods.split(",")}
+    service = {("get", "/health"), ("get", "/ready")}
+    assert {(method, path) for method, path, _ in _operations(document)} == expected | service
 
 
 def test_the_document_is_valid(document: Json) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.credentials import credentials_id
 from tests.support.api_assertions import UNKNOWN_ID, assert_error
 from tests.support.sandbox import ROLE_PASSWORD, WRITER_PASSWORD, Json, Sandbox
 
@@ -120,3 +121,38 @@ def test_no_response_shows_a_secret_and_connect_gets_references_only(sandbox: Sa
         assert secret not in shown
         assert secret not in configs
     assert "${headgate:" in configs
+
+
+@pytest.mark.parametrize(
+    "elsewhere", [{"host": "localhost"}, {"port": 1}, {"username": "other"}, {"ssl_mode": "disable"}]
+)
+def test_a_stored_password_is_never_sent_to_another_place(sandbox: Sandbox, elsewhere: Json) -> None:
+    for kind, body in (("/sources", sandbox.source_body()), ("/destinations", sandbox.destination_body())):
+        path = f"{kind}/{sandbox.admin.post_ok(kind, body)['id']}"
+        before = sandbox.admin.get_ok(path)
+        moved = {**body, "config": {**body["config"], **elsewhere}}
+        for credentials in ({}, {"password": None}, {"password": " "}, None):
+            refused = sandbox.admin.put(path, {**moved, "credentials": credentials})
+            assert_error(refused, 422, "VALIDATION_FAILED")
+            assert refused.json()["error"]["details"] == [
+                {"location": ["body", "credentials", "password"], "type": "required_for_new_target"}
+            ]
+        assert sandbox.admin.get_ok(path) == before
+        assert sandbox.admin.put(path, {**moved, "credentials": {"password": "given again"}}).status_code == 200
+
+
+def test_secrets_that_no_connector_refers_to_are_not_handed_to_connect(sandbox: Sandbox) -> None:
+    cluster = {
+        "name": sandbox.name("workers"), "base_url": sandbox.doubles.connect, "stream_cluster_id": sandbox.stream["id"],
+        "username": "u", "credentials": {"password": "planted"},
+    }  # fmt: skip
+    connect = sandbox.admin.post_ok("/connect/clusters", cluster)
+    for resource_type, resource_id in (
+        ("source", sandbox.new_source()["id"]),
+        ("connect_cluster", connect["id"]),
+    ):
+        name = credentials_id(resource_type, resource_id)
+        for _ in range(3):
+            assert_error(_read(sandbox, name), 404, "NOT_FOUND")
+        (refusal,) = _reads(sandbox, resource_id)
+        assert (refusal["outcome"], refusal["actor"]["via"]) == ("denied", "service")

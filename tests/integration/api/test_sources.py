@@ -1,11 +1,13 @@
 """Sources, their tests, their tables and their readiness."""
 
+from itertools import product
 from typing import Any
 
 import pytest
 
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid, validation_error
 from tests.support.sandbox import Json, Sandbox
+from tests.support.self_signed import make_certificate
 
 FIELDS = {
     "id", "name", "description", "environment", "provider", "connection_id", "config", "credentials", "options",
@@ -36,8 +38,50 @@ def test_a_new_source_has_no_health(sandbox: Sandbox) -> None:
 def test_a_missing_field_has_its_default(sandbox: Sandbox) -> None:
     config = {"host": "db.example.com", "database_name": "shop", "username": "cdc"}
     source = sandbox.admin.post_ok("/sources", {"name": sandbox.name("s"), "provider": "postgresql", "config": config})
-    assert source["config"] == {**config, "port": 5432, "ssl_mode": "prefer", "connection_timeout_seconds": 10}
+    assert source["config"] == {**config, "port": 5432, "ssl_mode": "require", "connection_timeout_seconds": 10}
     assert (source["description"], source["environment"]) == (None, None)
+
+
+@pytest.mark.parametrize("character", [*"?&%#/\\", "\x01", "\n", "\x7f", "\x85"])
+def test_a_database_name_that_would_change_a_url_is_refused(sandbox: Sandbox, character: str) -> None:
+    config = {"database_name": f"shop{character}host=127.0.0.1"}
+    for path, body in (("/sources", sandbox.source_body()), ("/destinations", sandbox.destination_body())):
+        refused = sandbox.admin.post(path, {**body, "config": {**body["config"], **config}})
+        validation_error(refused, "body", "config", "database_name")
+
+
+@pytest.mark.parametrize(
+    ("mode", "hosts"),
+    [
+        ("require", ["db.example.com", "10.0.0.7", "[2001:db8::1]"]),
+        ("prefer", ["localhost.", "LOCALHOST", "127.0.0.1", "127.9.9.9", "::1", "[::1]"]),
+    ],
+)
+def test_connections_are_encrypted_by_default_except_to_this_machine(
+    sandbox: Sandbox, mode: str, hosts: list[str]
+) -> None:
+    config = {"database_name": "shop", "username": "cdc"}
+    body: Json = {"provider": "postgresql"}
+    for path, host in product(("/sources", "/destinations"), hosts):
+        created = sandbox.admin.post_ok(path, {**body, "name": sandbox.name("s"), "config": {**config, "host": host}})
+        assert created["config"]["ssl_mode"] == mode
+    config["host"] = hosts[0]
+    chosen = {**body, "name": sandbox.name("s"), "config": {**config, "ssl_mode": "disable"}}
+    assert sandbox.admin.post_ok("/sources", chosen)["config"]["ssl_mode"] == "disable"
+
+
+@pytest.mark.parametrize("certificates", [0, 2])
+def test_a_ca_certificate_is_exactly_one(sandbox: Sandbox, certificates: int) -> None:
+    made = make_certificate()
+    text = made.certificate * certificates or made.key
+    for path, body in (("/sources", sandbox.source_body()), ("/destinations", sandbox.destination_body())):
+        body["credentials"]["ca_certificate"] = text
+        validation_error(sandbox.admin.post(path, body), "body", "credentials", "ca_certificate")
+        body["credentials"]["ca_certificate"] = f"# ours\n{made.certificate}"
+        assert sandbox.admin.post(path, body).status_code == 201
+    unsaved = {"provider": "postgresql", "config": sandbox.config(), "credentials": {"ca_certificate": text}}
+    refused = sandbox.admin.post("/destinations/test-connection", unsaved)
+    validation_error(refused, "body", "credentials", "ca_certificate")
 
 
 @pytest.mark.parametrize(
@@ -123,7 +167,12 @@ def test_another_user_or_description_keeps_the_tables(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"config": {"username": "another"}}, {"credentials": {"password": "another"}}], ids=["user", "password"]
+    "change",
+    [
+        {"config": {"username": "another"}, "credentials": {"password": "another"}},
+        {"credentials": {"password": "another"}},
+    ],
+    ids=["user", "password"],
 )
 def test_a_changed_account_resets_the_health(sandbox: Sandbox, change: Json) -> None:
     source = sandbox.new_source()

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +20,8 @@ from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
-from tests.support.postgresql import HOST, Shop, client
+from tests.support.postgresql import HOST, RunningPostgreSQL, Shop, client, running_postgresql
+from tests.support.waiting import eventually
 
 PLANTED = "planted-7f3a"
 
@@ -178,14 +181,17 @@ def message(kind: bytes, body: bytes) -> bytes:
     return kind + struct.pack("!I", len(body) + 4) + body
 
 
-SIGNED_IN = (
-    message(b"R", struct.pack("!I", 0))
-    + message(b"S", b"server_version\x0018.0\x00")
-    + message(b"S", b"client_encoding\x00UTF8\x00")
-    + message(b"S", b"standard_conforming_strings\x00on\x00")
-    + message(b"K", struct.pack("!II", 1, 1))
-    + message(b"Z", b"I")
-)
+READY = message(b"Z", b"I")
+
+
+def sign_in(shop: Shop, connection: socket.socket) -> None:
+    """Lets the real server sign the client in, up to its first ReadyForQuery; the test answers everything after."""
+    with socket.create_connection((HOST, shop.server.port)) as server:
+        last = b""
+        while not last.endswith(READY):
+            server.sendall(connection.recv(10_000))
+            last = server.recv(10_000)
+            connection.sendall(last)
 
 
 def test_silent_host_fails_at_the_deadline(shop: Shop) -> None:
@@ -205,12 +211,8 @@ def test_silent_host_fails_at_the_connection_timeout_of_the_address(shop: Shop) 
 
 
 def test_host_that_is_silent_after_the_sign_in_fails_at_the_deadline(shop: Shop) -> None:
-    def sign_in(connection: socket.socket) -> None:
-        connection.recv(1000)
-        connection.sendall(SIGNED_IN)
-
-    with listener(sign_in) as (port, _):
-        result = client(scripted(shop, port)).test(Deadline.after(2))
+    with listener(partial(sign_in, shop)) as (port, _):
+        result = client(endpoint_of(shop, port=port, ssl_mode=SslMode.DISABLE)).test(Deadline.after(2))
     assert outcome(result) == ("read", "TIMEOUT")
 
 
@@ -220,8 +222,7 @@ def test_endless_result_is_refused(shop: Shop) -> None:
     column = struct.pack("!H", 1) + b"c\x00" + struct.pack("!IHIHIH", 0, 0, 25, 65535, 0xFFFFFFFF, 0)
 
     def flood(connection: socket.socket) -> None:
-        connection.recv(1000)
-        connection.sendall(SIGNED_IN)
+        sign_in(shop, connection)
         connection.recv(1000)
         connection.sendall(message(b"C", b"BEGIN\x00") + message(b"Z", b"T"))
         connection.recv(1000)
@@ -232,7 +233,7 @@ def test_endless_result_is_refused(shop: Shop) -> None:
             connection.sendall(row * 10)
 
     with listener(flood) as (port, _):
-        result = client(scripted(shop, port)).test(Deadline.after(10))
+        result = client(endpoint_of(shop, port=port, ssl_mode=SslMode.DISABLE)).test(Deadline.after(10))
     assert outcome(result) == ("read", "RESULT_TOO_LARGE")
 
 
@@ -241,25 +242,26 @@ MEBIBYTES = 300
 
 
 @pytest.mark.parametrize(
-    ("start", "failed"),
+    ("signs_in", "kind", "failed"),
     [
-        (SIGNED_IN[:9], ("connect", "NOT_A_DATABASE")),
-        (SIGNED_IN, ("read", "RESULT_TOO_LARGE")),
+        (False, b"E", ("authenticate", "CONNECTION_REJECTED")),
+        (True, b"N", ("read", "RESULT_TOO_LARGE")),
     ],
 )
 def test_one_endless_message_is_refused_before_it_fills_the_memory(
-    shop: Shop, start: bytes, failed: tuple[str, str]
+    shop: Shop, signs_in: bool, kind: bytes, failed: tuple[str, str]
 ) -> None:
     def flood(connection: socket.socket) -> None:
+        if signs_in:
+            sign_in(shop, connection)
         connection.recv(1000)
-        connection.sendall(start)
-        connection.sendall(b"N" + struct.pack("!I", 4 + MEBIBYTES * 1024 * 1024))
+        connection.sendall(kind + struct.pack("!I", 4 + MEBIBYTES * 1024 * 1024))
         for _ in range(MEBIBYTES):
             connection.sendall(b"M" * 1024 * 1024)
 
     with listener(flood) as (port, _):
         before = peak_memory()
-        result = client(scripted(shop, port)).test(Deadline.after(20))
+        result = client(endpoint_of(shop, port=port, ssl_mode=SslMode.DISABLE)).test(Deadline.after(20))
     assert outcome(result) == failed
     # The scripted server sends from this process, but keeps nothing.
     assert peak_memory() - before < 150
@@ -303,3 +305,46 @@ def test_failure_shows_no_secret_and_no_text_of_the_server(shop: Shop) -> None:
     for text in (failure.message, repr(failure), str(failure.details)):
         assert PLANTED not in text
         assert shop.role not in text
+
+
+@pytest.fixture(scope="module")
+def asking() -> Iterator[RunningPostgreSQL]:
+    """A server that asks each of its roles for a password in another way, which is the role's name."""
+    with running_postgresql({"password_encryption": "md5"}) as server, server.connect() as admin:
+        for method in ("md5", "password", "trust"):
+            admin.execute(f"CREATE ROLE {method} LOGIN PASSWORD '{PLANTED}'".encode())
+        ((hba_file,),) = admin.execute("SHOW hba_file").fetchall()
+        hba, lines = Path(hba_file), [f"host all {name} {HOST}/32 {name}" for name in ("md5", "password", "trust")]
+        hba.write_text("\n".join([*lines, hba.read_text()]))
+        admin.execute("SELECT pg_reload_conf()")
+        eventually(
+            lambda: admin.execute("SELECT count(*) FROM pg_hba_file_rules WHERE user_name = '{md5}'").fetchone() == (1,)
+        )
+        yield server
+
+
+@pytest.mark.parametrize("method", ["md5", "password", "trust"])
+@pytest.mark.parametrize("ssl_mode", [SslMode.DISABLE, SslMode.PREFER])
+def test_a_server_that_nobody_verified_gets_the_password_by_scram_only(
+    asking: RunningPostgreSQL, method: str, ssl_mode: SslMode
+) -> None:
+    address = replace(asking.address(user=method), ssl_mode=ssl_mode)
+    result = client(OpenedEndpoint(address, {"password": Secret(PLANTED)})).test(Deadline.after(10))
+    assert outcome(result) == ("authenticate", "AUTHENTICATION_NOT_SAFE")
+    (failed,) = [check for check in result.checks if check.status is CheckStatus.FAILED]
+    assert "scram-sha-256" in failed.message
+    assert "verify-full" in failed.message
+
+
+def test_a_server_that_asks_for_clear_text_never_sees_the_password(shop: Shop) -> None:
+    received: list[bytes] = []
+
+    def ask(connection: socket.socket) -> None:
+        connection.recv(1000)
+        connection.sendall(message(b"R", struct.pack("!I", 3)))
+        received.append(connection.recv(1000))
+
+    with listener(ask) as (port, _):
+        client(scripted(shop, port, password=PLANTED)).test(Deadline.after(5))
+    assert received
+    assert PLANTED.encode() not in b"".join(received)

@@ -229,6 +229,17 @@ def test_a_create_uses_the_request_key_as_its_id_and_survives_a_lost_response() 
     assert send("POST", THINGS, headers, b'{"name":"a"}').body == first.body
 
 
+def test_the_same_key_with_another_body_creates_another_resource_once_the_first_is_forgotten() -> None:
+    edge = make_edge()
+    send = through_lambda_event(edge.app)
+    headers = {**JSON_ADMIN, "Idempotency-Key": "k"}
+    first = send("POST", THINGS, headers, b'{"name":"a"}')
+    edge.rows.rows.clear()
+    second = send("POST", THINGS, headers, b'{"name":"b"}')
+    assert (second.status, json.loads(second.body)["name"]) == (201, "b")
+    assert second.headers["location"] != first.headers["location"]
+
+
 def test_a_repeated_request_gets_the_headers_of_the_first_response_and_its_own_correlation_id() -> None:
     send = through_lambda_event(make_edge().app)
     seen = [

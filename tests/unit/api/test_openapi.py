@@ -2,7 +2,9 @@ import json
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, Field
 
+from chalicelib.api.contract.common import Integer
 from chalicelib.api.openapi import as_text, document
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission
@@ -120,3 +122,28 @@ def test_two_operations_of_one_name_are_refused() -> None:
 def _same() -> list[int]:
     """Same."""
     return []
+
+
+def test_a_cursor_and_conditional_headers_have_patterns() -> None:
+    parameters = DOCUMENT["paths"]["/api/v1/things"]["get"]["parameters"]
+    [cursor] = [one["schema"] for one in parameters if one.get("name") == "cursor"]
+    assert (cursor["pattern"], cursor["maxLength"]) == ("^[A-Za-z0-9_-]+$", 4096)
+    headers = DOCUMENT["components"]["parameters"]
+    assert headers["IfMatch"]["schema"]["pattern"] == '^"(0|[1-9][0-9]{0,15})"$'
+    assert headers["IdempotencyKey"]["schema"]["pattern"] == "^[A-Za-z0-9._-]{1,64}$"
+
+
+class Bounded(BaseModel):
+    size: Integer | None = Field(default=None, ge=1, le=9)
+
+
+def test_the_bounds_of_an_optional_number_are_documented() -> None:
+    routes = Router(tag="T")
+
+    @routes.post("/bounded", needs=Permission.WRITE)
+    def bound(body: Bounded) -> None:
+        """Bounds."""
+
+    schemas = document([("/bounded", routes.routes[0])], title="T", version="1")["components"]["schemas"]
+    [number, _] = schemas["Bounded"]["properties"]["size"]["anyOf"]
+    assert number == {"type": "integer", "minimum": 1, "maximum": 9}

@@ -1,9 +1,10 @@
 import json
+from dataclasses import replace
 
 import pytest
 from pydantic import BaseModel
 
-from chalicelib.api.http import HttpRequest, HttpResponse, JsonResponse, TextResponse
+from chalicelib.api.http import HttpRequest, HttpResponse, JsonResponse, TextResponse, WithList
 from chalicelib.api.rendering import render, with_security_headers
 from chalicelib.api.route import Route, read_signature
 from chalicelib.api.router import Router
@@ -28,7 +29,7 @@ def respond(returns: object, result: object, **options: object) -> HttpResponse:
     facts = {"status": 200, **options, **read_signature(handler, "/things")}
     route = Route(method="POST", path="/things", tag="T", needs=Permission.READ, handler=handler, **facts)  # type: ignore[arg-type]
     request = HttpRequest(method="POST", route="/v1/things", path="/v1/things", base="/stage")
-    return render(route, request, result, lambda key: f"signed {key}")
+    return render(route, request, result, lambda key, list_path: f"signed {list_path}{key}")
 
 
 def test_a_model_is_a_json_body() -> None:
@@ -48,11 +49,64 @@ def test_a_created_model_has_a_location_with_the_stage() -> None:
 
 
 def test_a_page_is_an_array_with_a_cursor_only_when_it_goes_on() -> None:
-    last, first = respond(Page[Thing], Page((Thing(),))), respond(Page[Thing], Page((Thing(),), "k"))
+    whole = Page((Thing(),), ("k",))
+    last, first = respond(Page[Thing], whole), respond(Page[Thing], replace(whole, more=True))
     assert json.loads(first.body) == [{"id": "7", "name": "n"}]
     assert first.headers["X-Next-Cursor"] == "signed k"
     assert "X-Next-Cursor" not in last.headers
-    assert respond(Page[Thing], Page(())).body == "[]"
+    assert respond(Page[Thing], Page((), ())).body == "[]"
+
+
+class Shelf(BaseModel):
+    name: str = "shelf"
+    things: list[Thing] = []
+
+
+MEBIBYTE = 1024 * 1024
+
+
+def page_of_things(*sizes: int, letter: str = "x") -> Page[Thing]:
+    things = tuple(Thing(id=str(number), name=letter * size) for number, size in enumerate(sizes))
+    return Page(things, tuple(thing.id for thing in things))
+
+
+def ids_of(things: list[dict[str, str]]) -> list[str]:
+    return [thing["id"] for thing in things]
+
+
+def test_a_page_ends_before_its_body_would_pass_4_mib() -> None:
+    response = respond(Page[Thing], page_of_things(*[MEBIBYTE] * 5))
+    assert ids_of(json.loads(response.body)) == ["0", "1", "2"]
+    assert response.headers["X-Next-Cursor"] == "signed 2"
+    exact = page_of_things(MEBIBYTE, 3 * MEBIBYTE - len('[{"id":"0","name":""},{"id":"1","name":""}]'))
+    assert len(respond(Page[Thing], exact).body) == 4 * MEBIBYTE
+    assert "X-Next-Cursor" not in respond(Page[Thing], exact).headers
+
+
+def test_a_page_of_quotes_ends_before_a_function_could_not_answer_with_it() -> None:
+    response = respond(Page[Thing], page_of_things(*[MEBIBYTE // 2] * 4, letter='"'))
+    assert len(json.dumps(response.body)) < 6_000_000
+    assert response.headers["X-Next-Cursor"] == "signed 1"
+
+
+def test_one_item_goes_out_whatever_its_size() -> None:
+    response = respond(Page[Thing], page_of_things(5 * MEBIBYTE, 1))
+    assert ids_of(json.loads(response.body)) == ["0"]
+    assert response.headers["X-Next-Cursor"] == "signed 0"
+
+
+def test_a_list_inside_a_model_is_cut_with_a_cursor_of_the_list_below() -> None:
+    def shelf(*sizes: int) -> HttpResponse:
+        page, body = page_of_things(*sizes), Shelf(name="s" * MEBIBYTE)
+        listed = WithList(body=body, field="things", page=page, list_path="/things")
+        return respond(WithList[Shelf], listed)
+
+    long, short = shelf(*[MEBIBYTE] * 4), shelf(1, 1)
+    assert ids_of(json.loads(long.body)["things"]) == ["0", "1"]
+    assert len(long.body) < 4 * MEBIBYTE
+    assert long.headers["X-Next-Cursor"] == "signed /things1"
+    assert ids_of(json.loads(short.body)["things"]) == ["0", "1"]
+    assert "X-Next-Cursor" not in short.headers
 
 
 def test_none_is_an_empty_204_without_a_type() -> None:
@@ -79,7 +133,7 @@ def test_a_text_response_is_sent_unchanged() -> None:
 
 @pytest.mark.parametrize(
     ("returns", "result"),
-    [(Thing, None), (Thing, {"id": "7"}), (None, Thing()), (Page[Thing], [Thing()]), (list[Thing], Page(()))],
+    [(Thing, None), (Thing, {"id": "7"}), (None, Thing()), (Page[Thing], [Thing()]), (list[Thing], Page((), ()))],
 )
 def test_another_kind_of_result_than_declared_is_refused(returns: object, result: object) -> None:
     with pytest.raises(TypeError, match="declares"):

@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel
 
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.api.http import HttpRequest, JsonResponse, TextResponse
+from chalicelib.api.http import HttpRequest, JsonResponse, TextResponse, WithList
 from chalicelib.api.route import NAME_RULE, TASK_RULE, UUID_RULE, ResponseType, TaskPath, UuidPath, read_signature
 from chalicelib.domain.access import RequestContext
 from chalicelib.kit.pages import Page
@@ -48,6 +48,7 @@ def test_a_body_that_may_be_none_may_be_left_out() -> None:
         (None, ResponseType(kind="none")),
         (Page[Model], ResponseType(kind="page", model=Model)),
         (list[Model], ResponseType(kind="list", model=Model)),
+        (WithList[Model], ResponseType(kind="model with list", model=Model)),
         (TextResponse, ResponseType(kind="text")),
         (JsonResponse[Model], ResponseType(kind="model", model=Model)),
         (JsonResponse[None], ResponseType(kind="none")),

@@ -1,8 +1,11 @@
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import (
+    PAUSED_CAPTURE,
     ConnectorStatus,
     Hint,
     Observation,
@@ -132,3 +135,11 @@ def test_any_observation_is_newer_than_none() -> None:
     assert newer(None, one) is one
     assert newer(one, None) is one
     assert newer(None, None) is None
+
+
+def test_a_paused_capture_says_that_the_source_keeps_its_log() -> None:
+    resource_id = "7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10"
+    for kind, said in ((ConnectorKind.SOURCE, True), (ConnectorKind.SINK, False)):
+        seen = observe(replace(status("PAUSED", "PAUSED"), name=connector_name(kind, resource_id)), now=NOW)
+        assert seen.state is ObservedState.PAUSED
+        assert (PAUSED_CAPTURE in seen.reasons) is said

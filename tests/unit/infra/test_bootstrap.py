@@ -1,3 +1,4 @@
+import re
 import shutil
 import subprocess
 
@@ -68,3 +69,45 @@ def test_a_python_that_cannot_make_environments_is_named(machine):
     assert done.returncode == 2
     assert lacking in done.stderr
     assert "python3-venv" in done.stderr
+
+
+def bootstrap(tmp_path, scope, stamped):
+    """The lock file that would be installed, or nothing; `stamped` is the one that was installed before."""
+    script = f"""
+        set -euo pipefail; source infra/bootstrap.sh; headgate_find_python
+        HEADGATE_VENV={tmp_path}/venv
+        mkdir -p "$HEADGATE_VENV/bin"
+        ln -sf "$HEADGATE_PYTHON" "$HEADGATE_VENV/bin/python"
+        [ -z "{stamped}" ] || headgate_key "{stamped}" >"$HEADGATE_VENV/stamp"
+        headgate_make_venv() {{ echo "$HEADGATE_LOCK_FILE"; }}
+        headgate_bootstrap {scope}
+    """
+    done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout.strip()
+
+
+RUN, TEST = "infra/requirements-run.txt", "tests/requirements.txt"
+
+
+@pytest.mark.parametrize(
+    ("scope", "stamped", "installs"),
+    [
+        ("run", "", RUN),
+        ("run", RUN, ""),
+        ("run", TEST, ""),
+        ("test", "", TEST),
+        ("test", RUN, TEST),
+        ("test", TEST, ""),
+    ],
+)
+def test_running_installs_less_than_testing_and_takes_what_testing_installed(tmp_path, scope, stamped, installs):
+    assert bootstrap(tmp_path, scope, stamped) == installs
+
+
+def test_each_lock_file_holds_the_smaller_one_with_the_same_versions_and_hashes():
+    def entries(file):
+        text = (ROOT / file).read_text()
+        return {entry.strip() for entry in re.split(r"\n(?=[a-z0-9])", text)}
+
+    deployed, run, test = (entries(file) for file in ("requirements.txt", RUN, TEST))
+    assert deployed < run < test

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.kit.pages import CURSOR_LIFETIME, BadCursor, Page, Signer
+from chalicelib.kit.pages import CURSOR_LIFETIME, PAGE_BYTES, BadCursor, Page, Signer, page_of, sorted_page
 from tests.support.edge import time_at
 
 SIGNER = Signer(key=b"k" * 32)
@@ -69,4 +69,33 @@ def test_a_signer_does_not_print_its_key() -> None:
 
 
 def test_a_page_is_changed_item_by_item_and_keeps_its_place() -> None:
-    assert Page((1, 2), "next").map(str) == Page(("1", "2"), "next")
+    assert Page((1, 2), ("a", "b"), more=True).map(str) == Page(("1", "2"), ("a", "b"), more=True)
+
+
+def test_the_first_items_of_a_page_are_a_page_that_goes_on() -> None:
+    page = Page((1, 2, 3), ("a", "b", "c"))
+    assert (page.next_key, page.first(2).next_key, page.first(3)) == (None, "b", page)
+
+
+def test_a_page_ends_at_its_limit_and_knows_whether_more_follows() -> None:
+    assert page_of("abc", key=str, limit=3) == Page(("a", "b", "c"), ("a", "b", "c"))
+    assert page_of("abcd", key=str, limit=3).next_key == "c"
+
+
+def test_a_page_ends_when_its_items_reach_the_size_of_a_body_and_no_more_are_read() -> None:
+    read: list[int] = []
+    items = (read.append(number) or number for number in range(100))
+    page = page_of(items, key=str, limit=50, size=lambda _: PAGE_BYTES // 2)
+    assert (page.items, page.next_key, read) == ((0, 1), "1", [0, 1, 2])
+
+
+def test_a_page_of_descending_keys_begins_below_a_key() -> None:
+    page = Page((3, 2, 1), ("c", "b", "a"))
+    assert [page.below(key).items for key in (None, "c", "bb", "a")] == [(3, 2, 1), (2, 1), (2, 1), ()]
+
+
+def test_items_that_come_or_go_between_two_pages_are_neither_repeated_nor_skipped() -> None:
+    first = sorted_page("bdfh", key=str, limit=2, after=None)
+    assert first.items == ("b", "d")
+    for changed, rest in (("abdfh", ("f", "h")), ("dfh", ("f", "h")), ("bfh", ("f", "h")), ("bdefh", ("e", "f", "h"))):
+        assert sorted_page(changed, key=str, limit=9, after=first.next_key).items == rest, changed

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.kit.strict_json import MAX_DEPTH, NotStrictJson, loads, may_hide
+from chalicelib.kit.strict_json import MAX_DEPTH, MAX_MEMBERS, MAX_VALUES, NotStrictJson, loads, may_hide
 
 VALUES = st.recursive(
     st.none()
@@ -110,3 +110,23 @@ def test_a_secret_is_found_in_every_spelling(raw: bytes) -> None:
 
 def test_a_text_without_secrets_is_unchanged() -> None:
     assert not may_hide(b'{"a":"$ {"}', b"${")
+
+
+@pytest.mark.parametrize("value", ["0", "[]", "{}", '""', '"a,[{"', '{"a":0}'])
+def test_values_are_taken_to_the_limit_and_not_beyond(value: str) -> None:
+    most = MAX_VALUES // 2 - 1 if value in ("[]", "{}", '{"a":0}') else MAX_VALUES - 2
+    assert len(loads(f"[{','.join([value] * most)}]".encode())) == most
+    with pytest.raises(NotStrictJson, match="values"):
+        loads(f"[{','.join([value] * (MAX_VALUES + 1))}]".encode())
+
+
+def test_commas_and_brackets_in_strings_are_no_values() -> None:
+    text = '",[{\\' * MAX_VALUES
+    assert loads(json.dumps([text]).encode()) == [text]
+
+
+def test_members_of_an_object_are_taken_to_the_limit_and_not_beyond() -> None:
+    members = {str(number): number for number in range(MAX_MEMBERS)}
+    assert loads(json.dumps(members).encode()) == members
+    with pytest.raises(NotStrictJson, match="members"):
+        loads(json.dumps({**members, "one": "more"}).encode())

@@ -1,22 +1,23 @@
-"""A sealed secret is opened only with the row, field, version and key with which it was sealed."""
+"""A sealed secret is opened only for the class, id, field and version, and with the key, with which it was sealed."""
 
 import base64
 import os
 from dataclasses import fields, replace
-from datetime import UTC, datetime
 
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.credentials import SealedCredentials, SealedSecret
-from chalicelib.errors import StoreUnavailable
+from chalicelib.domain.credentials import SealedSecret, SecretBinding, SecretClass
+from chalicelib.errors import SecretMismatch, StoreUnavailable
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
-from chalicelib.secrets.keys import CachedKeys, LocalKeys
+from chalicelib.secrets.keys import FIRST_FORMAT, CachedKeys, LocalKeys
 
 ID, OTHER_ID = "6c9de1b9-55d2-4d4b-9c1a-0f4b8b1a2c3d", "00000000-0000-4000-8000-000000000000"
 BINARY = ("wrapped_key", "nonce", "ciphertext")
+PASSWORD = SecretBinding(secret_class=SecretClass.SOURCE, id=ID, field="password")
 
 
 def local_keys() -> LocalKeys:
@@ -28,37 +29,20 @@ def envelope() -> Envelope:
     return Envelope(local_keys())
 
 
-def row(credentials_id: str = ID, **sealed: SealedSecret) -> SealedCredentials:
-    return SealedCredentials(
-        id=credentials_id,
-        resource_type="source",
-        resource_id=OTHER_ID,
-        sealed=sealed,
-        created_at=datetime(2026, 1, 1, tzinfo=UTC),
-    )
+def seal(envelope: Envelope, text: str = "s3cret", **binding: object) -> SealedSecret:
+    return envelope.seal(replace(PASSWORD, **binding), Secret(text))  # type: ignore[arg-type]
 
 
-def seal(envelope: Envelope, text: str = "s3cret", *, field: str = "password", version: int = 1) -> SealedSecret:
-    return envelope.seal(ID, field, version, Secret(text))
-
-
-def refuses(envelope: Envelope, credentials: SealedCredentials, field: str = "password") -> None:
+def refuses(envelope: Envelope, sealed: SealedSecret, **binding: object) -> None:
     with pytest.raises(StoreUnavailable) as refused:
-        envelope.open(credentials, field)
+        envelope.open(replace(PASSWORD, **binding), sealed)  # type: ignore[arg-type]
     assert "s3cret" not in str(refused.value)
 
 
 @given(text=st.text(max_size=400))
 def test_what_is_sealed_is_what_is_opened(text: str) -> None:
     envelope = Envelope(local_keys())
-    assert envelope.open(row(password=seal(envelope, text)), "password").reveal() == text
-
-
-def test_all_fields_are_opened_together(envelope: Envelope) -> None:
-    opened = envelope.open_all(
-        row(password=seal(envelope, "one"), ca_certificate=seal(envelope, "two", field="ca_certificate", version=3))
-    )
-    assert {name: secret.reveal() for name, secret in opened.items()} == {"password": "one", "ca_certificate": "two"}
+    assert envelope.open(PASSWORD, seal(envelope, text)).reveal() == text
 
 
 def test_the_row_contains_nothing_of_the_value(envelope: Envelope) -> None:
@@ -80,52 +64,62 @@ def test_every_flipped_bit_is_detected(envelope: Envelope, column: str) -> None:
     raw = base64.b64decode(getattr(sealed, column))
     for at in range(len(raw)):
         flipped = raw[:at] + bytes([raw[at] ^ (1 << (at % 8))]) + raw[at + 1 :]
-        refuses(envelope, row(password=replace(sealed, **{column: base64.b64encode(flipped).decode()})))
+        refuses(envelope, replace(sealed, **{column: base64.b64encode(flipped).decode()}))
 
 
 @pytest.mark.parametrize("column", [column.name for column in fields(SealedSecret)])
 def test_no_column_can_be_taken_from_another_secret(envelope: Envelope, column: str) -> None:
     sealed = seal(envelope)
-    other = replace(seal(envelope, "other", version=2), key_id="another-key")
-    refuses(envelope, row(password=replace(sealed, **{column: getattr(other, column)})))
+    other = replace(seal(envelope, "other", version=2), key_id="another-key", secret_class=None)
+    refuses(envelope, replace(sealed, **{column: getattr(other, column)}))
 
 
-def test_a_secret_cannot_be_moved_to_another_row(envelope: Envelope) -> None:
-    refuses(envelope, row(OTHER_ID, password=seal(envelope)))
-
-
-def test_two_secrets_of_a_row_cannot_be_swapped(envelope: Envelope) -> None:
-    password, certificate = seal(envelope, "one"), seal(envelope, "two", field="ca_certificate")
-    swapped = row(password=certificate, ca_certificate=password)
-    refuses(envelope, swapped, "password")
-    refuses(envelope, swapped, "ca_certificate")
+@pytest.mark.parametrize(
+    "asked",
+    [{"id": OTHER_ID}, {"field": "ca_certificate"}, {"version": 2}, {"secret_class": SecretClass.CLUSTER}],
+)
+def test_a_secret_opens_for_what_it_was_sealed_for_only(envelope: Envelope, asked: dict[str, object]) -> None:
+    refuses(envelope, seal(envelope), **asked)
 
 
 def test_an_older_secret_cannot_pass_for_the_present_one(envelope: Envelope) -> None:
     old = seal(envelope, "old", version=1)
-    refuses(envelope, row(password=replace(old, version=2)))
+    refuses(envelope, old, version=2)
+    refuses(envelope, replace(old, version=2), version=2)
 
 
-def test_secrets_are_not_opened_when_one_of_them_was_changed(envelope: Envelope) -> None:
-    good, moved = seal(envelope, "one"), seal(envelope, "two", field="password")
-    with pytest.raises(StoreUnavailable):
-        envelope.open_all(row(password=good, ca_certificate=moved))
+def test_a_secret_cannot_pass_for_one_of_another_class(envelope: Envelope) -> None:
+    cluster = seal(envelope, secret_class=SecretClass.CLUSTER)
+    refuses(envelope, replace(cluster, secret_class=SecretClass.SOURCE))
+    refuses(envelope, replace(cluster, secret_class=None))
 
 
 def test_another_master_key_opens_nothing(envelope: Envelope) -> None:
-    refuses(Envelope(local_keys()), row(password=seal(envelope)))
-
-
-def test_a_rotated_secret_and_one_that_kept_its_value_are_opened_side_by_side(envelope: Envelope) -> None:
-    before = row(password=seal(envelope, "old"), ca_certificate=seal(envelope, "kept", field="ca_certificate"))
-    after = replace(before, sealed={**before.sealed, "password": seal(envelope, "new", version=2)})
-    assert envelope.open(after, "password").reveal() == "new"
-    assert envelope.open(after, "ca_certificate").reveal() == "kept"
+    refuses(Envelope(local_keys()), seal(envelope))
 
 
 def test_secrets_outlive_the_data_key_that_seals_new_ones() -> None:
     envelope = Envelope(CachedKeys(local_keys(), seconds=-1))
     first, second = seal(envelope, "first"), seal(envelope, "second")
     assert first.wrapped_key != second.wrapped_key
-    assert envelope.open(row(password=first), "password").reveal() == "first"
-    assert envelope.open(row(password=second), "password").reveal() == "second"
+    assert envelope.open(PASSWORD, first).reveal() == "first"
+    assert envelope.open(PASSWORD, second).reveal() == "second"
+
+
+def first_format(keys: LocalKeys, text: str) -> SealedSecret:
+    """A secret as the first version of Headgate sealed it, without a class."""
+    plain, wrapped = keys.new_data_key(FIRST_FORMAT)
+    nonce = os.urandom(12)
+    ciphertext = AESGCM(plain).encrypt(nonce, text.encode(), f"v1|secrets|{ID}|password|1|local".encode())
+    columns = (base64.b64encode(raw).decode() for raw in (wrapped, nonce, ciphertext))
+    return SealedSecret(version=1, key_id="local", **dict(zip(BINARY, columns, strict=True)))
+
+
+def test_secrets_of_the_first_format_are_opened_for_their_row_and_version_only() -> None:
+    keys = local_keys()
+    envelope, sealed = Envelope(keys), first_format(keys, "s3cret")
+    assert envelope.open(PASSWORD, sealed).reveal() == "s3cret"
+    refuses(envelope, sealed, id=OTHER_ID)
+    refuses(envelope, replace(sealed, version=2), version=2)
+    with pytest.raises(SecretMismatch):
+        envelope.open(replace(PASSWORD, field="ca_certificate"), sealed)

@@ -8,7 +8,9 @@ import pytest
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.health import HealthStatus
 from chalicelib.errors import Invalid
+from chalicelib.kit.masking import Secret
 from infra.local.doubles.connect import VERSION
+from tests.support.call_interceptor import Side
 from tests.support.in_process_app import InProcessApp
 
 
@@ -76,3 +78,20 @@ def test_a_cluster_that_was_unreachable_at_registration_is_asked_for_its_kafka_l
     refusal = nullcontext() if workers == brokers else pytest.raises(Invalid)
     with refusal:
         app.services.validation.require_same_kafka(app.context(), stream, cluster)
+
+
+@pytest.mark.parametrize("elsewhere", [{"base_url": "http://127.0.0.1:1"}, {"username": "other"}])
+def test_the_stored_password_of_workers_is_never_sent_to_another_place(
+    app: InProcessApp, elsewhere: dict[str, str]
+) -> None:
+    data = replace(app.connect_input(app.connect.url), username="headgate", secrets={"password": Secret("stored")})
+    cluster = app.services.connect_clusters.create(app.context(), data)
+    app.interceptor.watch()
+    with pytest.raises(Invalid) as refused:
+        app.services.connect_clusters.update(app.context(), cluster.id, replace(data, secrets={}, **elsewhere))
+    assert refused.value.details == [
+        {"location": ["body", "credentials", "password"], "type": "required_for_new_target"}
+    ]
+    assert not any(point.side is Side.CONNECT or point.writes for point in app.interceptor.unwatch())
+    given = replace(data, secrets={"password": Secret("given")}, **elsewhere)
+    assert app.services.connect_clusters.update(app.context(), cluster.id, given).credentials.fields == {"password": 2}

@@ -3,12 +3,17 @@
 import json
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.kdf import argon2
+from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
+from chalicelib.domain.access import Role
 from chalicelib.domain.user import UserStatus
 from chalicelib.errors import Unauthenticated
 from chalicelib.kit.masking import Secret
+from chalicelib.secrets.passwords import hash_password
 from chalicelib.stores.transaction import Transaction
 from tests.support.call_interceptor import InterceptedCall, Point
 from tests.support.in_process_app import InProcessApp
@@ -110,3 +115,69 @@ def test_a_session_that_ends_while_it_is_used_answers_once_more_and_stays_ended(
     app.services.sessions.signed_in(cookie)
     with pytest.raises(Unauthenticated):
         app.services.sessions.signed_in(cookie)
+
+
+def test_the_first_password_may_be_given_as_its_hash(app: InProcessApp) -> None:
+    app.services.sessions.install_admin("hashed@example.com", Secret(hash_password(PASSWORD)))
+    signed_in = app.services.sessions.login(app.context(), "hashed@example.com", PASSWORD)
+    assert signed_in.user.role is Role.ADMIN
+
+
+def test_a_new_login_ends_the_session_whose_cookie_came_with_it(app: InProcessApp, cookie: str) -> None:
+    sessions = app.services.sessions
+    with pytest.raises(Unauthenticated):
+        sessions.login(app.context(), "admin@example.com", Secret("wrong"), replaces=cookie)
+    sessions.signed_in(cookie)
+    new = sessions.login(app.context(), "admin@example.com", PASSWORD, replaces=cookie)
+    with pytest.raises(Unauthenticated):
+        sessions.signed_in(cookie)
+    assert new.token
+    sessions.signed_in(new.token.reveal())
+
+
+@pytest.mark.parametrize("cookie", ["", ".", "x.y", "nonsense"])
+def test_a_cookie_of_no_session_does_not_hinder_a_login(app: InProcessApp, cookie: str) -> None:
+    app.services.sessions.install_admin("admin@example.com", PASSWORD)
+    assert app.services.sessions.login(app.context(), "admin@example.com", PASSWORD, replaces=cookie).token
+
+
+def _change_user_once(app: InProcessApp, **changes: Any) -> None:
+    """Changes the Admin just before the next session is written."""
+
+    def change_first(point: Point, send: InterceptedCall) -> object:
+        if point.writes:
+            app.interceptor.unwatch()
+            users = app.services.stores.users
+            [user] = users.list(limit=1).items
+            users.save_alone(replace(user, **changes))
+        return send()
+
+    app.interceptor.watch(change_first)
+
+
+def test_a_login_beside_another_one_hashes_no_second_time(
+    app: InProcessApp, cookie: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashes: list[str | None] = []
+    verify = Argon2id.verify_phc_encoded
+
+    class Counted:
+        @staticmethod
+        def verify_phc_encoded(password: bytes, hashed: str) -> None:
+            hashes.append(hashed)
+            verify(password, hashed)
+
+    monkeypatch.setattr(argon2, "Argon2id", Counted)
+    _change_user_once(app, last_login_at=app.clock.now)
+    assert app.services.sessions.login(app.context(), "admin@example.com", PASSWORD).token
+    assert len(hashes) == 1
+
+
+@pytest.mark.parametrize("changes", [{"status": UserStatus.DISABLED}, {"password_hash": "$argon2id$another"}])
+def test_who_is_disabled_or_changes_the_password_during_a_login_is_not_signed_in_by_it(
+    app: InProcessApp, cookie: str, changes: dict[str, Any]
+) -> None:
+    _change_user_once(app, **changes)
+    with pytest.raises(Unauthenticated) as refused:
+        app.services.sessions.login(app.context(), "admin@example.com", PASSWORD)
+    assert refused.value.code == "INVALID_CREDENTIALS"

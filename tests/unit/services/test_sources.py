@@ -178,3 +178,22 @@ def test_a_pipeline_that_is_created_while_its_source_moves_is_refused(app: InPro
     with pytest.raises(Conflict):
         app.services.pipelines.create(app.context(), with_slot(pipeline, source, "shop"))
     assert violations(app) == []
+
+
+@pytest.mark.parametrize(
+    ("tables", "listed"),
+    [
+        (("items", "orders"), ["customers", "items", "orders"]),
+        (("addresses", "customers", "items", "orders"), ["customers", "items", "orders"]),
+        (("customers", "items", "lines", "orders"), ["customers", "items", "lines", "orders"]),
+    ],
+)
+def test_a_discovery_between_two_pages_neither_repeats_nor_skips_a_table(
+    app: InProcessApp, monkeypatch: pytest.MonkeyPatch, tables: tuple[str, ...], listed: list[str]
+) -> None:
+    source = app.source()
+    first = app.services.sources.list_tables(source.id, table_filter=TableFilter(), limit=2, after=None)
+    monkeypatch.setattr(app.database, "tables", tables)
+    app.services.discovery.discover(app.context(), source.id)
+    rest = app.services.sources.list_tables(source.id, table_filter=TableFilter(), limit=9, after=first.next_key)
+    assert [table.table_name for table in (*first.items, *rest.items)] == listed

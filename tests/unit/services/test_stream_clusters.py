@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.clients.kafka.client import Kafka
-from chalicelib.domain.cluster import KafkaAddress, SecurityProtocol, StreamCluster
+from chalicelib.domain.cluster import KafkaAddress, SaslMechanism, SecurityProtocol, StreamCluster
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.health import HealthStatus
 from chalicelib.errors import Conflict, Invalid, Unavailable
+from chalicelib.kit.masking import Secret
 from chalicelib.services.stream_clusters import StreamClusterService
 from infra.local.doubles.kafka import KafkaDouble
 from tests.support.in_process_app import InProcessApp
@@ -98,3 +99,40 @@ def test_values_that_are_not_secret_are_replaced_completely(app: InProcessApp) -
     data = replace(app.stream_input(UNREACHABLE), name="other", security_protocol=SecurityProtocol.SSL)
     now = service(app).update(app.context(), made.id, data)
     assert (now.name, now.security_protocol, now.created_at) == ("other", SecurityProtocol.SSL, made.created_at)
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        {"bootstrap_servers": "127.0.0.1:2"},
+        {"security_protocol": SecurityProtocol.SASL_PLAINTEXT},
+        {"sasl_mechanism": SaslMechanism.PLAIN},
+        {"username": "other"},
+    ],
+)
+def test_the_stored_password_of_brokers_is_never_sent_to_another_place(
+    app: InProcessApp, elsewhere: dict[str, str]
+) -> None:
+    data = replace(
+        app.stream_input(UNREACHABLE),
+        security_protocol=SecurityProtocol.SASL_SSL,
+        sasl_mechanism=SaslMechanism.SCRAM_SHA_512,
+        username="headgate",
+        secrets={"password": Secret("stored")},
+    )
+    cluster = service(app).create(app.context(), data)
+    asked: list[Endpoint] = []
+
+    def unreachable(endpoint: Endpoint) -> Kafka:
+        asked.append(endpoint)
+        raise Unavailable("The brokers do not answer.")
+
+    clusters = with_kafka(app, unreachable)
+    with pytest.raises(Invalid) as refused:
+        clusters.update(app.context(), cluster.id, replace(data, secrets={}, **elsewhere))
+    assert refused.value.details == [
+        {"location": ["body", "credentials", "password"], "type": "required_for_new_target"}
+    ]
+    assert (asked, clusters.get(cluster.id)) == ([], cluster)
+    clusters.update(app.context(), cluster.id, replace(data, secrets={"password": Secret("given")}, **elsewhere))
+    assert [endpoint.password for endpoint in asked] == [Secret("given")]

@@ -9,7 +9,7 @@ from chalicelib.domain.database import SslMode
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.source import Source
-from chalicelib.errors import Conflict, NotFound
+from chalicelib.errors import Conflict, Invalid, NotFound
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from tests.support.in_process_app import InProcessApp, changed_input
@@ -24,11 +24,9 @@ def source(app: InProcessApp) -> Source:
 
 
 def edited(app: InProcessApp, source: Source, **changes: Any) -> Source:
-    secrets = changes.pop("secrets", {})
+    secrets = {"secrets": changes.pop("secrets")} if "secrets" in changes else {}
     address = replace(source.address, **changes)
-    return app.services.sources.update(
-        app.context(), source.id, changed_input(source, address=address, secrets=secrets)
-    )
+    return app.services.sources.update(app.context(), source.id, changed_input(source, address=address, **secrets))
 
 
 def known(source: Source) -> tuple[bool, bool]:
@@ -121,3 +119,37 @@ def test_a_connector_that_does_not_exist_has_no_status(app: InProcessApp) -> Non
     for act in (app.services.sources.get, lambda one: app.services.sources.delete(app.context(), one)):
         with pytest.raises(NotFound):
             act(new_id())
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [{"host": "elsewhere.example.com"}, {"port": 5433}, {"username": "other"}, {"ssl_mode": SslMode.DISABLE}],
+)
+def test_stored_secrets_are_never_sent_to_another_place(
+    app: InProcessApp, source: Source, elsewhere: dict[str, Any]
+) -> None:
+    source = edited(app, source, secrets={"ca_certificate": Secret("pem")})
+    for again, missing in (
+        ({}, ["ca_certificate", "password"]),
+        ({"password": Secret(""), "ca_certificate": None}, ["ca_certificate", "password"]),
+        ({"password": Secret("given")}, ["ca_certificate"]),
+    ):
+        with pytest.raises(Invalid) as refused:
+            edited(app, source, secrets=again, **elsewhere)
+        assert refused.value.details == [
+            {"location": ["body", "credentials", name], "type": "required_for_new_target"} for name in missing
+        ]
+    assert app.services.sources.get(source.id) == source
+    given = {"password": Secret("given"), "ca_certificate": Secret("other pem")}
+    assert edited(app, source, secrets=given, **elsewhere).credentials.fields == {"password": 2, "ca_certificate": 2}
+
+
+def test_what_does_not_decide_where_secrets_go_may_change_without_them(app: InProcessApp, source: Source) -> None:
+    moved = edited(app, source, secrets={}, database_name="other", connection_timeout_seconds=3)
+    assert (moved.address.database_name, moved.credentials) == ("other", source.credentials)
+
+
+def test_without_stored_secrets_none_is_asked_for_again(app: InProcessApp) -> None:
+    bare = replace(changed_input(app.source()), name="bare", secrets={})
+    source = app.services.sources.create(app.context(), bare)
+    assert edited(app, source, secrets={}, host="elsewhere.example.com").address.host == "elsewhere.example.com"

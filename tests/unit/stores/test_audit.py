@@ -1,10 +1,12 @@
 """Pages of the audit trail, also of lists that are read from two indexes."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from chalicelib.domain.audit import AuditRecord, Outcome
+from chalicelib.errors import WriteConflict
 from chalicelib.stores.audit import Audit
 from chalicelib.stores.transaction import Transaction
 from tests.unit.stores.conftest import Storage
@@ -60,3 +62,13 @@ def test_every_page_size_shows_the_same_list(audit: Audit, limit: int) -> None:
     assert walk(audit, limit, "destination", related=True, meaningful=True) == [10, 6, 4, 0]
     assert walk(audit, limit, meaningful=True) == [10, 8, 6, 4, 2, 0]
     assert walk(audit, limit, "nothing") == []
+
+
+def test_a_record_is_never_written_over(audit: Audit) -> None:
+    (first,) = audit.list(limit=1, after=None, resource_id=None, include_related=False, meaningful=None).items
+    transaction = Transaction()
+    audit.append(transaction, replace(first, actor_email="somebody@example.com"))
+    with pytest.raises(WriteConflict):
+        transaction.commit()
+    (now,) = audit.list(limit=1, after=None, resource_id=None, include_related=False, meaningful=None).items
+    assert now == first

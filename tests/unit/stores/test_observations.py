@@ -6,22 +6,26 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chalicelib.domain.cluster import ConnectCluster
+from chalicelib.domain.cluster import ConnectCluster, PendingDeletions
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState
 from chalicelib.domain.reconcile.drift import Drift
+from chalicelib.domain.reconcile.orphans import Confirmation, Orphan
+from chalicelib.domain.reconcile.recreations import Recreations
 from chalicelib.domain.reconcile.restarts import RestartCause, Restarts
 from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView, DesiredConnector
 from chalicelib.domain.reconcile.transitions import MAX_TRANSITIONS, Transition
+from chalicelib.errors import WriteConflict
 from chalicelib.kit.ids import id_from
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import ObservationRow, Observations
 from chalicelib.stores.transaction import Transaction
-from tests.support.call_interceptor import CallInterceptor, Crash, Point
+from tests.support.call_interceptor import CallInterceptor, Crash, InterceptedCall, Point
 from tests.support.tables import Tables, on_moto
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+RECREATIONS = Recreations(count=1, tried_at=NOW, vanished=(NOW,), seen_since=NOW)
 RESTARTS = Restarts(count=2, tried_at=NOW, cause=RestartCause.FAILED, since=NOW)
 
 
@@ -56,6 +60,7 @@ def view(connectors: int, **changes: ObservedState) -> ClusterView:
     observed = {name: Observation(state=changes.get(name, ObservedState.RUNNING), observed_at=NOW) for name in names}
     snapshot = ClusterSnapshot(
         epoch=3, unsettled=True, desired=desired, observed=observed, missing={"gone": NOW},
+        orphans={"c0": Orphan(since=NOW, ours=True)}, foreign={"c1": NOW}, recreations={"c0": RECREATIONS},
         restarts={"c0": RESTARTS}, drifted={"c0": Drift(expected="hash", confirmed=True)},
     )  # fmt: skip
     return ClusterView(observed_at=NOW, snapshot=snapshot)
@@ -98,7 +103,8 @@ def test_another_process_reads_what_was_written(tables: Tables, connectors: int)
         read.desired, ObservedState.RUNNING
     )
     assert (read.epoch, read.unsettled, read.missing) == (3, True, {"gone": NOW})
-    assert read.restarts == {"c0": RESTARTS}
+    assert (read.orphans, read.foreign) == ({"c0": Orphan(since=NOW, ours=True)}, {"c1": NOW})
+    assert (read.recreations, read.restarts) == ({"c0": RECREATIONS}, {"c0": RESTARTS})
     assert read.drifted == {"c0": Drift(expected="hash", confirmed=True)}
 
 
@@ -152,7 +158,7 @@ def test_a_body_that_an_older_release_has_stored_counts_as_empty_and_is_written_
     Observations().write("c", view(3), changed=True)
     old = {row.part: row for row in ObservationRow.query("c", consistent_read=True)}
     for row in old.values():
-        row.digests = row.digests.removeprefix("c")
+        row.digests = row.digests[1:]
         row.save()
     read = Observations().read(["c"])["c"]
     assert (read.snapshot, read.settled) == (ClusterSnapshot(), False)
@@ -335,3 +341,64 @@ def test_transitions_survive_a_crash_while_the_body_is_written(tables: Tables, i
     after = view_for_tick(Observations())
     assert after.transitions == (transition(),)
     assert after.snapshot == ClusterSnapshot()
+
+
+# deletions that wait for a confirmation
+
+
+def test_a_confirmation_replaces_the_deletions_that_it_is_for_and_no_others(tables: Tables) -> None:
+    observations = Observations()
+    pending = PendingDeletions(count=5, since=NOW, names=("c0",), newest=NOW)
+    confirmation = Confirmation(newest=NOW, until=NOW + timedelta(hours=1))
+    assert observations.write("k", replace(view(1), pending=pending), changed=True)
+    assert Observations().heads(["k"])["k"].pending == pending
+    with pytest.raises(WriteConflict):
+        confirm(observations, replace(pending, count=6), confirmation)
+    confirm(observations, pending, confirmation)
+    head = Observations().heads(["k"])["k"]
+    assert (head.pending, head.confirmation) == (None, confirmation)
+
+
+def confirm(observations: Observations, pending: PendingDeletions, confirmation: Confirmation) -> None:
+    transaction = Transaction()
+    observations.confirm(transaction, "k", pending, confirmation)
+    transaction.commit()
+
+
+def test_a_tick_that_still_cannot_read_connect_keeps_the_confirmation(tables: Tables) -> None:
+    observations = Observations()
+    pending = PendingDeletions(count=5, since=NOW, names=(), newest=NOW)
+    confirmation = Confirmation(newest=NOW, until=NOW)
+    assert observations.write("k", replace(view(1), pending=pending), changed=True)
+    late = replace(view_for_tick(observations), unreadable="Out of reach.", unreadable_since=NOW)
+    confirm(observations, pending, confirmation)
+    assert observations.write("k", late, changed=False)
+    head = Observations().heads(["k"])["k"]
+    assert (head.pending, head.confirmation) == (None, confirmation)
+
+
+def test_a_snapshot_that_was_stored_only_in_part_is_marked(tables: Tables) -> None:
+    Observations().write("k", view(1), changed=True)
+    ObservationRow("k", "body/0").delete()
+    assert Observations().read(["k"])["k"].torn
+
+
+def test_a_body_that_is_written_while_it_is_read_is_read_again(tables: Tables, interceptor: CallInterceptor) -> None:
+    """Between the read of the head and that of the body, a tick writes both."""
+    writer, reader = Observations(), Observations()
+    writer.write("k", view(1), changed=True)
+    after = replace(writer.read(["k"])["k"], snapshot=view(1, c0=ObservedState.FAILED).snapshot)
+    calls: list[Point] = []
+
+    def write_after_the_first_read(point: Point, call: InterceptedCall) -> object:
+        answer = call()
+        if not calls:
+            calls.append(point)
+            assert writer.write("k", after, changed=True)
+        return answer
+
+    interceptor.watch(write_after_the_first_read)
+    seen = reader.read(["k"])["k"]
+    interceptor.unwatch()
+    assert not seen.torn
+    assert seen.snapshot.observed["c0"].state is ObservedState.FAILED

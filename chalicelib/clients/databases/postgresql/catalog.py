@@ -1,7 +1,8 @@
 """From rows of PostgreSQL's catalogs to facts. The row shapes are those of `queries`."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from chalicelib.domain.providers.postgresql import facts
@@ -33,6 +34,23 @@ _TYPE_KINDS = {
 _GENERATED = {"s": facts.Generated.STORED, "v": facts.Generated.VIRTUAL}
 
 
+SIGNS: Mapping[str, facts.Hosting] = {
+    "aurora_version": facts.Hosting.AURORA,
+    "rds_superuser": facts.Hosting.RDS,
+    "rds.extensions": facts.Hosting.RDS,
+    "alloydbsuperuser": facts.Hosting.ALLOYDB,
+    "cloudsqlsuperuser": facts.Hosting.CLOUD_SQL,
+    "azure_pg_admin": facts.Hosting.AZURE,
+    "azure.extensions": facts.Hosting.AZURE,
+    "neon_superuser": facts.Hosting.NEON,
+    "supabase_admin": facts.Hosting.SUPABASE,
+}
+"""Roles, settings and functions that only one hosting provider makes. The first one that is found decides."""
+
+SESSION_LIMITS = ("idle_in_transaction_session_timeout", "statement_timeout", "transaction_timeout")
+"""Time limits of a session that end a long snapshot."""
+
+
 def names_of(tables: Iterable[TableName]) -> tuple[list[str], list[str]]:
     """Schema names and table names, as two lists of equal length for `unnest`."""
     pairs = [(table.schema_name, table.table_name) for table in tables]
@@ -43,7 +61,8 @@ _ROLE = (
     *("name", "superuser", "replication", "connection_limit", "connections_used"),
     *("database_connection_limit", "database_connections_used", "can_create_in_database"),
 )
-_SLOT = ("name", "plugin", "database", "active", "wal_status")
+_SLOT = ("name", "plugin", "database", "active", "wal_status", "retained_bytes", "safe_bytes")
+_TRANSACTION = ("seconds", "process_id", "database")
 _PUBLICATION = ("name", "all_tables", "inserts", "updates", "deletes", "via_root", "owned", "table_count")
 
 
@@ -55,6 +74,23 @@ def _fields(names: Sequence[str], row: Row) -> dict[str, Any]:
 def role_facts(row: Row) -> facts.RoleFacts:
     """A row of `ROLE`."""
     return facts.RoleFacts(**_fields(_ROLE, row))
+
+
+def hosting_parameters() -> list[list[str]]:
+    """The parameters of `HOSTING`: signs that are roles, settings and functions, then the settings to read."""
+    settings = [sign for sign in SIGNS if "." in sign]
+    names = [sign for sign in SIGNS if "." not in sign]
+    return [names, settings, names, list(SESSION_LIMITS), list(SESSION_LIMITS)]
+
+
+def hosting(signs: Sequence[str]) -> facts.Hosting:
+    """Who runs the server that has these signs."""
+    return next((hosting for sign, hosting in SIGNS.items() if sign in signs), facts.Hosting.SELF_MANAGED)
+
+
+def open_transaction(row: Row) -> facts.OpenTransaction:
+    """A row of `OPEN_TRANSACTIONS`."""
+    return facts.OpenTransaction(**_fields(_TRANSACTION, row))
 
 
 def slot_facts(row: Row) -> facts.SlotFacts:
@@ -83,7 +119,7 @@ def columns_by_table(rows: Iterable[Row]) -> dict[int, tuple[facts.RawColumn, ..
 
 def _column(row: Row) -> facts.RawColumn:
     _, name, ordinal, declared, base, kind, is_array, dimensions, is_domain, nullable, *rest = row
-    has_default, generated, can_select, writable = rest
+    has_default, generated, can_select, writable, storable_apart, needs_quotes = rest
     kind = _TYPE_KINDS.get(kind, TypeKind.OTHER)
     return facts.RawColumn(
         name=name,
@@ -95,6 +131,8 @@ def _column(row: Row) -> facts.RawColumn:
         generated=_GENERATED.get(generated),
         can_select=can_select,
         writable=writable,
+        storable_apart=storable_apart,
+        needs_quotes=needs_quotes,
     )
 
 
@@ -107,12 +145,34 @@ def raw_table(row: Row, columns: tuple[facts.RawColumn, ...]) -> facts.RawTable:
         replica_identity=_IDENTITIES.get(row[5], facts.ReplicaIdentity.DEFAULT),
         schema_usage=row[6],
         owned=row[7],
-        row_security_active=row[8],
-        primary_key_columns=tuple(row[9]),
-        identity_usable=row[10],
-        estimated_rows=row[11],
-        estimated_size_bytes=row[12],
+        owner=row[8],
+        row_security_active=row[9],
+        primary_key_columns=tuple(row[10]),
+        identity_usable=row[11],
+        identity_index_columns=tuple(row[12]),
+        stores_apart=row[13],
+        has_unique_id=row[14],
+        can_write_heartbeat=row[15],
+        estimated_rows=row[16],
+        estimated_size_bytes=row[17],
         raw_columns=columns,
+    )
+
+
+def with_descendants(table: facts.RawTable, row: Row) -> facts.RawTable:
+    """The table with its partitions and children: a row of `DESCENDANTS`."""
+    _, partitions, stores_apart, *counted = row
+    without_identity, not_full, children = (
+        facts.SomeTables(count=count, names=tuple(TableName(*name) for name in names or ()))
+        for count, names in zip(counted[::2], counted[1::2], strict=True)
+    )
+    return replace(
+        table,
+        partitions=partitions,
+        stores_apart=table.stores_apart or stores_apart,
+        without_identity=without_identity,
+        not_full=not_full,
+        children=children,
     )
 
 

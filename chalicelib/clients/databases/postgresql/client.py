@@ -4,24 +4,27 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.databases import connection_test
 from chalicelib.clients.databases.contract import DISCOVERY_BOUND, SlotState, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
-from chalicelib.clients.databases.postgresql import catalog, queries, slots, target_queries
+from chalicelib.clients.databases.postgresql import catalog, queries, running_captures, slots, target_queries
 from chalicelib.domain.database import DatabaseAddress, TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import (
     ConnectionLimit,
     RawTable,
+    ReplicationAttempt,
     SchemaFacts,
     ServerFacts,
     TargetFacts,
     TargetTable,
 )
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 
@@ -32,6 +35,9 @@ MOST_COLUMNS = 60_000
 MOST_SLOTS = 1_000
 MOST_PUBLICATIONS = 500
 MOST_PUBLISHED = 5_000
+MOST_TRANSACTIONS = 20
+REPLICATION_SECONDS = 4.0
+"""For the connection that readiness tries: a healthy server needs much less."""
 MOST_SIDE_EFFECTS = 10_000
 _LAST_LOOK_SECONDS = 1.0
 
@@ -58,30 +64,30 @@ class PostgreSQL:
             return connection_test.failed(failure)
         return connection_test.succeeded(version, round((time.monotonic() - began) * 1000))
 
-    def server_facts(self, tables: Sequence[TableName], deadline: Deadline) -> ServerFacts:
-        """Reads what readiness is judged by, for these tables. Raises DatabaseFailure."""
+    def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> ServerFacts:
+        """Reads what readiness is judged by, for these tables; None: for those that a discovery finds.
+
+        Raises DatabaseFailure.
+        """
         with self._reading(deadline) as session:
-            version, number, database, wal_level, in_recovery, slots, senders, used, kept = session.row(queries.SERVER)
-            return ServerFacts(
-                version=version,
-                version_number=number,
-                database=database,
-                wal_level=wal_level,
-                in_recovery=in_recovery,
-                max_slots=slots,
-                max_senders=senders,
-                senders_used=used,
-                max_slot_wal_keep_megabytes=kept,
-                role=catalog.role_facts(session.row(queries.ROLE)),
-                slots=tuple(map(catalog.slot_facts, session.rows(queries.SLOTS, [MOST_SLOTS], most=MOST_SLOTS))),
-                publications=catalog.publication_facts(
-                    session.rows(queries.PUBLICATIONS, [MOST_PUBLICATIONS], most=MOST_PUBLICATIONS),
-                    session.rows(
-                        queries.PUBLISHED_TABLES, [*catalog.names_of(tables), MOST_PUBLISHED], most=MOST_PUBLISHED
-                    ),
-                ),
-                tables=_named_tables(session, tables),
-            )
+            facts = _server_facts(session, tables)
+        # After the session has ended: a role with few connections has the one that a capture will use.
+        return replace(facts, replication_attempt=self._attempt_replication(deadline))
+
+    def _attempt_replication(self, deadline: Deadline) -> ReplicationAttempt:
+        from chalicelib.clients.databases.postgresql import identity
+
+        limit = Deadline.after(deadline.remaining(REPLICATION_SECONDS))
+        try:
+            found = identity.read_identity(self.endpoint, self.check_host, self.trusted_ca_file, limit)
+        except DatabaseFailure as failure:
+            return ReplicationAttempt(failure_code=failure.failure_code.value, message=failure.message)
+        return ReplicationAttempt(identity=found)
+
+    def capture_facts(self, plans: Sequence[CapturePlan], deadline: Deadline) -> CaptureFacts:
+        """Reads slots and publications of deployed captures, and which server this is. Raises DatabaseFailure."""
+        with self._reading(deadline) as session:
+            return running_captures.read(session, plans)
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
         """Reads the tables that can be captured, ordered by schema and name. Raises DatabaseFailure.
@@ -126,6 +132,37 @@ class PostgreSQL:
         return session.reading(self.endpoint, self.check_host, self.trusted_ca_file, deadline)
 
 
+def _server_facts(session: "Session", tables: Sequence[TableName] | None) -> ServerFacts:
+    version, number, database, wal_level, in_recovery, slots, senders, used, kept = session.row(queries.SERVER)
+    signs, limits, milliseconds = session.row(queries.HOSTING, catalog.hosting_parameters())
+    transactions = session.rows(
+        queries.OPEN_TRANSACTIONS, [MOST_TRANSACTIONS, MOST_TRANSACTIONS], most=2 * MOST_TRANSACTIONS
+    )
+    raw_tables = _discovered_tables(session) if tables is None else _named_tables(session, tables)
+    names = catalog.names_of(table.name for table in raw_tables)
+    return ServerFacts(
+        version=version,
+        version_number=number,
+        database=database,
+        wal_level=wal_level,
+        in_recovery=in_recovery,
+        max_slots=slots,
+        max_senders=senders,
+        senders_used=used,
+        max_slot_wal_keep_megabytes=kept,
+        role=catalog.role_facts(session.row(queries.ROLE)),
+        slots=tuple(map(catalog.slot_facts, session.rows(queries.SLOTS, [MOST_SLOTS], most=MOST_SLOTS))),
+        publications=catalog.publication_facts(
+            session.rows(queries.PUBLICATIONS, [MOST_PUBLICATIONS], most=MOST_PUBLICATIONS),
+            session.rows(queries.PUBLISHED_TABLES, [*names, MOST_PUBLISHED], most=MOST_PUBLISHED),
+        ),
+        tables=raw_tables,
+        hosting=catalog.hosting(signs),
+        session_limits=dict(zip(limits, milliseconds, strict=True)),
+        open_transactions=tuple(map(catalog.open_transaction, transactions)),
+    )
+
+
 def _discovered(session: "Session", bound: int) -> "list[Row]":
     """One row more than the bound, when there is one. Exact sizes, unless another session has a lock on a table."""
     try:
@@ -144,12 +181,21 @@ def _with_columns(session: "Session", rows: "Sequence[Row]") -> tuple[list[RawTa
     # Columns come in the order of the tables: only the table that was being read is incomplete, and those after it.
     cut_at = next((index for index, row in enumerate(rows) if row[0] == found[-1][0]), 0) if not complete else len(rows)
     columns = catalog.columns_by_table(found)
-    return [catalog.raw_table(row, columns.get(row[0], ())) for row in rows[:cut_at]], not complete
+    tables = {row[0]: catalog.raw_table(row, columns.get(row[0], ())) for row in rows[:cut_at]}
+    for row in session.rows(queries.DESCENDANTS, [list(tables), len(tables)], most=len(tables)) if tables else ():
+        tables[row[0]] = catalog.with_descendants(tables[row[0]], row)
+    return list(tables.values()), not complete
 
 
 def _columns(session: "Session", oids: list[int]) -> "list[Row]":
     parameters = {"tables": oids, "most": MOST_COLUMNS + 1}
     return session.rows(queries.COLUMNS, parameters, most=MOST_COLUMNS + 1) if oids else []
+
+
+def _discovered_tables(session: "Session") -> tuple[RawTable, ...]:
+    """The first tables that a discovery finds, as many as can be read at once."""
+    rows = session.rows(queries.DISCOVERED_TABLES_WITHOUT_SIZES, [DISCOVERY_BOUND], most=DISCOVERY_BOUND)
+    return tuple(_with_columns(session, rows)[0])
 
 
 def _named_tables(session: "Session", tables: Sequence[TableName]) -> tuple[RawTable, ...]:

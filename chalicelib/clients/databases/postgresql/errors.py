@@ -14,6 +14,11 @@ _MESSAGES: Mapping[FailureCode, str] = {
     FailureCode.ACCESS_NOT_ALLOWED: (
         "The server lets no such connection in: its pg_hba.conf has no line for this user, database and address."
     ),
+    FailureCode.AUTHENTICATION_NOT_SAFE: (
+        "The server does not ask for the password by SCRAM; without a verified certificate it could be read on the way "
+        "or be given to another server. Set scram-sha-256 for this user in pg_hba.conf and set its password again with "
+        "password_encryption = scram-sha-256, or use the ssl_mode verify-full."
+    ),
 }
 """Sentences that say more than those for any database."""
 
@@ -32,12 +37,18 @@ _BY_SQLSTATE: Mapping[str, FailureCode] = {
 }
 
 _PHRASES: tuple[tuple[str, FailureCode], ...] = (
+    ("authentication method requirement", FailureCode.AUTHENTICATION_NOT_SAFE),
     ("password authentication failed", FailureCode.AUTHENTICATION_FAILED),
     ("no password supplied", FailureCode.AUTHENTICATION_FAILED),
     ("no pg_hba.conf entry", FailureCode.ACCESS_NOT_ALLOWED),
     ("pg_hba.conf rejects", FailureCode.ACCESS_NOT_ALLOWED),
     ("is not permitted to log in", FailureCode.ACCESS_NOT_ALLOWED),
     ("permission denied for database", FailureCode.PERMISSION_DENIED),
+    ("to start walsender", FailureCode.PERMISSION_DENIED),
+    ("permission denied to start wal sender", FailureCode.PERMISSION_DENIED),
+    ("requested standby connections", FailureCode.TOO_MANY_CONNECTIONS),
+    ("unsupported startup parameter", FailureCode.REPLICATION_NOT_SUPPORTED),
+    ("support streaming replication", FailureCode.REPLICATION_NOT_SUPPORTED),
     ("is not currently accepting connections", FailureCode.NOT_ACCEPTING_CONNECTIONS),
     ("too many connections", FailureCode.TOO_MANY_CONNECTIONS),
     ("too many clients", FailureCode.TOO_MANY_CONNECTIONS),

@@ -16,13 +16,34 @@ SELECT current_setting('server_version'), current_setting('server_version_num'):
        (SELECT setting::int FROM pg_settings WHERE name = 'max_slot_wal_keep_size')
 """
 
-# Managed services do not grant REPLICATION; membership in a role of theirs replaces it.
+# What only one hosting provider has, and the time limits that a new session starts with (reset_val: what this session
+# has set for itself does not change it).
+HOSTING = """
+SELECT ARRAY(SELECT rolname::text FROM pg_roles WHERE rolname = ANY (%s::text[]))
+       || ARRAY(SELECT name FROM unnest(%s::text[]) AS name WHERE current_setting(name, true) IS NOT NULL)
+       || ARRAY(SELECT DISTINCT proname::text FROM pg_proc WHERE proname = ANY (%s::text[])),
+       ARRAY(SELECT name FROM pg_settings WHERE name = ANY (%s::text[]) ORDER BY name),
+       ARRAY(SELECT reset_val::bigint FROM pg_settings WHERE name = ANY (%s::text[]) ORDER BY name)
+"""
+
+# A new slot waits for every transaction that writes, prepared ones too. Of other roles' transactions a role sees the
+# age only with pg_read_all_stats.
+OPEN_TRANSACTIONS = """
+(SELECT extract(epoch FROM clock_timestamp() - a.xact_start)::bigint, a.pid, NULL::text
+ FROM pg_stat_activity a
+ WHERE a.backend_xid IS NOT NULL AND a.xact_start IS NOT NULL AND a.pid <> pg_backend_pid()
+ ORDER BY a.xact_start LIMIT %s)
+UNION ALL
+(SELECT extract(epoch FROM clock_timestamp() - p.prepared)::bigint, NULL::int, p.database::text
+ FROM pg_prepared_xacts p ORDER BY p.prepared LIMIT %s)
+"""
+
+# Amazon does not grant REPLICATION; membership in a role of its own replaces it.
 ROLE = """
 SELECT r.rolname::text, r.rolsuper,
        r.rolreplication OR EXISTS (
            SELECT 1 FROM pg_roles m
-           WHERE m.rolname IN ('rds_replication', 'alloydbreplica', 'cloudsqlreplica')
-             AND pg_has_role(m.oid, 'MEMBER')),
+           WHERE m.rolname = 'rds_replication' AND pg_has_role(m.oid, 'USAGE')),
        r.rolconnlimit,
        (SELECT count(*) FROM pg_stat_activity a WHERE a.usesysid = r.oid AND a.pid <> pg_backend_pid())::int,
        d.datconnlimit,
@@ -33,7 +54,9 @@ WHERE r.rolname = current_user AND d.datname = current_database()
 """
 
 SLOTS = """
-SELECT s.slot_name::text, s.plugin::text, s.database::text, s.active, to_jsonb(s) ->> 'wal_status'
+SELECT s.slot_name::text, s.plugin::text, s.database::text, s.active, to_jsonb(s) ->> 'wal_status',
+       CASE WHEN NOT pg_is_in_recovery() THEN pg_wal_lsn_diff(pg_current_wal_lsn(), s.restart_lsn)::bigint END,
+       (to_jsonb(s) ->> 'safe_wal_size')::bigint
 FROM pg_replication_slots s ORDER BY s.slot_name LIMIT %s
 """
 
@@ -55,19 +78,71 @@ JOIN unnest(%s::text[], %s::text[]) AS named (schema_name, table_name)
 ORDER BY 1, 2, 3 LIMIT %s
 """
 
-_RELATION = """
+# Whether PostgreSQL can publish an update of the relation `c`.
+_IDENTITY_USABLE = """
+       CASE c.relreplident
+           WHEN 'f' THEN true WHEN 'n' THEN false
+           WHEN 'i' THEN EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisreplident)
+           ELSE EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND i.indimmediate) END"""
+
+_RELATION_ITSELF = """
 SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text, c.relpersistence::text,
        c.relreplident::text, has_schema_privilege(n.oid, 'USAGE'), pg_has_role(c.relowner, 'USAGE'),
-       c.relkind IN ('r', 'p') AND row_security_active(c.oid),
+       pg_get_userbyid(c.relowner)::text,
+       c.relkind IN ('r', 'p') AND row_security_active(c.oid) AND NOT (
+           EXISTS (SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid AND p.polpermissive AND p.polcmd IN ('r', '*')
+                     AND pg_get_expr(p.polqual, p.polrelid) = 'true'
+                     AND EXISTS (SELECT 1 FROM unnest(p.polroles) r WHERE r = 0 OR pg_has_role(r, 'USAGE')))
+           AND NOT EXISTS (SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid AND NOT p.polpermissive
+                     AND p.polcmd IN ('r', '*')
+                     AND EXISTS (SELECT 1 FROM unnest(p.polroles) r WHERE r = 0 OR pg_has_role(r, 'USAGE')))),
        ARRAY(SELECT a.attname::text FROM pg_index i
              CROSS JOIN unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, ordinal)
              JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
              WHERE i.indrelid = c.oid AND i.indisprimary ORDER BY k.ordinal),
-       CASE c.relreplident
-           WHEN 'f' THEN true WHEN 'n' THEN false
-           WHEN 'i' THEN EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisreplident)
-           ELSE EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND i.indimmediate) END,
 """
+
+_MORE_OF_RELATION = """,
+       ARRAY(SELECT a.attname::text FROM pg_index i CROSS JOIN unnest(i.indkey::int2[]) AS k (attnum)
+             JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
+             WHERE i.indrelid = c.oid AND i.indisreplident),
+       c.reltoastrelid <> 0,
+       EXISTS (SELECT 1 FROM pg_index i JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'id'
+               WHERE i.indrelid = c.oid AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indpred IS NULL
+                 AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum),
+       COALESCE((SELECT bool_and(has_column_privilege(c.oid, a.attnum, 'INSERT')
+                                 AND has_column_privilege(c.oid, a.attnum, 'UPDATE'))
+                 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname IN ('id', 'ts')), false),
+"""
+
+_RELATION = _RELATION_ITSELF + _IDENTITY_USABLE + _MORE_OF_RELATION
+
+# Read from pg_inherits, not with pg_partition_tree(): it takes no lock on a partition that is being altered.
+_BELOW = """
+WITH RECURSIVE below AS (
+    SELECT i.inhparent AS root, i.inhrelid AS relation FROM pg_inherits i WHERE i.inhparent = ANY (%s::oid[])
+    UNION
+    SELECT b.root, i.inhrelid FROM below b JOIN pg_inherits i ON i.inhparent = b.relation),
+described AS (
+    SELECT b.root, ARRAY[n.nspname::text, c.relname::text] AS name, c.relispartition AS is_partition,
+           c.reltoastrelid <> 0 AS stores_apart, c.relreplident = 'f' AS is_full,
+"""
+
+_COUNTED = """ AS identity_usable
+    FROM below b JOIN pg_class c ON c.oid = b.relation AND c.relkind = 'r'
+    JOIN pg_namespace n ON n.oid = c.relnamespace)
+SELECT root::bigint, count(*) FILTER (WHERE is_partition)::int,
+       COALESCE(bool_or(stores_apart) FILTER (WHERE is_partition), false),
+       count(*) FILTER (WHERE is_partition AND NOT identity_usable)::int,
+       (array_agg(name ORDER BY name) FILTER (WHERE is_partition AND NOT identity_usable))[1:10],
+       count(*) FILTER (WHERE is_partition AND stores_apart AND NOT is_full)::int,
+       (array_agg(name ORDER BY name) FILTER (WHERE is_partition AND stores_apart AND NOT is_full))[1:10],
+       count(*) FILTER (WHERE NOT is_partition)::int,
+       (array_agg(name ORDER BY name) FILTER (WHERE NOT is_partition))[1:10]
+FROM described GROUP BY root LIMIT %s
+"""
+
+DESCENDANTS = _BELOW + _IDENTITY_USABLE + _COUNTED
 
 # Rows: -1, and 0 with no page at all, mean "never analysed". A partitioned table is the sum of its leaves.
 _EXACT_SIZE = """
@@ -92,7 +167,8 @@ _NO_SIZE = " NULL::bigint, NULL::bigint "
 
 _DISCOVERED = """
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname !~ '^(pg|_timescaledb)_'
+  AND n.nspname <> 'information_schema'
 ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C" LIMIT %s
 """
 
@@ -105,6 +181,7 @@ ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C" LIMIT %s
 """
 
 DISCOVERED_TABLES = _RELATION + _EXACT_SIZE + _DISCOVERED
+DISCOVERED_TABLES_WITHOUT_SIZES = _RELATION + _NO_SIZE + _DISCOVERED
 DISCOVERED_TABLES_WITHOUT_LOCKS = _RELATION + _COUNTED_SIZE + _DISCOVERED
 NAMED_TABLES = _RELATION + _NO_SIZE + _NAMED
 
@@ -132,7 +209,9 @@ SELECT a.attrelid::bigint, a.attname::text, row_number() OVER (PARTITION BY a.at
        NOT a.attnotnull, a.atthasdef OR a.attidentity <> '' OR EXISTS (
            SELECT 1 FROM pg_type own WHERE own.oid = a.atttypid AND own.typdefaultbin IS NOT NULL),
        a.attgenerated::text, has_column_privilege(a.attrelid, a.attnum, 'SELECT'),
-       a.attgenerated = '' AND a.attidentity <> 'a'
+       a.attgenerated = '' AND a.attidentity <> 'a', a.attgenerated = '' AND a.attstorage <> 'p',
+       a.attname !~ '^[a-z_][a-z0-9_]*$'
+       OR a.attname::text IN (SELECT k.word FROM pg_get_keywords() k WHERE k.catcode IN ('R', 'T'))
 FROM pg_attribute a
 JOIN described d ON d.declared = a.atttypid
 JOIN pg_type e ON e.oid = d.element
@@ -176,4 +255,30 @@ FROM pg_index i
 WHERE i.indrelid = ANY (%s::oid[]) AND i.indisunique AND i.indimmediate AND i.indisvalid
   AND i.indpred IS NULL AND i.indexprs IS NULL
 ORDER BY i.indrelid, i.indisprimary DESC, i.indexrelid LIMIT %s
+"""
+
+SYSTEM_IDENTIFIER = "SELECT system_identifier::text FROM pg_control_system()"
+
+CAPTURE_SLOTS = """
+SELECT s.slot_name::text, (s.confirmed_flush_lsn - '0/0'::pg_lsn)::bigint, s.active_pid::text,
+       to_jsonb(s) ->> 'wal_status'
+FROM pg_replication_slots s WHERE s.slot_name = ANY (%s) AND s.database = current_database() LIMIT %s
+"""
+
+# A partitioned table is listed by its partitions where the publication does not publish by the root.
+CAPTURE_PUBLICATIONS = """
+WITH found AS (
+    SELECT c.oid, named.schema_name, named.table_name
+    FROM unnest(%(schemas)s::text[], %(tables)s::text[]) AS named (schema_name, table_name)
+    JOIN pg_namespace n ON n.nspname = named.schema_name
+    JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = named.table_name
+), asked AS (SELECT p.oid, p.pubname, p.puballtables FROM pg_publication p WHERE p.pubname = ANY (%(publications)s))
+SELECT a.pubname::text, NULL::text, NULL::text FROM asked a
+UNION SELECT a.pubname::text, f.schema_name, f.table_name FROM asked a, found f WHERE a.puballtables
+UNION SELECT a.pubname::text, f.schema_name, f.table_name
+    FROM asked a JOIN pg_publication_rel r ON r.prpubid = a.oid JOIN found f ON f.oid = r.prrelid
+UNION SELECT a.pubname::text, f.schema_name, f.table_name
+    FROM asked a JOIN pg_publication_tables t ON t.pubname = a.pubname AND NOT a.puballtables
+    JOIN found f ON f.schema_name = t.schemaname AND f.table_name = t.tablename
+LIMIT %(most)s
 """

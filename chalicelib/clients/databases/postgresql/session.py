@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from typing import Any, LiteralString
 
 import psycopg
-from psycopg import capabilities, errors
+from psycopg import capabilities, errors, generators
 from psycopg.abc import RV, PQGen
+from psycopg.pq import DiagnosticField, ExecStatus
+from psycopg.pq.abc import PGconn, PGresult
 
 from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode, Step
 from chalicelib.clients.databases.postgresql.errors import failure, failure_of_connecting, failure_of_sqlstate
 from chalicelib.clients.databases.postgresql.relay import MOST_BYTES, Relay
-from chalicelib.domain.database import DatabaseAddress, SslMode
+from chalicelib.domain.database import DatabaseAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
@@ -26,7 +28,10 @@ LOCK_SECONDS = 1.0
 MOST_ADDRESSES = 4
 _CHUNK = 500
 _TRY_NEXT_ADDRESS = frozenset({FailureCode.CONNECTION_REFUSED, FailureCode.HOST_UNREACHABLE, FailureCode.TIMEOUT})
-_VERIFYING = frozenset({SslMode.VERIFY_CA, SslMode.VERIFY_FULL})
+_SAFE_WITHOUT_TLS = "scram-sha-256"
+"""The authentication that neither shows the password to a server nobody has verified nor believes one that does not
+know it. libpq refuses clear text, MD5 and none (its manual, `require_auth`).
+"""
 
 Row = tuple[Any, ...]
 Parameters = Sequence[object] | Mapping[str, object]
@@ -106,6 +111,37 @@ def reading(
         connection.close()
 
 
+def replication_answer(
+    endpoint: OpenedEndpoint[DatabaseAddress],
+    check_host: HostCheck,
+    trusted_ca_file: str | None,
+    deadline: Deadline,
+    command: LiteralString,
+) -> tuple[str, ...]:
+    """The first row that a replication command answers with, on a connection of its own. Raises DatabaseFailure."""
+    connection = _connected(endpoint, check_host, trusted_ca_file, deadline, replication="database")
+    try:
+        with _translated(deadline):
+            result = connection.wait(_first_result(connection.pgconn, command.encode()))
+        if result.status != ExecStatus.SINGLE_TUPLE:
+            sqlstate = result.error_field(DiagnosticField.SQLSTATE)
+            raise failure_of_sqlstate(sqlstate.decode("ascii", "replace") if sqlstate else None)
+        return tuple((result.get_value(0, at) or b"").decode("utf-8", "replace") for at in range(result.nfields))
+    finally:
+        connection.close()
+
+
+def _first_result(pgconn: PGconn, command: bytes) -> PQGen[PGresult]:
+    # psycopg's cursors stream by the extended protocol only, and replication connections take only the simple one.
+    pgconn.send_query(command)
+    pgconn.set_single_row_mode()
+    yield from generators.send(pgconn)
+    result: PGresult | None = yield from generators.fetch(pgconn)
+    if result is None:
+        raise failure(FailureCode.CONNECTION_LOST)
+    return result
+
+
 def _prepare(connection: BoundedConnection, deadline: Deadline) -> None:
     with _translated(deadline):
         connection.read_only = True
@@ -121,7 +157,12 @@ def _prepare(connection: BoundedConnection, deadline: Deadline) -> None:
 
 
 def _connected(
-    endpoint: OpenedEndpoint[DatabaseAddress], check_host: HostCheck, trusted_ca_file: str | None, deadline: Deadline
+    endpoint: OpenedEndpoint[DatabaseAddress],
+    check_host: HostCheck,
+    trusted_ca_file: str | None,
+    deadline: Deadline,
+    *,
+    replication: str | None = None,
 ) -> BoundedConnection:
     """Tries the addresses of the host, one after the other, inside the smaller of the two time limits."""
     limit = Deadline.after(deadline.remaining(endpoint.address.connection_timeout_seconds))
@@ -133,7 +174,7 @@ def _connected(
             if limit.passed:
                 break
             try:
-                connection = _connect(endpoint, ip_address, ca_file, Deadline.after(share))
+                connection = _connect(endpoint, ip_address, ca_file, Deadline.after(share), replication)
             except DatabaseFailure as refusal:
                 last = refusal
                 if refusal.failure_code not in _TRY_NEXT_ADDRESS:
@@ -155,7 +196,11 @@ def _allowed_addresses(host: str, check_host: HostCheck) -> Sequence[str]:
 
 
 def _connect(
-    endpoint: OpenedEndpoint[DatabaseAddress], ip_address: str, ca_file: str | None, deadline: Deadline
+    endpoint: OpenedEndpoint[DatabaseAddress],
+    ip_address: str,
+    ca_file: str | None,
+    deadline: Deadline,
+    replication: str | None,
 ) -> BoundedConnection:
     try:
         relay = Relay(ip_address, endpoint.address.port, deadline.remaining())
@@ -166,7 +211,7 @@ def _connect(
     except OSError:
         raise failure(FailureCode.HOST_UNREACHABLE) from None
     try:
-        connection = _sign_in(endpoint, relay, ca_file, deadline.remaining())
+        connection = _sign_in(endpoint, relay, ca_file, deadline.remaining(), replication)
     except DatabaseFailure:
         relay.close()
         raise
@@ -175,7 +220,11 @@ def _connect(
 
 
 def _sign_in(
-    endpoint: OpenedEndpoint[DatabaseAddress], relay: Relay, ca_file: str | None, seconds: float
+    endpoint: OpenedEndpoint[DatabaseAddress],
+    relay: Relay,
+    ca_file: str | None,
+    seconds: float,
+    replication: str | None,
 ) -> BoundedConnection:
     address, password = endpoint.address, endpoint.password
     local_address, local_port = relay.address
@@ -188,6 +237,7 @@ def _sign_in(
             user=address.username,
             password=password.reveal() if password else "",
             sslmode=address.ssl_mode.value,
+            require_auth=None if address.ssl_mode.verifies else _SAFE_WITHOUT_TLS,
             sslrootcert=ca_file,
             application_name=APPLICATION_NAME,
             client_encoding="UTF8",
@@ -203,6 +253,7 @@ def _sign_in(
             gssencmode="disable",
             options="",
             target_session_attrs="any",
+            replication=replication,
         )
     except errors.ConnectionTimeout:
         raise failure(FailureCode.TIMEOUT) from None
@@ -219,7 +270,7 @@ def _sign_in(
 def _trust(endpoint: OpenedEndpoint[DatabaseAddress], trusted_ca_file: str | None) -> Iterator[str | None]:
     """The file of certificates to verify the server with; libpq takes no text. It is deleted once connected."""
     certificate = endpoint.secrets.get("ca_certificate")
-    if endpoint.address.ssl_mode not in _VERIFYING:
+    if not endpoint.address.ssl_mode.verifies:
         # libpq would verify against a certificate that it happens to find in the home directory.
         yield ""
     elif certificate:

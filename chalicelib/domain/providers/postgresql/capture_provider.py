@@ -9,11 +9,12 @@ from chalicelib.domain.providers.postgresql import (
     capture_options,
     capture_tables,
     capture_warnings,
-    readiness,
     replication,
+    running_capture,
 )
 from chalicelib.domain.providers.postgresql.facts import ServerFacts
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES, REFUSED_PROPERTIES
+from chalicelib.domain.providers.postgresql.readiness import checks
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
 from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.source import Source
@@ -27,17 +28,23 @@ class PostgreSQLCapture:
     check_options = staticmethod(capture_options.check_options)
     preview_warnings = staticmethod(capture_warnings.preview_warnings)
     source_tables = staticmethod(capture_tables.source_tables)
-    unreachable_readiness = staticmethod(readiness.unreachable_readiness)
+    unreachable_readiness = staticmethod(checks.unreachable_readiness)
     effective_options = staticmethod(replication.effective_options)
+    look = staticmethod(running_capture.look)
+    lost_changes = staticmethod(running_capture.lost_changes)
+    in_snapshot = staticmethod(running_capture.in_snapshot)
     unique_claims = staticmethod(replication.unique_claims)
     own_slot = staticmethod(replication.slot_name)
     deletion_details = staticmethod(replication.deletion_details)
+
+    def capture_plan(self, pipeline: Pipeline) -> replication.CapturePlan:
+        return replication.CapturePlan.of(pipeline, deployed=True)
 
     def judge_readiness(
         self, facts: ServerFacts, pipeline: Pipeline | None, now: datetime, *, deployed: bool
     ) -> Readiness:
         plan = replication.CapturePlan.of(pipeline, deployed=deployed) if pipeline else None
-        return readiness.judge_readiness(facts, plan, now)
+        return checks.judge_readiness(facts, plan, now)
 
     def build_config(self, pipeline: Pipeline, source: Source, stream_cluster: StreamCluster) -> BuiltConfig:
         """Debezium's PostgreSQL connector needs nothing of Kafka beyond what its worker has."""

@@ -6,7 +6,14 @@ from datetime import datetime
 
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.providers.postgresql.capture_types import column_issue
-from chalicelib.domain.providers.postgresql.facts import Persistence, RawColumn, RawTable, ReplicaIdentity
+from chalicelib.domain.providers.postgresql.facts import Persistence, RawColumn, RawTable
+from chalicelib.domain.providers.postgresql.replica_identity import (
+    PRICE,
+    identity_sentence,
+    lacks_identity,
+    lost_large_values,
+    missed_children,
+)
 from chalicelib.domain.providers.postgresql.types import discovered_column
 from chalicelib.domain.table import (
     IssueCode,
@@ -74,9 +81,9 @@ def _whole_table_issues(raw: RawTable, colliding: tuple[TableName, ...]) -> Iter
     if raw.row_security_active:
         message = "Row level security applies to the role: rows and changes would be missing."
         yield _fails(IssueCode.ROW_SECURITY, message)
-    if not raw.identity_usable and raw.kind.is_table:
-        consequence = "Once the table is published, UPDATE and DELETE on it fail for its owners."
-        yield _fails(IssueCode.REPLICA_IDENTITY, f"{_identity_sentence(raw)} {consequence}")
+    yield from _identity_issues(raw)
+    if (missed := missed_children(raw)) is not None:
+        yield _fails(IssueCode.CHILD_TABLES, f"{missed[0].upper()}{missed[1:]}.")
     if not raw.primary_key_columns:
         message = "The table has no primary key: it can only be delivered by inserting."
         yield _warns(IssueCode.NO_PRIMARY_KEY, message)
@@ -93,12 +100,16 @@ def _warns(code: IssueCode, message: str) -> TableIssue:
     return TableIssue(code=code, severity=Severity.WARN, column=None, message=message)
 
 
-def _identity_sentence(raw: RawTable) -> str:
-    if raw.replica_identity is ReplicaIdentity.NOTHING:
-        return "The replica identity is NOTHING."
-    if raw.replica_identity is ReplicaIdentity.INDEX:
-        return "The replica identity names an index that is gone."
-    return "The replica identity is DEFAULT and there is no primary key that it can use."
+def _identity_issues(raw: RawTable) -> Iterator[TableIssue]:
+    if lacks_identity(raw):
+        consequence = "Once the table is published, UPDATE and DELETE on it fail for its owners."
+        yield _fails(IssueCode.REPLICA_IDENTITY, f"{identity_sentence(raw)} {consequence}")
+    if (lost := lost_large_values(raw)) is not None:
+        message = (
+            f"An update that leaves them alone loses {lost}: Debezium cannot read them again by this key. "
+            f"With REPLICA IDENTITY FULL they arrive. {PRICE}"
+        )
+        yield _fails(IssueCode.REPLICA_IDENTITY, message)
 
 
 def _column_issues(raw: RawTable) -> Iterator[TableIssue]:

@@ -56,7 +56,7 @@ _SCALARS: Mapping[str, _Verdict] = {
     "numeric": (
         _CHANGES,
         Severity.INFO,
-        "The capture stops at NaN and infinity, or NULL arrives with on_conversion_error null; trailing zeros are lost.",
+        "The capture stops at NaN and infinity, or writes NULL with on_conversion_error null; trailing zeros are lost.",
     ),
     "date": (_CHANGES, Severity.INFO, "Infinity and dates before year 1 change; all other values arrive equal."),
     "timestamp without time zone": (_CHANGES, Severity.INFO, "Infinity changes; all other values arrive equal."),

@@ -1,5 +1,6 @@
 """What was read from a PostgreSQL server, not judged yet. Names are as the server spells them, unquoted."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -68,6 +69,8 @@ class RawColumn:
     """One column. `type` is the declared type, `base` what it is below domains. `ordinal` counts from 1, gapless.
 
     `writable` is false where an INSERT may not name a value: generated columns and GENERATED ALWAYS AS IDENTITY.
+    `storable_apart`: large values may be stored apart from the row (TOAST), and an update that leaves one alone does
+    not write it to the log. `needs_quotes`: SQL does not find the column by its bare name.
     """
 
     name: str
@@ -79,14 +82,32 @@ class RawColumn:
     generated: Generated | None = None
     can_select: bool = True
     writable: bool = True
+    storable_apart: bool = False
+    needs_quotes: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SomeTables:
+    """How many tables there are of one kind, and the names of the first ones."""
+
+    count: int = 0
+    names: tuple[TableName, ...] = ()
+
+
+NO_TABLES = SomeTables()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawTable:
     """A relation and what the asking role may do with it.
 
-    `identity_usable` says whether an update can be published: FULL, or a key that serves as identity.
+    `identity_usable` says whether an update can be published: FULL, or a key that serves as identity. PostgreSQL asks
+    it of the partition that is written, never of the partitioned table. `identity_index_columns` are those of REPLICA
+    IDENTITY USING INDEX. `stores_apart`: it, or one of its partitions, has a place for large values.
+    `without_identity` and `not_full` are partitions, the latter only those with a place for large values. `children`
+    inherit from the table and are no partitions. `can_write_heartbeat`: INSERT and UPDATE of columns `id` and `ts`.
     `estimated_size_bytes` is the table with its large values, without indexes. `owned`: the role has an owner's rights.
+    `row_security_active`: policies may hide rows from the role, and none of them shows it all.
     """
 
     name: TableName
@@ -96,9 +117,18 @@ class RawTable:
     persistence: Persistence = Persistence.PERMANENT
     replica_identity: ReplicaIdentity = ReplicaIdentity.DEFAULT
     identity_usable: bool = True
+    identity_index_columns: tuple[str, ...] = ()
+    stores_apart: bool = False
+    partitions: int = 0
+    without_identity: SomeTables = NO_TABLES
+    not_full: SomeTables = NO_TABLES
+    children: SomeTables = NO_TABLES
+    has_unique_id: bool = False
+    can_write_heartbeat: bool = False
     row_security_active: bool = False
     schema_usage: bool = True
     owned: bool = False
+    owner: str = ""
     estimated_rows: int | None = None
     estimated_size_bytes: int | None = None
 
@@ -110,13 +140,19 @@ class RawTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotFacts:
-    """A replication slot. `plugin` and `database` are null for a physical one; `wal_status` before PostgreSQL 13."""
+    """A replication slot. `plugin` and `database` are null for a physical one; `wal_status` before PostgreSQL 13.
+
+    `retained_bytes` of log are kept for it; null on a standby. `safe_bytes` may be written before the server removes
+    what the slot needs; null where nothing bounds it.
+    """
 
     name: str
     plugin: str | None = "pgoutput"
     database: str | None = None
     active: bool = False
     wal_status: str | None = "reserved"
+    retained_bytes: int | None = None
+    safe_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +184,7 @@ class PublicationFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleFacts:
-    """The role that asked. `replication` includes the managed services' substitute roles.
+    """The role that asked. `replication` includes `rds_replication`, which replaces the attribute at Amazon.
 
     Limits are `UNLIMITED` where there is none; connections in use leave out the one that asked.
     """
@@ -163,12 +199,52 @@ class RoleFacts:
     can_create_in_database: bool = True
 
 
+class Hosting(StrEnum):
+    """Who runs the server: it decides how a setting is changed."""
+
+    SELF_MANAGED = "self-managed"
+    RDS = "Amazon RDS"
+    AURORA = "Amazon Aurora"
+    CLOUD_SQL = "Google Cloud SQL"
+    ALLOYDB = "Google AlloyDB"
+    AZURE = "Azure Database for PostgreSQL"
+    SUPABASE = "Supabase"
+    NEON = "Neon"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenTransaction:
+    """A transaction that writes and has not ended. `process_id` is null for a prepared one, of `database`."""
+
+    seconds: int
+    process_id: int | None = None
+    database: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerIdentity:
+    """Which server answers. A copy of its files has the same system identifier; a promoted standby a later timeline."""
+
+    system_identifier: str
+    timeline: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicationAttempt:
+    """How a replication connection ended: with the server's identity, or with the code and sentence of a failure."""
+
+    identity: ServerIdentity | None = None
+    failure_code: str | None = None
+    message: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerFacts:
     """Everything that readiness is judged by. `tables` are those asked for that exist.
 
     `version` is for people, `version_number` PostgreSQL's own (180004). `max_slot_wal_keep_megabytes` is `UNLIMITED`
-    where nothing bounds it, null before PostgreSQL 13.
+    where nothing bounds it, null before PostgreSQL 13. `session_limits` are the time limits, in milliseconds, of a
+    new session of the role. `open_transactions` are the oldest of those that the role may see.
     """
 
     version: str
@@ -184,6 +260,10 @@ class ServerFacts:
     role: RoleFacts
     publications: tuple[PublicationFacts, ...] = ()
     tables: tuple[RawTable, ...] = ()
+    replication_attempt: ReplicationAttempt | None = None
+    hosting: Hosting = Hosting.SELF_MANAGED
+    session_limits: Mapping[str, int] = field(default_factory=dict)
+    open_transactions: tuple[OpenTransaction, ...] = ()
 
     def slot(self, name: str) -> SlotFacts | None:
         return next((slot for slot in self.slots if slot.name == name), None)

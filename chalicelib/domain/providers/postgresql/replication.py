@@ -28,12 +28,15 @@ def effective_options(pipeline: Pipeline) -> CaptureOptions:
 
 
 def unique_claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
-    """Slot names are unique in a server, publication names in a database."""
+    """Slot names are unique in a server, publication names in a database.
+
+    Pipelines may share a publication that its owner made: none of them changes it.
+    """
     host, port, database = source.address.identity
-    return (
-        f"slot/{host}:{port}/{slot_name(pipeline)}",
-        f"publication/{host}:{port}/{database}/{publication_name(pipeline)}",
-    )
+    slot = f"slot/{host}:{port}/{slot_name(pipeline)}"
+    if pipeline.capture.options.publication_mode is PublicationMode.EXISTING:
+        return (slot,)
+    return (slot, f"publication/{host}:{port}/{database}/{publication_name(pipeline)}")
 
 
 def deletion_details(pipeline: Pipeline, *, slot_dropped: bool) -> Mapping[str, str]:
@@ -61,6 +64,11 @@ class CapturePlan:
     heartbeat_table: TableName | None = None
     excluded_columns: frozenset[ColumnName] = frozenset()
     deployed: bool = False
+
+    @property
+    def published_tables(self) -> tuple[TableName, ...]:
+        """The captured tables, and the one that is written to at each heartbeat."""
+        return tuple(dict.fromkeys((*self.tables, *((self.heartbeat_table,) if self.heartbeat_table else ()))))
 
     @classmethod
     def of(cls, pipeline: Pipeline, *, deployed: bool) -> "CapturePlan":

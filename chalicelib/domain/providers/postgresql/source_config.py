@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from chalicelib.domain.connector_config import ConnectorConfig
 from chalicelib.domain.database import DatabaseAddress
-from chalicelib.domain.debezium import MAX_VALIDATION_SECONDS, debezium_source_config
+from chalicelib.domain.debezium import MAX_VALIDATION_SECONDS, debezium_source_config, url_database_name
 from chalicelib.domain.pipeline import Pipeline, PublicationMode
 from chalicelib.domain.providers.postgresql.heartbeat import heartbeat_statement
 from chalicelib.domain.providers.postgresql.java_tls import DEFAULT_JAVA_TLS, PINNED_TLS
@@ -50,7 +50,7 @@ def _database(source: Source) -> ConnectorConfig:
         "database.port": str(address.port),
         "database.user": address.username,
         "database.password": source.credentials.reference("password"),
-        "database.dbname": address.database_name,
+        "database.dbname": url_database_name(address),
         **_tls(address, source),
         "connection.validation.timeout.ms": str(min(address.connection_timeout_seconds, MAX_VALIDATION_SECONDS) * 1000),
     }

@@ -162,8 +162,10 @@ def _missing_columns(case: _Case, table: TargetTable) -> str | None:
             f"{table.name} lacks columns {name_list(missing)} and auto_evolve is off: add them, or turn auto_evolve on."
         )
     if not table.owned:
-        owner = f"ALTER TABLE {quoted_table(table.name)} OWNER TO {quoted(case.facts.role)};"
-        return f"{table.name} lacks columns {name_list(missing)} and only its owner may add them: add them, or {owner}"
+        return (
+            f"{table.name} lacks columns {name_list(missing)} and only its owner may add them: "
+            f"let the owner run ALTER TABLE {quoted_table(table.name)} ADD COLUMN for each."
+        )
     return None
 
 

@@ -1,10 +1,11 @@
 import socket
+import struct
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 
 import pytest
-from confluent_kafka import Producer
 
 from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.kafka.client import Kafka, bootstrap_servers
@@ -13,7 +14,9 @@ from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
+from infra.local.doubles.kafka import KafkaDouble
 from infra.local.process.ports import free_port
+from tests.support.waiting import eventually
 
 LOOPBACK = AddressPolicy(allow_loopback=True)
 
@@ -33,15 +36,19 @@ def endpoint(
 
 
 @pytest.fixture(scope="module")
-def brokers() -> Iterator[str]:
-    """The mock broker of librdkafka, in this process, with two topics."""
-    owner = Producer({"bootstrap.servers": "ignored", "test.mock.num.brokers": 1, "log_level": 0})
+def double() -> Iterator[KafkaDouble]:
+    """A broker with two topics."""
+    double = KafkaDouble().start()
     for topic in ("shop.public.orders", "shop.public.lines"):
-        owner.produce(topic, b"x")
-    owner.flush(10)
-    (broker,) = owner.list_topics(timeout=10).brokers.values()
-    yield f"{broker.host}:{broker.port}"
-    del owner
+        double.state.create_topic(topic)
+    yield double
+    double.stop()
+
+
+@pytest.fixture
+def brokers(double: KafkaDouble) -> str:
+    """Its address."""
+    return double.address
 
 
 @pytest.fixture
@@ -159,3 +166,100 @@ def test_the_hosts_of_bootstrap_servers_are_read() -> None:
 def test_bootstrap_servers_of_another_form_are_refused(servers: str) -> None:
     with pytest.raises(Invalid):
         bootstrap_servers(servers)
+
+
+@pytest.fixture
+def planted() -> Iterator[Callable[[tuple[str, int]], KafkaDouble]]:
+    """Makes brokers that advertise an address of the test's choice, and ends them."""
+    made: list[KafkaDouble] = []
+
+    def make(advertised: tuple[str, int]) -> KafkaDouble:
+        made.append(KafkaDouble(advertised=advertised).start())
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.stop()
+
+
+Planted = Callable[[tuple[str, int]], KafkaDouble]
+
+
+def test_an_advertised_address_is_checked_before_it_is_contacted(planted: Planted) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as trap:
+        trap.settimeout(0.2)
+        broker = planted(("trap.example", trap.getsockname()[1]))
+        addresses = {"127.0.0.1": "127.0.0.1", "trap.example": "169.254.169.254"}
+        policy = AddressPolicy(allow_loopback=True, resolve=lambda host: [addresses[host]])
+        with pytest.raises(Unavailable):
+            Kafka(endpoint(broker.address), check_host=policy).topics(Deadline.after(1))
+        with pytest.raises(TimeoutError):
+            trap.accept()
+
+
+def test_an_advertised_address_that_is_allowed_is_contacted(planted: Planted, brokers: str) -> None:
+    port = int(brokers.rpartition(":")[2])
+    broker = planted(("leader.example", port))
+    asked: list[str] = []
+
+    def check_host(host: str) -> tuple[str, ...]:
+        asked.append(host)
+        return ("127.0.0.1",)
+
+    assert Kafka(endpoint(broker.address), check_host=check_host).topics(Deadline.after(5))
+    assert set(asked) == {"127.0.0.1", "leader.example"}
+
+
+def test_a_bootstrap_server_is_resolved_once(brokers: str) -> None:
+    port = brokers.rpartition(":")[2]
+    answers = iter([["127.0.0.1"], ["169.254.169.254"]])
+    policy = AddressPolicy(
+        allow_loopback=True, resolve=lambda host: next(answers) if host == "kafka.example" else ["127.0.0.1"]
+    )
+    assert Kafka(endpoint(f"kafka.example:{port}"), check_host=policy).topics(Deadline.after(5))
+
+
+def test_the_next_server_is_asked_when_one_does_not_answer(closed_port: int, brokers: str) -> None:
+    assert Kafka(endpoint(f"127.0.0.1:{closed_port},{brokers}"), check_host=LOOPBACK).topics(Deadline.after(5))
+
+
+@pytest.mark.parametrize("answer", [b"", b"\x00\x00\x00\x04\x00\x00\x00\x01", b"\x7f\xff\xff\xff" + bytes(64)])
+def test_an_answer_that_cannot_be_read_is_unavailable(answer: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=_answer, args=(listener, answer), daemon=True).start()
+        with pytest.raises(Unavailable) as raised:
+            Kafka(endpoint(f"127.0.0.1:{listener.getsockname()[1]}"), check_host=LOOPBACK).topics(Deadline.after(0.6))
+    assert raised.value.code == "STREAM_UNAVAILABLE"
+
+
+def _answer(listener: socket.socket, answer: bytes) -> None:
+    with suppress(OSError):
+        while True:
+            with listener.accept()[0] as connection:
+                connection.recv(1024)
+                connection.sendall(answer)
+
+
+def test_a_broker_that_sends_one_byte_at_a_time_ends_at_the_deadline() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=_drip, args=(listener,), daemon=True).start()
+        start = time.monotonic()
+        with pytest.raises(Unavailable):
+            Kafka(endpoint(f"127.0.0.1:{listener.getsockname()[1]}"), check_host=LOOPBACK).topics(Deadline.after(0.6))
+        assert time.monotonic() - start < 5
+
+
+def _drip(listener: socket.socket) -> None:
+    with suppress(OSError), listener.accept()[0] as connection:
+        connection.sendall(struct.pack("!i", 1000))
+        for _ in range(1000):
+            connection.sendall(b"\0")
+            time.sleep(0.05)
+
+
+def test_no_thread_stays_behind(brokers: str, closed_port: int) -> None:
+    before = threading.active_count()
+    Kafka(endpoint(brokers), check_host=LOOPBACK).topics(Deadline.after(5))
+    with pytest.raises(Unavailable):
+        Kafka(endpoint(f"127.0.0.1:{closed_port}"), check_host=LOOPBACK).topics(Deadline.after(0.3))
+    eventually(threading.active_count, lambda count: count <= before)

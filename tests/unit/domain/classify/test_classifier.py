@@ -379,3 +379,13 @@ def test_every_sentence_is_complete() -> None:
 )
 def test_a_failure_that_an_option_helps_against_names_the_option(cause: str, advice: str) -> None:
     assert advice in classify(wrapped(PRODUCER, cause), SOURCE).message
+
+
+def test_who_needs_a_new_snapshot_reads_the_calls_that_make_one() -> None:
+    calls = (
+        "DELETE /deliveries/ID", "DELETE /pipelines/ID?drop_slot=true", "POST /pipelines", "POST /pipelines/ID/deploy",
+        "POST /destinations/ID/deploy", "truncate", "deleted in the source",
+    )  # fmt: skip
+    needed = [sentence for sentence in sentences() if "new snapshot" in sentence.lower()]
+    assert len(needed) >= 4
+    assert all(call in sentence for sentence in needed for call in calls)

@@ -171,7 +171,7 @@ def test_an_unreadable_connect_is_the_only_transition() -> None:
     (one,) = result.view.transitions
     assert (one.connector, one.resource, one.reasons) == (None, None, (DOWN,))
     assert (one.before, one.after) == (ConnectState.READABLE, ConnectState.UNREADABLE)
-    assert result.view == replace(view, unreadable=DOWN, observed_at=NOW, transitions=(one,))
+    assert result.view == replace(view, unreadable=DOWN, unreadable_since=NOW, observed_at=NOW, transitions=(one,))
     assert (result.plan, result.changed, result.overdue) == (Plan(), False, ())
 
 

@@ -10,7 +10,7 @@ from pynamodb.attributes import TTLAttribute
 from pynamodb.models import Model
 
 from chalicelib.stores.all_tables import ALL_TABLES
-from chalicelib.wiring import JOBS, TICKS
+from chalicelib.wiring import JOBS, SOURCE_CHECKS, TICKS
 from infra.aws.template_checks import FUNCTIONS
 from infra.local.stack.layout import ROOT
 
@@ -104,10 +104,12 @@ def test_tables_and_key_outlive_their_stack(name: str) -> None:
 
 def test_there_is_a_queue_with_a_dead_letter_queue_for_each_that_is_rung() -> None:
     names = {named(one, "QueueName") for one in of_type("AWS::SQS::Queue")}
-    assert names == {name + end for name in (JOBS, TICKS) for end in ("", "-dead")}
+    assert names == {name + end for name in (JOBS, TICKS, SOURCE_CHECKS) for end in ("", "-dead")}
 
 
-@pytest.mark.parametrize(("queue", "function"), [("JobsQueue", "RunJob"), ("TicksQueue", "RunTick")])
+@pytest.mark.parametrize(
+    ("queue", "function"), [("JobsQueue", "RunJob"), ("TicksQueue", "RunTick"), ("SourceChecksQueue", "RunSourceCheck")]
+)
 def test_a_message_stays_hidden_six_times_as_long_as_its_function_may_run(queue: str, function: str) -> None:
     found = RESOURCES[queue]["Properties"]
     assert found["VisibilityTimeout"] == 6 * FUNCTIONS[function][1]
@@ -136,7 +138,7 @@ def test_it_can_be_created_under_another_prefix() -> None:
         exported = made.list_exports()["Exports"]
         aliases = boto3.client("kms", region_name=REGION).list_aliases()["Aliases"]
     assert sorted(tables) == sorted("stage-" + table.Meta.table_name.removeprefix(PREFIX) for table in ALL_TABLES)
-    assert len(queues) == 4
+    assert len(queues) == 6
     assert [one["Name"] for one in exported] == ["stage-credentials-key-arn"]
     key = next(one["TargetKeyId"] for one in aliases if one["AliasName"] == "alias/stage-credentials")
     assert exported[0]["Value"].endswith(f"/{key}")

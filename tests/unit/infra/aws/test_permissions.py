@@ -10,10 +10,12 @@ from unittest.mock import patch
 import pytest
 from moto.core.models import botocore_stubber
 
+from chalicelib.domain.credentials import SecretClass
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.job import JobKind, JobStatus
 from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.clock import Deadline
+from chalicelib.secrets.keys import FIRST_FORMAT
 from chalicelib.stores.all_tables import ALL_TABLES
 from infra.aws.permissions import allows, permissions, policy_files, policy_of, wildcard_resources
 from tests.faults.inspection import create_orphan
@@ -23,7 +25,7 @@ from tests.support.in_process_app import InProcessApp, app, app_of_the_module
 
 __all__ = ["app", "app_of_the_module"]
 Act = Callable[[InProcessApp, str], object]
-FUNCTIONS = ("api_handler", "dispatch", "run_job", "run_tick")
+FUNCTIONS = ("api_handler", "dispatch", "run_job", "run_source_check", "run_tick")
 SETTLES = (10, 31, 10, 10)
 """Seconds before each tick: one of them is past the lease of an operation."""
 
@@ -96,12 +98,31 @@ def test_nobody_can_rewrite_the_audit_trail(function: str, action: str) -> None:
     assert not allows(policy_of(function), f"dynamodb:{action}", "table/${Prefix}audit")
 
 
-@pytest.mark.parametrize("function", ["dispatch", "run_job", "run_tick"])
+@pytest.mark.parametrize("function", ["dispatch", "run_job", "run_source_check", "run_tick"])
 def test_only_the_api_seals_credentials_and_keeps_sessions(function: str) -> None:
     policy = policy_of(function)
     assert not allows(policy, "kms:GenerateDataKey", "${Prefix}credentials-key-arn")
     tables = {one.resource.rpartition("/")[2] for one in policy}
     assert tables & {"${Prefix}sessions", "${Prefix}users", "${Prefix}idempotency"} == set()
+
+
+OPENS = {
+    "api_handler": set(SecretClass),
+    "run_job": {SecretClass.SOURCE},
+    "run_tick": {SecretClass.SOURCE, SecretClass.DESTINATION, SecretClass.CLUSTER},
+}
+"""The classes of secrets that each function needs."""
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_opens_only_the_classes_of_secrets_that_it_needs(function: str) -> None:
+    document = json.loads(next(file for file in policy_files() if file.stem == function).read_text())
+    allowed: set[str] = set()
+    for statement in document["Statement"]:
+        if any(action.startswith("kms:") for action in statement["Action"]):
+            allowed |= set(statement["Condition"]["StringEquals"]["kms:EncryptionContext:headgate"])
+    # The context of the first format stays allowed, for secrets that were sealed before there were classes.
+    assert allowed - {FIRST_FORMAT} == OPENS.get(function, set())
 
 
 def after_the_first_transaction(point: Point, call: InterceptedCall) -> object:

@@ -1,19 +1,39 @@
 """The checks of the template find what would hurt."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import fields
 from typing import Any
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 
 import app as deployed
+from chalicelib.settings import Settings
 from infra.aws import template_checks
+from infra.aws.package import clean_environment, stage_project
 from infra.aws.permissions import policy_files
-from infra.aws.template_checks import ALARMS, FUNCTIONS, GATEWAY_RESPONSES, template_faults
+from infra.aws.template_checks import (
+    ALARMS,
+    FUNCTIONS,
+    GATEWAY_RESPONSES,
+    NETWORK_POLICY,
+    NOT_DEPLOYED,
+    template_faults,
+)
 
 Json = dict[str, Any]
-POLICIES = {"APIHandler": "api_handler", "RunJob": "run_job", "RunTick": "run_tick", "Dispatch": "dispatch"}
+POLICIES = {
+    "APIHandler": "api_handler",
+    "RunJob": "run_job",
+    "RunTick": "run_tick",
+    "RunSourceCheck": "run_source_check",
+    "Dispatch": "dispatch",
+}
 
 
 def gateway_response(status: int | None, code: str) -> Json:
@@ -35,7 +55,11 @@ def function(name: str) -> Json:
         sub = {"Fn::Sub": "arn:${AWS::Partition}:sqs:${Prefix}" + queue}
         event = {"Queue": sub, "FunctionResponseTypes": ["ReportBatchItemFailures"]}
         properties["Events"] = {"Source": {"Type": "SQS", "Properties": event}}
-    return {"Type": "AWS::Serverless::Function", "Properties": properties}
+    if name == "APIHandler":
+        deployed_settings = (one.name for one in fields(Settings) if one.name not in NOT_DEPLOYED)
+        values = {f"HEADGATE_{setting.upper()}": {"Ref": "Setting"} for setting in deployed_settings}
+        properties["Environment"] = {"Variables": values}
+    return {"Type": "AWS::Serverless::Function", "Properties": properties, "DependsOn": NETWORK_POLICY}
 
 
 def role(name: str) -> Json:
@@ -57,15 +81,24 @@ def sound() -> Json:
         "Parameters": {
             "Prefix": {"Type": "String", "Default": "headgate-"},
             "AdminPassword": {"Type": "String", "NoEcho": True, "Default": ""},
+            "VpcSubnetIds": {"Type": "CommaDelimitedList", "Default": ""},
+            "Setting": {"Type": "String", "Default": ""},
         },
+        "Globals": {"Function": {"VpcConfig": {"Fn::If": ["InVpc", {"SubnetIds": {"Ref": "VpcSubnetIds"}}]}}},
         "Resources": {
             "RestAPI": {"Type": "AWS::Serverless::Api", "Properties": {"DefinitionBody": body}},
             **{name: function(name) for name in FUNCTIONS},
+            NETWORK_POLICY: network_policy(),
             **{f"{name}Role": role(name) for name in FUNCTIONS},
             **{f"{name}Log": log(name) for name in FUNCTIONS},
             **{f"Alarm{number}": {"Type": "AWS::CloudWatch::Alarm"} for number in range(ALARMS)},
         },
     }
+
+
+def network_policy() -> Json:
+    roles = [{"Ref": f"{name}Role"} for name in FUNCTIONS]
+    return {"Type": "AWS::IAM::Policy", "Properties": {"Roles": roles}}
 
 
 def responses(template: Json) -> Json:
@@ -139,13 +172,24 @@ SPOILT: dict[str, tuple[Callable[[Json], Any], str]] = {
     "a password that is shown": (lambda t: t["Parameters"]["AdminPassword"].pop("NoEcho"), "AdminPassword"),
     "a password that everybody has": (lambda t: t["Parameters"]["AdminPassword"].update(Default="x"), "AdminPassword"),
     "a secret in the template": (
-        lambda t: variables(t, "APIHandler", HEADGATE_ADMIN_PASSWORD="hunter2"),
+        lambda t: of(t, "APIHandler")["Environment"]["Variables"].update(HEADGATE_ADMIN_PASSWORD="hunter2"),
         "APIHandler has a value for HEADGATE_ADMIN_PASSWORD",
     ),
     "a secret for a function that needs none": (
         lambda t: variables(t, "RunJob", HEADGATE_ADMIN_PASSWORD={"Ref": "AdminPassword"}),
         "RunJob gets HEADGATE_ADMIN_PASSWORD",
     ),
+    "a setting without a parameter": (
+        lambda t: of(t, "APIHandler")["Environment"]["Variables"].pop("HEADGATE_CA_BUNDLE"),
+        "no function gets HEADGATE_CA_BUNDLE",
+    ),
+    "no VPC": (lambda t: t["Globals"]["Function"].pop("VpcConfig"), "no parameter puts the functions into a VPC"),
+    "no parameter for the VPC": (lambda t: t["Parameters"].pop("VpcSubnetIds"), "no parameter puts the functions"),
+    "a role that cannot connect to a VPC": (
+        lambda t: of(t, NETWORK_POLICY)["Roles"].pop(),
+        "may not connect it to a VPC",
+    ),
+    "a function before its policy": (lambda t: t["Resources"]["RunJob"].pop("DependsOn"), "RunJob may be made before"),
     "a log for ever": (lambda t: t["Resources"].pop("RunTickLog"), "the log of RunTick is kept for ever"),
     "no alarm": (lambda t: t["Resources"].pop("Alarm0"), f"{ALARMS - 1} alarms"),
     "a reference to nothing": (
@@ -171,3 +215,58 @@ def test_a_fault_is_found(name: str) -> None:
     spoil(template)
     found = template_faults(template)
     assert any(expected in fault for fault in found), found
+
+
+@pytest.fixture(scope="module")
+def made_by_chalice(tmp_path_factory: pytest.TempPathFactory) -> Json:
+    """The template that Chalice makes of this project, merged with `infra/merge.yaml`; with an empty zip."""
+    project = tmp_path_factory.mktemp("package") / "project"
+    stage_project(project)
+    made = subprocess.run(
+        [sys.executable, "-c", MAKE_TEMPLATE, str(project.parent / "built")],
+        cwd=project,
+        env=clean_environment(os.environ),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr
+    template: Json = yaml.safe_load((project.parent / "built" / "sam.yaml").read_text())
+    return template
+
+
+MAKE_TEMPLATE = """
+import sys, zipfile
+from chalice.deploy.packager import LambdaDeploymentPackager
+
+def empty(self, project_dir, python_version, package_filename=None):
+    zipfile.ZipFile("empty.zip", "w").close()
+    return "empty.zip"
+
+LambdaDeploymentPackager.create_deployment_package = empty
+from chalice.cli import main
+sys.argv = ["chalice", "package", "--stage", "production", "--merge-template", "infra/merge.yaml", sys.argv[1]]
+main()
+"""
+
+
+def test_the_template_that_chalice_makes_of_this_project_has_no_faults(made_by_chalice: Json) -> None:
+    assert template_faults(made_by_chalice) == []
+
+
+def test_every_function_is_in_the_vpc_only_when_subnets_are_given(made_by_chalice: Json) -> None:
+    config = made_by_chalice["Globals"]["Function"]["VpcConfig"]["Fn::If"]
+    assert config[0] == "InVpc"
+    assert config[1] == {"SubnetIds": {"Ref": "VpcSubnetIds"}, "SecurityGroupIds": {"Ref": "VpcSecurityGroupIds"}}
+    assert config[2] == {"Ref": "AWS::NoValue"}
+    assert made_by_chalice["Parameters"]["VpcSubnetIds"]["Default"] == ""
+
+
+def test_the_code_of_the_functions_may_not_use_what_connects_them_to_the_vpc(made_by_chalice: Json) -> None:
+    denied, only_there = of(made_by_chalice, NETWORK_POLICY)["PolicyDocument"]["Statement"]
+    condition, allowed, otherwise = only_there["Fn::If"]
+    assert (condition, otherwise) == ("InVpc", {"Ref": "AWS::NoValue"})
+    assert (allowed["Effect"], denied["Effect"], allowed["Action"]) == ("Allow", "Deny", denied["Action"])
+    functions = denied["Condition"]["ArnLike"]["lambda:SourceFunctionArn"]["Fn::Sub"]
+    assert functions.endswith(":function:${Prefix}*")

@@ -17,6 +17,7 @@ from chalicelib.services.connectors.actions import (
     delete,
     deploy,
     ours,
+    recreate,
     restart_task,
     same,
     update,
@@ -146,10 +147,34 @@ def test_an_update_that_is_refused_by_the_check_is_not_written(app: InProcessApp
     assert connector_writes(app) == []
 
 
-@pytest.mark.parametrize("act", [update, pause], ids=["update", "pause"])
+@pytest.mark.parametrize("act", [pause, restart_task], ids=["pause", "restart of a task"])
 def test_a_missing_connector_cannot_be_changed(action: ConnectorAction, act: Act) -> None:
     with pytest.raises(Conflict):
         act(action)
+
+
+def test_an_update_creates_a_missing_connector_when_the_check_allows_it(
+    app: InProcessApp, action: ConnectorAction
+) -> None:
+    with pytest.raises(Invalid):
+        update(replace(action, check=refuse))
+    assert app.connect.names() == []
+    update(action)
+    assert app.connect.names() == [action.name]
+
+
+def test_a_recreation_is_not_checked_and_only_its_first_worker_creates(
+    app: InProcessApp, action: ConnectorAction
+) -> None:
+    unchecked = replace(action, check=refuse)
+    with pytest.raises(Conflict) as failed:
+        recreate(replace(unchecked, first_attempt=False))
+    assert failed.value.code == "UPSTREAM_TIMEOUT"
+    assert connector_writes(app) == []
+    recreate(unchecked)
+    assert app.connect.names() == [action.name]
+    recreate(replace(unchecked, first_attempt=False))
+    assert len(connector_writes(app)) == 1
 
 
 def test_a_pause_and_a_deletion_do_not_need_a_config(app: InProcessApp, action: ConnectorAction) -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.domain.observation import Observation, ObservedState
+from chalicelib.domain.observation import MISSING, Observation, ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView
 from chalicelib.services.connectors.observations import ObservationReader
@@ -63,12 +63,49 @@ def test_the_observation_of_an_operation_is_shown_until_a_tick_is_newer(
     assert observation(shown).state is ObservedState.RUNNING
 
 
-def test_a_connector_that_the_last_tick_did_not_list_keeps_its_own_observation(
+def test_a_connector_that_a_newer_tick_did_not_find_is_not_deployed(
     app: InProcessApp, reader: ObservationReader
 ) -> None:
     pipeline = app.deployed_pipeline()
     (shown,) = reader.latest([pipeline], view(pipeline, snapshot=ClusterSnapshot()))
+    seen = observation(shown)
+    assert (seen.state, seen.reasons, seen.observed_at) == (ObservedState.NOT_DEPLOYED, (MISSING,), LATER)
+
+
+def test_a_connector_that_an_older_tick_did_not_find_has_the_state_of_its_operation(
+    app: InProcessApp, reader: ObservationReader
+) -> None:
+    pipeline = app.deployed_pipeline()
+    before = START_TIME - timedelta(seconds=1)
+    (shown,) = reader.latest([pipeline], view(pipeline, snapshot=ClusterSnapshot(), observed_at=before))
     assert shown.observation == pipeline.observation
+
+
+def test_a_look_that_was_stored_only_in_part_says_nothing(app: InProcessApp, reader: ObservationReader) -> None:
+    pipeline = app.deployed_pipeline()
+    (shown,) = reader.latest([pipeline], view(pipeline, snapshot=ClusterSnapshot(), torn=True))
+    seen = observation(shown)
+    assert (seen.state, seen.observed_at) == (ObservedState.UNKNOWN, LATER)
+    assert "not stored completely" in seen.reasons[0]
+
+
+@pytest.mark.parametrize("seen_by", ["a tick", "an operation"])
+def test_an_old_observation_is_shown_as_unknown_with_its_age(
+    app: InProcessApp, reader: ObservationReader, seen_by: str
+) -> None:
+    pipeline = app.deployed_pipeline()
+    running = Observation(state=ObservedState.RUNNING, observed_at=START_TIME)
+    snapshot = ClusterSnapshot(observed={pipeline.connector_name: running})
+    views = view(pipeline, snapshot=snapshot, observed_at=START_TIME) if seen_by == "a tick" else {}
+    app.clock.advance(179)
+    assert observation(reader.latest([pipeline], views)[0]).state is ObservedState.RUNNING
+    app.clock.advance(121)
+    seen = observation(reader.latest([pipeline], views)[0])
+    assert (seen.state, seen.observed_at) == (ObservedState.UNKNOWN, START_TIME)
+    assert seen.reasons == (
+        "Headgate last looked at 2026-01-31T12:00:00.000Z, 5 minutes ago. The state now is not known.",
+        "It was RUNNING then.",
+    )
 
 
 def test_the_state_is_unknown_since_the_tick_that_could_not_read_connect(

@@ -28,7 +28,7 @@ def built(app: InProcessApp) -> BuiltConfig:
 
 
 def without(built: BuiltConfig, key: str) -> BuiltConfig:
-    return replace(built, config={name: value for name, value in built.config.items() if name != key})
+    return replace(built, lines={name: value for name, value in built.lines.items() if name != key})
 
 
 def test_an_installed_plug_in_is_accepted_and_another_one_is_named(

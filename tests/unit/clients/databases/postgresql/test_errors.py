@@ -21,6 +21,17 @@ PREFIX = 'connection failed: connection to server at "10.0.0.1", port 5432 faile
         ('FATAL:  role "shop" does not exist', FailureCode.CONNECTION_REJECTED),
         ("FATAL:  sorry, too many clients already", FailureCode.TOO_MANY_CONNECTIONS),
         ("FATAL:  remaining connection slots are reserved for roles", FailureCode.TOO_MANY_CONNECTIONS),
+        ("FATAL:  permission denied to start WAL sender", FailureCode.PERMISSION_DENIED),
+        ("FATAL:  must be superuser or replication role to start walsender", FailureCode.PERMISSION_DENIED),
+        (
+            "FATAL:  number of requested standby connections exceeds max_wal_senders (currently 1)",
+            FailureCode.TOO_MANY_CONNECTIONS,
+        ),
+        ("FATAL:  unsupported startup parameter: replication", FailureCode.REPLICATION_NOT_SUPPORTED),
+        (
+            "FATAL:  Feature not supported: RDS Proxy currently doesn't support streaming replication mode",
+            FailureCode.REPLICATION_NOT_SUPPORTED,
+        ),
         ("FATAL:  the database system is starting up", FailureCode.NOT_ACCEPTING_CONNECTIONS),
         ('FATAL:  database "shop" is not currently accepting connections', FailureCode.NOT_ACCEPTING_CONNECTIONS),
         ("Connection refused", FailureCode.CONNECTION_REFUSED),

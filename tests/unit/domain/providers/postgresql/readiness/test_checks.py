@@ -19,7 +19,7 @@ from chalicelib.domain.providers.postgresql.facts import (
     SlotFacts,
     TypeFacts,
 )
-from chalicelib.domain.providers.postgresql.readiness import CHECKS, judge_readiness, unreachable_readiness
+from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS, judge_readiness, unreachable_readiness
 from chalicelib.domain.providers.postgresql.replication import CapturePlan, publication_name
 from chalicelib.domain.readiness import CheckOutcome, Readiness, ReadinessStatus
 from chalicelib.domain.table import TableName
@@ -34,10 +34,20 @@ FACTS = ServerFacts(
     version_number=180004,
     database="shop",
     wal_level="logical",
+    max_slot_wal_keep_megabytes=10240,
     role=RoleFacts(name="cdc"),
     tables=(TABLE,),
 )
 PLAN = CapturePlan(tables=(ORDERS,), slot_name="slot", publication_name="pub")
+HEARTBEAT = RawTable(
+    name=TableName("shop", "heartbeat"),
+    raw_columns=(COLUMN, replace(COLUMN, name="ts", type="timestamp with time zone")),
+    primary_key_columns=("id",),
+    owned=True,
+    has_unique_id=True,
+    can_write_heartbeat=True,
+)
+BEATING = replace(PLAN, heartbeat_table=HEARTBEAT.name)
 EXISTING = replace(PLAN, publication_mode=PublicationMode.EXISTING)
 PUBLICATION = PublicationFacts(name="pub", tables=(PublishedTable(name=ORDERS),), table_count=1)
 
@@ -58,12 +68,12 @@ def failing(plan: CapturePlan | None = PLAN, **changes: Any) -> set[str]:
 
 
 def warning(plan: CapturePlan | None = PLAN, **changes: Any) -> set[str]:
-    """The keys of the checks that warn."""
-    return statuses(judged(plan, **changes), CheckOutcome.WARN)
+    """The keys of the checks that warn, but for the heartbeat table: `PLAN` has chosen none."""
+    return statuses(judged(plan, **changes), CheckOutcome.WARN) - {"heartbeat"}
 
 
 def test_good_facts_are_ready_with_and_without_a_plan() -> None:
-    assert judged().status is ReadinessStatus.READY
+    assert judged(BEATING, tables=(TABLE, HEARTBEAT)).status is ReadinessStatus.READY
     assert judged(None, tables=()).status is ReadinessStatus.READY
     assert judged().checked_at == NOW
 
@@ -79,7 +89,7 @@ def test_every_failed_check_recommends_an_action() -> None:
 
 
 def test_passing_check_recommends_nothing() -> None:
-    assert {check.recommended_action for check in judged().checks} == {None}
+    assert {check.recommended_action for check in judged(BEATING, tables=(TABLE, HEARTBEAT)).checks} == {None}
 
 
 def test_a_verdict_with_only_warnings_is_a_warning() -> None:
@@ -119,7 +129,7 @@ def test_a_slot_that_may_lose_its_log_is_a_warning() -> None:
 
 
 def test_used_up_slots_are_no_problem_for_a_pipeline_that_has_one() -> None:
-    slots = (SlotFacts(name="slot", database="shop"),)
+    slots = (SlotFacts(name="slot", database="shop", safe_bytes=10 * 1024**3),)
     assert failing(slots=slots, max_slots=1) == set()
     assert failing(replace(PLAN, slot_name="other"), slots=slots, max_slots=1) == {"replication_slots"}
     assert warning(None, slots=slots, max_slots=1) == {"replication_slots"}
@@ -163,18 +173,17 @@ def test_publication_that_lists_exactly_the_tables_needs_no_rights() -> None:
 
 def test_a_row_filter_matters_only_when_the_publication_is_not_changed() -> None:
     published = replace(PUBLICATION, tables=(PublishedTable(name=ORDERS, row_filter=True),))
-    assert failing(EXISTING, publications=(published,)) == {"publication_rows"}
-    assert failing(PLAN, publications=(published,)) == {"publication_rows"}
-    assert failing(PLAN, publications=(replace(published, table_count=2),)) == set()
+    assert warning(EXISTING, publications=(published,)) == {"publication_rows"}
+    assert warning(PLAN, publications=(published,)) == {"publication_rows"}
+    assert warning(PLAN, publications=(replace(published, table_count=2),)) == set()
 
 
 def test_publication_without_updates_and_deletes_does_not_ask_for_an_identity() -> None:
     keyless = replace(TABLE, primary_key_columns=(), identity_usable=False)
     inserts = replace(PUBLICATION, updates=False, deletes=False)
-    assert failing(EXISTING, tables=(keyless,), publications=(inserts,)) == {"publication_operations"}
+    assert failing(EXISTING, tables=(keyless,), publications=(inserts,)) == set()
     deletes = replace(PUBLICATION, updates=False)
-    expected = {"publication_operations", "replica_identity"}
-    assert failing(EXISTING, tables=(keyless,), publications=(deletes,)) == expected
+    assert failing(EXISTING, tables=(keyless,), publications=(deletes,)) == {"replica_identity"}
 
 
 def test_a_replica_identity_failure_names_the_effect_and_the_repair() -> None:

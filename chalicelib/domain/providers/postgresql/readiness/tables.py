@@ -1,9 +1,9 @@
 """What readiness asks of the tables that are to be captured."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from chalicelib.domain.names import name_list
-from chalicelib.domain.pipeline import PublicationMode
 from chalicelib.domain.providers.postgresql.capture_tables import columns_differing_by_case, table_issues
 from chalicelib.domain.providers.postgresql.capture_types import CURSOR
 from chalicelib.domain.providers.postgresql.facts import Persistence, RawTable, ServerFacts
@@ -16,8 +16,20 @@ _TYPE_CODES = (IssueCode.TYPE_NOT_CAPTURED, IssueCode.TYPE_STOPS_TASK, IssueCode
 
 
 def captured(facts: ServerFacts, plan: CapturePlan | None) -> tuple[RawTable, ...]:
-    """The tables to judge: those of the plan that exist; without a plan, all that were read."""
-    return facts.tables if plan is None else tuple(t for name in plan.tables if (t := facts.table(name)) is not None)
+    """The tables to judge: those of the plan that exist, without the columns that it leaves out.
+
+    Without a plan, all that were read.
+    """
+    if plan is None:
+        return facts.tables
+    found = [table for name in plan.tables if (table := facts.table(name)) is not None]
+    return tuple(_without(table, plan) for table in found) if plan.excluded_columns else tuple(found)
+
+
+def _without(table: RawTable, plan: CapturePlan) -> RawTable:
+    excluded = {column.column_name for column in plan.excluded_columns if column.table == table.name}
+    kept = tuple(column for column in table.raw_columns if column.name not in excluded)
+    return replace(table, raw_columns=kept)
 
 
 def tables_exist(facts: ServerFacts, plan: CapturePlan) -> Finding:
@@ -37,9 +49,14 @@ Fault = Callable[[RawTable], str | None]
 
 
 def each_table(
-    fault: Fault, fix: Callable[[RawTable, ServerFacts], str], expected: str, *, only_warns: bool = False
+    fault: Fault,
+    fix: Callable[[RawTable, ServerFacts], str],
+    expected: str,
+    *,
+    note: str = "",
+    only_warns: bool = False,
 ) -> Judge[ServerFacts, CapturePlan]:
-    """A judge of each captured table that names those with the fault, each with its fix."""
+    """A judge of each captured table that names those with the fault, each with its fix, and `note` below."""
 
     def judge(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
         tables = captured(facts, plan)
@@ -48,9 +65,10 @@ def each_table(
         faults = [(table, found) for table in tables if (found := fault(table)) is not None]
         if not faults:
             return passed("all tables", expected)
-        current = name_list(f"{table.name}{f' ({found})' if found else ''}" for table, found in faults)
+        named = name_list(f"{table.name}{f' ({found})' if found else ''}" for table, found in faults)
+        current = named if plan is not None else f"{len(faults)} of {len(tables)} tables: {named}"
         fixes = statements([fix(table, facts) for table, _ in faults])
-        return (warned if only_warns else failed)(current, expected, fixes)
+        return (warned if only_warns else failed)(current, expected, f"{fixes}\n{note}".rstrip())
 
     return judge
 
@@ -84,31 +102,6 @@ def _lossy(table: RawTable) -> Sequence[str | None]:
     return [i.column for i in table_issues(table) if i.code in _TYPE_CODES and i.severity is not Severity.INFO]
 
 
-def replica_identity(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
-    """An update of a published table carries a key; without one, the *owners* of the table can update it no more."""
-    tables = [table for table in captured(facts, plan) if table.kind.is_table]
-    if not tables:
-        return None
-    faults, expected = [table for table in tables if not table.identity_usable], "FULL, or DEFAULT with a primary key"
-    if not faults or not _publishes_old_rows(facts, plan):
-        return passed("all tables", expected)
-    return failed(
-        name_list(f"{table.name} ({table.replica_identity})" for table in faults),
-        expected,
-        statements([f"ALTER TABLE {quoted_table(table.name)} REPLICA IDENTITY FULL;" for table in faults])
-        + "\nOr give the table a primary key. Do it before the deploy: once the tables are published, "
-        "UPDATE and DELETE on these tables fail for everybody.",
-    )
-
-
-def _publishes_old_rows(facts: ServerFacts, plan: CapturePlan | None) -> bool:
-    """Whether updates or deletes are, or will be, published."""
-    publication = facts.publication(plan.publication_name) if plan is not None else None
-    if publication is None:
-        return plan is None or plan.publication_mode is PublicationMode.FILTERED
-    return publication.updates or publication.deletes
-
-
 def topic_names(_facts: ServerFacts, plan: CapturePlan) -> Finding:
     pairs = colliding_topics(plan.tables)
     if not pairs:
@@ -119,6 +112,20 @@ def topic_names(_facts: ServerFacts, plan: CapturePlan) -> Finding:
         "Capture these tables in pipelines with different topic_prefix: in a topic's name every character outside "
         "A-Z, a-z, 0-9, '.', '_' and '-' becomes '_'.",
     )
+
+
+def _grant_select(table: RawTable, facts: ServerFacts) -> str:
+    """Of the whole table, or of the columns that are captured where some are left out."""
+    whole = facts.table(table.name)
+    is_whole = whole is None or len(whole.raw_columns) == len(table.raw_columns)
+    columns = "" if is_whole else f" ({', '.join(quoted(column.name) for column in table.raw_columns)})"
+    return f"GRANT SELECT{columns} ON TABLE {quoted_table(table.name)} TO {quoted(facts.role.name)};"
+
+
+def _see_all_rows(table: RawTable, facts: ServerFacts) -> str:
+    name = quoted(f"{facts.role.name}_reads_all"[:63])
+    role = quoted(facts.role.name)
+    return f"CREATE POLICY {name} ON {quoted_table(table.name)} FOR SELECT TO {role} USING (true);"
 
 
 def _grants(of: Callable[[RawTable], str]) -> Callable[[RawTable, ServerFacts], str]:
@@ -150,17 +157,21 @@ TABLE_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         key="select_privilege",
         name="Read privilege",
         judge=each_table(
-            _unreadable, _grants(lambda t: f"SELECT ON TABLE {quoted_table(t.name)}"), "SELECT on every column"
+            _unreadable,
+            _grant_select,
+            "SELECT on every captured column",
         ),
-        description="The role may read every column. Without it the connector runs and not one row arrives.",
+        description="The role may read every captured column. Without it the connector runs and not one row arrives.",
     ),
     Check(
         key="row_security",
         name="Row level security",
         judge=each_table(
             lambda t: "" if t.row_security_active else None,
-            lambda _t, facts: f"ALTER ROLE {quoted(facts.role.name)} BYPASSRLS;",
-            "does not apply to the role",
+            _see_all_rows,
+            "hides no row from the role",
+            note="The policy shows every row of the table to this one role, also where row level security is forced. "
+            "A role with BYPASSRLS sees every row of every table: that is a decision about security.",
         ),
         description="No policy hides rows from the role. Rows would be missing and changes lost.",
     ),
@@ -171,15 +182,10 @@ TABLE_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
             lambda t: None if t.persistence is Persistence.PERMANENT else str(t.persistence),
             _alters("SET LOGGED"),
             "changes are written to the log",
+            note="SET LOGGED writes the whole table anew and locks it (ACCESS EXCLUSIVE) until it is done: "
+            "run it when the application can wait.",
         ),
         description="Changes of the tables reach the write-ahead log.",
-    ),
-    Check(
-        key="replica_identity",
-        name="Replica identity",
-        judge=replica_identity,
-        description="Updates and deletes of published tables can say which row they mean. Where they cannot, "
-        "PostgreSQL refuses them, and the application that owns the table breaks.",
     ),
     Check(
         key="primary_key",
@@ -189,6 +195,8 @@ TABLE_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
             lambda t: None if t.primary_key_columns else "",
             _alters("ADD PRIMARY KEY (COLUMNS)"),
             "a primary key",
+            note="It builds an index under a lock (ACCESS EXCLUSIVE). For a large table: CREATE UNIQUE INDEX "
+            "CONCURRENTLY, then ADD PRIMARY KEY USING INDEX.",
             only_warns=True,
         ),
         description="Tables with a key can be delivered by replacing rows; others only by adding rows.",

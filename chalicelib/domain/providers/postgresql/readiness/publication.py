@@ -5,22 +5,25 @@ leaves it alone when it lists exactly the captured tables, refuses one FOR ALL T
 tables, which drops row filters and column lists and keeps the kinds of change.
 """
 
-from chalicelib.domain.names import SHOWN_NAMES, name_list
+from collections.abc import Sequence
+
+from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import PublicationFacts, RawTable, RelationKind, ServerFacts
 from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
-from chalicelib.domain.providers.postgresql.readiness_tables import captured
+from chalicelib.domain.providers.postgresql.readiness.tables import captured
+from chalicelib.domain.providers.postgresql.replica_identity import identity_columns
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
 from chalicelib.domain.readiness import Check, Finding, failed, for_plan, listed, passed, statements, warned
 
 
 def is_up_to_date(publication: PublicationFacts, plan: CapturePlan) -> bool:
-    """Whether it lists exactly the captured tables, so that Debezium leaves it as it is."""
+    """Whether it lists exactly the captured tables and that of the heartbeat, so that Debezium leaves it as it is."""
     return (
         not publication.all_tables
-        and publication.table_count == len(plan.tables)
-        and all(publication.table(name) is not None for name in plan.tables)
+        and publication.table_count == len(plan.published_tables)
+        and all(publication.table(name) is not None for name in plan.published_tables)
     )
 
 
@@ -33,7 +36,7 @@ def publication_available(facts: ServerFacts, plan: CapturePlan) -> Finding:
     publication, name = facts.publication(plan.publication_name), quoted(plan.publication_name)
     if plan.publication_mode is PublicationMode.EXISTING:
         if publication is None:
-            return failed("missing", "exists", f"{_create_publication(plan)};")
+            return failed("missing", "exists", create_publication(plan))
         return passed("exists", "exists")
     if publication is not None and publication.all_tables:
         return failed(
@@ -57,11 +60,21 @@ def publication_rights(facts: ServerFacts, plan: CapturePlan | None) -> Finding 
     lacking = [] if facts.role.superuser or stays else _lacking_rights(facts, plan, publication)
     if not lacking:
         return passed("sufficient", expected)
-    fixes = statements([fix for _, fix in lacking])
-    return failed(
-        name_list(what for what, _ in lacking),
-        expected,
-        f"{fixes}\nOr make the publication beforehand and choose publication_mode existing.",
+    return failed(name_list(what for what, _ in lacking), expected, _owners_advice(facts, plan, lacking))
+
+
+def _owners_advice(facts: ServerFacts, plan: CapturePlan, lacking: Sequence[tuple[str, str]]) -> str:
+    """First what changes no right of anybody; then a role that has the owner's."""
+    publication, name = facts.publication(plan.publication_name), quoted(plan.publication_name)
+    if publication is None:
+        first = create_publication(plan)
+    else:
+        missing = [table for table in plan.published_tables if publication.table(table) is None]
+        first = f"ALTER PUBLICATION {name} ADD TABLE {', '.join(map(quoted_table, missing or plan.tables[:1]))};"
+    return (
+        f"As the owner of the tables, or as an administrator:\n{first}\n"
+        f"and choose publication_mode existing with publication_name {plan.publication_name}. "
+        f"Or let Debezium make it, with these rights:\n{statements([fix for _, fix in lacking if fix])}"
     )
 
 
@@ -76,28 +89,38 @@ def _grant_create(facts: ServerFacts) -> str:
     return f"GRANT CREATE ON DATABASE {quoted(facts.database)} TO {quoted(facts.role.name)};"
 
 
-def _create_publication(plan: CapturePlan) -> str:
-    tables = [quoted_table(name) for name in plan.tables]
-    more = f" -- and {len(tables) - SHOWN_NAMES} more" if len(tables) > SHOWN_NAMES else ""
-    return f"CREATE PUBLICATION {quoted(plan.publication_name)} FOR TABLE {', '.join(tables[:SHOWN_NAMES])}{more}"
+def create_publication(plan: CapturePlan) -> str:
+    """The statement that makes what the plan needs, with all of its tables: a part of them would lose the others."""
+    tables = ", ".join(map(quoted_table, plan.published_tables))
+    return (
+        f"CREATE PUBLICATION {quoted(plan.publication_name)} FOR TABLE {tables} "
+        "WITH (publish_via_partition_root = true);"
+    )
 
 
 def _lacking_rights(
     facts: ServerFacts, plan: CapturePlan, publication: PublicationFacts | None
 ) -> list[tuple[str, str]]:
     """What the role lacks, each with its fix."""
-    role, lacking = quoted(facts.role.name), []
+    lacking, owners = [], {table.owner: table for table in reversed(_published(facts, plan)) if not table.owned}
     if publication is None and not facts.role.can_create_in_database:
         lacking.append(("no CREATE on the database", _grant_create(facts)))
     if publication is not None and not publication.owned:
-        lacking.append(
-            ("not owner of the publication", f"ALTER PUBLICATION {quoted(publication.name)} OWNER TO {role};")
-        )
+        lacking.append(("not owner of the publication", "-- choose a publication_name that does not exist yet"))
     return lacking + [
-        (f"not owner of {table.name}", f"ALTER TABLE {quoted_table(table.name)} OWNER TO {role};")
-        for table in _captured(facts, plan)
+        (f"not owner of {table.name}", _act_as(facts, table.owner) if owners[table.owner] is table else "")
+        for table in _published(facts, plan)
         if not table.owned
     ]
+
+
+def _act_as(facts: ServerFacts, owner: str) -> str:
+    """A group role between owner and capture: to take the right away again, drop it."""
+    role, group = quoted(facts.role.name), quoted(f"{facts.role.name}_for_{owner}"[:63])
+    return (
+        f"-- Through this group the role has every right of {owner}: a decision about security.\n"
+        f"CREATE ROLE {group} NOLOGIN;\nGRANT {quoted(owner)} TO {group};\nGRANT {group} TO {role};"
+    )
 
 
 def publication_operations(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
@@ -110,8 +133,12 @@ def publication_operations(facts: ServerFacts, plan: CapturePlan) -> Finding | N
     current, expected = name_list(published) or "nothing", "insert, update, delete"
     if len(published) == len(kinds):
         return passed(current, expected)
-    return failed(
-        current, expected, f"ALTER PUBLICATION {quoted(publication.name)} SET (publish = '{expected}, truncate');"
+    missing = name_list(kind for kind in kinds if kind not in published)
+    return (warned if publication.inserts else failed)(
+        current,
+        expected,
+        f"ALTER PUBLICATION {quoted(publication.name)} SET (publish = '{expected}, truncate');\n"
+        f"Without it no {missing} reaches a target: rows stay there as they were first written.",
     )
 
 
@@ -133,20 +160,41 @@ def _add_table(publication: PublicationFacts, table: RawTable) -> str:
 
 
 def publication_rows(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
+    """A row filter or a column list is a choice of the publication's owner, unless it hides what says which row."""
     publication = facts.publication(plan.publication_name)
     if publication is None or is_rewritten(publication, plan):
         return None
-    filtered = [table.name for table in publication.tables if table.name in plan.tables and table.row_filter]
-    cut = [table.name for table in _captured(facts, plan) if _hidden_columns(publication, table)]
+    tables = _published(facts, plan)
+    filtered = [table.name for table in tables if _is_filtered(publication, table)]
+    cut = [table.name for table in tables if _hidden_columns(publication, table)]
+    keyless = [table.name for table in tables if _hidden_key(publication, table)]
     if not filtered and not cut:
         return passed("all rows and columns", "all rows and columns")
-    current = listed({"rows filtered": filtered, "columns left out": cut})
+    current = listed({"rows filtered": filtered, "columns left out": cut, "columns of the key left out": keyless})
     fixes = [
         f"ALTER PUBLICATION {quoted(publication.name)} DROP TABLE {quoted_table(name)};\n"
         f"ALTER PUBLICATION {quoted(publication.name)} ADD TABLE {quoted_table(name)};"
         for name in dict.fromkeys([*filtered, *cut])
     ]
-    return failed(current, "all rows and columns", statements(fixes))
+    return (failed if keyless else warned)(current, "all rows and columns", f"{statements(fixes)}\n{_HIDDEN_EFFECT}")
+
+
+_HIDDEN_EFFECT = (
+    "As it is: the snapshot brings every row and column; later changes come only of rows that the filter lets through, "
+    "and without the columns left out. A column list without the columns of the replica identity makes UPDATE and "
+    "DELETE fail for the owners of the table."
+)
+
+
+def _is_filtered(publication: PublicationFacts, table: RawTable) -> bool:
+    published = publication.table(table.name)
+    return published is not None and published.row_filter
+
+
+def _hidden_key(publication: PublicationFacts, table: RawTable) -> bool:
+    """Whether the columns left out are needed to say which row was changed."""
+    old_row = identity_columns(table) if publication.updates or publication.deletes else ()
+    return not {*old_row, *table.primary_key_columns}.isdisjoint(_hidden_columns(publication, table))
 
 
 def _hidden_columns(publication: PublicationFacts, table: RawTable) -> list[str]:
@@ -168,7 +216,7 @@ def partitioned_tables(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
     fix = (
         f"ALTER PUBLICATION {quoted(plan.publication_name)} SET (publish_via_partition_root = true);"
         if publication is not None
-        else f"Make it beforehand: {_create_publication(plan)} WITH (publish_via_partition_root = true);"
+        else f"Make it beforehand: {create_publication(plan)}"
         f"\nOr leave the property {PARTITION_ROOT_PROPERTY} out of the pipeline."
     )
     return failed(f"published under their partitions: {name_list(tables)}", expected, fix)
@@ -177,6 +225,13 @@ def partitioned_tables(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
 def _captured(facts: ServerFacts, plan: CapturePlan) -> list[RawTable]:
     """Those that exist and can be published at all; the check of the tables names the others."""
     return [table for table in captured(facts, plan) if table.kind.is_table]
+
+
+def _published(facts: ServerFacts, plan: CapturePlan) -> list[RawTable]:
+    """The captured tables, and the one of the heartbeat."""
+    heartbeat = facts.table(plan.heartbeat_table) if plan.heartbeat_table else None
+    tables = _captured(facts, plan)
+    return [*tables, heartbeat] if heartbeat is not None and plan.heartbeat_table not in plan.tables else tables
 
 
 PUBLICATION_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
@@ -190,7 +245,8 @@ PUBLICATION_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         key="publication_rights",
         name="Rights for the publication",
         judge=publication_rights,
-        description="A publication that the connector makes takes CREATE on the database and ownership of the tables.",
+        description="A publication that the connector makes takes CREATE on the database and an owner's rights on the "
+        "tables. One that an administrator makes (publication_mode existing) takes neither.",
     ),
     Check(
         key="publication_operations",
@@ -208,7 +264,7 @@ PUBLICATION_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         key="publication_rows",
         name="Published rows and columns",
         judge=for_plan(publication_rows),
-        description="No row filter and no column list hides part of a captured table.",
+        description="No row filter and no column list hides part of a captured table, or it hides what nobody needs.",
     ),
     Check(
         key="partitioned_tables",

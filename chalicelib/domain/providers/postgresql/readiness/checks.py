@@ -3,14 +3,23 @@
 from datetime import datetime
 
 from chalicelib.domain.providers.postgresql.facts import ServerFacts
-from chalicelib.domain.providers.postgresql.readiness_publication import PUBLICATION_CHECKS
-from chalicelib.domain.providers.postgresql.readiness_server import SERVER_CHECKS
-from chalicelib.domain.providers.postgresql.readiness_tables import TABLE_CHECKS
+from chalicelib.domain.providers.postgresql.readiness.identity import IDENTITY_CHECKS
+from chalicelib.domain.providers.postgresql.readiness.log import LOG_CHECKS
+from chalicelib.domain.providers.postgresql.readiness.publication import PUBLICATION_CHECKS
+from chalicelib.domain.providers.postgresql.readiness.server import SERVER_CHECKS
+from chalicelib.domain.providers.postgresql.readiness.tables import TABLE_CHECKS
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.readiness import CONNECTION, Check, Readiness, judge, unreachable
 from chalicelib.errors import HeadgateError
 
-CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (CONNECTION, *SERVER_CHECKS, *TABLE_CHECKS, *PUBLICATION_CHECKS)
+CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
+    CONNECTION,
+    *SERVER_CHECKS,
+    *LOG_CHECKS,
+    *TABLE_CHECKS,
+    *IDENTITY_CHECKS,
+    *PUBLICATION_CHECKS,
+)
 """Every check, in the order in which they are shown."""
 
 

@@ -1,11 +1,11 @@
 """What readiness asks of the server and of the role."""
 
-from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import UNLIMITED, ServerFacts
+from chalicelib.domain.providers.postgresql.readiness.hosting import change_setting, enable_logical, grant_replication
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted
-from chalicelib.domain.readiness import Check, Finding, failed, for_plan, for_server, passed, warned
+from chalicelib.domain.readiness import Check, CheckOutcome, Finding, failed, for_plan, for_server, passed, warned
 from chalicelib.domain.table import Severity
 
 LOGICAL_STANDBY_VERSION = 160000
@@ -32,12 +32,7 @@ def server_version(facts: ServerFacts) -> Finding:
 def wal_level(facts: ServerFacts) -> Finding:
     if facts.wal_level == "logical":
         return passed("logical", "logical")
-    return failed(
-        facts.wal_level,
-        "logical",
-        "ALTER SYSTEM SET wal_level = 'logical'; then restart the server. "
-        "(Amazon RDS and Aurora: set rds.logical_replication = 1 in the parameter group and reboot.)",
-    )
+    return failed(facts.wal_level, "logical", enable_logical(facts))
 
 
 def primary_server(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
@@ -55,28 +50,52 @@ def primary_server(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
 
 
 def replication_privilege(facts: ServerFacts) -> Finding:
-    role = facts.role
-    if role.superuser or role.replication:
+    if _may_replicate(facts):
         return passed("granted", "granted")
-    return failed(
-        "missing",
-        "granted",
-        f"ALTER ROLE {quoted(role.name)} WITH REPLICATION; "
-        f"(Amazon RDS and Aurora: GRANT rds_replication TO {quoted(role.name)};)",
-    )
+    return failed("missing", "granted", grant_replication(facts))
+
+
+def _may_replicate(facts: ServerFacts) -> bool:
+    """By what the catalog says, or by a replication connection that was let in."""
+    attempt = facts.replication_attempt
+    return facts.role.superuser or facts.role.replication or (attempt is not None and attempt.identity is not None)
+
+
+def replication_connection(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
+    """The kind of connection that a capture opens: what another check explains is not said twice."""
+    attempt, expected = facts.replication_attempt, "a replication connection is let in"
+    if attempt is None or not _may_replicate(facts):
+        return None
+    if attempt.identity is not None:
+        system, timeline = attempt.identity.system_identifier, attempt.identity.timeline
+        return passed(f"let in by system {system}, timeline {timeline}", expected)
+    code, action = attempt.failure_code or "UNKNOWN", f"{attempt.message} {_REPLICATION_ADVICE}"
+    if code == "TOO_MANY_CONNECTIONS":
+        crowded = (wal_senders(facts, plan), connection_limit(facts, plan))
+        is_explained = runs_now(facts, plan) or any(finding.status is not CheckOutcome.PASS for finding in crowded)
+        return None if is_explained else warned(code, expected, action)
+    is_unknown = code in ("TIMEOUT", "NOT_ACCEPTING_CONNECTIONS")
+    return Finding(CheckOutcome.UNKNOWN if is_unknown else CheckOutcome.FAIL, code, expected, action)
+
+
+_REPLICATION_ADVICE = (
+    "An ordinary connection to the same address was let in just before. Register the address of the server itself: "
+    "PgBouncer before 1.23, RDS Proxy and the pooled host names of Supabase and Neon let no capture in. "
+    "On the server, a line of pg_hba.conf for the database must let the role in."
+)
 
 
 def replication_slots(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
     has_its_own = plan is not None and facts.slot(plan.slot_name) is not None
     fix = (
-        f"ALTER SYSTEM SET max_replication_slots = {facts.max_slots + 4}; then restart the server; "
-        "or drop a slot that nobody needs: SELECT pg_drop_replication_slot('NAME');"
+        f"{change_setting(facts, 'max_replication_slots', str(facts.max_slots + 4))} "
+        "Or drop a slot that nobody needs: SELECT pg_drop_replication_slot('NAME');"
     )
     return _one_free(len(facts.slots), facts.max_slots, plan, fix, has_its_own=has_its_own)
 
 
 def wal_senders(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
-    fix = f"ALTER SYSTEM SET max_wal_senders = {facts.max_senders + 4}; then restart the server."
+    fix = change_setting(facts, "max_wal_senders", str(facts.max_senders + 4))
     return _one_free(facts.senders_used, facts.max_senders, plan, fix, has_its_own=runs_now(facts, plan))
 
 
@@ -127,38 +146,6 @@ def slot_usable(facts: ServerFacts, plan: CapturePlan) -> Finding:
     return passed("in use by this pipeline" if slot.active else "idle", expected)
 
 
-def slot_log_kept(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
-    slots = [slot for slot in facts.slots if slot.database == facts.database]
-    if plan is not None:
-        slots = [slot for slot in slots if slot.name == plan.slot_name]
-    lost = [slot.name for slot in slots if slot.wal_status == "lost"]
-    if lost:
-        return failed(
-            f"lost: {name_list(lost)}",
-            "reserved",
-            f"Changes are gone for good. SELECT pg_drop_replication_slot('{lost[0]}'); then take a new snapshot.",
-        )
-    endangered = [slot.name for slot in slots if slot.wal_status == "unreserved"]
-    if endangered:
-        return warned(
-            f"about to be lost: {name_list(endangered)}",
-            "reserved",
-            "Let the reader catch up at once, or raise max_slot_wal_keep_size: a checkpoint may remove what it needs.",
-        )
-    return passed(name_list(sorted({slot.wal_status or "unknown" for slot in slots})) or "no slot yet", "reserved")
-
-
-def log_retention(facts: ServerFacts) -> Finding | None:
-    kept, expected = facts.max_slot_wal_keep_megabytes, "unlimited, or more than the longest outage writes"
-    if kept is None:
-        return None
-    current = "unlimited" if kept == UNLIMITED else f"{kept} MB"
-    if kept == UNLIMITED or kept >= 1024:
-        return passed(current, expected)
-    fix = "ALTER SYSTEM SET max_slot_wal_keep_size = '10GB'; SELECT pg_reload_conf();"
-    return warned(current, expected, fix)
-
-
 SERVER_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
     Check(
         key="server_version",
@@ -190,6 +177,13 @@ SERVER_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         description="The role may open a replication connection.",
     ),
     Check(
+        key="replication_connection",
+        name="Replication connection",
+        judge=replication_connection,
+        by_plan=False,
+        description="The registered address lets in a replication connection, as a capture opens one. It was tried.",
+    ),
+    Check(
         key="replication_slots",
         name="Free replication slot",
         judge=replication_slots,
@@ -216,20 +210,5 @@ SERVER_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         judge=for_plan(slot_usable),
         description="No other reader uses the slot, and this capture can read it. With another reader the snapshot "
         "arrives, and every change after it is lost.",
-    ),
-    Check(
-        key="slot_log",
-        name="Log behind the slot",
-        judge=slot_log_kept,
-        description="The server still has the log from which the slot continues.",
-    ),
-    Check(
-        key="log_retention",
-        name="Log kept for slots",
-        judge=for_server(log_retention),
-        by_plan=False,
-        severity=Severity.WARN,
-        description="A capture that does not run keeps log on the server: with a bound it can lose log that it "
-        "still needs, without one it can fill the disk.",
     ),
 )

@@ -1,0 +1,55 @@
+"""Reads the slots and the publications of deployed captures: a few small queries, whatever the number of captures."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from chalicelib.clients.databases.errors import DatabaseFailure
+from chalicelib.clients.databases.postgresql import catalog, queries
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts, CaptureSlot
+from chalicelib.domain.table import TableName
+
+if TYPE_CHECKING:
+    from chalicelib.clients.databases.postgresql.session import Session
+
+MOST_PUBLISHED = 20_000
+
+
+def read(session: "Session", plans: Sequence[CapturePlan]) -> CaptureFacts:
+    """Raises DatabaseFailure."""
+    slots = sorted({plan.slot_name for plan in plans})
+    rows = session.rows(queries.CAPTURE_SLOTS, [slots, len(slots)], most=len(slots)) if slots else []
+    return CaptureFacts(
+        system_identifier=_system_identifier(session),
+        slots={row[0]: CaptureSlot(name=row[0], position=row[1], reader=row[2], wal_status=row[3]) for row in rows},
+        published=_published(session, plans),
+    )
+
+
+def _system_identifier(session: "Session") -> str | None:
+    try:
+        with session.attempt():
+            return str(session.row(queries.SYSTEM_IDENTIFIER)[0])[:40]
+    except DatabaseFailure:
+        if session.deadline.passed:
+            raise
+        return None  # a managed service may have revoked the function
+
+
+def _published(session: "Session", plans: Sequence[CapturePlan]) -> dict[str, frozenset[TableName]]:
+    tables = sorted({table for plan in plans for table in plan.published_tables})
+    schema_names, table_names = catalog.names_of(tables)
+    parameters = {
+        "schemas": schema_names,
+        "tables": table_names,
+        "publications": sorted({plan.publication_name for plan in plans}),
+        "most": MOST_PUBLISHED,
+    }
+    found: dict[str, set[TableName]] = defaultdict(set)
+    for publication, schema_name, table_name in session.rows(
+        queries.CAPTURE_PUBLICATIONS, parameters, most=MOST_PUBLISHED
+    ):
+        # The row without a table says that the publication exists.
+        found[publication].update([TableName(schema_name, table_name)] if table_name else [])
+    return {publication: frozenset(names) for publication, names in found.items()}

@@ -1,0 +1,141 @@
+"""Whether the captures from a source can still work, whatever Kafka Connect says about their connectors.
+
+A connector stays RUNNING while Debezium tries again and again to reach the database, and when nothing reads from its
+replication slot. So each source is looked at once a minute, and what is found is shown beside the connector's state.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from chalicelib.domain.observation import Observation, ObservedState
+
+CONFIRMED_AFTER = timedelta(seconds=30)
+"""What may pass by itself is reported when a second look, at least so much later, finds it again."""
+
+VALID_FOR = timedelta(minutes=5)
+"""A look that is older says nothing about now."""
+
+
+class FindingCode(StrEnum):
+    """What can be wrong with a capture at its source."""
+
+    SOURCE_UNREACHABLE = "SOURCE_UNREACHABLE"
+    OTHER_SERVER = "OTHER_SERVER"
+    LOG_POSITION_MISSING = "LOG_POSITION_MISSING"
+    LOG_POSITION_LOST = "LOG_POSITION_LOST"
+    NOT_READ = "NOT_READ"
+    TABLES_NOT_PUBLISHED = "TABLES_NOT_PUBLISHED"
+
+
+LASTING = frozenset({FindingCode.OTHER_SERVER, FindingCode.LOG_POSITION_LOST})
+"""Changes may be lost for good: it is reported until somebody accepts that or makes a new pipeline."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something wrong with a capture. `message` is a sentence of ours. `since` is when it was first found.
+
+    `certain`: it does not pass by itself, and is reported at once.
+    """
+
+    code: FindingCode
+    message: str
+    certain: bool = False
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureState:
+    """One capture at its source.
+
+    `server` identifies the server's data, `position` is how far the log was confirmed to the server, and `reader` names
+    the server's process that sends the log, null when nobody reads it. Each is null where the server does not tell.
+    """
+
+    server: str | None = None
+    position: int | None = None
+    reader: str | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceState:
+    """What the last look at a source found. `captures` are those of its deployed pipelines, by the pipeline's id."""
+
+    id: str
+    checked_at: datetime
+    unreachable: Finding | None = None
+    captures: Mapping[str, CaptureState] = field(default_factory=dict)
+    revision: int = 1
+    created_at: datetime
+
+    def findings(self, pipeline_id: str, now: datetime) -> tuple[Finding, ...]:
+        """What is to be reported about a pipeline: nothing when the last look was too long ago."""
+        if now - self.checked_at > VALID_FOR:
+            return ()
+        capture = self.captures.get(pipeline_id, CaptureState())
+        found = (*([self.unreachable] if self.unreachable else []), *capture.findings)
+        return tuple(one for one in found if self._is_confirmed(one))
+
+    def accepting(self, pipeline_id: str) -> "SourceState":
+        """Without what was remembered about a pipeline: the next look begins anew."""
+        return replace(self, captures={key: one for key, one in self.captures.items() if key != pipeline_id})
+
+    def _is_confirmed(self, finding: Finding) -> bool:
+        return finding.certain or (finding.since is not None and self.checked_at - finding.since >= CONFIRMED_AFTER)
+
+
+def after_look(
+    before: SourceState | None, source_id: str, captures: Mapping[str, CaptureState], now: datetime
+) -> SourceState:
+    """The state after the source was read. Lasting findings stay; each keeps the time at which it was first found."""
+    earlier = before.captures if before else {}
+    kept = {one: _with_earlier(earlier.get(one), capture, now) for one, capture in captures.items()}
+    return SourceState(
+        id=source_id,
+        checked_at=now,
+        captures=kept,
+        revision=before.revision if before else 1,
+        created_at=before.created_at if before else now,
+    )
+
+
+def after_failure(before: SourceState | None, source_id: str, message: str, now: datetime) -> SourceState:
+    """The state after the source could not be read; `message` says why, in our own words."""
+    state = before or SourceState(id=source_id, checked_at=now, created_at=now)
+    earlier = [state.unreachable] if state.unreachable else []
+    text = f"The source cannot be reached, so nothing is captured: {message}"
+    finding = Finding(code=FindingCode.SOURCE_UNREACHABLE, message=text)
+    return replace(state, checked_at=now, unreachable=_dated(finding, earlier, now))
+
+
+def observed_with(observation: Observation, findings: Iterable[Finding]) -> Observation:
+    """The observation with what was found at the source: RUNNING becomes DEGRADED, other states keep their name."""
+    reasons = tuple(finding.message for finding in findings)
+    if not reasons:
+        return observation
+    degraded = observation.state is ObservedState.RUNNING
+    state = ObservedState.DEGRADED if degraded else observation.state
+    return replace(observation, state=state, reasons=(*observation.reasons, *reasons))
+
+
+def _with_earlier(before: CaptureState | None, capture: CaptureState, now: datetime) -> CaptureState:
+    if before is None:
+        return replace(capture, findings=tuple(_dated(one, (), now) for one in capture.findings))
+    found = {finding.code for finding in capture.findings}
+    lasting = (one for one in before.findings if one.code in LASTING and one.code not in found)
+    dated = (_dated(one, before.findings, now) for one in capture.findings)
+    return replace(
+        capture,
+        # The first server is the one that the capture's position belongs to.
+        server=before.server or capture.server,
+        position=before.position if capture.position is None else capture.position,
+        findings=(*dated, *lasting),
+    )
+
+
+def _dated(finding: Finding, earlier: Iterable[Finding], now: datetime) -> Finding:
+    since = next((one.since for one in earlier if one.code is finding.code), None)
+    return replace(finding, since=since or now)

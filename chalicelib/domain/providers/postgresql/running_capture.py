@@ -1,0 +1,128 @@
+"""Whether a deployed capture from a PostgreSQL server still works: its slot, its publication, and the server itself.
+
+Facts: PostgreSQL documentation, 53.20 (pg_replication_slots) and 47.2 (logical decoding). Connect's stored offset is
+that of Debezium 3.6; shown with a real server: Debezium confirms to the slot only what Connect has stored.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.domain.capture.new_snapshot import NEW_SNAPSHOT
+from chalicelib.domain.monitoring.source_state import CaptureState, Finding, FindingCode
+from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.pipeline import Pipeline, SnapshotMode
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.table import TableName
+
+_MAX_NAMED = 5
+_POSITIONS = ("lsn_proc", "lsn_commit", "lsn")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureSlot:
+    """A logical slot of the database. `position` is its confirmed_flush_lsn in bytes, `reader` the server's process."""
+
+    name: str
+    position: int | None
+    reader: str | None
+    wal_status: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureFacts:
+    """What was read about the captures of one database. `published` has the captured tables of each publication.
+
+    `system_identifier` is null where the role may not read it.
+    """
+
+    system_identifier: str | None
+    slots: Mapping[str, CaptureSlot]
+    published: Mapping[str, frozenset[TableName]]
+
+
+def look(facts: CaptureFacts, pipeline: Pipeline, before: CaptureState | None) -> CaptureState:
+    """The capture as the server shows it, compared with the last look."""
+    plan, server = CapturePlan.of(pipeline, deployed=True), facts.system_identifier
+    slot = facts.slots.get(plan.slot_name)
+    if before and before.server and server and before.server != server:
+        return CaptureState(server=server, findings=(_other_server(),))
+    findings = (*_slot_findings(plan, slot, pipeline, before), *_publication_findings(plan, facts, before))
+    return CaptureState(
+        server=server,
+        position=slot.position if slot else None,
+        reader=slot.reader if slot else None,
+        findings=findings,
+    )
+
+
+def lost_changes(facts: CaptureFacts, pipeline: Pipeline, offset: Mapping[str, Any] | None) -> Finding | None:
+    """Whether changes were lost between what Connect has stored (`offset`, None: nothing) and where the slot begins."""
+    if offset is None:
+        return None
+    name = CapturePlan.of(pipeline, deployed=True).slot_name
+    slot = facts.slots.get(name)
+    if slot is None:
+        return _lost(name, "does not exist any more")
+    if slot.wal_status == "lost":
+        return _lost(name, "has lost the log that it needs")
+    stored = [offset[key] for key in _POSITIONS if isinstance(offset.get(key), int)]
+    if stored and slot.position is not None and slot.position > max(stored):
+        return _lost(name, "begins after the last change that was captured: it was made again, or moved by hand")
+    return None
+
+
+def in_snapshot(offset: Mapping[str, Any] | None) -> bool:
+    """Whether the connector is still taking its snapshot: until that is complete nothing reads from the slot."""
+    return offset is None or ("snapshot" in offset and offset.get("snapshot_completed") is not True)
+
+
+def _slot_findings(
+    plan: CapturePlan, slot: CaptureSlot | None, pipeline: Pipeline, before: CaptureState | None
+) -> Iterator[Finding]:
+    seen = before is not None and before.position is not None
+    if slot is None and seen:
+        yield _lost(plan.slot_name, "does not exist any more")
+    elif slot is None:
+        message = f'The replication slot "{plan.slot_name}" does not exist: the connector has not made it.'
+        yield Finding(code=FindingCode.LOG_POSITION_MISSING, message=message)
+    elif slot.wal_status == "lost":
+        yield _lost(plan.slot_name, "has lost the log that it needs")
+    elif before and seen and before.reader is None and slot.reader is None and before.position != slot.position:
+        yield _lost(plan.slot_name, "was made again or moved by hand while nobody read from it")
+    elif slot.reader is None and pipeline.desired_state is DesiredState.RUNNING and not _reads_once(pipeline):
+        message = f'Nobody reads from the replication slot "{plan.slot_name}": changes are not captured, and the server'
+        message += " keeps its log for them. Look at the log of the Connect worker; a restart of the pipeline may help."
+        yield Finding(code=FindingCode.NOT_READ, message=message)
+
+
+def _reads_once(pipeline: Pipeline) -> bool:
+    return pipeline.capture.snapshot_mode is SnapshotMode.INITIAL_ONLY
+
+
+def _publication_findings(plan: CapturePlan, facts: CaptureFacts, before: CaptureState | None) -> Iterator[Finding]:
+    published, name = facts.published.get(plan.publication_name), plan.publication_name
+    # The connector makes its publication before its slot: once there was a slot, what is missing was taken away.
+    certain = before is not None and before.position is not None
+    if published is None:
+        message = f'The publication "{name}" does not exist: changes are not captured. Make it again for the'
+        message += " pipeline's tables; changes made until then are lost."
+        yield Finding(code=FindingCode.TABLES_NOT_PUBLISHED, message=message, certain=certain)
+        return
+    if lacking := [table for table in plan.published_tables if table not in published]:
+        named = ", ".join(str(table) for table in lacking[:_MAX_NAMED])
+        rest = f" and {len(lacking) - _MAX_NAMED} more" if len(lacking) > _MAX_NAMED else ""
+        message = f'The publication "{name}" does not contain {named}{rest}: their changes are not captured.'
+        message += " Add them to it; changes made until then are lost."
+        yield Finding(code=FindingCode.TABLES_NOT_PUBLISHED, message=message, certain=certain)
+
+
+def _other_server() -> Finding:
+    message = "Another server answers than the one that was captured from (its system identifier is another one): the"
+    message += f" stored position in the log means nothing there. {NEW_SNAPSHOT}"
+    return Finding(code=FindingCode.OTHER_SERVER, message=message, certain=True)
+
+
+def _lost(slot: str, what: str) -> Finding:
+    message = f'The replication slot "{slot}" {what}: changes were lost. {NEW_SNAPSHOT}'
+    return Finding(code=FindingCode.LOG_POSITION_LOST, message=message, certain=True)

@@ -1,0 +1,80 @@
+"""What Kafka Connect's secret provider may read: secrets of sources and destinations that a connector refers to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.domain.access import RequestContext
+from chalicelib.domain.credentials import SealedCredentials
+from chalicelib.domain.destination import Destination
+from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.source import Source
+from chalicelib.errors import NotFound, SecretMismatch
+from chalicelib.kit.clock import Clock
+from chalicelib.kit.ids import is_uuid
+from chalicelib.kit.masking import Secret
+from chalicelib.services.audit import AuditTrail
+from chalicelib.services.credentials import CredentialVault
+from chalicelib.stores.destinations import Destinations
+from chalicelib.stores.documents import Documents
+from chalicelib.stores.pipelines import Pipelines
+from chalicelib.stores.sources import Sources
+
+_ACTION = "secret.read"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretProvider:
+    """Opens secrets for the service credential. Never those of clusters, and never a key of Headgate's own."""
+
+    vault: CredentialVault
+    sources: Sources
+    destinations: Destinations
+    pipelines: Pipelines
+    audit: AuditTrail
+    clock: Clock
+
+    def read(self, context: RequestContext, credentials_id: str) -> Mapping[str, Secret]:
+        """The plain secrets, after the read has been audited. Refusals are audited too, a bounded number of them.
+
+        Raises NotFound when there are none, or no connector may need them; SecretMismatch.
+        """
+        row = self.vault.store.find(credentials_id) if is_uuid(credentials_id) else None
+        if row is None:
+            raise self._refused(context, None, "unknown")
+        stores: Mapping[str, Documents[Any]] = {"source": self.sources, "destination": self.destinations}
+        store = stores.get(row.resource_type)
+        if store is None:
+            raise self._refused(context, row, "not_for_connectors")
+        resource = store.find(row.resource_id)
+        if resource is None or resource.credentials.id != credentials_id:
+            raise self._mismatch(context, row)
+        if not self._needed(row, resource):
+            raise self._refused(context, row, "not_deployed")
+        try:
+            secrets = self.vault.opened(resource.credentials, row)
+        except SecretMismatch:
+            raise self._mismatch(context, row) from None
+        self.audit.record_alone(context, _ACTION, resource.id, after={"fields": sorted(secrets)}, meaningful=False)
+        return secrets
+
+    def _needed(self, row: SealedCredentials, resource: Source | Destination) -> bool:
+        """Whether a connector refers to them: a deployed one, one being deployed, or one that is being validated.
+
+        A destination counts its deliveries exactly, those being deployed included. The index of pipelines lags behind,
+        by less than a grant lasts.
+        """
+        if row.granted_until is not None and row.granted_until > self.clock():
+            return True
+        if isinstance(resource, Destination):
+            return resource.deliveries > 0
+        of_source = self.pipelines.all_in("source_id", resource.id)
+        return any(one.desired_state is not DesiredState.DRAFT or one.open_operation for one in of_source)
+
+    def _refused(self, context: RequestContext, row: SealedCredentials | None, reason: str) -> NotFound:
+        self.audit.record_refusal(context, _ACTION, row.resource_id if row else None, reason=reason)
+        return NotFound("There are no credentials with this id that a deployed connector refers to.")
+
+    def _mismatch(self, context: RequestContext, row: SealedCredentials) -> SecretMismatch:
+        self.audit.record_refusal(context, _ACTION, row.resource_id, reason="mismatch")
+        return SecretMismatch("The stored secrets are not those that their resource lists. The audit names it.")

@@ -1,0 +1,110 @@
+"""One bounded look a minute at each source that has deployed pipelines.
+
+Debezium retries a database that does not answer for ever, and the connector is RUNNING meanwhile; the same with a
+publication that was dropped. So what Kafka Connect says is compared with the source itself.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from chalicelib.domain.monitoring.source_state import SourceState, after_failure, after_look
+from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.source import Source
+from chalicelib.errors import HeadgateError, Invalid, TimedOut, Unavailable, WriteConflict
+from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.log import failure, get_logger
+from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.connectors.capture_checks import CaptureChecks
+from chalicelib.stores.clusters import ConnectClusters
+from chalicelib.stores.documents import find_together
+from chalicelib.stores.pipelines import Pipelines
+from chalicelib.stores.source_states import SourceStates
+from chalicelib.stores.sources import Sources
+from chalicelib.stores.transaction import Transaction
+
+SPREAD_SECONDS = 50
+"""The looks of one minute are spread over so many seconds."""
+
+_PAGE = 500
+_MAX_PIPELINES = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceMonitor:
+    """Looks at sources. `send` puts the look at one source (its id) into the queue, after so many seconds."""
+
+    sources: Sources
+    pipelines: Pipelines
+    connects: ConnectClusters
+    store: SourceStates
+    checks: CaptureChecks
+    clients: ClientFactory
+    clock: Clock
+    send: Callable[[str, int], None]
+
+    def dispatch(self) -> int:
+        """Send a look at every source for this minute; returns how many were sent. One that is not sent is logged."""
+        sent, after = 0, None
+        while True:
+            page = self.sources.list(limit=_PAGE, after=after)
+            for number, source in enumerate(page.items):
+                try:
+                    self.send(source.id, number % SPREAD_SECONDS)
+                    sent += 1
+                except HeadgateError as error:
+                    get_logger().error("a look at a source was not sent", extra={"failure": failure(error)})
+            after = page.next_key
+            if after is None:
+                return sent
+
+    def run(self, source_id: str, deadline: Deadline) -> None:
+        """Look once. Does nothing when the source was deleted or has no deployed pipeline."""
+        pipelines = [one for one in self._pipelines(source_id) if _is_deployed(one)]
+        if not pipelines:
+            return
+        clusters = sorted({pipeline.connect_cluster_id for pipeline in pipelines})
+        source, before, *found = find_together(
+            (self.sources, source_id), (self.store, source_id), *((self.connects, one) for one in clusters)
+        )
+        if source is None:
+            return
+        connects = {cluster.id: self.clients.connect(cluster) for cluster in found if cluster}
+        running = [(one, connects[one.connect_cluster_id]) for one in pipelines if one.connect_cluster_id in connects]
+        now = self.clock()
+        try:
+            captures = self.checks.look(source, running, before, deadline)
+        except (Unavailable, TimedOut, Invalid) as error:
+            self._store(before, after_failure(before, source_id, error.message, now), source)
+        else:
+            self._store(before, after_look(before, source_id, captures, now), source)
+
+    def _pipelines(self, source_id: str) -> tuple[Pipeline, ...]:
+        return self.pipelines.list_in("source_id", source_id, limit=_MAX_PIPELINES).items
+
+    def _store(self, before: SourceState | None, after: SourceState, source: Source) -> None:
+        """Store the state, unless another look was faster, and log what is new or gone."""
+        transaction = Transaction()
+        if before is None:
+            self.store.put_new(transaction, after)
+        else:
+            self.store.save(transaction, after)
+        with suppress(WriteConflict):
+            transaction.commit()
+            if _codes(before) != _codes(after):
+                details = {"source_id": source.id, "before": _codes(before), "after": _codes(after)}
+                get_logger().info("what a look at the source finds has changed", extra=details)
+
+
+def _is_deployed(pipeline: Pipeline) -> bool:
+    return pipeline.desired_state is not DesiredState.DRAFT and pipeline.open_operation is None
+
+
+def _codes(state: SourceState | None) -> dict[str, list[str]]:
+    """The codes of all findings, by pipeline; those of the source itself under its own id."""
+    if state is None:
+        return {}
+    of_source = {state.id: [state.unreachable.code.value]} if state.unreachable else {}
+    of_captures = {key: [one.code.value for one in capture.findings] for key, capture in state.captures.items()}
+    return {**of_source, **{key: codes for key, codes in of_captures.items() if codes}}

@@ -1,0 +1,260 @@
+"""Connectors that nothing needs: those of others cost nothing, and many of ours wait for a person."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from chalicelib.domain.cluster import PendingDeletions
+from chalicelib.domain.names import ConnectorKind, connector_name
+from chalicelib.domain.observation import ObservedState
+from chalicelib.domain.reconcile.orphans import FOREIGN_FOR, JUDGED_PER_TICK
+from chalicelib.errors import Conflict, NotFound
+from chalicelib.kit.ids import new_id
+from tests.faults.inspection import (
+    connector_writes,
+    create_orphan,
+    creations,
+    deployed_copies,
+    observation_of,
+    running_pipeline,
+)
+from tests.faults.invariants import violations
+from tests.support.call_interceptor import Side
+from tests.support.in_process_app import InProcessApp
+
+FOREIGN = 1_000
+
+
+def preload_foreign(app: InProcessApp, count: int = FOREIGN) -> Sequence[str]:
+    """Connectors of another installation on the same workers."""
+    names = [connector_name(ConnectorKind.SOURCE, new_id()) for _ in range(count)]
+    app.connect.preload(names)
+    return names
+
+
+def calls_of_a_tick(app: InProcessApp) -> list[str]:
+    """The calls that one tick makes, by side and operation."""
+    app.interceptor.watch()
+    app.tick()
+    return [f"{point.side} {point.operation}" for point in app.interceptor.unwatch()]
+
+
+def pending(app: InProcessApp) -> PendingDeletions | None:
+    return app.services.connect_clusters.get(app.cluster.id).pending_deletions
+
+
+def confirm(app: InProcessApp, count: int) -> PendingDeletions | None:
+    return app.services.connect_clusters.confirm_deletions(app.context(), app.cluster.id, count).pending_deletions
+
+
+def orphans_of_a_cluster(app: InProcessApp, orphans: int = 5, pipelines: int = 20) -> list[str]:
+    """So many orphans and pipelines, seen often enough to be stopped."""
+    deployed_copies(app, pipelines)
+    names = [create_orphan(app) for _ in range(orphans)]
+    app.connect.calls.clear()
+    for seconds in (10, 10, 10, 100, 10):
+        app.tick(after=seconds)
+    return names
+
+
+# others
+
+
+def test_a_thousand_connectors_of_another_installation_cost_a_quiet_tick_nothing(app: InProcessApp) -> None:
+    running_pipeline(app)
+    alone = calls_of_a_tick(app)
+    preload_foreign(app)
+    app.tick()
+    app.tick(after=90)
+    for _ in range(2 * FOREIGN // JUDGED_PER_TICK):
+        app.tick()
+    assert calls_of_a_tick(app) == alone
+    app.restart()
+    app.tick()
+    assert calls_of_a_tick(app) == alone
+    assert connector_writes(app) == []
+
+
+def test_a_tick_that_finds_out_whose_connectors_are_needs_one_call_for_each_of_a_bounded_number(
+    app: InProcessApp,
+) -> None:
+    running_pipeline(app)
+    preload_foreign(app)
+    app.tick()
+    app.clock.advance(80)
+    calls = calls_of_a_tick(app)
+    assert len([one for one in calls if one.startswith(str(Side.CONNECT))]) == 1
+    assert JUDGED_PER_TICK <= len(calls) <= JUDGED_PER_TICK + 10
+
+
+@pytest.mark.parametrize("seconds", [0, 85], ids=["while they are new", "while they are looked up"])
+def test_a_thousand_connectors_of_another_installation_do_not_delay_a_repair(app: InProcessApp, seconds: float) -> None:
+    pipeline = running_pipeline(app)
+    preload_foreign(app)
+    app.tick()
+    app.clock.advance(seconds)
+    app.connect.drop(pipeline.connector_name)
+    for _ in range(3):
+        app.tick()
+    assert creations(app) == 1
+    assert observation_of(app, pipeline).state is ObservedState.RUNNING
+
+
+def test_what_counts_as_foreign_is_looked_up_again_after_some_hours(app: InProcessApp) -> None:
+    running_pipeline(app)
+    orphan = create_orphan(app, audited=False)
+    for seconds in (10, 90, 10):
+        app.tick(after=seconds)
+    assert connector_writes(app) == []
+    kind_and_id = orphan.rpartition("-")[2]
+    resource_id = "-".join(kind_and_id[at:to] for at, to in ((0, 8), (8, 12), (12, 16), (16, 20), (20, 32)))
+    app.services.audit.record_alone(app.context(), "pipeline.delete", resource_id)
+    app.tick(after=1000)
+    assert connector_writes(app) == []
+    for seconds in (FOREIGN_FOR.total_seconds(), 10, 90, 600, 10):
+        app.tick(after=seconds)
+    assert orphan not in app.connect.names()
+
+
+def test_foreign_connectors_are_reported_once_and_their_changes_not(app: InProcessApp) -> None:
+    running_pipeline(app)
+    (name,) = preload_foreign(app, 1)
+    reported: list[str | None] = []
+    object.__setattr__(app.services.tick, "consumers", (lambda _, found: reported.extend(o.connector for o in found),))
+    for seconds in (10, 90, 10):
+        app.tick(after=seconds)
+    app.connect.show(name, "FAILED")
+    app.tick()
+    app.connect.drop(name)
+    app.tick()
+    assert reported == [name]
+
+
+# what is desired was read while its index was behind
+
+
+def test_a_connector_that_the_index_did_not_list_in_time_is_found_and_watched(
+    app: InProcessApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline = app.deployed_pipeline()
+    with monkeypatch.context() as patched:
+        patched.setattr(type(app.services.stores.pipelines), "columns_in", lambda *_: iter(()))
+        for _ in range(3):
+            app.tick()
+    for seconds in (90, 10):
+        app.tick(after=seconds)
+    app.connect.drop(pipeline.connector_name)
+    app.tick()
+    app.tick()
+    assert violations(app) == []
+
+
+def test_what_is_desired_is_read_again_whenever_configs_are_compared(
+    app: InProcessApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline = app.deployed_pipeline()
+    app.connect.drop(pipeline.connector_name)
+    with monkeypatch.context() as patched:
+        patched.setattr(type(app.services.stores.pipelines), "columns_in", lambda *_: iter(()))
+        for _ in range(3):
+            app.tick()
+    app.tick(after=601)
+    app.tick()
+    app.tick()
+    assert violations(app) == []
+
+
+# many deletions
+
+
+def test_a_few_orphans_of_a_small_cluster_are_removed_without_confirmation(app: InProcessApp) -> None:
+    names = orphans_of_a_cluster(app, 3, 2)
+    for seconds in (600, 10, 10, 10):
+        app.tick(after=seconds)
+    assert not set(names) & set(app.connect.names())
+    assert pending(app) is None
+
+
+def test_more_than_a_tenth_of_a_cluster_is_not_touched_before_an_admin_confirms(app: InProcessApp) -> None:
+    names = orphans_of_a_cluster(app)
+    for seconds in (600, 10, 3600, 86_400):
+        app.tick(after=seconds)
+    assert connector_writes(app) == []
+    waiting = pending(app)
+    assert waiting
+    assert (waiting.count, waiting.names) == (5, tuple(sorted(names)))
+    assert waiting.since < app.clock.now
+    assert confirm(app, 5) is None
+    app.tick()
+    assert len(set(names) & set(app.connect.names())) == 4  # 2 % of a cluster, or one, in a tick
+    for _ in range(5):
+        app.tick()
+    assert not set(names) & set(app.connect.names())
+    assert pending(app) is None
+
+
+def test_a_confirmation_is_audited_with_what_was_confirmed(app: InProcessApp) -> None:
+    names = orphans_of_a_cluster(app)
+    confirm(app, 5)
+    found = app.services.audit.list(
+        limit=9, after=None, resource_id=app.cluster.id, include_related=False, meaningful=True
+    )
+    (record,) = [one for one in found.items if one.action == "connect_cluster.confirm_deletions"]
+    assert record.after
+    assert (record.after["count"], record.after["names"]) == (5, sorted(names))
+    assert record.actor_email == "admin@example.com"
+
+
+@pytest.mark.parametrize("count", [4, 6])
+def test_only_the_number_that_is_shown_can_be_confirmed(app: InProcessApp, count: int) -> None:
+    orphans_of_a_cluster(app)
+    with pytest.raises(Conflict) as refused:
+        confirm(app, count)
+    assert refused.value.code == "STATE_CONFLICT"
+    assert "5 deletions wait" in refused.value.message
+    assert pending(app)
+
+
+def test_where_nothing_waits_nothing_can_be_confirmed(app: InProcessApp) -> None:
+    running_pipeline(app)
+    with pytest.raises(Conflict):
+        confirm(app, 1)
+    with pytest.raises(NotFound):
+        app.services.connect_clusters.confirm_deletions(app.context(), new_id(), 1)
+
+
+def test_a_confirmation_is_for_what_was_shown(app: InProcessApp) -> None:
+    shown = orphans_of_a_cluster(app)
+    confirm(app, 5)
+    later = [create_orphan(app) for _ in range(8)]
+    for seconds in (10, 100, 10, 600, *[10] * 10):
+        app.tick(after=seconds)
+    assert not set(shown) & set(app.connect.names())
+    assert set(later) <= set(app.connect.names())
+    waiting = pending(app)
+    assert waiting
+    assert waiting.count == 8
+
+
+def test_a_confirmation_ends_after_an_hour(app: InProcessApp) -> None:
+    names = orphans_of_a_cluster(app)
+    confirm(app, 5)
+    for seconds in (3601, 10, 10):
+        app.tick(after=seconds)
+    assert set(names) <= set(app.connect.names())
+    assert pending(app)
+
+
+def test_many_connectors_whose_owner_is_not_known_yet_protect_each_other(app: InProcessApp) -> None:
+    """Until all of them are looked up, they may all be ours."""
+    deployed_copies(app, 3)
+    ours = create_orphan(app)
+    preload_foreign(app, JUDGED_PER_TICK + 10)
+    app.connect.calls.clear()
+    app.tick()
+    app.tick(after=650)
+    assert connector_writes(app) == []
+    for _ in range(3):
+        app.tick()
+    assert ours not in app.connect.names()
+    assert pending(app) is None

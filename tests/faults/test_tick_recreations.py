@@ -1,0 +1,318 @@
+"""What ticks do about connectors that have vanished: what is shown, how often they are created again, and by whom."""
+
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+
+from chalicelib.domain.audit import Outcome
+from chalicelib.domain.observation import MISSING, Observation, ObservedState
+from chalicelib.domain.operation import OperationKind
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.errors import Conflict
+from chalicelib.kit.clock import Deadline
+from chalicelib.stores.observations import ObservationRow
+from infra.local.doubles.connect_faults import FaultEffect
+from tests.faults.inspection import creations, observation_of, running_pipeline
+from tests.faults.invariants import violations
+from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
+from tests.support.in_process_app import InProcessApp
+
+FOR_EVER = 1_000
+
+
+def vanish(app: InProcessApp, pipeline: Pipeline) -> None:
+    """The connector is deleted without Headgate, if it exists."""
+    if pipeline.connector_name in app.connect.names():
+        app.connect.drop(pipeline.connector_name)
+
+
+def refuse_creations(app: InProcessApp, effect: FaultEffect) -> None:
+    """Connect creates nothing any more."""
+    app.connect.plant(effect, "POST", "/connectors$", times=FOR_EVER)
+
+
+def status_of(app: InProcessApp, pipeline: Pipeline) -> Observation:
+    """What `GET .../status` shows."""
+    seen = app.services.pipelines.status(app.context(), pipeline.id).observation
+    assert seen
+    return seen
+
+
+# what is shown
+
+
+def test_a_vanished_connector_is_shown_as_not_deployed_by_the_next_tick(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
+    vanish(app, pipeline)
+    app.tick()
+    seen = observation_of(app, pipeline)
+    assert (seen.state, seen.reasons, seen.observed_at) == (ObservedState.NOT_DEPLOYED, (MISSING,), app.clock.now)
+
+
+@pytest.mark.parametrize("effect", [FaultEffect.NOT_READY, FaultEffect.TIMED_OUT])
+def test_one_that_cannot_be_created_again_is_not_deployed_with_reasons_within_a_minute(
+    app: InProcessApp, effect: FaultEffect
+) -> None:
+    pipeline = running_pipeline(app)
+    refuse_creations(app, effect)
+    vanish(app, pipeline)
+    for _ in range(6):
+        app.tick()
+    shown = app.services.pipelines.get(pipeline.id)
+    for seen in (observation_of(app, pipeline), status_of(app, pipeline)):
+        assert seen.state is ObservedState.NOT_DEPLOYED
+        assert seen.reasons[0] == MISSING
+        assert "Headgate has tried to create it again" in seen.reasons[-1]
+        assert "next try at 2026-01-31T12:" in seen.reasons[-1]
+    if effect is FaultEffect.NOT_READY:
+        assert shown.last_error
+        assert shown.last_error.message in observation_of(app, pipeline).reasons[1]
+        assert shown.open_operation is None
+
+
+@pytest.mark.parametrize("effect", [FaultEffect.NOT_READY, FaultEffect.TIMED_OUT, FaultEffect.LOSE_REPLY])
+def test_attempts_have_growing_pauses_whatever_the_answer_is(app: InProcessApp, effect: FaultEffect) -> None:
+    pipeline = running_pipeline(app)
+    if effect is FaultEffect.LOSE_REPLY:  # it is created, and vanishes again at once
+        app.interceptor.watch(vanishing_at_once(app, pipeline))
+    else:
+        refuse_creations(app, effect)
+    vanish(app, pipeline)
+    counted = [0]
+    for _ in range(120):
+        app.tick()
+        counted.append(creations(app))
+    app.interceptor.unwatch()
+    assert counted[4] >= 1
+    assert max(after - before for before, after in zip(counted, counted[36:], strict=False)) <= 6
+    assert counted[120] - counted[60] <= 2
+    assert observation_of(app, pipeline).state is ObservedState.NOT_DEPLOYED
+
+
+def vanishing_at_once(app: InProcessApp, pipeline: Pipeline) -> object:
+    def remove_what_was_created(point: Point, call: InterceptedCall) -> object:
+        answer = call()
+        if (point.side, point.operation) == (Side.CONNECT, "PUT /connectors/" + pipeline.connector_name + "/resume"):
+            vanish(app, pipeline)
+        return answer
+
+    return remove_what_was_created
+
+
+def test_a_look_that_was_stored_only_in_part_is_no_observation(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
+    ObservationRow(app.cluster.id, "body/0").delete()
+    app.clock.advance(5)
+    app.restart()
+    assert observation_of(app, pipeline).state is ObservedState.UNKNOWN
+    app.tick()
+    assert observation_of(app, pipeline).state is ObservedState.RUNNING
+
+
+def test_without_ticks_the_state_is_unknown_after_a_while(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
+    app.clock.advance(600)
+    seen = observation_of(app, pipeline)
+    assert seen.state is ObservedState.UNKNOWN
+    assert "10 minutes ago" in seen.reasons[0]
+    assert seen.observed_at == app.clock.now - timedelta(seconds=600)
+
+
+# attempts
+
+
+def test_a_connector_that_is_back_after_a_failed_attempt_shows_no_error(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
+    app.connect.plant(FaultEffect.NOT_READY, "POST", "/connectors$", times=1)
+    vanish(app, pipeline)
+    for _ in range(5):
+        app.tick()
+    shown = app.services.pipelines.get(pipeline.id)
+    assert (observation_of(app, pipeline).state, shown.last_error) == (ObservedState.RUNNING, None)
+    assert shown.version == pipeline.version
+    assert violations(app) == []
+
+
+def test_a_recreation_is_audited_with_its_outcome_as_an_action_of_the_system(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
+    app.connect.plant(FaultEffect.NOT_READY, "POST", "/connectors$", times=1)
+    vanish(app, pipeline)
+    for _ in range(5):
+        app.tick()
+    found = app.services.audit.list(
+        limit=100, after=None, resource_id=pipeline.id, include_related=False, meaningful=True
+    )
+    records = [one for one in found.items if one.action == "pipeline.recreate"]
+    outcomes = Counter(one.outcome for one in records)
+    assert outcomes == {Outcome.REQUESTED: 2, Outcome.FAILED: 1, Outcome.SUCCESS: 1}
+    assert {(one.actor_via, one.actor_id) for one in records} == {("system", None)}
+
+
+def test_an_attempt_counts_when_its_process_ends_before_it(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
+    refuse_creations(app, FaultEffect.NOT_READY)
+    vanish(app, pipeline)
+    app.tick()
+
+    def end_before_the_operation(point: Point, call: InterceptedCall) -> object:
+        if point.operation == "GET /connectors/" + pipeline.connector_name + "/config":
+            raise Crash
+        return call()
+
+    app.interceptor.watch(end_before_the_operation)
+    with pytest.raises(Crash):
+        app.tick()
+    app.interceptor.unwatch()
+    app.restart()
+    app.tick(after=1)
+    assert creations(app) == 0
+    assert "tried to create it again once" in observation_of(app, pipeline).reasons[-1]
+
+
+def test_two_looks_within_moments_count_as_one(app: InProcessApp) -> None:
+    """After an outage, messages that were delayed are received together."""
+    pipeline = running_pipeline(app)
+    vanish(app, pipeline)
+    app.tick()
+    for _ in range(5):
+        app.tick(after=0.5)
+    assert creations(app) == 0
+    app.tick(after=5)
+    assert creations(app) == 1
+
+
+# another owner
+
+
+def test_a_connector_that_something_else_removes_again_and_again_is_left_alone_for_longer_and_longer(
+    app: InProcessApp,
+) -> None:
+    """Strimzi with `strimzi.io/use-connector-resources` does so every two minutes."""
+    pipeline = running_pipeline(app)
+    for second in range(0, 2 * 3600, 10):
+        if second % 120 == 0:
+            vanish(app, pipeline)
+        app.tick()
+        if second == 900:
+            first = creations(app)
+    assert first <= 5
+    assert creations(app) <= 7
+    vanish(app, pipeline)
+    app.tick()
+    app.tick()
+    seen = observation_of(app, pipeline)
+    assert seen.state is ObservedState.NOT_DEPLOYED
+    assert "strimzi.io/use-connector-resources" in seen.reasons[1]
+    assert "deploy the pipeline again" in seen.reasons[2]
+
+
+def test_a_connector_that_stays_is_created_again_at_once_when_it_vanishes_later(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
+    for _ in range(4):
+        before = creations(app)
+        vanish(app, pipeline)
+        for _ in range(4):
+            app.tick()
+        assert creations(app) == before + 1
+        for _ in range(95):
+            app.tick()
+
+
+# people
+
+
+@pytest.mark.parametrize("desired", ["RUNNING", "PAUSED"])
+def test_a_deploy_creates_a_missing_connector_at_once(app: InProcessApp, desired: str) -> None:
+    pipeline = running_pipeline(app)
+    if desired == "PAUSED":
+        app.services.pipelines.pause(app.context(), pipeline.id)
+    vanish(app, pipeline)
+    deployed = app.services.pipelines.deploy(app.context(), pipeline.id)
+    app.connect.settle()
+    assert app.connect.names() == [pipeline.connector_name]
+    assert (deployed.desired_state, status_of(app, pipeline).state) == (desired, desired)
+    assert violations(app) == []
+
+
+def test_a_second_deploy_of_a_pipeline_that_runs_changes_nothing(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
+    version = app.services.pipelines.get(pipeline.id).version
+    assert app.services.pipelines.deploy(app.context(), pipeline.id).version == version
+    assert creations(app) == 0
+
+
+def test_the_same_mappings_again_create_a_missing_connector_at_once(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
+    data = app.delivery_input(pipeline)
+    delivery = app.services.deliveries.deploy(app.context(), app.destination().id, data)
+    app.connect.drop(delivery.connector_name)
+    app.services.deliveries.update_mappings(app.context(), delivery.id, data.mappings)
+    app.connect.settle()
+    assert delivery.connector_name in app.connect.names()
+    seen = app.services.deliveries.status(app.context(), delivery.id).observation
+    assert seen
+    assert seen.state is ObservedState.RUNNING
+    app.tick()
+    assert violations(app) == []
+
+
+def test_a_deletion_during_a_recreation_is_refused_and_the_next_one_leaves_no_connector(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
+    vanish(app, pipeline)
+    app.tick()
+    refused: list[str] = []
+
+    def delete_before_it_is_created(point: Point, call: InterceptedCall) -> object:
+        if (point.side, point.operation) == (Side.CONNECT, "POST /connectors") and not refused:
+            try:
+                app.services.pipelines.delete(app.context(), pipeline.id)
+            except Conflict as conflict:
+                refused.append(conflict.code)
+        return call()
+
+    app.interceptor.watch(delete_before_it_is_created)
+    app.tick()
+    app.interceptor.unwatch()
+    assert refused == ["OPERATION_IN_PROGRESS"]
+    assert app.connect.names() == [pipeline.connector_name]
+    app.services.pipelines.delete(app.context(), pipeline.id)
+    assert app.connect.names() == []
+    app.tick()
+    assert violations(app) == []
+
+
+def test_a_recreation_that_began_after_a_deletion_creates_nothing(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
+    vanish(app, pipeline)
+    app.tick()
+    services = app.services
+
+    def delete_after_the_plan(point: Point, call: InterceptedCall) -> object:
+        answer = call()
+        if (point.side, point.operation) == (Side.CONNECT, "GET /connectors"):
+            app.interceptor.unwatch()
+            services.pipelines.delete(app.context(), pipeline.id)
+        return answer
+
+    app.interceptor.watch(delete_after_the_plan)
+    services.tick.run(app.cluster.id, Deadline.after(25))
+    assert (creations(app), app.connect.names()) == (0, [])
+
+
+def test_an_attempt_with_an_unknown_outcome_is_settled_by_what_is_observed(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
+    app.connect.plant(FaultEffect.TIMED_OUT_APPLIED, "POST", "/connectors$", times=1)
+    app.connect.plant(FaultEffect.NOT_READY, "GET", "/config$", skip=1, times=1)
+    vanish(app, pipeline)
+    app.tick()
+    app.tick()
+    shown = app.services.pipelines.get(pipeline.id)
+    if shown.open_operation:
+        assert shown.open_operation.kind is OperationKind.RECREATE
+        app.tick(after=31)
+    app.tick()
+    app.tick()
+    app.tick()
+    assert creations(app) == 1
+    assert violations(app) == []

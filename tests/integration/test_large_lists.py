@@ -1,0 +1,228 @@
+"""Lists of the largest entries that can be stored: every body stays within bounds, and cursors lead to every entry."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from chalicelib.api import access, audit, clusters, deliveries, destinations, pipelines, sources
+from chalicelib.api.contract.clusters import ConnectClusterBody, StreamClusterBody
+from chalicelib.api.contract.deliveries import DeliveryBody
+from chalicelib.api.contract.pipelines import PipelineBody
+from chalicelib.api.contract.sources import SourceBody
+from chalicelib.domain.access import SYSTEM, RequestContext
+from chalicelib.domain.cluster import ConnectCluster, StreamCluster
+from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.database import CheckStatus, TestCheck, TestResult
+from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.destination import Destination
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.providers.postgresql.facts import RawColumn, RawTable, TypeFacts
+from chalicelib.domain.source import Source
+from chalicelib.domain.table import TableName
+from chalicelib.kit.ids import id_from
+from chalicelib.kit.pages import PAGE_BYTES
+from chalicelib.stores.transaction import Transaction
+from tests.support.edge import ADMIN, make_edge, through_lambda_event
+from tests.support.fakes import FakeDatabase
+from tests.support.in_process_app import START_TIME, InProcessApp, app, app_of_the_module
+
+__all__ = ["app", "app_of_the_module"]
+
+FUNCTION_ANSWER = 6 * 1024 * 1024
+MODULES: tuple[ModuleType, ...] = (access, audit, clusters, deliveries, destinations, pipelines, sources)
+WIDE = "\N{GRINNING FACE}"
+"""Four bytes in a body, and one character in the contract."""
+ORIGIN = id_from("other", "resource")
+SECRETS = Credentials(id=id_from("other", "secrets"), fields={"password": 1})
+QUOTES = '"'
+"""One character in the contract, two bytes in a body, four in a function's answer."""
+Get = Callable[[str], tuple[list[Any], str | None]]
+
+
+@pytest.fixture
+def get(app: InProcessApp, monkeypatch: pytest.MonkeyPatch) -> Get:
+    """GET of one page: its entries and the next cursor. The body and the function's answer are within bounds."""
+    for module in MODULES:
+        monkeypatch.setattr(module, "services", lambda: app.services)
+    edge = make_edge(*(module.routes for module in MODULES))
+    send = through_lambda_event(edge.app)
+
+    def get(target: str) -> tuple[Any, str | None]:
+        response = send("GET", f"/api/v1{target}", ADMIN, b"")
+        assert response.status == 200, (target, response.body[:500])
+        assert len(response.body.encode()) <= PAGE_BYTES, target
+        assert len(json.dumps(response.body, ensure_ascii=False).encode()) < FUNCTION_ANSWER, target
+        return json.loads(response.body), response.headers.get("x-next-cursor")
+
+    return get
+
+
+def walk(get: Get, path: str, cursor: str | None = None) -> Iterator[list[Any]]:
+    """The pages of a list, from a cursor on."""
+    while True:
+        page, cursor = get(path + (f"{'&' if '?' in path else '?'}cursor={cursor}" if cursor else ""))
+        yield page
+        if cursor is None:
+            return
+
+
+def assert_each_once(get: Get, path: str, expected: Iterable[str], *, pages: int, field: str = "id") -> None:
+    """The pages of the list show each of these entries once; there are at least so many pages."""
+    seen = list(walk(get, path))
+    assert sorted(entry[field] for page in seen for entry in page) == sorted(expected)
+    assert len(seen) >= pages
+
+
+def put(app: InProcessApp, store: str, entities: Iterable[Any]) -> list[str]:
+    """Store them, and return their ids."""
+    ids = []
+    for entity in entities:
+        transaction = Transaction()
+        getattr(app.services.stores, store).put_new(transaction, entity)
+        transaction.commit()
+        ids.append(entity.id)
+    return ids
+
+
+def numbered(kind: str, count: int) -> Iterator[dict[str, Any]]:
+    """Id and times of as many entities of a kind, two of which are created at a time."""
+    for number in range(count):
+        at = START_TIME + timedelta(milliseconds=number // 2)
+        yield {"id": id_from(kind, str(number)), "created_at": at, "updated_at": at}
+
+
+def largest_pipeline(letter: str) -> PipelineBody:
+    tables = [{"schema_name": letter * 63, "table_name": letter * 59 + f"{number:04}"} for number in range(500)]
+    ids = dict.fromkeys(("source_id", "stream_cluster_id", "connect_cluster_id"), id_from("other", "one"))
+    return PipelineBody.model_validate({**ids, "name": letter * 200, "topic_prefix": "p" * 120, "tables": tables})
+
+
+def largest_delivery(letter: str) -> DeliveryBody:
+    mappings = [
+        {"topic": f"{number:0249}", "schema_name": letter * 63, "table_name": letter * 63}
+        for number in range(440 if letter == WIDE else 500)
+    ]
+    ids = {"pipeline_id": id_from("pipeline", "0")}
+    return DeliveryBody.model_validate({**ids, "name": letter * 200, "mappings": mappings})
+
+
+def stored_pipelines(app: InProcessApp, letter: str, count: int) -> list[str]:
+    capture = largest_pipeline(letter).to_input().capture
+    source, stream, connect = app.source(), app.stream, app.cluster
+    ids = {"source_id": source.id, "stream_cluster_id": stream.id, "connect_cluster_id": connect.id}
+    entities = (Pipeline(**one, **ids, name=letter * 200, capture=capture) for one in numbered("pipeline", count))
+    return put(app, "pipelines", entities)
+
+
+def stored_deliveries(app: InProcessApp, letter: str, count: int) -> tuple[str, list[str]]:
+    """A destination and its deliveries, all of the first stored pipeline."""
+    data, destination = largest_delivery(letter).to_input(), app.destination().id
+    ids = {"destination_id": destination, "pipeline_id": data.pipeline_id, "connect_cluster_id": app.cluster.id}
+    entities = (
+        Delivery(**one, **ids, name=letter * 200, mappings=data.mappings, options=data.options)
+        for one in numbered("delivery", count)
+    )
+    return destination, put(app, "deliveries", entities)
+
+
+def stored_systems(app: InProcessApp, store: str, kind: type[Source] | type[Destination], count: int) -> list[str]:
+    """Systems whose last test failed, with the longest texts."""
+    config = {"host": "h" * 253, "database_name": "d" * 63, "username": WIDE * 63}
+    texts = {"name": WIDE * 200, "description": WIDE * 1000, "environment": WIDE * 64}
+    body = SourceBody.model_validate({**texts, "provider": "postgresql", "config": config})
+    checks = [TestCheck(name="c" * 50, status=CheckStatus.FAILED, code="c" * 50, message="m" * 500)] * 8
+    test = TestResult(success=False, checks=tuple(checks), server_version="16", latency_ms=1)
+    fields = {**body.to_input().entity_fields(), "last_test": test, "last_tested_at": START_TIME}
+    return put(app, store, (kind(**one, **fields, credentials=SECRETS) for one in numbered(store, count)))
+
+
+def stored_clusters(app: InProcessApp, count: int) -> tuple[list[str], list[str]]:
+    """Stream clusters and Connect clusters with the longest texts."""
+    servers = ",".join(f"{'b' * 80}{number:02}:9092" for number in range(20))
+    stream = StreamClusterBody.model_validate(
+        {"name": WIDE * 200, "bootstrap_servers": servers, "security_protocol": "SASL_SSL",
+         "sasl_mechanism": "PLAIN", "username": WIDE * 255}
+    )  # fmt: skip
+    workers = ConnectClusterBody.model_validate(
+        {"name": WIDE * 200, "base_url": "http://" + "h" * 480, "stream_cluster_id": id_from("other", "one"),
+         "username": WIDE * 255}
+    )  # fmt: skip
+    streams, connects = stream.to_input().entity_fields(), workers.to_input().entity_fields()
+    return (
+        put(app, "streams", (StreamCluster(**one, **streams, credentials=SECRETS) for one in numbered("s", count))),
+        put(app, "connects", (ConnectCluster(**one, **connects, credentials=SECRETS) for one in numbered("c", count))),
+    )
+
+
+def large_table(number: int) -> RawTable:
+    """Of the most columns that PostgreSQL takes."""
+    text = RawColumn(name="", ordinal=0, type="character varying(10485760)[]", base=TypeFacts(name="text"))
+    return RawTable(
+        name=TableName(WIDE * 15, f"{WIDE * 10}{number:03}"),
+        raw_columns=tuple(replace(text, name=f"{WIDE * 10}{n}", ordinal=n) for n in range(1, 1601)),
+        primary_key_columns=(),
+        owned=True,
+    )
+
+
+def store_records(app: InProcessApp, count: int) -> None:
+    """Audit records as large as a row, two of which are made at a time."""
+    context = RequestContext(actor=SYSTEM, correlation_id="c" * 128)
+    for number in range(count):
+        app.clock.advance(number % 2)
+        transaction = Transaction()
+        app.services.audit.record(transaction, context, "pipeline.create", ORIGIN, after={"tables": QUOTES * 180_000})
+        transaction.commit()
+
+
+@pytest.mark.parametrize("letter", [WIDE, QUOTES], ids=["wide", "quotes"])
+def test_pipelines_and_deliveries_of_500_tables_are_paged_by_size(app: InProcessApp, get: Get, letter: str) -> None:
+    stored = stored_pipelines(app, letter, 24)
+    destination, delivered = stored_deliveries(app, letter, 24)
+    assert_each_once(get, "/pipelines", stored, pages=2)
+    assert_each_once(get, "/deliveries", delivered, pages=2)
+    assert_each_once(get, f"/pipelines/{stored[0]}/destinations", delivered, pages=2)
+    assert_each_once(get, f"/destinations/{destination}/mappings", delivered, pages=2, field="delivery_id")
+    shown, cursor = get(f"/pipelines/{stored[0]}")
+    rest = walk(get, f"/pipelines/{stored[0]}/destinations", cursor)
+    assert cursor
+    assert sorted(one["id"] for page in (shown["destinations"], *rest) for one in page) == sorted(delivered)
+
+
+def test_registered_systems_and_clusters_are_paged_by_size(app: InProcessApp, get: Get) -> None:
+    assert_each_once(get, "/sources", stored_systems(app, "sources", Source, 500), pages=2)
+    assert_each_once(get, "/destinations", stored_systems(app, "destinations", Destination, 500), pages=2)
+    streams, connects = stored_clusters(app, 100)
+    assert_each_once(get, "/stream/clusters", streams, pages=1)
+    assert_each_once(get, "/connect/clusters", connects, pages=1)
+
+
+def test_tables_of_1600_columns_are_paged_by_size(app: InProcessApp, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = tuple(large_table(number) for number in range(40))
+    monkeypatch.setattr(FakeDatabase, "raw_tables", lambda _: tables)
+    source = app.source().id
+    names = [table.name.table_name for table in tables]
+    assert_each_once(get, f"/sources/{source}/tables", names, pages=2, field="table_name")
+
+
+def test_audit_records_are_paged_by_size_with_and_without_filters(app: InProcessApp, get: Get) -> None:
+    store_records(app, 30)
+    for filters in ("", f"?resource_id={ORIGIN}", f"?resource_id={ORIGIN}&include_related=true", "?meaningful=true"):
+        seen = list(walk(get, f"/audit{filters}"))
+        ids = [record["id"] for page in seen for record in page if record["resource_id"] == ORIGIN]
+        assert (len(ids), len(set(ids))) == (30, 30)
+        assert len(seen) >= 2
+
+
+def test_every_list_has_its_largest_entries_here() -> None:
+    lists = {route.path for module in MODULES for route in module.routes.routes if route.response.may_continue}
+    assert lists == {
+        "/pipelines", "/deliveries", "/pipelines/{uuid}/destinations", "/destinations/{uuid}/mappings",
+        "/pipelines/{uuid}", "/destinations/{uuid}/status", "/sources", "/destinations", "/stream/clusters",
+        "/connect/clusters", "/sources/{uuid}/tables", "/audit", "/connect/clusters/{uuid}/plugins",
+    }  # fmt: skip

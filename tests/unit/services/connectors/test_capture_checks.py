@@ -1,0 +1,74 @@
+"""Before a capture continues: it is refused when changes were lost, unless that is accepted."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.errors import Conflict
+from chalicelib.kit.clock import Deadline
+from tests.support.fakes import healthy_captures
+from tests.support.in_process_app import InProcessApp
+
+Continue = Callable[[InProcessApp, Pipeline], object]
+CONTINUES: dict[str, Continue] = {
+    "resume": lambda app, one: app.services.pipelines.resume(app.context(), one.id),
+    "restart": lambda app, one: app.services.pipelines.restart(app.context(), one.id),
+}
+
+
+@pytest.fixture
+def pipeline(app: InProcessApp) -> Pipeline:
+    """A pipeline that runs; Connect has stored that it has read up to position 100, where its slot is."""
+    pipeline = app.deployed_pipeline()
+    offset = {"lsn": 100, "snapshot": "INITIAL", "snapshot_completed": True}
+    app.connect.connector(pipeline.connector_name).offsets = [{"partition": {"server": "p"}, "offset": offset}]
+    app.services.source_monitor.run(pipeline.source_id, Deadline.after(20))
+    return pipeline
+
+
+def move_slot(app: InProcessApp, pipeline: Pipeline, position: int) -> None:
+    """The slot now begins there."""
+    facts = healthy_captures([CapturePlan.of(pipeline, deployed=True)])
+    app.database.captures = replace(
+        facts, slots={name: replace(slot, position=position) for name, slot in facts.slots.items()}
+    )
+
+
+@pytest.mark.parametrize("act", CONTINUES.values(), ids=CONTINUES)
+def test_a_capture_that_has_lost_nothing_continues(app: InProcessApp, pipeline: Pipeline, act: Continue) -> None:
+    act(app, pipeline)
+
+
+@pytest.mark.parametrize("act", CONTINUES.values(), ids=CONTINUES)
+def test_a_slot_that_was_made_again_is_refused(app: InProcessApp, pipeline: Pipeline, act: Continue) -> None:
+    move_slot(app, pipeline, 101)
+    with pytest.raises(Conflict, match=r"changes were lost.*accept_data_loss=true"):
+        act(app, pipeline)
+    assert app.services.pipelines.get(pipeline.id).open_operation is None
+
+
+def test_another_server_is_refused(app: InProcessApp, pipeline: Pipeline) -> None:
+    facts = healthy_captures([CapturePlan.of(pipeline, deployed=True)])
+    app.database.captures = replace(facts, system_identifier="2")
+    with pytest.raises(Conflict, match="Another server answers"):
+        app.services.pipelines.restart(app.context(), pipeline.id)
+
+
+def test_lost_changes_can_be_accepted(app: InProcessApp, pipeline: Pipeline) -> None:
+    move_slot(app, pipeline, 101)
+    app.services.pipelines.restart(app.context(), pipeline.id, accept_data_loss=True)
+    state = app.services.stores.source_states.get(pipeline.source_id)
+    assert state.captures == {}
+
+
+def test_a_source_that_cannot_be_read_does_not_prevent_a_restart(app: InProcessApp, pipeline: Pipeline) -> None:
+    app.database.reachable = False
+    app.services.pipelines.restart(app.context(), pipeline.id)
+
+
+def test_a_pause_is_not_refused(app: InProcessApp, pipeline: Pipeline) -> None:
+    move_slot(app, pipeline, 101)
+    app.services.pipelines.pause(app.context(), pipeline.id)

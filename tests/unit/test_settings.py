@@ -1,0 +1,26 @@
+"""Settings that cannot work are refused with a text that says what is expected."""
+
+import hashlib
+
+import pytest
+
+from chalicelib.settings import Settings
+
+HASHES = [hashlib.sha256(text).hexdigest() for text in (b"one", b"two")]
+
+
+def hashes(**variables: str) -> tuple[str, ...]:
+    return Settings.read({f"HEADGATE_{name}": value for name, value in variables.items()}).service_credential_hashes
+
+
+def test_the_service_credential_is_set_by_its_hash_or_itself_and_may_have_a_successor() -> None:
+    assert hashes() == ()
+    assert hashes(SERVICE_CREDENTIAL_HASH=HASHES[0]) == hashes(SERVICE_CREDENTIAL="one") == (HASHES[0],)
+    assert hashes(SERVICE_CREDENTIAL_HASH=f" {HASHES[0].upper()}, {HASHES[1]}") == tuple(HASHES)
+    assert hashes(SERVICE_CREDENTIAL_HASH=HASHES[1], SERVICE_CREDENTIAL="one") == (HASHES[1], HASHES[0])
+
+
+@pytest.mark.parametrize("value", ["one", HASHES[0][1:], f"{HASHES[0]};{HASHES[1]}"])
+def test_a_hash_of_another_form_is_refused(value: str) -> None:
+    with pytest.raises(ValueError, match="64 hex digits"):
+        hashes(SERVICE_CREDENTIAL_HASH=value)
