@@ -50,6 +50,8 @@ def typed_pipeline(headgate: RealHeadgate, typed_source: RealDatabase) -> Iterat
     pipeline = headgate.pipeline(registered, [("shop", name) for name in GROUPS])
     headgate.deploy(pipeline)
     yield pipeline
+    for delivery in headgate.get(f"/pipelines/{pipeline['id']}/destinations"):
+        headgate.delete(f"/deliveries/{delivery['id']}")
     headgate.delete_pipeline(pipeline, typed_source)
 
 
@@ -69,7 +71,7 @@ def test_all_values_arrive_equal_in_the_tables_that_a_preview_proposes(
     preview = headgate.post(f"/destinations/{destination['id']}/preview", body)
     assert preview["target_ddl"] == refused["details"]["target_ddl"]
     assert "TYPE_DIFFERS" not in {warning["code"] for warning in preview["warnings"]}
-    delivery = headgate.deliver(destination, body)
+    headgate.deliver(destination, body)
     for name, columns in GROUPS.items():
         typed_source.run(f'INSERT INTO shop."{name}" VALUES {rows(columns, 4)}'.replace("{schema}", "shop"))
     eventually(
@@ -80,8 +82,10 @@ def test_all_values_arrive_equal_in_the_tables_that_a_preview_proposes(
     for name, columns in GROUPS.items():
         for column in columns:
             named = ["id", column.column]
-            assert target.content("shop", name, named) == typed_source.content("shop", name, named), column.type
-    headgate.delete(f"/deliveries/{delivery['id']}")
+            arrived = "\n".join(target.content("shop", name, named))
+            if column.type == "bit(1)":  # it is a boolean in every target
+                arrived = arrived.replace("true", "1").replace("false", "0")
+            assert arrived.split("\n") == typed_source.content("shop", name, named), column.type
 
 
 def test_a_target_that_restarts_is_waited_for_and_no_task_fails(headgate: RealHeadgate) -> None:
