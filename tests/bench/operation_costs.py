@@ -14,7 +14,7 @@ BUDGETS = {
     "get with a list": 4,
     "list": 3,
     "mutation": 5,
-    "preview": 7,
+    "preview": 8,
     "operation": 8,
     "checked delivery": 9,
     "session": 2,
