@@ -79,13 +79,16 @@ class FakeDatabase:
                 name=TableName(SCHEMA, name),
                 raw_columns=(
                     RawColumn(name="id", ordinal=1, type="bigint", base=TypeFacts(name="bigint"), nullable=False),
-                    RawColumn(name="note", ordinal=2, type="text", base=TypeFacts(name="text")),
+                    RawColumn(name="note", ordinal=2, type="text", base=TypeFacts(name="text"), storable_apart=True),
                     *(
                         RawColumn(name=f"column_{n}", ordinal=n + 3, type="numeric(10,2)", base=_AMOUNT)
                         for n in range(self.more_columns)
                     ),
                 ),
                 primary_key_columns=("id",),
+                stores_apart=True,
+                has_unique_id=True,
+                can_write_heartbeat=True,
                 owned=True,
             )
             for name in sorted(self.tables)

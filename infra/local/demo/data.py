@@ -49,7 +49,10 @@ _CUSTOMER_ROWS = """
 
 @dataclass(frozen=True, kw_only=True)
 class DemoTable:
-    """A table of the source. `columns` and `rows` are SQL: what CREATE TABLE and INSERT take."""
+    """A table of the source. `columns` and `rows` are SQL: what CREATE TABLE and INSERT take.
+
+    `full_identity`: its key needs quotes, so that Debezium could not read large values again.
+    """
 
     schema: str
     name: str
@@ -57,6 +60,7 @@ class DemoTable:
     columns: str
     rows: str
     count: int
+    full_identity: bool = False
 
     @property
     def label(self) -> str:
@@ -80,6 +84,7 @@ TABLES = (
             FROM generate_series(%(first)s::integer, %(last)s::integer) g
         """,
         count=400,
+        full_identity=True,
     ),
     DemoTable(
         schema="public",
@@ -159,6 +164,9 @@ def make_source(superuser: str, stamp: str) -> Database:
         for table in TABLES:
             _make_table(connection, table.schema, table)
             insert(connection, table, 1, table.count)
+            if table.full_identity:
+                whole = Identifier(table.schema, table.name)
+                connection.execute(SQL("ALTER TABLE {} REPLICA IDENTITY FULL").format(whole))
         for schema in sorted({table.schema for table in TABLES}):
             grant = SQL("GRANT USAGE ON SCHEMA {0} TO {1}; GRANT SELECT ON ALL TABLES IN SCHEMA {0} TO {1}")
             connection.execute(grant.format(Identifier(schema), Identifier(database.role)))

@@ -286,6 +286,14 @@ def test_readiness_names_every_check(sandbox: Sandbox) -> None:
         assert check["status"] in ("pass", "warn", "unknown")
 
 
+def test_readiness_without_a_pipeline_counts_the_discovered_tables_that_could_not_be_captured(sandbox: Sandbox) -> None:
+    seen = sandbox.admin.get_ok(f"/sources/{sandbox.source['id']}/cdc-readiness")
+    check = next(check for check in seen["checks"] if check["key"] == "replica_identity")
+    assert (seen["status"], check["status"], check["severity"]) == ("WARNING", "warn", "fail")
+    assert check["current_value"] == "1 of 4 tables: shop.lines (DEFAULT)"
+    assert check["recommended_action"].startswith('ALTER TABLE "shop"."lines" REPLICA IDENTITY FULL;')
+
+
 def test_an_unreachable_source_is_not_ready_and_its_other_checks_are_unknown(sandbox: Sandbox) -> None:
     source = sandbox.admin.post_ok("/sources", sandbox.source_body(config=sandbox.config(port=1)))
     seen = sandbox.admin.get_ok(f"/sources/{source['id']}/cdc-readiness")

@@ -1,14 +1,17 @@
 """Which server answers, over real replication connections, and what a refused one means."""
 
 import socket
+from functools import partial
 
 import pytest
 
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.clients.databases.postgresql.identity import read_identity
+from chalicelib.domain.database import DatabaseAddress, SslMode
+from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import ServerIdentity
 from chalicelib.kit.clock import Deadline
-from tests.integration.databases.test_connection import SIGNED_IN, listener, message, scripted
+from tests.integration.databases.test_connection import READY, endpoint_of, listener, message, scripted, sign_in
 from tests.support.postgresql import Shop, any_address, open_shop, reader_of, running_postgresql
 from tests.support.waiting import eventually
 
@@ -16,6 +19,11 @@ from tests.support.waiting import eventually
 def identity(shop: Shop) -> ServerIdentity:
     """What is read as the shop's role."""
     return read_identity(shop.endpoint, any_address, None, Deadline.after(10))
+
+
+def unencrypted(shop: Shop, port: int) -> OpenedEndpoint[DatabaseAddress]:
+    """The endpoint of a scripted server that lets the real one sign the client in."""
+    return endpoint_of(shop, port=port, ssl_mode=SslMode.DISABLE)
 
 
 def refusal(shop: Shop) -> FailureCode:
@@ -55,13 +63,12 @@ def test_server_without_a_free_sender_refuses() -> None:
 
 def test_pooler_that_ignores_the_kind_of_connection_is_named(shop: Shop) -> None:
     def treat_as_a_session(connection: socket.socket) -> None:
+        sign_in(shop, connection)
         connection.recv(1000)
-        connection.sendall(SIGNED_IN)
-        connection.recv(1000)
-        connection.sendall(message(b"E", b"SERROR\0C42601\0Msyntax error\0\0") + message(b"Z", b"I"))
+        connection.sendall(message(b"E", b"SERROR\0C42601\0Msyntax error\0\0") + READY)
 
     with listener(treat_as_a_session) as (port, _), pytest.raises(DatabaseFailure) as caught:
-        read_identity(scripted(shop, port), any_address, None, Deadline.after(5))
+        read_identity(unencrypted(shop, port), any_address, None, Deadline.after(5))
     assert caught.value.failure_code is FailureCode.REPLICATION_NOT_SUPPORTED
 
 
@@ -78,10 +85,6 @@ def test_pooler_that_refuses_replication_is_named(shop: Shop) -> None:
 
 
 def test_server_that_is_silent_after_the_sign_in_ends_at_the_deadline(shop: Shop) -> None:
-    def sign_in(connection: socket.socket) -> None:
-        connection.recv(1000)
-        connection.sendall(SIGNED_IN)
-
-    with listener(sign_in) as (port, _), pytest.raises(DatabaseFailure) as caught:
-        read_identity(scripted(shop, port), any_address, None, Deadline.after(1))
+    with listener(partial(sign_in, shop)) as (port, _), pytest.raises(DatabaseFailure) as caught:
+        read_identity(unencrypted(shop, port), any_address, None, Deadline.after(2))
     assert caught.value.failure_code is FailureCode.TIMEOUT

@@ -88,7 +88,7 @@ _IDENTITY_USABLE = """
 _RELATION_ITSELF = """
 SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text, c.relpersistence::text,
        c.relreplident::text, has_schema_privilege(n.oid, 'USAGE'), pg_has_role(c.relowner, 'USAGE'),
-       pg_get_userbyid(c.relowner)::text,
+       (SELECT r.rolname::text FROM pg_roles r WHERE r.oid = c.relowner AND NOT r.rolsuper),
        c.relkind IN ('r', 'p') AND row_security_active(c.oid) AND NOT (
            EXISTS (SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid AND p.polpermissive AND p.polcmd IN ('r', '*')
                      AND pg_get_expr(p.polqual, p.polrelid) = 'true'

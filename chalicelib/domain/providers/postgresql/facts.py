@@ -107,6 +107,7 @@ class RawTable:
     `without_identity` and `not_full` are partitions, the latter only those with a place for large values. `children`
     inherit from the table and are no partitions. `can_write_heartbeat`: INSERT and UPDATE of columns `id` and `ts`.
     `estimated_size_bytes` is the table with its large values, without indexes. `owned`: the role has an owner's rights.
+    `owner` is null where it is a superuser, whose rights nobody should get.
     `row_security_active`: policies may hide rows from the role, and none of them shows it all.
     """
 
@@ -128,7 +129,7 @@ class RawTable:
     row_security_active: bool = False
     schema_usage: bool = True
     owned: bool = False
-    owner: str = ""
+    owner: str | None = None
     estimated_rows: int | None = None
     estimated_size_bytes: int | None = None
 

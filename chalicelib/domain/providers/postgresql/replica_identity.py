@@ -90,8 +90,8 @@ def full_identity(raw: RawTable, partitions: SomeTables) -> str:
     if raw.kind is not RelationKind.PARTITIONED:
         return _set_full(raw.name)
     if partitions.count > len(partitions.names):
-        return _statements_for_all(raw.name)
-    return "\n".join(_set_full(name) for name in (*partitions.names, raw.name))
+        return f"{_statements_for_all(raw.name)}\n-- {LATER_PARTITIONS}"
+    return "\n".join([*map(_set_full, (*partitions.names, raw.name)), f"-- {LATER_PARTITIONS}"])
 
 
 def _set_full(name: TableName) -> str:

@@ -60,7 +60,7 @@ IDENTITY_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
                 lambda table, _facts: full_identity(table, table.without_identity),
                 "FULL, or DEFAULT with a primary key",
                 note="Or give the table a primary key. Do it before the deploy: once the tables are published, UPDATE "
-                f"and DELETE on these tables fail for everybody. {PRICE} {LATER_PARTITIONS}",
+                f"and DELETE on these tables fail for everybody. {PRICE}",
             )
         ),
         description="Updates and deletes of published tables can say which row they mean. Where they cannot, "
@@ -73,8 +73,8 @@ IDENTITY_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
             each_table(
                 lost_large_values,
                 lambda table, _facts: full_identity(table, table.not_full),
-                "REPLICA IDENTITY FULL, or a key of plain lower-case columns of integers, texts, uuid or boolean",
-                note=f"{PRICE} {LATER_PARTITIONS} Or leave the columns out (exclude_columns).",
+                "REPLICA IDENTITY FULL, or a key of integers, numeric, texts, uuid or boolean with plain names",
+                note=f"{PRICE} Or leave the columns out (exclude_columns).",
             )
         ),
         description="A large value that an update leaves alone is not in the log. Debezium reads it again by the "

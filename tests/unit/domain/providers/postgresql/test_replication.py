@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
-from chalicelib.domain.pipeline import Capture, CaptureOptions, Pipeline
+from chalicelib.domain.pipeline import Capture, CaptureOptions, Pipeline, PublicationMode
 from chalicelib.domain.providers.postgresql import replication
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import TableName
@@ -64,3 +64,9 @@ def test_a_slot_is_claimed_on_the_server_and_a_publication_in_the_database() -> 
         "slot/db.example:5432/mine",
         "publication/db.example:5432/shop/ours",
     )
+
+
+def test_a_publication_that_its_owner_made_may_be_shared() -> None:
+    options = replace(CHOSEN.capture.options, publication_mode=PublicationMode.EXISTING)
+    sharing = replace(CHOSEN, capture=replace(CHOSEN.capture, options=options))
+    assert replication.unique_claims(sharing, SOURCE) == ("slot/db.example:5432/mine",)

@@ -1,0 +1,55 @@
+"""Advice by hosting provider."""
+
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.domain.providers.postgresql.facts import Hosting, RoleFacts, ServerFacts
+from chalicelib.domain.providers.postgresql.readiness.hosting import change_setting, enable_logical, grant_replication
+
+FACTS = ServerFacts(
+    version="18.4", version_number=180004, database="shop", wal_level="replica", role=RoleFacts(name="cdc")
+)
+MANAGED = [hosting for hosting in Hosting if hosting is not Hosting.SELF_MANAGED]
+
+
+@pytest.mark.parametrize("hosting", MANAGED)
+def test_no_managed_service_is_asked_for_alter_system(hosting: Hosting) -> None:
+    facts = replace(FACTS, hosting=hosting)
+    for advice in (enable_logical(facts), change_setting(facts, "max_wal_senders", "14")):
+        assert "ALTER SYSTEM" not in advice
+        assert "{" not in advice
+
+
+@pytest.mark.parametrize(
+    ("hosting", "setting"),
+    [
+        (Hosting.RDS, "rds.logical_replication = 1"),
+        (Hosting.AURORA, "rds.logical_replication = 1"),
+        (Hosting.CLOUD_SQL, "cloudsql.logical_decoding=on"),
+        (Hosting.ALLOYDB, "alloydb.logical_decoding=on"),
+        (Hosting.AZURE, "--name wal_level --value logical"),
+        (Hosting.NEON, "Neon Console"),
+    ],
+)
+def test_logical_replication_is_enabled_in_the_services_own_way(hosting: Hosting, setting: str) -> None:
+    assert setting in enable_logical(replace(FACTS, hosting=hosting))
+
+
+def test_a_setting_that_needs_no_restart_is_reloaded() -> None:
+    assert change_setting(FACTS, "max_slot_wal_keep_size", "10GB", restarts=False) == (
+        "ALTER SYSTEM SET max_slot_wal_keep_size = '10GB'; SELECT pg_reload_conf();"
+    )
+
+
+@pytest.mark.parametrize(
+    ("hosting", "grant"),
+    [
+        (Hosting.RDS, 'GRANT rds_replication TO "cdc";'),
+        (Hosting.AURORA, 'GRANT rds_replication TO "cdc";'),
+        (Hosting.CLOUD_SQL, 'ALTER ROLE "cdc" WITH REPLICATION;'),
+        (Hosting.SELF_MANAGED, 'ALTER ROLE "cdc" WITH REPLICATION;'),
+    ],
+)
+def test_the_right_to_replicate_is_granted_in_the_services_own_way(hosting: Hosting, grant: str) -> None:
+    assert grant_replication(replace(FACTS, hosting=hosting)) == grant
