@@ -128,6 +128,7 @@ COMMON_PROPERTIES: Mapping[str, str] = {
     # The topics that Connect makes for it.
     "topic.creation.default.cleanup.policy": "delete|compact|compact,delete",
     "topic.creation.default.compression.type": "producer|uncompressed|gzip|snappy|lz4|zstd",
+    "topic.creation.default.delete.retention.ms": "[0-9]{1,15}",
     "topic.creation.default.min.insync.replicas": "[1-9]",
     "topic.creation.default.partitions": "-1|[1-9][0-9]{0,3}",
     "topic.creation.default.replication.factor": "-1|[1-9]",

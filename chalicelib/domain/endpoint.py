@@ -16,6 +16,7 @@ TARGET_FIELDS: Mapping[str, tuple[str, ...]] = {
     "databases": ("host", "port", "username", "ssl_mode"),
     "Connect workers": ("base_url", "username"),
     "Kafka brokers": ("bootstrap_servers", "security_protocol", "sasl_mechanism", "username"),
+    "token endpoints": ("token_endpoint_url", "client_id"),
 }
 """The fields of an address that say where its secrets are sent, and how (wire contract, Credentials)."""
 

@@ -1,6 +1,10 @@
 """Scheduled functions. Deployed with this module as entry: `app.py` never runs for them."""
 
+from collections.abc import Callable, Mapping
+
 from chalice.app import Blueprint, CloudWatchEvent, Rate
+
+from chalicelib.kit.log import failure, get_logger
 
 monitors = Blueprint(__name__)
 
@@ -11,9 +15,21 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
     from chalicelib.wiring import services
 
     wired = services()
-    try:
-        ticks = wired.tick.dispatch()
-    finally:
-        jobs = wired.jobs.sweep()
-        source_checks = wired.source_monitor.dispatch()
-    return {"ticks": ticks, "jobs": jobs, "source_checks": source_checks}
+    return run_all(
+        {"ticks": wired.tick.dispatch, "jobs": wired.jobs.sweep, "source_checks": wired.source_monitor.dispatch}
+    )
+
+
+def run_all(parts: Mapping[str, Callable[[], int]]) -> dict[str, int]:
+    """What each part has returned. One that fails does not stop the others; the first error is raised at the end."""
+    done: dict[str, int] = {}
+    errors: list[Exception] = []
+    for name, part in parts.items():
+        try:
+            done[name] = part()
+        except Exception as error:  # noqa: BLE001 - raised below, once all parts had their turn
+            get_logger().error("a part of the schedule failed", extra={"part": name, "failure": failure(error)})
+            errors.append(error)
+    if errors:
+        raise errors[0]
+    return done

@@ -16,7 +16,7 @@ _UNUSED_HASH = f"$argon2id$v=19$m={_MEMORY_KIB},t=1,p=1$" + "A" * 22 + "$" + "A"
 """Of no password that anybody knows: a login without a stored hash is compared with it."""
 MAX_HASHES = 4
 """At a time in this process: each takes 46 MiB, and a server with threads has up to 128 requests."""
-_WAIT_SECONDS = 5.0
+_WAIT_SECONDS = 15.0
 _free = threading.BoundedSemaphore(MAX_HASHES)
 
 

@@ -43,14 +43,7 @@ class CredentialVault:
             id=credentials_id(resource_type, resource_id), fields=dict.fromkeys(without_blanks(secrets), 1)
         )
         if credentials.configured:
-            row = SealedCredentials(
-                id=credentials.id,
-                resource_type=resource_type,
-                resource_id=resource_id,
-                sealed=self._seal(credentials.bindings(resource_type), secrets),
-                created_at=self.clock(),
-            )
-            self.store.put_new(transaction, row)
+            self.store.put_new(transaction, self._row(resource_type, resource_id, credentials, secrets))
         return credentials
 
     def rotate(
@@ -62,11 +55,15 @@ class CredentialVault:
             return credentials
         if not credentials.configured:
             return self.seal_new(transaction, resource_type, resource_id, secrets)
+        versions = {name: credentials.fields.get(name, 0) + 1 for name in fresh}
+        rotated = replace(credentials, fields={**credentials.fields, **versions})
+        if rotated.fields.keys() == fresh.keys():
+            # Nothing of the stored row is kept, so that a row that others have changed can be replaced.
+            self.store.overwrite(transaction, self._row(resource_type, resource_id, rotated, fresh))
+            return rotated
         stored = self.store.get(credentials.id)
         if stored.id != credentials.id:
             raise _refused(credentials.id)
-        versions = {name: credentials.fields.get(name, 0) + 1 for name in fresh}
-        rotated = replace(credentials, fields={**credentials.fields, **versions})
         sealed = self._seal(rotated.bindings(resource_type), fresh)
         self.store.save(transaction, replace(stored, sealed={**stored.sealed, **sealed}))
         return rotated
@@ -119,6 +116,17 @@ class CredentialVault:
         bindings = credentials.bindings(row.resource_type)
         return {name: self.envelope.open(binding, row.sealed[name]) for name, binding in bindings.items()}
 
+    def _row(
+        self, resource_type: str, resource_id: str, credentials: Credentials, secrets: Secrets
+    ) -> SealedCredentials:
+        return SealedCredentials(
+            id=credentials.id,
+            resource_type=resource_type,
+            resource_id=resource_id,
+            sealed=self._seal(credentials.bindings(resource_type), secrets),
+            created_at=self.clock(),
+        )
+
     def _seal(self, bindings: Mapping[str, SecretBinding], secrets: Secrets) -> dict[str, SealedSecret]:
         return {name: self.envelope.seal(bindings[name], value) for name, value in without_blanks(secrets).items()}
 
@@ -127,5 +135,5 @@ def _refused(credentials_id: str) -> SecretMismatch:
     get_logger().error("a stored secret was refused", extra={"credentials_id": credentials_id})
     return SecretMismatch(
         "The stored secrets are not those that this resource lists. If they were changed at this moment, repeat. "
-        "Otherwise the table of secrets was changed by others: find out by whom, then give the secrets again."
+        "Otherwise the table of secrets was changed by others: find out by whom, then give all of its secrets again."
     )

@@ -55,7 +55,7 @@ def write_rows(
         attempt = attempt + 1 if unprocessed else 0
         pause = min(_LONGEST_PAUSE_SECONDS, jitter(_FIRST_PAUSE_SECONDS, attempt)) if unprocessed else 0.0
         if waiting and deadline.remaining() <= pause:
-            raise StoreUnavailable("The store took not all rows in time. Try again in a minute.")
+            raise StoreUnavailable("The store did not take all rows in time. Try again in a minute.")
         sleep(pause)
 
 

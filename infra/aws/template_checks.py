@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from typing import Any
 
 import app as deployed
@@ -50,8 +49,8 @@ _NO_SECRETS = ("AllowInlineSecrets", "HEADGATE_ALLOW_INLINE_SECRETS")
 """Permissions, in spite of their names."""
 
 NOT_DEPLOYED: Mapping[str, str] = {
-    "master_key": "AWS KMS seals the secrets",
-    "allow_loopback_targets": "nothing but the function itself is on its loopback addresses",
+    "HEADGATE_MASTER_KEY": "AWS KMS seals the secrets",
+    "HEADGATE_ALLOW_LOOPBACK_TARGETS": "nothing but the function itself is on its loopback addresses",
 }
 """Settings that the template does not give to any function, and why."""
 
@@ -176,12 +175,27 @@ def _is_secret(name: str) -> bool:
     return name not in _NO_SECRETS and bool(_SECRET_NAME.search(name))
 
 
+class _Noted(dict[str, str]):
+    """An empty environment that notes which variables are looked for."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self[name] = ""
+        return default
+
+
+def settings_read() -> list[str]:
+    """Every variable that `Settings` reads."""
+    noted = _Noted()
+    Settings.read(noted)
+    return sorted(noted)
+
+
 def _setting_faults(template: Json) -> Iterator[str]:
     given = {name for _, variables in _variables(template) for name in variables}
-    for one in fields(Settings):
-        variable = f"HEADGATE_{one.name.upper()}"
-        if variable not in given and one.name not in NOT_DEPLOYED:
-            yield f"no function gets {variable}"
+    for name in settings_read():
+        # A secret that is only compared is given as its hash.
+        if not {name, f"{name}_HASH"} & given and name not in NOT_DEPLOYED:
+            yield f"no function gets {name}"
 
 
 def _network_faults(template: Json) -> Iterator[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES
 from chalicelib.settings import Settings
 from infra.local.process.ports import free_port
 from tests.support.local_run import ROOT, clean_environment, fresh_state, started
@@ -114,6 +115,15 @@ def test_the_table_of_settings_matches_the_code() -> None:
     assert documented == {
         name: value.lower() if value in ("True", "False") else value for name, value in expected.items()
     }
+
+
+def test_the_table_of_properties_names_every_key_that_may_be_set() -> None:
+    below = README.partition("`properties` may set these keys")[2].partition("|---|---|\n")[2].partition("\n\n")[0]
+    documented = set[str]()
+    for row in below.splitlines():
+        keys = re.findall(r"`([a-z.]+)`", re.sub(r"\([^)]*\)", "", row))
+        documented |= {keys[0] + key for key in keys[1:]} if keys[0].endswith(".") else set(keys)
+    assert documented == ALLOWED_PROPERTIES.keys()
 
 
 def test_the_table_of_the_scripts_names_every_variable_that_they_read() -> None:

@@ -13,6 +13,8 @@ from chalicelib.errors import Conflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.stores.observations import ObservationRow
 from infra.local.doubles.connect_faults import FaultEffect
+from tests.faults.failure_modes import FAULTS, DelayedCalls, Fault
+from tests.faults.fault_runs import recover, run_with_faults
 from tests.faults.inspection import creations, observation_of, running_pipeline
 from tests.faults.invariants import violations
 from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
@@ -316,3 +318,29 @@ def test_an_attempt_with_an_unknown_outcome_is_settled_by_what_is_observed(app: 
     app.tick()
     assert creations(app) == 1
     assert violations(app) == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.side.value} {fault.name}")
+def test_a_recreation_recovers_from_a_fault_at_any_call(app: InProcessApp, fault: Fault) -> None:
+    pipeline = running_pipeline(app)
+    vanish(app, pipeline)
+    app.tick()
+    kept = app.snapshot()
+    app.restore(kept)
+    app.interceptor.watch()
+    app.tick()
+    points = [point for point in app.interceptor.unwatch() if fault.applies_to(point)]
+    wrong = {}
+    for point in points:
+        app.restore(kept)
+        delayed = DelayedCalls()
+        run_with_faults(app, [(point, fault)], delayed, app.tick)
+        app.connect.settle()
+        delayed.send_late()
+        found = recover(app)
+        if delayed.send_last():
+            found += recover(app)
+        if found:
+            wrong[str(point)] = found
+    assert wrong == {}

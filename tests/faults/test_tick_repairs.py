@@ -1,6 +1,7 @@
 """What ticks do about failed connectors and wrong states, how often, and what they report."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,10 +9,11 @@ import pytest
 from chalicelib.domain.audit import Outcome
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import MOST_DEFECTS
-from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.pipeline import Pipeline, SnapshotMode
 from chalicelib.domain.reconcile.restarts import MAX_RESTARTS
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.connect_clusters import ConnectClusterInput
+from chalicelib.services.pipelines import PipelineInput
 from infra.local.doubles.connect_traces import secrets_trace
 from tests.faults.fault_runs import recover
 from tests.faults.inspection import change_by_hand, connector_writes, observation_of, running_pipeline, unsettled_tick
@@ -155,6 +157,31 @@ def test_a_refused_password_is_never_followed_by_a_restart(app: InProcessApp) ->
         app.tick(after=seconds)
     assert connector_writes(app) == []
     assert "refuses the user name or password" in observation_of(app, pipeline).reasons[0]
+
+
+def test_a_connector_that_reads_everything_at_each_start_is_restarted_by_people_only(app: InProcessApp) -> None:
+    draft = app.pipeline()
+    data = PipelineInput(
+        name="reads all again",
+        source_id=draft.source_id,
+        stream_cluster_id=draft.stream_cluster_id,
+        connect_cluster_id=draft.connect_cluster_id,
+        capture=replace(draft.capture, topic_prefix="again", snapshot_mode=SnapshotMode.ALWAYS),
+    )
+    pipeline = app.services.pipelines.create(app.context(), data)
+    app.services.pipelines.deploy(app.context(), pipeline.id)
+    for _ in range(4):
+        app.tick()
+    app.connect.calls.clear()
+    app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
+    for seconds in (10, 10, 60, 600, 3600):
+        app.tick(after=seconds)
+    assert connector_writes(app) == []
+    assert "does not restart it automatically" in observation_of(app, pipeline).reasons[-1]
+    app.services.pipelines.restart(app.context(), pipeline.id)
+    app.tick()
+    assert observation_of(app, pipeline).state is ObservedState.RUNNING
+    assert observation_of(app, pipeline).reasons == ()
 
 
 def test_a_paused_connector_is_not_restarted(app: InProcessApp) -> None:

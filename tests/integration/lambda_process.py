@@ -49,7 +49,8 @@ def environment_of(function: str, exports: Mapping[str, str]) -> dict[str, str]:
     merge = yaml.safe_load((ROOT / "infra" / "merge.yaml").read_text())
     common = merge["Globals"]["Function"]["Environment"]["Variables"]
     own = merge["Resources"][function]["Properties"].get("Environment", {}).get("Variables", {})
-    return {name: _resolved(value, exports) for name, value in {**common, **own}.items()}
+    parameters = {name: one.get("Default", "") for name, one in merge["Parameters"].items()} | PARAMETERS
+    return {name: _resolved(value, exports, parameters) for name, value in {**common, **own}.items()}
 
 
 def create_data_stack() -> dict[str, str]:
@@ -125,12 +126,12 @@ def _table(parameters: Mapping[str, Any]) -> str:
     return f"{table}/index/{parameters['IndexName']}" if "IndexName" in parameters else table
 
 
-def _resolved(value: Mapping[str, Any], exports: Mapping[str, str]) -> str:
+def _resolved(value: Mapping[str, Any], exports: Mapping[str, str], parameters: Mapping[str, str]) -> str:
     match value:
         case {"Ref": str(name)}:
-            return PARAMETERS[name]
+            return parameters[name]
         case {"Fn::ImportValue": {"Fn::Sub": str(name)}}:
-            return exports[name.replace("${Prefix}", PARAMETERS["Prefix"])]
+            return exports[name.replace("${Prefix}", parameters["Prefix"])]
         case _:
             raise ValueError(f"unknown function of CloudFormation: {value}")
 

@@ -14,7 +14,7 @@ from chalicelib.api.contract.clusters import ConnectClusterBody, StreamClusterBo
 from chalicelib.api.contract.deliveries import DeliveryBody
 from chalicelib.api.contract.pipelines import PipelineBody
 from chalicelib.api.contract.sources import SourceBody
-from chalicelib.domain.access import SYSTEM, RequestContext
+from chalicelib.domain.audit import AuditRecord, Outcome
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.database import CheckStatus, TestCheck, TestResult
@@ -170,16 +170,24 @@ def large_table(number: int) -> RawTable:
     )
 
 
-def store_records(app: InProcessApp, count: int) -> None:
-    """Audit records as large as a row, two of which are made at a time."""
-    context = RequestContext(actor=SYSTEM, correlation_id="c" * 128)
+def stored_records(app: InProcessApp, count: int) -> list[str]:
+    """Audit records of as much as a row holds, as an older release wrote them; two are made at a time."""
+    after = {"tables": QUOTES * 180_000}
+    ids = []
     for number in range(count):
-        app.clock.advance(number % 2)
+        record = AuditRecord(
+            id=id_from("record", str(number)), at=START_TIME + timedelta(milliseconds=number // 2), actor_id=None,
+            actor_email=None, actor_via="system", action="pipeline.create", resource_type="pipeline",
+            resource_id=ORIGIN, outcome=Outcome.SUCCESS, after=after, correlation_id="c" * 128,
+        )  # fmt: skip
         transaction = Transaction()
-        app.services.audit.record(transaction, context, "pipeline.create", ORIGIN, after={"tables": QUOTES * 180_000})
+        app.services.stores.audit.append(transaction, record)
         transaction.commit()
+        ids.append(record.id)
+    return ids
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("letter", [WIDE, QUOTES], ids=["wide", "quotes"])
 def test_pipelines_and_deliveries_of_500_tables_are_paged_by_size(app: InProcessApp, get: Get, letter: str) -> None:
     stored = stored_pipelines(app, letter, 24)
@@ -194,6 +202,7 @@ def test_pipelines_and_deliveries_of_500_tables_are_paged_by_size(app: InProcess
     assert sorted(one["id"] for page in (shown["destinations"], *rest) for one in page) == sorted(delivered)
 
 
+@pytest.mark.thorough
 def test_registered_systems_and_clusters_are_paged_by_size(app: InProcessApp, get: Get) -> None:
     assert_each_once(get, "/sources", stored_systems(app, "sources", Source, 500), pages=2)
     assert_each_once(get, "/destinations", stored_systems(app, "destinations", Destination, 500), pages=2)
@@ -211,12 +220,9 @@ def test_tables_of_1600_columns_are_paged_by_size(app: InProcessApp, get: Get, m
 
 
 def test_audit_records_are_paged_by_size_with_and_without_filters(app: InProcessApp, get: Get) -> None:
-    store_records(app, 30)
+    stored = stored_records(app, 24)
     for filters in ("", f"?resource_id={ORIGIN}", f"?resource_id={ORIGIN}&include_related=true", "?meaningful=true"):
-        seen = list(walk(get, f"/audit{filters}"))
-        ids = [record["id"] for page in seen for record in page if record["resource_id"] == ORIGIN]
-        assert (len(ids), len(set(ids))) == (30, 30)
-        assert len(seen) >= 2
+        assert_each_once(get, f"/audit{filters}", stored, pages=2)
 
 
 def test_every_list_has_its_largest_entries_here() -> None:

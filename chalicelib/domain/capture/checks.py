@@ -13,6 +13,8 @@ _COLUMN_FAULTS: Mapping[str, str] = {
     "not_captured": "exclude_columns names a table that the pipeline does not capture.",
     "not_discovered": "exclude_columns names a column that discovery did not find. Correct its name, or run discovery.",
     "key_column": "exclude_columns names a column of a primary key, which has to arrive. Take it out of the list.",
+    "table_without_key": "exclude_columns names a table without a primary key. Debezium takes a unique index as its "
+    "key, and sends the values of that, excluded or not. Give the table a primary key first.",
     "ambiguous": "exclude_columns names a column that Debezium cannot tell from another one: written with dots, "
     "schema, table and column are the same. Capture the two tables in different pipelines.",
 }
@@ -49,6 +51,8 @@ def _column_fault(column: ColumnName, table: SourceTable | None, full_names: Map
         return "not_discovered"
     if column.column_name in table.primary_key_columns:
         return "key_column"
+    if not table.primary_key_columns:
+        return "table_without_key"
     return "ambiguous" if full_names[str(column)] > 1 else None
 
 

@@ -20,7 +20,8 @@ def capture_warnings(capture: Capture) -> Iterator[CaptureWarning]:
             code="LARGE_MESSAGES",
             message="With large rows workers and consumers need more memory: several such records are kept at a time, "
             "and a row grows when it is written as JSON. The brokers have to allow the size, and topics that exist "
-            "already keep their own max.message.bytes.",
+            "already keep their own max.message.bytes. A delivery stops at a single value of more than 20,000,000 "
+            "characters.",
         )
     if capture.options.on_conversion_error is OnConversionError.NULL:
         yield CaptureWarning(

@@ -160,6 +160,9 @@ NO_KEY = _schema(
 )
 NO_SCHEMA = _schema("The records carry no schema. The pipeline of this delivery must use the converter json_schema.")
 WRONG_FORMAT = _schema("The records are not in the format that the delivery expects. Check the pipeline's converter.")
+VALUE_TOO_LONG = _schema(
+    "A value has more than 20,000,000 characters as JSON, which Kafka's JSON converter cannot read. Shorten it."
+)
 BAD_TARGET_NAME = _schema("The name of the target table cannot be read by the sink. Choose a plainer name.")
 DUPLICATE = _write("The target refuses a row: its key exists already. Use write_mode upsert, or remove the constraint.")
 CONSTRAINT = _write("A constraint of the target table refuses a row. Relax the constraint, or correct the source row.")
@@ -179,13 +182,10 @@ SNAPSHOT_CUT = _capture(
     "The connector was stopped during its first snapshot, which must be taken again from the start."
 )
 ROW_TOO_LARGE = _capture(
-    "A row is larger than a Kafka message may be. Set max_message_bytes of the pipeline; raise the limit of its topics."
+    "A row is larger than a Kafka message may be. Set max_message_bytes; topics that exist keep their own limit."
 )
 NOT_CONVERTED = _capture(
     "Debezium cannot convert a value, for example NaN. Correct the value, or set on_conversion_error to null."
-)
-EXCLUDED_KEY = _capture(
-    "A column in exclude_columns belongs to a key or, without a primary key, a unique index. Take it out of the list."
 )
 BROKER: Diagnosis = {
     **_capture("The Connect worker could not write to Kafka. Check the brokers and the topics."),

@@ -180,6 +180,7 @@ RULES: tuple[tuple[Diagnosis, *tuple[str, ...]], ...] = (
         "primary.key.mode",
     ),
     (diagnoses.NO_SCHEMA, "null schema", "schemas.enable requires"),
+    (diagnoses.VALUE_TOO_LONG, "streamreadconstraints"),
     (
         diagnoses.WRONG_FORMAT,
         "unknown magic byte",
@@ -214,7 +215,6 @@ RULES: tuple[tuple[Diagnosis, *tuple[str, ...]], ...] = (
     (diagnoses.MEMORY, "outofmemoryerror", "java heap space"),
     (diagnoses.ROW_TOO_LARGE, "recordtoolargeexception", "larger than…max.request.size", "message was too large"),
     (diagnoses.NOT_CONVERTED, "failed to properly convert data value for"),
-    (diagnoses.EXCLUDED_KEY, "is referenced as primary key, but a matching column is not defined"),
     (diagnoses.SNAPSHOT_CUT, "previously stopped while taking a snapshot"),
     (diagnoses.COLUMN_TWICE, "multiple entries with same key", "duplicate column name", "field names must be unique"),
     (

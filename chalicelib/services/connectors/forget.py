@@ -7,6 +7,7 @@ cluster answers again one day, ticks remove the connector that was left there as
 from datetime import timedelta
 
 from chalicelib.domain.access import RequestContext
+from chalicelib.domain.operation import Operation
 from chalicelib.errors import Conflict, HeadgateError, StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.audit import view
@@ -31,36 +32,56 @@ def forget_resource(
     Raises Conflict STATE_CONFLICT while Connect can be read and no operation has been open for long, and
     RESOURCE_IN_USE for a pipeline that has deliveries.
     """
-    opened = resource.open_operation
-    overdue = opened is not None and lifecycle.clock() - opened.started_at >= FORGETTABLE_AFTER
-    if not overdue and _can_be_read(lifecycle, context, resource, deps):
-        raise Conflict(
-            "Kafka Connect can be read, so this can be deleted in the ordinary way: repeat without forget=true."
-        )
-    operation = lifecycle.operations.find(opened.id) if opened else None
-    if operation and operation.step.settled:
-        raise _changed()
+    _require_forgettable(lifecycle, context, resource, deps)
     transaction = Transaction()
-    if operation:
-        run = OperationRun(
-            context=context, owner=owner, operation=operation, resource=resource, deps=deps, first_attempt=False
-        )
-        lifecycle.write_failure(transaction, run, Conflict("Somebody had Headgate forget this while it was open."))
+    operation = _fail_open_operation(lifecycle, transaction, context, owner, resource, deps)
     owner.on_forgotten(transaction, operation, resource, deps)
     lifecycle.observations.bump(transaction, resource.connect_cluster_id)
+    left = {"name": resource.connector_name, "on": resource.connect_cluster_id}
     lifecycle.audit.record(
         transaction,
         context,
         f"{owner.store.noun}.forget",
         resource.id,
         before=view(resource),
-        after={
-            "connector_that_may_be_left": {"name": resource.connector_name, "on": resource.connect_cluster_id},
-            **owner.deletion_details(resource, NO_PARAMETERS),
-        },
+        after={"connector_that_may_be_left": left, **owner.deletion_details(resource, NO_PARAMETERS)},
         parent_id=owner.parent_id(resource),
     )
     _commit(transaction, owner, resource)
+
+
+def _require_forgettable(
+    lifecycle: Lifecycle, context: RequestContext, resource: R, deps: ConnectorDependencies
+) -> None:
+    opened = resource.open_operation
+    if opened is not None and lifecycle.clock() - opened.started_at >= FORGETTABLE_AFTER:
+        return
+    if _can_be_read(lifecycle, context, resource, deps):
+        raise Conflict(
+            "Kafka Connect can be read, so delete this without forget=true. It can be forgotten while Connect cannot "
+            "be read, or when an operation has been open for ten minutes."
+        )
+
+
+def _fail_open_operation(
+    lifecycle: Lifecycle,
+    transaction: Transaction,
+    context: RequestContext,
+    owner: ConnectorOwner[R],
+    resource: R,
+    deps: ConnectorDependencies,
+) -> Operation | None:
+    """Settle what is open as failed. Raises Conflict when it was settled since the resource was read."""
+    operation = lifecycle.operations.find(resource.open_operation.id) if resource.open_operation else None
+    if operation is None:
+        return None
+    if operation.step.settled:
+        raise _changed()
+    run = OperationRun(
+        context=context, owner=owner, operation=operation, resource=resource, deps=deps, first_attempt=False
+    )
+    lifecycle.write_failure(transaction, run, Conflict("An Admin had Headgate forget this while it was open."))
+    return operation
 
 
 def _can_be_read(lifecycle: Lifecycle, context: RequestContext, resource: R, deps: ConnectorDependencies) -> bool:

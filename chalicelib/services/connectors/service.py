@@ -8,7 +8,9 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.delivery import DeliveryWarning, TargetStatement
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import CaptureWarning
+from chalicelib.errors import TimedOut, Unavailable
 from chalicelib.kit.pages import Page
+from chalicelib.services.connectors.actions import ours
 from chalicelib.services.connectors.forget import forget_resource
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
@@ -75,9 +77,18 @@ class ConnectorService(Generic[R]):
         require_deployed(resource)
         if changes_nothing(kind, self._latest(resource, deps)):
             seen = self.observation_reader.now(context, resource, require_found(deps.connect_cluster))
-            if changes_nothing(kind, seen):
+            if changes_nothing(kind, seen) and self._has_our_connector(context, resource, deps):
                 return with_notice(self.connector, seen, deps, self.OUTDATED)
         return self._execute(context, resource, deps, kind, parameters) or resource
+
+    def _has_our_connector(self, context: RequestContext, resource: R, deps: Any) -> bool:
+        """Whether the connector of this name carries our marker; False also when Connect cannot be read."""
+        connect = self.lifecycle.clients.connect(require_found(deps.connect_cluster))
+        try:
+            config = connect.find_config(resource.connector_name, context.deadline)
+        except (Unavailable, TimedOut):
+            return False
+        return config is not None and ours(resource.connector_name, config)
 
     def delete(
         self,

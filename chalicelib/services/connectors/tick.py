@@ -149,9 +149,8 @@ class Tick:
             connects=self.connects, owners=self.owners, lifecycle=self.lifecycle, clients=self.clients
         )
         verdicts = executor.carry_out(cluster, result.plan, stored.snapshot.desired, deadline)
-        if verdicts:
-            judged = with_verdicts(stored.snapshot, verdicts, self.clock())
-            self.observations.write(cluster.id, replace(stored, snapshot=judged), changed=judged != stored.snapshot)
+        if verdicts and (judged := with_verdicts(stored.snapshot, verdicts, self.clock())) != stored.snapshot:
+            self.observations.write(cluster.id, replace(stored, snapshot=judged), changed=True)
 
     def _ask(
         self, cluster: ConnectCluster, connect: Connect, view: ClusterView, deadline: Deadline, now: datetime

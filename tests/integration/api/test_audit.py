@@ -29,19 +29,21 @@ def test_a_record_has_actor_action_and_resource(sandbox: Sandbox) -> None:
     assert (record["before"], record["parent_id"], record["meaningful"]) == (None, None, True)
 
 
-def test_before_and_after_use_the_field_names_of_the_api(sandbox: Sandbox) -> None:
+def test_before_and_after_show_what_has_changed_by_the_field_names_of_the_api(sandbox: Sandbox) -> None:
     body = sandbox.source_body()
     source = sandbox.admin.post_ok("/sources", body)
     assert sandbox.admin.put(f"/sources/{source['id']}", {**body, "environment": "new"}).status_code == 200
-    record = sandbox.audit_records(source["id"])[0]
-    before, after = record["before"], record["after"]
+    updated, created = sandbox.audit_records(source["id"])
+    before, after = updated["before"], updated["after"]
     assert (before["environment"], after["environment"]) == (None, "new")
     assert (before["version"], after["version"]) == (1, 2)
-    assert (after["provider"], after["config"]) == (source["provider"], source["config"])
-    assert after["credentials"] == {"configured": True}
-    assert after["created_at"] == source["created_at"]
     assert is_timestamp(after["updated_at"])
-    assert not {"revision", "claims", "config_hash", "address"} & set(after)
+    assert set(before) == set(after) == {"environment", "version", "updated_at"}
+    whole = created["after"]
+    assert (whole["provider"], whole["config"]) == (source["provider"], source["config"])
+    assert whole["credentials"] == {"configured": True}
+    assert whole["created_at"] == source["created_at"]
+    assert not {"revision", "claims", "config_hash", "address"} & set(whole)
 
 
 def test_every_change_of_a_registered_resource_writes_one_record(sandbox: Sandbox) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from infra.local.doubles.kafka import KafkaDouble
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid, validation_error
-from tests.support.certificates import Authority
+from tests.support.authority import Authority
 from tests.support.sandbox import Json, Sandbox
 
 STREAM = {
@@ -178,6 +178,21 @@ def test_brokers_with_certificates_or_tokens_are_registered_and_show_no_secret(
     assert created["credentials"] == {"configured": True, "mask": "********"}
     assert {name: created[name] for name in changes} == changes
     assert not any(line in response.text for secret in secrets.values() for line in secret.splitlines())
+
+
+@pytest.mark.parametrize(
+    "moved", [{"token_endpoint_url": "https://other.example.invalid/token"}, {"client_id": "another"}]
+)
+def test_a_client_secret_does_not_follow_to_another_token_endpoint(sandbox: Sandbox, moved: Json) -> None:
+    body = _stream(sandbox, bootstrap_servers="127.0.0.1:1", **OAUTH)
+    secrets = {"client_secret": "hunter2-secret"}
+    path = f"/stream/clusters/{sandbox.admin.post_ok('/stream/clusters', {**body, 'credentials': secrets})['id']}"
+    refused = sandbox.admin.put(path, {**body, **moved})
+    assert refused.status_code == 422
+    expected = {"location": ["body", "credentials", "client_secret"], "type": "required_for_new_target"}
+    assert refused.json()["error"]["details"] == [expected]
+    assert sandbox.admin.put(path, {**body, **moved, "credentials": secrets}).status_code == 200
+    assert sandbox.admin.put(path, {**body, **moved, "scope": "another"}).status_code == 200
 
 
 def test_connect_workers_of_another_kafka_are_refused(sandbox: Sandbox, another: KafkaDouble) -> None:

@@ -16,6 +16,7 @@ GET,POST /sources|GET,PUT,DELETE /sources/{uuid}|POST /sources/{uuid}/test|POST 
 POST /sources/{uuid}/health|GET /sources/{uuid}/tables|GET /sources/{uuid}/cdc-readiness|GET /jobs/{uuid}
 GET,POST /stream/clusters|GET,PUT,DELETE /stream/clusters/{uuid}|GET,POST /connect/clusters
 GET,PUT,DELETE /connect/clusters/{uuid}|GET /connect/clusters/{uuid}/plugins|GET,POST /destinations
+POST /connect/clusters/{uuid}/confirm-deletions
 POST /destinations/test-connection|GET,PUT,DELETE /destinations/{uuid}|GET /deliveries|GET,DELETE /deliveries/{uuid}
 GET /deliveries/{uuid}/status|POST /deliveries/{uuid}/pause|POST /deliveries/{uuid}/resume
 POST /deliveries/{uuid}/restart|POST /deliveries/{uuid}/restart-task|PUT /deliveries/{uuid}/mappings

@@ -19,6 +19,15 @@ DETAIL = FIELDS | {"source", "stream_cluster", "connect_cluster", "config", "des
 STATUS = {"pipeline_id", "desired_state", "observed_state", "observed_at", "connector", "tasks", "reasons"}
 
 
+ORDERS = {"schema_name": "shop", "table_name": "orders"}
+
+
+def _without_columns(*names: tuple[str, str, str]) -> Json:
+    """A change of the input that leaves these columns out."""
+    fields = ("schema_name", "table_name", "column_name")
+    return {"options": {"exclude_columns": [dict(zip(fields, name, strict=True)) for name in names]}}
+
+
 def _states(pipeline: Json) -> tuple[str, str]:
     return pipeline["desired_state"], pipeline["observed_state"]
 
@@ -30,8 +39,10 @@ def test_a_preview_shows_config_and_topics_and_saves_nothing(sandbox: Sandbox) -
     before, body = sandbox.admin.get_ok("/pipelines"), sandbox.pipeline_body()
     response = sandbox.admin.post("/pipelines/preview", body)
     assert response.status_code == 200
-    assert set(response.json()) == {"connector_name", "config", "topics", "validation"}
+    assert set(response.json()) == {"connector_name", "config", "topics", "internal_topics", "validation", "warnings"}
     assert response.json()["validation"] == {"error_count": 0, "errors": []}
+    assert [warning["code"] for warning in response.json()["warnings"]] == ["TRUNCATE_NOT_DELIVERED"]
+    assert response.json()["internal_topics"] == [f"{body['topic_prefix']}.headgate-heartbeat"]
     assert response.json()["topics"] == [f"{body['topic_prefix']}.shop.{table}" for table in ("orders", "customers")]
     assert all(isinstance(value, str) for value in response.json()["config"].values())
     assert ROLE_PASSWORD not in response.text
@@ -96,6 +107,19 @@ def test_the_detail_includes_source_clusters_and_deliveries(sandbox: Sandbox) ->
         ({"tables": [{"schema_name": "s"}]}, ("tables", 0, "table_name")), ({"snapshot_mode": "x"}, ("snapshot_mode",)),
         ({"converter": "avro"}, ("converter",)), ({"options": {"max_batch_size": 0}}, ("options", "max_batch_size")),
         ({"options": {"slot_name": "UPPER"}}, ("options", "slot_name")),
+        ({"options": {"publication_name": "1p"}}, ("options", "publication_name")),
+        ({"options": {"publication_name": "user"}}, ("options", "publication_name")),
+        ({"options": {"on_conversion_error": "skip"}}, ("options", "on_conversion_error")),
+        ({"options": {"max_message_bytes": 1024}}, ("options", "max_message_bytes")),
+        ({"options": {"max_message_bytes": 65 * 1024**2}}, ("options", "max_message_bytes")),
+        (_without_columns(("shop", "orders", "customer"), ("shop", "orders", "id")), ("options", "exclude_columns", 1)),
+        (_without_columns(("shop", "orders", "Customer")), ("options", "exclude_columns", 0)),
+        (_without_columns(("shop", "lines", "article")), ("options", "exclude_columns", 0)),
+        ({"options": {"heartbeat_table": ORDERS}}, ("options", "heartbeat_table")),
+        (
+            {"options": {"heartbeat_table": ORDERS, "heartbeat_interval_ms": 0}},
+            ("options", "heartbeat_interval_ms"),
+        ),
         ({"options": {"publication_mode": "x"}}, ("options", "publication_mode")),
         ({"properties": {"database.hostname": "x"}}, ("properties",)),
         ({"properties": {"transforms": "x"}}, ("properties",)),
@@ -121,6 +145,37 @@ def test_options_and_allowed_properties_reach_the_config(sandbox: Sandbox) -> No
         "query.fetch.size": "77", "snapshot.mode": "no_data",
     }  # fmt: skip
     assert {key: config[key] for key in expected} == expected
+
+
+def test_columns_that_are_left_out_and_larger_messages_are_shown_as_chosen(sandbox: Sandbox) -> None:
+    excluded = _without_columns(("shop", "orders", "customer"), ("shop", "orders", "customer"))["options"]
+    body = sandbox.pipeline_body(options={**excluded, "max_message_bytes": 8 * 1024**2, "on_conversion_error": "null"})
+    preview = sandbox.admin.post_ok("/pipelines/preview", body, status=200)
+    assert preview["config"]["column.exclude.list"] == r"(?-i:shop\.orders\.customer)"
+    assert [warning["code"] for warning in preview["warnings"]] == [
+        "TRUNCATE_NOT_DELIVERED",
+        "LARGE_MESSAGES",
+        "VALUES_MAY_BE_NULL",
+    ]
+    options = sandbox.admin.post_ok("/pipelines", body)["options"]
+    assert options["exclude_columns"] == [{**ORDERS, "column_name": "customer"}]
+    assert (options["max_message_bytes"], options["on_conversion_error"]) == (8 * 1024**2, "null")
+
+
+def test_a_heartbeat_table_that_was_not_discovered_is_named(sandbox: Sandbox) -> None:
+    body = sandbox.pipeline_body(options={"heartbeat_table": {"schema_name": "shop", "table_name": "beat"}})
+    for path in ("/pipelines", "/pipelines/preview"):
+        details = assert_error(sandbox.admin.post(path, body), 422, "TABLE_NOT_DISCOVERED")
+        assert details == [{"location": ["body", "options", "heartbeat_table"], "type": "not_discovered"}]
+
+
+def test_a_refused_property_says_what_to_do_instead(sandbox: Sandbox) -> None:
+    body = sandbox.pipeline_body(properties={"column.exclude.list": "shop.orders.customer", "planted.key": "x"})
+    response = sandbox.admin.post("/pipelines/preview", body)
+    details = assert_error(response, 422, "VALIDATION_FAILED")
+    assert details == [{"location": ["body", "properties"], "type": "property_not_allowed"}] * 2
+    assert "column.exclude.list: Name the columns in options.exclude_columns" in response.json()["error"]["message"]
+    assert "planted" not in response.text
 
 
 @pytest.mark.parametrize("field", ["source_id", "stream_cluster_id", "connect_cluster_id"])

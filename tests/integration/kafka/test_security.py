@@ -33,7 +33,7 @@ from infra.local.process.reaper import Reaper
 from infra.local.stack import kafka
 from infra.local.stack.fetch import fetch_all
 from infra.local.stack.folders import Folders
-from tests.support.certificates import Authority, Pair
+from tests.support.authority import Authority, Pair
 
 pytestmark = pytest.mark.real
 LOOPBACK = AddressPolicy(allow_loopback=True)

@@ -5,6 +5,7 @@ import pytest
 
 from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import (
+    OLD_AFTER,
     PAUSED_CAPTURE,
     ConnectorStatus,
     Hint,
@@ -13,6 +14,7 @@ from chalicelib.domain.observation import (
     TaskStatus,
     newer,
     observe,
+    unless_old,
     unreadable,
 )
 
@@ -143,3 +145,25 @@ def test_a_paused_capture_says_that_the_source_keeps_its_log() -> None:
         seen = observe(replace(status("PAUSED", "PAUSED"), name=connector_name(kind, resource_id)), now=NOW)
         assert seen.state is ObservedState.PAUSED
         assert (PAUSED_CAPTURE in seen.reasons) is said
+
+
+@pytest.mark.parametrize(
+    "seen", [None, Observation(state=ObservedState.PAUSED, observed_at=NOW - OLD_AFTER + timedelta(seconds=1))]
+)
+def test_an_observation_counts_for_a_while(seen: Observation | None) -> None:
+    assert unless_old(seen, NOW) is seen
+
+
+def test_an_old_observation_says_its_age_and_what_it_was() -> None:
+    at = NOW - timedelta(minutes=7)
+    shown = unless_old(Observation(state=ObservedState.PAUSED, observed_at=at, reasons=("It is paused.",)), NOW)
+    assert shown
+    assert (shown.state, shown.observed_at, shown.connector) == (ObservedState.UNKNOWN, at, None)
+    assert "7 minutes ago" in shown.reasons[0]
+    assert shown.reasons[1:] == ("It was PAUSED then.",)
+
+
+def test_an_old_unknown_state_keeps_its_reasons() -> None:
+    shown = unless_old(unreadable("Kafka Connect cannot be reached.", NOW - OLD_AFTER), NOW)
+    assert shown
+    assert shown.reasons[1:] == ("Kafka Connect cannot be reached.",)

@@ -100,6 +100,15 @@ def test_a_validation_opens_them_for_two_minutes(app: InProcessApp) -> None:
     refuses(app, source.credentials.id)
 
 
+def test_a_rotation_leaves_a_grant_as_it_is(app: InProcessApp) -> None:
+    source = app.source()
+    app.pipeline(source)
+    rotated(app, source, "another password")
+    assert read(app, source.credentials.id) == {"password": "another password"}
+    app.clock.advance(300)
+    refuses(app, source.credentials.id)
+
+
 def test_a_validation_for_inline_secrets_opens_nothing(app: InProcessApp) -> None:
     pipeline = app.pipeline()
     source = app.services.sources.get(pipeline.source_id)
@@ -218,8 +227,9 @@ def test_the_row_of_another_resource_is_not_opened(app: InProcessApp) -> None:
 def test_a_rotation_never_writes_to_the_row_of_another_resource(app: InProcessApp) -> None:
     victim, mine = app.source(), app.source()
     overwrite(app, columns(app, victim), id={"S": mine.credentials.id})
+    certificate = changed_input(mine, secrets={"ca_certificate": Secret("pem")})
     with pytest.raises(SecretMismatch):
-        rotated(app, mine, "mine")
+        app.services.sources.update(app.context(), mine.id, certificate)
     assert app.services.credentials.open(victim.credentials)["password"].reveal() == "source password"
 
 
@@ -238,3 +248,17 @@ def test_a_field_that_is_missing_is_not_passed_over(app: InProcessApp) -> None:
     source = app.services.sources.update(app.context(), source.id, certificate)
     overwrite(app, without)
     refused(app, source)
+
+
+@pytest.mark.parametrize("removed", [True, False])
+def test_all_secrets_given_again_replace_a_row_that_others_have_changed(app: InProcessApp, removed: bool) -> None:
+    victim, mine = app.source(), app.source()
+    if removed:
+        table().delete_item(TableName="headgate-secrets", Key={"id": {"S": mine.credentials.id}})
+        app.restart()
+    else:
+        overwrite(app, columns(app, victim), id={"S": mine.credentials.id})
+    assert app.services.credentials.open(rotated(app, mine, "given again").credentials) == {
+        "password": Secret("given again")
+    }
+    assert app.services.credentials.open(victim.credentials) == {"password": Secret("source password")}

@@ -49,7 +49,7 @@ def test_what_a_tick_needs_is_read_without_the_bodies(storage: Storage) -> None:
         found = dict(pipelines.columns_in(*WATCHED, Deadline.after(5)))
     assert len(found) == 20
     assert set(map(tuple, (columns.items() for columns in found.values()))) == {
-        (("desired_state", "RUNNING"), ("config_hash", "h" * 64))
+        (("desired_state", "RUNNING"), ("config_hash", "h" * 64), ("snapshot_mode", "initial"))
     }
     assert sum(answers) < 20 * 400
 
@@ -59,15 +59,17 @@ def test_they_follow_each_change(storage: Storage) -> None:
     before = stored(pipelines, 1)
     assert dict(pipelines.columns_in(*WATCHED, Deadline.after(5)))["p1"]["config_hash"] is None
     pipelines.save_alone(replace(before, desired_state=DesiredState.PAUSED, config_hash="h"))
-    expected = {"p1": {"desired_state": "PAUSED", "config_hash": "h"}}
+    expected = {"p1": {"desired_state": "PAUSED", "config_hash": "h", "snapshot_mode": "initial"}}
     assert dict(pipelines.columns_in(*WATCHED, Deadline.after(5))) == expected
 
 
 def test_a_row_that_an_older_release_has_stored_is_read_whole(storage: Storage) -> None:
     pipelines = Pipelines()
     stored(pipelines, 1, desired_state=DesiredState.RUNNING, config_hash="h")
-    PipelineRows("p1").update([PipelineRows.desired_state.remove(), PipelineRows.config_hash.remove()])
-    expected = {"p1": {"desired_state": "RUNNING", "config_hash": "h"}}
+    PipelineRows("p1").update(
+        [PipelineRows.desired_state.remove(), PipelineRows.config_hash.remove(), PipelineRows.snapshot_mode.remove()]
+    )
+    expected = {"p1": {"desired_state": "RUNNING", "config_hash": "h", "snapshot_mode": "initial"}}
     assert dict(pipelines.columns_in(*WATCHED, Deadline.after(5))) == expected
 
 

@@ -36,7 +36,7 @@ _LEFT_OUT: _Verdict = (_LOST, Severity.WARN, "Debezium leaves this column out: i
 _SCALED: _Verdict = (
     _STOPS,
     Severity.INFO,
-    "The capture stops at NaN, or NULL arrives with on_conversion_error null; all other values arrive equal.",
+    "The capture stops at NaN, or writes NULL with on_conversion_error null; all other values arrive equal.",
 )
 _UNKNOWN: _Verdict = (
     _CHANGES,

@@ -19,8 +19,8 @@ ALLOWED_PROPERTIES = allowed_properties(
         "money.fraction.digits": "[0-9]{1,2}",
         # What is written.
         PARTITION_ROOT_PROPERTY: BOOLEAN,
-        # How the snapshot goes. Debezium's MySQL connector means something else by a fetch size.
-        "snapshot.fetch.size": COUNT,
+        # How the snapshot goes. Debezium's MySQL connector means something else by a fetch size; 0 would be all rows.
+        "snapshot.fetch.size": "[1-9][0-9]{0,8}",
         "snapshot.isolation.mode": "serializable|repeatable_read",
         "snapshot.locking.mode": "none|shared",
         # How it behaves while it runs.
@@ -42,6 +42,7 @@ REFUSED_PROPERTIES: Mapping[str, str] = {
     "database set options.heartbeat_table.",
     "offset.mismatch.strategy": "The other strategies miss changes when a slot was made again, or fail without need. "
     "Leave it out.",
+    "snapshot.fetch.size": "It is a number of rows from 1.",
     "snapshot.isolation.mode": "The snapshot has to show all tables at one moment: serializable or repeatable_read.",
     "time.precision.mode": MEASURED,
 }

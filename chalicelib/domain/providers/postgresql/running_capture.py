@@ -52,13 +52,13 @@ def look(facts: CaptureFacts, pipeline: Pipeline, before: CaptureState | None) -
         server=server,
         position=slot.position if slot else None,
         reader=slot.reader if slot else None,
-        findings=findings,
+        findings=() if _reads_once(pipeline) else findings,
     )
 
 
 def lost_changes(facts: CaptureFacts, pipeline: Pipeline, offset: Mapping[str, Any] | None) -> Finding | None:
     """Whether changes were lost between what Connect has stored (`offset`, None: nothing) and where the slot begins."""
-    if offset is None:
+    if offset is None or _reads_once(pipeline):
         return None
     name = CapturePlan.of(pipeline, deployed=True).slot_name
     slot = facts.slots.get(name)
@@ -90,13 +90,14 @@ def _slot_findings(
         yield _lost(plan.slot_name, "has lost the log that it needs")
     elif before and seen and before.reader is None and slot.reader is None and before.position != slot.position:
         yield _lost(plan.slot_name, "was made again or moved by hand while nobody read from it")
-    elif slot.reader is None and pipeline.desired_state is DesiredState.RUNNING and not _reads_once(pipeline):
+    elif slot.reader is None and pipeline.desired_state is DesiredState.RUNNING:
         message = f'Nobody reads from the replication slot "{plan.slot_name}": changes are not captured, and the server'
         message += " keeps its log for them. Look at the log of the Connect worker; a restart of the pipeline may help."
         yield Finding(code=FindingCode.NOT_READ, message=message)
 
 
 def _reads_once(pipeline: Pipeline) -> bool:
+    """Whether it takes a snapshot and no more: Debezium then makes neither slot nor publication."""
     return pipeline.capture.snapshot_mode is SnapshotMode.INITIAL_ONLY
 
 

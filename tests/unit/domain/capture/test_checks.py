@@ -62,6 +62,11 @@ def test_a_column_that_cannot_be_left_out_is_named_by_its_position(excluded: Col
     assert found == [{"location": ["body", "options", "exclude_columns", 1], "type": type_}]
 
 
+def test_a_column_of_a_table_without_a_primary_key_could_still_arrive_in_a_key_and_is_refused() -> None:
+    found = errors(table(ORDERS, "mail", "note", key=()), exclude_columns=(column("note"),))
+    assert found == [{"location": ["body", "options", "exclude_columns", 0], "type": "table_without_key"}]
+
+
 def test_every_wrong_column_is_named() -> None:
     found = errors(table(ORDERS, "id", "note"), exclude_columns=(column("id"), column("x")))
     assert [detail["type"] for detail in found] == ["key_column", "not_discovered"]

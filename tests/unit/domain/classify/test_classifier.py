@@ -370,10 +370,6 @@ def test_every_sentence_is_complete() -> None:
             "x.DebeziumException: Failed to properly convert data value for 's.t.v' of type numeric",
             "on_conversion_error",
         ),
-        (
-            'The column "x" is referenced as PRIMARY KEY, but a matching column is not defined in "s.t"!',
-            "exclude_columns",
-        ),
         ("x.RecordTooLargeException: The message is 2097378 bytes when serialized", "max_message_bytes"),
     ],
 )
@@ -389,3 +385,13 @@ def test_who_needs_a_new_snapshot_reads_the_calls_that_make_one() -> None:
     needed = [sentence for sentence in sentences() if "new snapshot" in sentence.lower()]
     assert len(needed) >= 4
     assert all(call in sentence for sentence in needed for call in calls)
+
+
+def test_a_value_that_the_converter_cannot_read_for_its_length_is_named() -> None:
+    trace = wrapped(
+        SINK_TASK,
+        "org.apache.kafka.connect.errors.DataException: Converting byte[] to Kafka Connect data failed due to x",
+        "com.fasterxml.jackson.core.exc.StreamConstraintsException: String value length (20054016) exceeds the maximum "
+        "allowed (20000000, from `StreamReadConstraints.getMaxStringLength()`)",
+    )
+    assert "20,000,000 characters" in classify(trace, SINK).message

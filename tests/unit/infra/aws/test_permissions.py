@@ -15,13 +15,14 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.job import JobKind, JobStatus
 from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.clock import Deadline
+from chalicelib.kit.masking import Secret
 from chalicelib.secrets.keys import FIRST_FORMAT
 from chalicelib.stores.all_tables import ALL_TABLES
 from infra.aws.permissions import allows, permissions, policy_files, policy_of, wildcard_resources
 from tests.faults.inspection import create_orphan
 from tests.integration.lambda_process import actions
 from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
-from tests.support.in_process_app import InProcessApp, app, app_of_the_module
+from tests.support.in_process_app import InProcessApp, app, app_of_the_module, changed_input
 
 __all__ = ["app", "app_of_the_module"]
 Act = Callable[[InProcessApp, str], object]
@@ -159,6 +160,10 @@ OPERATIONS: dict[str, tuple[Callable[[InProcessApp], str], Act]] = {
         lambda h: h.deployed_pipeline().id,
         lambda h, one: h.services.pipelines.delete(h.context(), one),
     ),
+    "delete a pipeline with its slot": (
+        lambda h: h.deployed_pipeline().id,
+        lambda h, one: h.services.pipelines.delete(h.context(), one, drop_slot=True),
+    ),
     "deploy a delivery": (lambda h: h.deployed_pipeline().id, deliver),
     "restart a delivery": (
         a_delivery,
@@ -174,6 +179,51 @@ def test_the_api_may_do_all_that_an_operation_needs(app: InProcessApp, name: str
     prepare, act = OPERATIONS[name]
     with taken() as calls:
         act(app, prepare(app))
+    assert refused("api_handler", calls) == set()
+
+
+def forget_a_delivery(app: InProcessApp, delivery_id: str) -> None:
+    app.connect.refuse()
+    try:
+        app.services.deliveries.delete(app.context(), delivery_id, forget=True)
+    finally:
+        app.connect.accept()
+
+
+def forget_a_pipeline(app: InProcessApp, pipeline_id: str) -> None:
+    app.connect.refuse()
+    try:
+        app.services.pipelines.delete(app.context(), pipeline_id, forget=True)
+    finally:
+        app.connect.accept()
+
+
+def move_the_source(app: InProcessApp, pipeline_id: str) -> None:
+    source = app.services.sources.get(app.services.pipelines.get(pipeline_id).source_id)
+    data = changed_input(source, address=replace(source.address, host="elsewhere.example.com"))
+    app.services.sources.update(app.context(), source.id, replace(data, secrets={"password": Secret("again")}))
+
+
+def pause_all(app: InProcessApp, delivery_id: str) -> None:
+    destination = app.services.deliveries.get(delivery_id).destination_id
+    app.services.deliveries.control_all(app.context(), destination, OperationKind.PAUSE, None)
+
+
+OTHER_CHANGES: dict[str, tuple[Callable[[InProcessApp], str], Act]] = {
+    "forget a delivery": (a_delivery, forget_a_delivery),
+    "forget a pipeline": (lambda h: h.deployed_pipeline().id, forget_a_pipeline),
+    "move a source with a draft": (lambda h: h.pipeline().id, move_the_source),
+    "move a source with a pipeline": (lambda h: h.deployed_pipeline().id, move_the_source),
+    "pause all deliveries": (a_delivery, pause_all),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_CHANGES)
+def test_the_api_may_do_all_that_a_change_without_an_operation_needs(app: InProcessApp, name: str) -> None:
+    prepare, act = OTHER_CHANGES[name]
+    resource_id = prepare(app)
+    with taken() as calls:
+        act(app, resource_id)
     assert refused("api_handler", calls) == set()
 
 

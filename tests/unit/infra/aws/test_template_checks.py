@@ -6,14 +6,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import fields
 from typing import Any
 
 import pytest
 import yaml  # type: ignore[import-untyped]
 
 import app as deployed
-from chalicelib.settings import Settings
 from infra.aws import template_checks
 from infra.aws.package import clean_environment, stage_project
 from infra.aws.permissions import policy_files
@@ -23,6 +21,7 @@ from infra.aws.template_checks import (
     GATEWAY_RESPONSES,
     NETWORK_POLICY,
     NOT_DEPLOYED,
+    settings_read,
     template_faults,
 )
 
@@ -56,9 +55,8 @@ def function(name: str) -> Json:
         event = {"Queue": sub, "FunctionResponseTypes": ["ReportBatchItemFailures"]}
         properties["Events"] = {"Source": {"Type": "SQS", "Properties": event}}
     if name == "APIHandler":
-        deployed_settings = (one.name for one in fields(Settings) if one.name not in NOT_DEPLOYED)
-        values = {f"HEADGATE_{setting.upper()}": {"Ref": "Setting"} for setting in deployed_settings}
-        properties["Environment"] = {"Variables": values}
+        deployed_settings = {name: {"Ref": "Setting"} for name in settings_read() if name not in NOT_DEPLOYED}
+        properties["Environment"] = {"Variables": deployed_settings}
     return {"Type": "AWS::Serverless::Function", "Properties": properties, "DependsOn": NETWORK_POLICY}
 
 

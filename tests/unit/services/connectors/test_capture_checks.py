@@ -13,8 +13,17 @@ from tests.support.fakes import healthy_captures
 from tests.support.in_process_app import InProcessApp
 
 Continue = Callable[[InProcessApp, Pipeline], object]
+
+
+def resume(app: InProcessApp, pipeline: Pipeline) -> object:
+    """Resume a paused pipeline."""
+    app.services.pipelines.pause(app.context(), pipeline.id)
+    app.connect.settle()
+    return app.services.pipelines.resume(app.context(), pipeline.id)
+
+
 CONTINUES: dict[str, Continue] = {
-    "resume": lambda app, one: app.services.pipelines.resume(app.context(), one.id),
+    "resume": resume,
     "restart": lambda app, one: app.services.pipelines.restart(app.context(), one.id),
 }
 

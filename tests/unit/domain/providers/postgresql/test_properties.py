@@ -97,6 +97,8 @@ def test_all_bad_keys_are_named_in_order() -> None:
         ("event.converting.failure.handling.mode", "skip"),
         ("heartbeat.action.query", "DELETE FROM t"),
         ("topic.heartbeat.prefix", "x"),
+        # The whole table would be read into the worker's memory.
+        ("snapshot.fetch.size", "0"),
         # They lose changes, or stop the pipeline later.
         ("lsn.flush.mode", "connector_and_driver"),
         ("offset.mismatch.strategy", "trust_greater_lsn"),
@@ -120,4 +122,7 @@ def test_a_key_that_nobody_knows_is_refused_without_being_repeated() -> None:
 
 def test_no_refused_property_is_allowed_with_every_value() -> None:
     """A key in both tables is one of which only some values are refused."""
-    assert REFUSED_PROPERTIES.keys() & ALLOWED_PROPERTIES.keys() == {"snapshot.isolation.mode"}
+    assert REFUSED_PROPERTIES.keys() & ALLOWED_PROPERTIES.keys() == {
+        "snapshot.fetch.size",
+        "snapshot.isolation.mode",
+    }

@@ -165,3 +165,10 @@ def test_the_stored_offset_says_whether_the_snapshot_is_complete(
     offset: Mapping[str, Any] | None, taking: bool
 ) -> None:
     assert in_snapshot(offset) is taking
+
+
+def test_a_capture_that_only_takes_a_snapshot_needs_no_slot_and_no_publication() -> None:
+    once = replace(PIPELINE, capture=replace(PIPELINE.capture, snapshot_mode=SnapshotMode.INITIAL_ONLY))
+    nothing = replace(WELL, slots={}, published={})
+    assert codes(nothing, pipeline=once) == []
+    assert lost_changes(nothing, once, {"lsn": 100}) is None
