@@ -83,9 +83,9 @@ def heartbeat(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
         return warned(
             "none",
             expected,
-            f"{_make_heartbeat(facts, plan, name)}\nThen choose it as options.heartbeat_table. Without one, a database "
-            "that is quiet while others on its server are busy keeps log until the disk is full: the slot moves only "
-            "with captured changes.",
+            f"{_make_heartbeat(facts, plan, name)}\nThen discover the source again and choose it as "
+            "options.heartbeat_table. Without one, a database that is quiet while others on its server are busy keeps "
+            "log until the disk is full: the slot moves only with captured changes.",
         )
     name, table = plan.heartbeat_table, facts.table(plan.heartbeat_table)
     if table is None:
