@@ -197,7 +197,8 @@ def test_a_deletion_stops_the_connector_and_deletes_its_offsets_before(
     preload(app, action)
     delete(action)
     name = action.name
-    assert connector_writes(app) == [
+    # Connect may refuse to delete offsets a few times, while the tasks are ending.
+    assert list(dict.fromkeys(connector_writes(app))) == [
         ("PUT", f"/connectors/{name}/stop"),
         ("DELETE", f"/connectors/{name}/offsets"),
         ("DELETE", f"/connectors/{name}"),
