@@ -177,8 +177,8 @@ class PipelineService(ConnectorService[Pipeline]):
         A connector that is missing is created at once.
         """
         pipeline, deps = self._read(pipeline_id)
+        parameters = {ACCEPT_DATA_LOSS: True} if accept_data_loss else {}
         if needs_config(self.connector, pipeline, deps):
-            parameters = {ACCEPT_DATA_LOSS: accept_data_loss}
             return self._execute(context, pipeline, deps, OperationKind.UPDATE_CONFIG, parameters) or pipeline
         kind = OperationKind.DEPLOY
         if pipeline.desired_state is not DesiredState.DRAFT and not pipeline.open_operation:
@@ -186,7 +186,7 @@ class PipelineService(ConnectorService[Pipeline]):
             if seen.observation is None or seen.observation.state is not ObservedState.NOT_DEPLOYED:
                 return seen
             kind = kind if pipeline.desired_state is DesiredState.RUNNING else OperationKind.RECREATE
-        return self._execute(context, pipeline, deps, kind) or pipeline
+        return self._execute(context, pipeline, deps, kind, parameters) or pipeline
 
     def pause(self, context: RequestContext, pipeline_id: str) -> Pipeline:
         """Stop reading from the source; the slot keeps its position."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from chalicelib.domain.access import RequestContext
+from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import Operation, OperationKind
@@ -29,8 +29,12 @@ from chalicelib.stores.sources import Sources
 from chalicelib.stores.transaction import Transaction
 
 _CONTINUES = frozenset(
-    {OperationKind.RESUME, OperationKind.RESTART, OperationKind.RESTART_TASK, OperationKind.UPDATE_CONFIG}
+    {
+        *(OperationKind.RESUME, OperationKind.RESTART, OperationKind.RESTART_TASK),
+        *(OperationKind.UPDATE_CONFIG, OperationKind.DEPLOY, OperationKind.RECREATE),
+    }
 )
+"""What lets a capture that ran before go on. A draft never ran."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +91,8 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         if parameters.get(ACCEPT_DATA_LOSS):
             self.captures.accept(resource)
             return
+        if context.actor == SYSTEM and deps.source_state is not None and deps.source_state.unreachable:
+            return  # a tick does not wait for a source that the last look could not reach
         connect = self.clients.connect(require_found(deps.connect_cluster))
         self.captures.require_continuous(context, resource, require_found(deps.source), connect)
 

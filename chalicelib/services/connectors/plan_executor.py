@@ -28,6 +28,7 @@ from chalicelib.kit.log import failure, get_logger
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.actions import ours
 from chalicelib.services.connectors.lifecycle import Lifecycle
+from chalicelib.services.connectors.operation_run import NO_PARAMETERS
 from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.stores.clusters import ConnectClusters
 
@@ -83,8 +84,8 @@ class PlanExecutor:
     ) -> Iterable[Callable[[], object]]:
         connect, judged = owned.connect, partial(self._judge, cluster, owned, verdicts)
         controls = [
-            *(partial(self._pause_or_resume, owned, connect.resume, name, desired[name]) for name in plan.resume),
-            *(partial(self._pause_or_resume, owned, connect.pause, name, desired[name]) for name in plan.pause),
+            *(partial(self._resume, owned, name, desired[name]) for name in plan.resume),
+            *(partial(self._pause, owned, name, desired[name]) for name in plan.pause),
         ]
         removals = [
             *(partial(self._remove, owned, judged, connect.stop, name) for name in plan.stop),
@@ -105,19 +106,33 @@ class PlanExecutor:
         deps = owner.load_dependencies(resource)
         self.lifecycle.execute(owned.context(), owner, resource, deps, OperationKind.RECREATE)
 
-    def _pause_or_resume(self, owned: "OwnedConnectors", act: Act, name: str, desired: DesiredConnector) -> None:
-        """Pause or resume a connector, if that is still desired."""
+    def _pause(self, owned: "OwnedConnectors", name: str, desired: DesiredConnector) -> None:
+        """Pause a connector, if that is still desired."""
         resource = self._without_operation(desired)
-        if resource is not None and resource.desired_state is desired.desired_state:
-            owned.do(act, name)
+        if resource is not None and resource.desired_state is DesiredState.PAUSED:
+            owned.do(owned.connect.pause, name)
+
+    def _resume(self, owned: "OwnedConnectors", name: str, desired: DesiredConnector) -> None:
+        """Resume a connector, if that is still desired. Raises Conflict when it may not continue."""
+        resource = self._without_operation(desired)
+        if resource is not None and resource.desired_state is DesiredState.RUNNING:
+            self._check_before(owned, OperationKind.RESUME, desired, resource)
+            owned.do(owned.connect.resume, name)
 
     def _restart(self, owned: "OwnedConnectors", name: str, desired: DesiredConnector) -> None:
-        """Restart what has failed of a connector that should be running."""
+        """Restart what has failed of a connector that should be running. Raises Conflict when it may not continue."""
         resource = self._without_operation(desired)
         if resource is None or resource.desired_state is not DesiredState.RUNNING:
             return
+        self._check_before(owned, OperationKind.RESTART, desired, resource)
         if owned.do(owned.connect.restart_failed, name):
             self._audit(owned.context(), self.owners[desired.resource_type], "restart_failed", resource)
+
+    def _check_before(
+        self, owned: "OwnedConnectors", kind: OperationKind, desired: DesiredConnector, resource: Any
+    ) -> None:
+        owner = self.owners[desired.resource_type]
+        owner.check_before(owned.context(), kind, resource, owner.load_dependencies(resource), NO_PARAMETERS)
 
     def _remove(self, owned: "OwnedConnectors", judge: Callable[[str], Verdict | None], act: Act, name: str) -> None:
         """Stop or delete an orphan, if it is ours."""

@@ -45,6 +45,7 @@ class ReplicationPump:
         self._wake, self._woken = socket.socketpair()
         self._streams.register(self._woken, selectors.EVENT_READ, None)
         self._closing = False
+        self._positions: dict[int, int] = {}
         self._thread = threading.Thread(target=self._run, name="connect-double-replication", daemon=True)
         self._thread.start()
 
@@ -56,12 +57,17 @@ class ReplicationPump:
         self._wake.send(b".")
         self._read(connection)
 
+    def position(self, connection: "Connection[object]") -> int:
+        """Up to where a stream has been acknowledged; 0 when nothing was."""
+        return self._positions.get(id(connection), 0)
+
     def remove(self, connection: "Connection[object]") -> None:
         """End one stream, and with it the slot's activity; a stream that has ended already is fine."""
         with self._lock:
             with contextlib.suppress(Exception):
                 self._streams.unregister(connection.pgconn.socket)
             connection.close()
+            self._positions.pop(id(connection), None)
 
     def close(self) -> None:
         """End all streams and the thread."""
@@ -107,6 +113,7 @@ class ReplicationPump:
                 raise _ended()
             reached = max(reached, position_of(bytes(message)))
         if reached:
+            self._positions[id(connection)] = reached
             stream.put_copy_data(acknowledgement(reached, time.time()))
             stream.flush()
 

@@ -214,7 +214,16 @@ class TaskRunner:
         else:
             self.broker.join_group(f"connect-{connector.name}", started.topics)
 
+    def note_offset(self, connector: Connector) -> None:
+        """Store how far the connector's stream was acknowledged, as Connect does before Debezium confirms it."""
+        running = self.running.get(connector.name)
+        if running is not None and running.stream is not None and connector.offsets:
+            position = self.pump.position(running.stream)
+            if position:
+                connector.offsets[0]["offset"] = {"lsn_proc": position, "lsn": position}
+
     def _release(self, connector: Connector) -> None:
+        self.note_offset(connector)
         running = self.running.pop(connector.name, None)
         if running is not None:
             close_source(running, self.pump)

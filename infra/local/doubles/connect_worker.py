@@ -107,7 +107,9 @@ class Worker:
 
     def offsets(self, name: str) -> Json:
         with self.lock:
-            return {"offsets": self._known(name).offsets}
+            connector = self._known(name)
+            self.tasks.note_offset(connector)
+            return {"offsets": connector.offsets}
 
     def plugin_listing(self) -> list[dict[str, str]]:
         with self.lock:

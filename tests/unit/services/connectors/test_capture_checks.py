@@ -81,3 +81,49 @@ def test_a_source_that_cannot_be_read_does_not_prevent_a_restart(app: InProcessA
 def test_a_pause_is_not_refused(app: InProcessApp, pipeline: Pipeline) -> None:
     move_slot(app, pipeline, 101)
     app.services.pipelines.pause(app.context(), pipeline.id)
+
+
+def stop_by_hand(app: InProcessApp, pipeline: Pipeline) -> None:
+    """Somebody stops the connector in Kafka Connect."""
+    app.services.clients.connect(app.cluster).stop(pipeline.connector_name, Deadline.after(5))
+    app.connect.settle()
+
+
+def state_after_ticks(app: InProcessApp, pipeline: Pipeline) -> str | None:
+    for _ in range(4):
+        app.tick()
+    return app.connect.connector(pipeline.connector_name).part.state
+
+
+def test_a_tick_resumes_a_capture_that_has_lost_nothing(app: InProcessApp, pipeline: Pipeline) -> None:
+    stop_by_hand(app, pipeline)
+    assert state_after_ticks(app, pipeline) == "RUNNING"
+
+
+def test_a_tick_does_not_resume_a_capture_that_has_lost_changes(app: InProcessApp, pipeline: Pipeline) -> None:
+    stop_by_hand(app, pipeline)
+    move_slot(app, pipeline, 101)
+    assert state_after_ticks(app, pipeline) == "STOPPED"
+
+
+def test_a_tick_does_not_wait_for_a_source_that_the_last_look_could_not_reach(
+    app: InProcessApp, pipeline: Pipeline
+) -> None:
+    app.database.reachable = False
+    app.services.source_monitor.run(pipeline.source_id, Deadline.after(20))
+    move_slot(app, pipeline, 101)
+    stop_by_hand(app, pipeline)
+    assert state_after_ticks(app, pipeline) == "RUNNING"
+
+
+def test_a_vanished_connector_is_not_made_again_when_its_slot_is_gone(app: InProcessApp, pipeline: Pipeline) -> None:
+    facts = healthy_captures([CapturePlan.of(pipeline, deployed=True)])
+    app.database.captures = replace(facts, slots={})
+    app.connect.drop(pipeline.connector_name)
+    for _ in range(4):
+        app.tick()
+    assert pipeline.connector_name not in app.connect.names()
+    with pytest.raises(Conflict, match="changes were lost"):
+        app.services.pipelines.deploy(app.context(), pipeline.id)
+    app.services.pipelines.deploy(app.context(), pipeline.id, accept_data_loss=True)
+    assert pipeline.connector_name in app.connect.names()
