@@ -76,6 +76,14 @@ class BuiltConfig:
         return sorted((one, name, fields[one].get(name, 0)) for one, name in references if one in fields)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigWarning:
+    """Something to know before a connector gets its config. `code` is stable; it never prevents anything."""
+
+    code: str
+    message: str
+
+
 JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
 
 _SECRET_WORDS = (

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.health import Failure
 from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import DesiredState, Observation
@@ -92,14 +93,6 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryWarning:
-    """Something that does not forbid a delivery. `code` is stable, `message` is for people."""
-
-    code: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TargetStatement:
     """The statement that creates one target table."""
 
@@ -112,7 +105,7 @@ class DeliveryVerdict:
     """Everything that forbids a delivery, the most basic first, and everything worth a warning."""
 
     problems: tuple[HeadgateError, ...]
-    warnings: tuple[DeliveryWarning, ...]
+    warnings: tuple[ConfigWarning, ...]
 
     def require(self) -> None:
         """Raise the first problem, if there is one."""

@@ -3,7 +3,8 @@
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from chalicelib.domain.cluster import TopicFacts
-from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, DeliveryWarning, NameRule
+from chalicelib.domain.connector_config import ConfigWarning
+from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, NameRule
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import Converter, Pipeline
@@ -120,9 +121,9 @@ def _stops_capture(table: SourceTable) -> bool:
 
 def _topic_warnings(
     mappings: Sequence[TopicMapping], topics: TopicFacts | None, options: DeliveryOptions
-) -> Iterator[DeliveryWarning]:
+) -> Iterator[ConfigWarning]:
     if topics is None:
-        yield DeliveryWarning(
+        yield ConfigWarning(
             code="TOPICS_NOT_CHECKED", message="Kafka could not be read: whether the topics exist is unknown."
         )
         return
@@ -132,39 +133,39 @@ def _topic_warnings(
             f"The first records of {name_list(truncated)} are gone: rows captured before do not arrive in the target. "
             "For all rows, create a new pipeline with snapshot_mode initial and deliver its topics."
         )
-        yield DeliveryWarning(code="TOPIC_TRUNCATED", message=message)
+        yield ConfigWarning(code="TOPIC_TRUNCATED", message=message)
     if unread := sorted(mapped & topics.unread):
         message = f"Whether {name_list(unread)} still begin with their first record could not be read from Kafka."
-        yield DeliveryWarning(code="TOPICS_NOT_CHECKED", message=message)
+        yield ConfigWarning(code="TOPICS_NOT_CHECKED", message=message)
     parted = sorted(topic for topic in mapped if topics.partitions.get(topic, 0) > 1)
     if parted and options.tasks_max > 1:
         message = (
             f"{name_list(parted)} have several partitions and the delivery several tasks: only changes of one key "
             "arrive in their order. A changed primary key is a delete and an insert under two keys, in either order."
         )
-        yield DeliveryWarning(code="ORDER_PER_KEY", message=message)
+        yield ConfigWarning(code="ORDER_PER_KEY", message=message)
 
 
-def _option_warnings(options: DeliveryOptions) -> Iterator[DeliveryWarning]:
+def _option_warnings(options: DeliveryOptions) -> Iterator[ConfigWarning]:
     if options.auto_create and not options.auto_evolve:
         message = "The sink has one switch for both: it will make missing tables and also add missing columns."
-        yield DeliveryWarning(code="AUTO_CREATE_EVOLVES", message=message)
+        yield ConfigWarning(code="AUTO_CREATE_EVOLVES", message=message)
     if options.auto_evolve and not options.auto_create:
         message = (
             "The sink has one switch for both: it will add missing columns and also make a table that does not exist."
         )
-        yield DeliveryWarning(code="AUTO_EVOLVE_CREATES", message=message)
+        yield ConfigWarning(code="AUTO_EVOLVE_CREATES", message=message)
     if not options.upserts:
         message = "Rows are only ever added: an update becomes another row, and a repeated record too."
-        yield DeliveryWarning(code="INSERT_REPEATS", message=message)
+        yield ConfigWarning(code="INSERT_REPEATS", message=message)
     if not options.upserts and options.delete_enabled:
         message = "Deletes are not delivered with write_mode insert; they need upsert."
-        yield DeliveryWarning(code="DELETES_NOT_DELIVERED", message=message)
+        yield ConfigWarning(code="DELETES_NOT_DELIVERED", message=message)
 
 
-def _change_warnings(options: DeliveryOptions) -> Iterator[DeliveryWarning]:
+def _change_warnings(options: DeliveryOptions) -> Iterator[ConfigWarning]:
     """What later changes at the source do to the target."""
-    yield DeliveryWarning(
+    yield ConfigWarning(
         code="TRUNCATE_NOT_DELIVERED",
         message="A TRUNCATE at the source is not delivered: the rows stay in the target. Use DELETE, or truncate both.",
     )
@@ -175,7 +176,7 @@ def _change_warnings(options: DeliveryOptions) -> Iterator[DeliveryWarning]:
             "A renamed column arrives as a new one, and the old one keeps its last values. "
             "A dropped column stays in the target, and stops the delivery where it is NOT NULL without a default."
         )
-        yield DeliveryWarning(code="SCHEMA_CHANGES", message=message)
+        yield ConfigWarning(code="SCHEMA_CHANGES", message=message)
 
 
 _PASSED_ON = {
@@ -184,14 +185,14 @@ _PASSED_ON = {
 }
 
 
-def _type_warnings(tables: Iterable[SourceTable]) -> Iterator[DeliveryWarning]:
+def _type_warnings(tables: Iterable[SourceTable]) -> Iterator[ConfigWarning]:
     for table in tables:
         issues = [issue for issue in table.issues if issue.severity is not Severity.INFO]
         for code, sentence in _PASSED_ON.items():
             columns = [issue.column or "some columns" for issue in issues if issue.code is code]
             if columns:
                 message = sentence.format(columns=name_list(columns), table=table.name)
-                yield DeliveryWarning(code=str(code), message=message)
+                yield ConfigWarning(code=str(code), message=message)
 
 
 def _repeated(values: Iterable[Hashable]) -> list[int]:

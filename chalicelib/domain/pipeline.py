@@ -114,14 +114,6 @@ class Capture:
         return table.without(left_out) if left_out else table
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaptureWarning:
-    """Something that does not forbid a capture. `code` is stable, `message` is for people."""
-
-    code: str
-    message: str
-
-
 MOST_ADDRESS_CLAIMS = 16
 """Claims on slots and publications of one pipeline, at eight addresses of its source."""
 

@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from chalicelib.domain.cluster import StreamCluster
-from chalicelib.domain.connector_config import BuiltConfig
+from chalicelib.domain.connector_config import BuiltConfig, ConfigWarning
 from chalicelib.domain.debezium import AllowedProperties
 from chalicelib.domain.delivery import Delivery, DeliveryOptions, DeliveryVerdict, NameRule
 from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.monitoring.source_state import CaptureState, Finding
-from chalicelib.domain.pipeline import Capture, CaptureOptions, CaptureWarning, Pipeline
+from chalicelib.domain.pipeline import Capture, CaptureOptions, Pipeline
 from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
@@ -35,7 +35,7 @@ class CaptureProvider(Protocol):
     def check_options(self, capture: Capture, tables: Mapping[TableName, SourceTable]) -> None:
         """Raise Invalid for options that do not fit. `tables` are the discovered ones of all that is captured."""
 
-    def preview_warnings(self, pipeline: Pipeline, tables: Sequence[SourceTable]) -> Sequence[CaptureWarning]:
+    def preview_warnings(self, pipeline: Pipeline, tables: Sequence[SourceTable]) -> Sequence[ConfigWarning]:
         """What is worth knowing before the capture is created. `tables` as in `check_options`."""
 
     def source_tables(self, found: Sequence[Any], source_id: str, now: datetime) -> Sequence[SourceTable]:

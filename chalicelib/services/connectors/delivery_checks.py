@@ -6,12 +6,11 @@ from dataclasses import asdict, dataclass, replace
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import StreamCluster, TopicFacts
-from chalicelib.domain.connector_config import BuiltConfig
+from chalicelib.domain.connector_config import BuiltConfig, ConfigWarning
 from chalicelib.domain.delivery import (
     Delivery,
     DeliveryOptions,
     DeliveryVerdict,
-    DeliveryWarning,
     Mapping,
     TargetStatement,
 )
@@ -42,7 +41,7 @@ MAX_DDL_CHARACTERS = 2 * 1024 * 1024
 class DeliveryFindings:
     """What is worth knowing about a delivery that nothing forbids."""
 
-    warnings: tuple[DeliveryWarning, ...]
+    warnings: tuple[ConfigWarning, ...]
     target_ddl: tuple[TargetStatement, ...]
     destination: Destination
     """As it is known now: looking at it may have shown which server it is."""
@@ -139,7 +138,7 @@ def _require_target(verdict: DeliveryVerdict, ddl: Sequence[TargetStatement]) ->
 
 def _target_ddl(
     pairs: Iterable[tuple[Mapping, SourceTable]], options: DeliveryOptions, provider: TargetProvider
-) -> tuple[tuple[TargetStatement, ...], tuple[DeliveryWarning, ...]]:
+) -> tuple[tuple[TargetStatement, ...], tuple[ConfigWarning, ...]]:
     """One statement for each mapping, as many as one answer may have, and a warning when there are more."""
     statements: list[TargetStatement] = []
     characters = 0
@@ -150,6 +149,6 @@ def _target_ddl(
             message = (
                 f"Only the first {len(statements)} statements of target_ddl fit the answer. Preview fewer mappings."
             )
-            return tuple(statements), (DeliveryWarning(code="TARGET_DDL_CUT", message=message),)
+            return tuple(statements), (ConfigWarning(code="TARGET_DDL_CUT", message=message),)
         statements.append(TargetStatement(table_name=mapping.table_name, statement=statement))
     return tuple(statements), ()

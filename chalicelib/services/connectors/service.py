@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.delivery import DeliveryWarning, TargetStatement
+from chalicelib.domain.connector_config import ConfigWarning
+from chalicelib.domain.delivery import TargetStatement
 from chalicelib.domain.operation import OperationKind
-from chalicelib.domain.pipeline import CaptureWarning
 from chalicelib.errors import TimedOut, Unavailable
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.actions import ours
@@ -35,7 +35,7 @@ class ConnectorPreview:
     config: Mapping[str, str]
     topics: Sequence[str]
     validation: Validation
-    warnings: tuple[CaptureWarning | DeliveryWarning, ...] = ()
+    warnings: tuple[ConfigWarning, ...] = ()
     internal_topics: tuple[str, ...] = ()
     target_ddl: tuple[TargetStatement, ...] = ()
 

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from chalicelib.domain.cluster import TopicFacts
+from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, DeliveryWarning, Mapping, WriteMode
+from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, Mapping, WriteMode
 from chalicelib.domain.delivery_checks import check_mappings
 from chalicelib.domain.pipeline import Capture, Converter, Pipeline
 from chalicelib.domain.providers.registry import target_provider
@@ -74,7 +75,7 @@ def only(verdict: DeliveryVerdict) -> HeadgateError:
     return problem
 
 
-def of_this_delivery(verdict: DeliveryVerdict) -> list[DeliveryWarning]:
+def of_this_delivery(verdict: DeliveryVerdict) -> list[ConfigWarning]:
     """The warnings beside those that every delivery gets."""
     assert verdict.warnings, "every delivery is warned of a TRUNCATE"
     return [warning for warning in verdict.warnings if warning.code not in ("TRUNCATE_NOT_DELIVERED", "SCHEMA_CHANGES")]

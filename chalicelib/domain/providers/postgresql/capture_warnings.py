@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from chalicelib.domain.capture.warnings import capture_warnings
+from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.names import name_list
-from chalicelib.domain.pipeline import Capture, CaptureWarning, Pipeline, SnapshotMode
+from chalicelib.domain.pipeline import Capture, Pipeline, SnapshotMode
 from chalicelib.domain.table import SourceTable
 
 FETCH_SIZE_PROPERTY = "snapshot.fetch.size"
@@ -15,11 +16,11 @@ FETCH_BYTES = 128 * 1024**2
 """Rows that one fetch of a snapshot may bring into the worker's memory."""
 
 _MODE_WARNINGS = {
-    SnapshotMode.ALWAYS: CaptureWarning(
+    SnapshotMode.ALWAYS: ConfigWarning(
         code="SNAPSHOT_AT_EACH_START",
         message="Every start of the connector reads all rows again, so Headgate does not restart it automatically.",
     ),
-    SnapshotMode.INITIAL_ONLY: CaptureWarning(
+    SnapshotMode.INITIAL_ONLY: ConfigWarning(
         code="SNAPSHOT_ONLY",
         message="Changes after the snapshot are never captured, although the connector runs on. Delete the pipeline "
         "when the rows have arrived.",
@@ -27,20 +28,20 @@ _MODE_WARNINGS = {
 }
 
 
-def preview_warnings(pipeline: Pipeline, tables: Sequence[SourceTable]) -> tuple[CaptureWarning, ...]:
+def preview_warnings(pipeline: Pipeline, tables: Sequence[SourceTable]) -> tuple[ConfigWarning, ...]:
     """Everything worth a warning. `tables` are the discovered ones that the pipeline captures."""
     capture = pipeline.capture
     return (*capture_warnings(capture), *_snapshot_warnings(capture, tables))
 
 
-def _snapshot_warnings(capture: Capture, tables: Sequence[SourceTable]) -> Iterator[CaptureWarning]:
+def _snapshot_warnings(capture: Capture, tables: Sequence[SourceTable]) -> Iterator[ConfigWarning]:
     if capture.snapshot_mode in _MODE_WARNINGS:
         yield _MODE_WARNINGS[capture.snapshot_mode]
     if capture.snapshot_mode is SnapshotMode.NO_DATA:
         return
     size = sum(table.estimated_size_bytes or 0 for table in tables)
     if size >= LONG_SNAPSHOT_BYTES:
-        yield CaptureWarning(
+        yield ConfigWarning(
             code="LONG_SNAPSHOT",
             message=f"The snapshot reads about {size // _GIB} GiB in one transaction. Until it ends, vacuum removes no "
             "dead rows in the whole database and the slot keeps all WAL. Take it at a quiet time, or split the tables.",
@@ -48,12 +49,12 @@ def _snapshot_warnings(capture: Capture, tables: Sequence[SourceTable]) -> Itera
     yield from _wide_rows(capture, tables)
 
 
-def _wide_rows(capture: Capture, tables: Sequence[SourceTable]) -> Iterator[CaptureWarning]:
+def _wide_rows(capture: Capture, tables: Sequence[SourceTable]) -> Iterator[ConfigWarning]:
     fetched = int(capture.properties.get(FETCH_SIZE_PROPERTY, _DEFAULT_FETCH_SIZE))
     row_bytes = {table.name: size for table in tables if (size := _row_bytes(table)) * fetched > FETCH_BYTES}
     if row_bytes:
         advised = max(1, FETCH_BYTES // max(row_bytes.values()))
-        yield CaptureWarning(
+        yield ConfigWarning(
             code="WIDE_ROWS",
             message=f"The snapshot reads {fetched} rows at a time, and rows are wide in {name_list(row_bytes)}: "
             f"a worker may run out of memory. Set the property {FETCH_SIZE_PROPERTY} to {advised}.",

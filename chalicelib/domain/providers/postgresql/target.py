@@ -8,7 +8,8 @@ PostgreSQL also requires SELECT for ON CONFLICT and for a DELETE with a conditio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, DeliveryWarning, Mapping
+from chalicelib.domain.connector_config import ConfigWarning
+from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, Mapping
 from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.postgresql import target_columns, target_warnings
 from chalicelib.domain.providers.postgresql.delivery_types import Stop
@@ -48,7 +49,7 @@ def judge_target(
     [{"mapping": index, "message"}]}`.
     """
     problems: dict[str, list[tuple[int, str]]] = {}
-    warnings: list[DeliveryWarning] = []
+    warnings: list[ConfigWarning] = []
     for index, (mapping, source) in enumerate(mappings):
         table = facts.table(mapping.target)
         case = _Case(source=source, target=mapping.target, table=table, options=options, facts=facts)

@@ -6,8 +6,9 @@ sessions of a role, and no unique index.
 
 from collections.abc import Iterable, Iterator
 
+from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.debezium import SINK_CONNECTIONS
-from chalicelib.domain.delivery import DeliveryOptions, DeliveryWarning
+from chalicelib.domain.delivery import DeliveryOptions
 from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.postgresql import target_columns
 from chalicelib.domain.providers.postgresql.facts import UNLIMITED, TargetFacts, TargetTable
@@ -15,7 +16,7 @@ from chalicelib.domain.providers.postgresql.sql import quoted
 from chalicelib.domain.table import Column, SourceTable, TableName
 
 
-def of_server(options: DeliveryOptions, facts: TargetFacts) -> Iterator[DeliveryWarning]:
+def of_server(options: DeliveryOptions, facts: TargetFacts) -> Iterator[ConfigWarning]:
     """Whether the delivery finds enough connections."""
     needed = options.tasks_max * SINK_CONNECTIONS
     for limit in facts.connection_limits:
@@ -25,12 +26,12 @@ def of_server(options: DeliveryOptions, facts: TargetFacts) -> Iterator[Delivery
                 f"The delivery needs up to {needed} connections, and {limit.name} leaves {free} of {limit.most}. "
                 "Raise it, or lower tasks_max."
             )
-            yield DeliveryWarning(code="FEW_CONNECTIONS", message=message)
+            yield ConfigWarning(code="FEW_CONNECTIONS", message=message)
 
 
 def of_table(
     source: SourceTable, target: TableName, table: TargetTable | None, options: DeliveryOptions, facts: TargetFacts
-) -> Iterator[DeliveryWarning]:
+) -> Iterator[ConfigWarning]:
     """What the target table, or the one that the sink will create, does to the rows."""
     subject = f"{source.name} to {target}"
     if table is None:
@@ -47,7 +48,7 @@ def of_table(
     yield from _row_changes(target, table)
 
 
-def _foreign_keys(target: TableName, table: TargetTable, facts: TargetFacts) -> Iterator[DeliveryWarning]:
+def _foreign_keys(target: TableName, table: TargetTable, facts: TargetFacts) -> Iterator[ConfigWarning]:
     if table.foreign_keys and not facts.replica_role:
         message = (
             f"{target} is part of foreign keys ({name_list(table.foreign_keys)}). Topics arrive independently of each "
@@ -56,12 +57,12 @@ def _foreign_keys(target: TableName, table: TargetTable, facts: TargetFacts) -> 
             f"ALTER ROLE {quoted(facts.role)} SET session_replication_role = replica; which turns off foreign keys and "
             "ordinary triggers for this role."
         )
-        yield DeliveryWarning(code="FOREIGN_KEYS", message=message)
+        yield ConfigWarning(code="FOREIGN_KEYS", message=message)
 
 
 def _unique_indexes(
     source: SourceTable, target: TableName, table: TargetTable, options: DeliveryOptions
-) -> Iterator[DeliveryWarning]:
+) -> Iterator[ConfigWarning]:
     key = set(source.primary_key_columns) if options.upserts else None
     others = [index.name for index in table.unique_indexes if index.columns is None or set(index.columns) != key]
     if others:
@@ -70,29 +71,29 @@ def _unique_indexes(
             "delivery stops at a row that meets one of them, as when two rows swap a value. Drop them in the target, "
             "or replace them by indexes that are not unique."
         )
-        yield DeliveryWarning(code="SECONDARY_UNIQUE", message=message)
+        yield ConfigWarning(code="SECONDARY_UNIQUE", message=message)
 
 
-def _row_changes(target: TableName, table: TargetTable) -> Iterator[DeliveryWarning]:
+def _row_changes(target: TableName, table: TargetTable) -> Iterator[ConfigWarning]:
     if table.triggers:
         message = (
             f"{target} has triggers ({name_list(table.triggers)}): they run at every row that arrives, also when it "
             "arrives again, and may change or refuse it. Disable those that repeat what the source has done already."
         )
-        yield DeliveryWarning(code="TRIGGERS", message=message)
+        yield ConfigWarning(code="TRIGGERS", message=message)
     if table.row_security_active:
         message = (
             f"Row level security applies to the role in {target}: rows that its policies hide are not updated, and the "
             "delivery stops at a row that they refuse. Give the role BYPASSRLS, or a policy for all rows."
         )
-        yield DeliveryWarning(code="ROW_SECURITY", message=message)
+        yield ConfigWarning(code="ROW_SECURITY", message=message)
 
 
-def _grouped(code: str, subject: str, found: Iterable[tuple[Column, str | None]]) -> Iterator[DeliveryWarning]:
+def _grouped(code: str, subject: str, found: Iterable[tuple[Column, str | None]]) -> Iterator[ConfigWarning]:
     """One warning for each sentence, naming all of its columns."""
     columns: dict[str, list[str]] = {}
     for column, sentence in found:
         if sentence is not None:
             columns.setdefault(sentence, []).append(column.name)
     for sentence, names in columns.items():
-        yield DeliveryWarning(code=code, message=f"{subject}, {name_list(names)}: {sentence}")
+        yield ConfigWarning(code=code, message=f"{subject}, {name_list(names)}: {sentence}")
