@@ -59,8 +59,8 @@ class DeliveryService(ConnectorService[Delivery]):
 
     OUTDATED: ClassVar[Notices] = Notices(
         config=(
-            "Its destination was changed after its connector got its config. Send its mappings again "
-            "(PUT .../mappings) to give the connector the new one."
+            "Its destination was changed, or Headgate was updated, after its connector got its config. Send its "
+            "mappings again (PUT .../mappings) to give the connector the new one."
         ),
         secrets=(
             "The stored credentials of its destination are newer than those that its connector has. Send its mappings "

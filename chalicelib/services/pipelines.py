@@ -63,8 +63,8 @@ class PipelineService(ConnectorService[Pipeline]):
 
     OUTDATED: ClassVar[Notices] = Notices(
         config=(
-            "Its source was changed after its connector got its config. Deploy it again to give the connector the new "
-            "one."
+            "Its source was changed, or Headgate was updated, after its connector got its config. Deploy it again to "
+            "give the connector the new one."
         ),
         secrets=(
             "The stored credentials of its source are newer than those that its connector has. Deploy it again to give "

@@ -39,6 +39,18 @@ def storage(_module_storage: tuple[Storage, Any]) -> Storage:
     return made
 
 
+@pytest.fixture
+def tables(storage: Storage) -> Tables:
+    """Empty tables."""
+    return storage.tables
+
+
+@pytest.fixture
+def interceptor(storage: Storage) -> CallInterceptor:
+    """Sees the requests to the tables."""
+    return storage.interceptor
+
+
 def lose_first_reply(point: Point, send: InterceptedCall) -> object:
     """Send the request. The first answer does not arrive."""
     answer = send()

@@ -1,74 +1,23 @@
 """Snapshots of Connect clusters: of any size, written in parts, used only when complete."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
 from chalicelib.domain.cluster import ConnectCluster, PendingDeletions
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.names import ConnectorKind, connector_name
-from chalicelib.domain.observation import DesiredState, Observation, ObservedState
+from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.reconcile.drift import Drift
 from chalicelib.domain.reconcile.orphans import Confirmation, Orphan
-from chalicelib.domain.reconcile.recreations import Recreations
-from chalicelib.domain.reconcile.restarts import RestartCause, Restarts
-from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView, DesiredConnector
-from chalicelib.domain.reconcile.transitions import MAX_TRANSITIONS, Transition
+from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView
 from chalicelib.errors import WriteConflict
-from chalicelib.kit.ids import id_from
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import ObservationRow, Observations
 from chalicelib.stores.transaction import Transaction
-from tests.support.call_interceptor import CallInterceptor, Crash, InterceptedCall, Point
-from tests.support.tables import Tables, on_moto
-
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
-RECREATIONS = Recreations(count=1, tried_at=NOW, vanished=(NOW,), seen_since=NOW)
-RESTARTS = Restarts(count=2, tried_at=NOW, cause=RestartCause.FAILED, since=NOW)
-
-
-@pytest.fixture(scope="module")
-def interceptor() -> CallInterceptor:
-    return CallInterceptor()
-
-
-@pytest.fixture(scope="module")
-def all_tables(interceptor: CallInterceptor) -> Iterator[Tables]:
-    with on_moto(interceptor) as tables:
-        yield tables
-
-
-@pytest.fixture
-def tables(all_tables: Tables) -> Iterator[Tables]:
-    empty = all_tables.snapshot()
-    yield all_tables
-    all_tables.restore(empty)
-
-
-def view(connectors: int, **changes: ObservedState) -> ClusterView:
-    """A view in which every connector runs, except those in `changes`."""
-    names = [f"c{number}" for number in range(connectors)]
-    desired = {
-        name: DesiredConnector(
-            resource_type="pipeline", resource_id=id_from(name), desired_state=DesiredState.RUNNING,
-            config_hash=id_from("hash", name) * 2,
-        )
-        for name in names
-    }  # fmt: skip
-    observed = {name: Observation(state=changes.get(name, ObservedState.RUNNING), observed_at=NOW) for name in names}
-    snapshot = ClusterSnapshot(
-        epoch=3, unsettled=True, desired=desired, observed=observed, missing={"gone": NOW},
-        orphans={"c0": Orphan(since=NOW, ours=True)}, foreign={"c1": NOW}, recreations={"c0": RECREATIONS},
-        restarts={"c0": RESTARTS}, drifted={"c0": Drift(expected="hash", confirmed=True)},
-    )  # fmt: skip
-    return ClusterView(observed_at=NOW, snapshot=snapshot)
-
-
-def after_a_read(observations: Observations, seen: ClusterView) -> ClusterView:
-    """This view, as a tick writes it that has read the stored one before."""
-    return replace(seen, write_id=observations.read(["k"]).get("k", ClusterView()).write_id)
+from tests.support.call_interceptor import CallInterceptor, InterceptedCall, Point
+from tests.support.tables import Tables
+from tests.unit.stores.cluster_views import NOW, RECREATIONS, RESTARTS, after_a_read, view, view_for_tick
 
 
 def calls_of_write(
@@ -230,117 +179,6 @@ def test_an_unreadable_cluster_keeps_its_snapshot(tables: Tables) -> None:
     observations.write("k", replace(seen, unreadable="Out of reach."), changed=False)
     read = Observations().read(["k"])["k"]
     assert (read.unreadable, len(read.snapshot.desired)) == ("Out of reach.", 2)
-
-
-# transitions
-
-
-def transition(name: str = "c0", *, at: datetime = NOW) -> Transition:
-    return Transition(
-        connector=name, before=ObservedState.RUNNING, after=ObservedState.FAILED, kinds=("CDC_WAL_ERROR",),
-        reasons=("The connector has failed.",), at=at,
-    )  # fmt: skip
-
-
-def view_for_tick(observations: Observations) -> ClusterView:
-    """The view that a tick starts with."""
-    return observations.cluster_and_view("k", ConnectClusters())[1]
-
-
-def write_change(observations: Observations, *transitions: Transition, connectors: int = 2) -> ClusterView:
-    """Writes a change with these transitions, as a tick that crashes before it publishes them."""
-    seen = replace(after_a_read(observations, view(connectors)), transitions=transitions)
-    result = observations.write("k", seen, changed=True)
-    assert result
-    return result
-
-
-def test_transitions_stay_stored_until_they_are_removed(tables: Tables) -> None:
-    first = write_change(Observations(), transition(), transition("c1"))
-    assert first.transitions == (transition(), transition("c1"))
-    again = view_for_tick(Observations())
-    assert again.transitions == first.transitions
-    assert len(again.snapshot.desired) == 2
-    Observations().remove_transitions("k", first)
-    assert view_for_tick(Observations()).transitions == ()
-
-
-def test_a_change_and_its_transition_are_one_write_and_the_removal_is_another(
-    tables: Tables, interceptor: CallInterceptor
-) -> None:
-    observations = Observations()
-    write_change(observations, connectors=5_000)
-    failed = view(5_000, c7=ObservedState.FAILED)
-    later = replace(after_a_read(observations, failed), transitions=(transition("c7"),))
-    interceptor.watch()
-    result = observations.write("k", later, changed=True)
-    assert result
-    observations.remove_transitions("k", result)
-    assert [point.operation for point in interceptor.unwatch()] == ["TransactWriteItems", "UpdateItem"]
-
-
-def test_transitions_may_be_stored_without_another_body(tables: Tables) -> None:
-    """Connect has become unreadable: the stored body stays."""
-    observations = Observations()
-    write_change(observations)
-    seen = replace(view_for_tick(observations), unreadable="Out of reach.", transitions=(transition(),))
-    assert observations.write("k", seen, changed=False)
-    after = view_for_tick(Observations())
-    assert (after.unreadable, after.transitions, len(after.snapshot.desired)) == ("Out of reach.", (transition(),), 2)
-
-
-@pytest.mark.parametrize("unreadable", [None, "Out of reach."])
-def test_of_two_ticks_with_transitions_only_the_first_write_succeeds(tables: Tables, unreadable: str | None) -> None:
-    first, second = Observations(), Observations()
-    write_change(first)
-    views = [replace(view_for_tick(one), unreadable=unreadable) for one in (first, second)]
-    assert first.write("k", replace(views[0], transitions=(transition("c0"),)), changed=False)
-    assert second.write("k", replace(views[1], transitions=(transition("c1"),)), changed=False) is None
-    assert view_for_tick(second).transitions == (transition("c0"),)
-
-
-def test_a_tick_that_read_transitions_before_they_were_removed_cannot_write(tables: Tables) -> None:
-    first, second = Observations(), Observations()
-    published = write_change(first, transition())
-    late = view_for_tick(second)
-    first.remove_transitions("k", published)
-    assert second.write("k", late, changed=False) is None
-    assert view_for_tick(second).transitions == ()
-
-
-def test_transitions_that_another_tick_has_taken_over_are_not_removed(tables: Tables) -> None:
-    first, second = Observations(), Observations()
-    slow = write_change(first, transition())
-    taken = replace(view_for_tick(second), transitions=(transition(), transition("c1")))
-    assert second.write("k", taken, changed=False)
-    first.remove_transitions("k", slow)
-    assert view_for_tick(first).transitions == (transition(), transition("c1"))
-
-
-def test_ten_thousand_transitions_fit_next_to_ten_thousand_connectors(tables: Tables) -> None:
-    names = [connector_name(ConnectorKind.SOURCE, id_from(str(number))) for number in range(MAX_TRANSITIONS)]
-    many = [transition(name) for name in names]
-    write_change(Observations(), *many, connectors=10_000)
-    assert list(view_for_tick(Observations()).transitions) == many
-    rows = [row for row in ObservationRow.query("k") if row.body]
-    assert max(len(row.body) for row in rows) < 100_000
-
-
-def test_transitions_survive_a_crash_while_the_body_is_written(tables: Tables, interceptor: CallInterceptor) -> None:
-    """Parts that do not fit into the transaction are written after it."""
-
-    def crash_at_the_first_part(point: Point, call: Callable[[], object]) -> object:
-        if point.operation == "PutItem":
-            raise Crash
-        return call()
-
-    interceptor.watch(crash_at_the_first_part)
-    with pytest.raises(Crash):
-        write_change(Observations(), transition(), connectors=10_000)
-    interceptor.unwatch()
-    after = view_for_tick(Observations())
-    assert after.transitions == (transition(),)
-    assert after.snapshot == ClusterSnapshot()
 
 
 # deletions that wait for a confirmation
