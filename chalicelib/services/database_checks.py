@@ -62,9 +62,18 @@ class DatabaseChecks:
         return result
 
     def readiness(
-        self, context: RequestContext, source: Source, pipeline: Pipeline | None, *, deployed: bool
+        self,
+        context: RequestContext,
+        source: Source,
+        pipeline: Pipeline | None,
+        *,
+        deployed: bool,
+        server: str | None = None,
     ) -> Readiness:
-        """Judge whether capture will work: for a pipeline's own choices, or for the server as such."""
+        """Judge whether capture will work: for a pipeline's own choices, or for the server as such.
+
+        `server` identifies the one that the pipeline was captured from, where that is known.
+        """
         provider = capture_provider(source.address.provider)
         tables = _tables_of(pipeline) if pipeline else None
         deadline = _bounded(context)
@@ -72,7 +81,7 @@ class DatabaseChecks:
             facts = self.clients.database(source.endpoint).server_facts(tables, deadline)
         except (Unavailable, TimedOut, Invalid) as error:
             return provider.unreachable_readiness(error, self.clock())
-        return provider.judge_readiness(facts, pipeline, self.clock(), deployed=deployed)
+        return provider.judge_readiness(facts, pipeline, self.clock(), deployed=deployed, server=server)
 
     def target_facts(self, context: RequestContext, destination: Destination, targets: Sequence[TableName]) -> Any:
         """Facts about the tables that are to be written, for the target's provider. Raises DESTINATION_UNAVAILABLE."""

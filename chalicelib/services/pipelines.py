@@ -167,7 +167,9 @@ class PipelineService(ConnectorService[Pipeline]):
         if pipeline_id and (pipeline is None or pipeline.source_id != source_id):
             raise Invalid("This source has no pipeline with this id.", code="REFERENCE_NOT_FOUND")
         deployed = pipeline is not None and pipeline.desired_state is not DesiredState.DRAFT
-        return self.connector.database_checks.readiness(context, source, pipeline, deployed=deployed)
+        server = self.connector.captures.known_server(pipeline) if pipeline and deployed else None
+        checks = self.connector.database_checks
+        return checks.readiness(context, source, pipeline, deployed=deployed, server=server)
 
     def deploy(self, context: RequestContext, pipeline_id: str, *, accept_data_loss: bool = False) -> Pipeline:
         """Create its connector and start it.

@@ -109,6 +109,16 @@ def test_a_slot_that_was_made_again_by_hand_is_reported_and_nothing_continues_by
     captured.look_until("RUNNING")
 
 
+def test_readiness_compares_the_server_with_the_one_that_was_captured_from(captured: Captured) -> None:
+    path = f"/sources/{captured.source['id']}/cdc-readiness?pipeline_id={captured.pipeline['id']}"
+    checks = {check["key"]: check for check in captured.headgate.get(path)["checks"]}
+    shown = captured.database.run("SELECT system_identifier::text FROM pg_control_system()")
+    assert (checks["same_server"]["status"], checks["same_server"]["current_value"]) == (
+        "pass",
+        f"system {shown[0][0]}",
+    )
+
+
 def test_a_slot_that_is_gone_is_reported(captured: Captured) -> None:
     captured.connect("stop")
     captured.until_unread()

@@ -41,10 +41,13 @@ class CaptureProvider(Protocol):
     def source_tables(self, found: Sequence[Any], source_id: str, now: datetime) -> Sequence[SourceTable]:
         """The tables that discovery has read, with what would go wrong in a capture: columns, topic collisions, all."""
 
-    def judge_readiness(self, facts: Any, pipeline: Pipeline | None, now: datetime, *, deployed: bool) -> Readiness:
+    def judge_readiness(
+        self, facts: Any, pipeline: Pipeline | None, now: datetime, *, deployed: bool, server: str | None = None
+    ) -> Readiness:
         """Whether a capture will work: for a pipeline's own choices, or in general.
 
         `facts` were read for the pipeline's tables. `deployed`: its connector exists and may be running now.
+        `server` identifies the one that it was captured from, where that is known.
         """
 
     def unreachable_readiness(self, error: HeadgateError, now: datetime) -> Readiness:

@@ -59,6 +59,12 @@ class CaptureChecks:
                 f"{found[0].message} To continue without the lost changes, repeat this with {ACCEPT_DATA_LOSS}=true."
             )
 
+    def known_server(self, pipeline: Pipeline) -> str | None:
+        """What identifies the server that a deployed pipeline was captured from; None when no look has told."""
+        state = self.store.find(pipeline.source_id)
+        capture = state.captures.get(pipeline.id) if state else None
+        return capture.server if capture else None
+
     def accept(self, pipeline: Pipeline) -> None:
         """Forget what was seen of a capture, so that it continues from what is there now."""
         state = self.store.find(pipeline.source_id)

@@ -165,7 +165,8 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
 
     def _check_ready(self, context: RequestContext, source: Source, pipeline: Pipeline) -> None:
         deployed = pipeline.desired_state is not DesiredState.DRAFT
-        readiness = self.database_checks.readiness(context, source, pipeline, deployed=deployed)
+        server = self.captures.known_server(pipeline) if deployed else None
+        readiness = self.database_checks.readiness(context, source, pipeline, deployed=deployed, server=server)
         failures = readiness.failures
         if failures:
             raise Invalid(

@@ -92,3 +92,18 @@ def test_every_source_is_sent_once_a_minute(app: InProcessApp) -> None:
     assert monitor.dispatch() == 3
     assert sorted(source_id for source_id, _ in sent) == sorted(sources)
     assert sorted(delay for _, delay in sent) == [0, 1, 2]
+
+
+def test_a_look_costs_the_same_calls_for_any_number_of_pipelines(app: InProcessApp, pipeline: Pipeline) -> None:
+    def calls() -> list[str]:
+        app.clock.advance(60)
+        app.interceptor.watch()
+        app.services.source_monitor.run(pipeline.source_id, Deadline.after(20))
+        return [point.operation for point in app.interceptor.unwatch()]
+
+    alone = calls()
+    for _ in range(3):
+        source = app.services.sources.get(pipeline.source_id)
+        app.services.pipelines.deploy(app.context(), app.pipeline(source).id)
+    calls()  # the first look at new pipelines asks Connect what it has stored for them
+    assert calls() == alone == ["Query", "BatchGetItem", "TransactWriteItems"]

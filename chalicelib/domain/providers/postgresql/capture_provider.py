@@ -41,9 +41,9 @@ class PostgreSQLCapture:
         return replication.CapturePlan.of(pipeline, deployed=True)
 
     def judge_readiness(
-        self, facts: ServerFacts, pipeline: Pipeline | None, now: datetime, *, deployed: bool
+        self, facts: ServerFacts, pipeline: Pipeline | None, now: datetime, *, deployed: bool, server: str | None = None
     ) -> Readiness:
-        plan = replication.CapturePlan.of(pipeline, deployed=deployed) if pipeline else None
+        plan = replication.CapturePlan.of(pipeline, deployed=deployed, server=server) if pipeline else None
         return checks.judge_readiness(facts, plan, now)
 
     def build_config(self, pipeline: Pipeline, source: Source, stream_cluster: StreamCluster) -> BuiltConfig:

@@ -52,6 +52,7 @@ def deletion_details(pipeline: Pipeline, *, slot_dropped: bool) -> Mapping[str, 
 class CapturePlan:
     """What a capture has chosen on the source. `deployed`: its own connector may use slot and publication now.
 
+    `server` is the system identifier of the server that it was captured from, where that is known.
     `heartbeat_table` is captured and published beside `tables`, where it is not one of them. The connector never reads
     `excluded_columns`.
     """
@@ -64,6 +65,7 @@ class CapturePlan:
     heartbeat_table: TableName | None = None
     excluded_columns: frozenset[ColumnName] = frozenset()
     deployed: bool = False
+    server: str | None = None
 
     @property
     def published_tables(self) -> tuple[TableName, ...]:
@@ -71,7 +73,7 @@ class CapturePlan:
         return tuple(dict.fromkeys((*self.tables, *((self.heartbeat_table,) if self.heartbeat_table else ()))))
 
     @classmethod
-    def of(cls, pipeline: Pipeline, *, deployed: bool) -> "CapturePlan":
+    def of(cls, pipeline: Pipeline, *, deployed: bool, server: str | None = None) -> "CapturePlan":
         options, properties = pipeline.capture.options, pipeline.capture.properties
         return cls(
             tables=pipeline.capture.tables,
@@ -82,4 +84,5 @@ class CapturePlan:
             heartbeat_table=options.heartbeat_table,
             excluded_columns=frozenset(options.exclude_columns),
             deployed=deployed,
+            server=server,
         )

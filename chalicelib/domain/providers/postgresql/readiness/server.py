@@ -1,5 +1,6 @@
 """What readiness asks of the server and of the role."""
 
+from chalicelib.domain.capture.new_snapshot import NEW_SNAPSHOT
 from chalicelib.domain.pipeline import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import UNLIMITED, ServerFacts
 from chalicelib.domain.providers.postgresql.readiness.hosting import change_setting, enable_logical, grant_replication
@@ -76,6 +77,17 @@ def replication_connection(facts: ServerFacts, plan: CapturePlan | None) -> Find
         return None if is_explained else warned(code, expected, action)
     is_unknown = code in ("TIMEOUT", "NOT_ACCEPTING_CONNECTIONS")
     return Finding(CheckOutcome.UNKNOWN if is_unknown else CheckOutcome.FAIL, code, expected, action)
+
+
+def same_server(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
+    """Restored and copied servers keep slots and names, but a stored position in the log means nothing there."""
+    attempt = facts.replication_attempt
+    if plan.server is None or attempt is None or attempt.identity is None:
+        return None
+    found, expected = f"system {attempt.identity.system_identifier}", f"system {plan.server}"
+    if found == expected:
+        return passed(found, expected)
+    return failed(found, expected, f"Another server answers than the one that was captured from. {NEW_SNAPSHOT}")
 
 
 _REPLICATION_ADVICE = (
@@ -182,6 +194,12 @@ SERVER_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         judge=replication_connection,
         by_plan=False,
         description="The registered address lets in a replication connection, as a capture opens one. It was tried.",
+    ),
+    Check(
+        key="same_server",
+        name="Same server",
+        judge=for_plan(same_server),
+        description="It is the server that the pipeline was captured from: it has the same system identifier.",
     ),
     Check(
         key="replication_slots",

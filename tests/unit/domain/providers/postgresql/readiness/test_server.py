@@ -100,3 +100,17 @@ def test_what_another_check_explains_is_not_said_of_the_replication_connection()
     limited = RoleFacts(name="cdc", connection_limit=1)
     assert failing(role=limited, replication_attempt=full) == {"connection_limit"}
     assert warning(replication_attempt=full) == {"replication_connection"}
+
+
+def test_a_pipeline_is_not_deployed_again_on_another_server_than_it_was_captured_from() -> None:
+    identity = IDENTITY.identity
+    assert identity
+    known = replace(PLAN, server=identity.system_identifier)
+    assert failing(known, replication_attempt=IDENTITY) == set()
+    assert failing(replace(known, server="1"), replication_attempt=IDENTITY) == {"same_server"}
+    [check] = [one for one in judged(known, replication_attempt=IDENTITY).checks if one.key == "same_server"]
+    assert check.status is CheckOutcome.PASS
+
+
+def test_a_server_that_was_never_looked_at_is_not_compared() -> None:
+    assert all(check.key != "same_server" or check.status is not CheckOutcome.FAIL for check in judged().checks)
