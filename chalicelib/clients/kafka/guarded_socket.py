@@ -1,7 +1,7 @@
 """Connections of kafka-python to checked addresses only. It imports kafka-python: import it lazily.
 
-A broker's answer names other brokers, and kafka-python connects to them: to leaders and coordinators. Whoever controls
-one broker could so make Headgate connect anywhere. Every connection that kafka-python opens begins with a look-up in
+A broker's answer names other brokers, and kafka-python connects to them: to leaders and coordinators. Somebody who
+controls one broker could so make Headgate connect anywhere. Every connection that kafka-python opens begins with a look-up in
 the class that the scheme of `proxy_url` chooses; ours returns what the address check allows.
 """
 
