@@ -1,8 +1,8 @@
 """Connections of kafka-python to checked addresses only. It imports kafka-python: import it lazily.
 
 A broker's answer names other brokers, and kafka-python connects to them: to leaders and coordinators. Somebody who
-controls one broker could so make Headgate connect anywhere. Every connection that kafka-python opens begins with a look-up in
-the class that the scheme of `proxy_url` chooses; ours returns what the address check allows.
+controls one broker could so make Headgate connect anywhere. Every connection that kafka-python opens begins with a
+look-up in the class that the scheme of `proxy_url` chooses; ours returns what the address check allows.
 """
 
 import socket

@@ -60,7 +60,7 @@ class CaptureChecks:
             )
 
     def known_server(self, pipeline: Pipeline) -> str | None:
-        """What identifies the server that a deployed pipeline was captured from; None when no look has found it."""
+        """What identifies the server that a deployed pipeline was captured from; None when no look found it."""
         state = self.store.find(pipeline.source_id)
         capture = state.captures.get(pipeline.id) if state else None
         return capture.server if capture else None
