@@ -78,11 +78,17 @@ class PipelineService(ConnectorService[Pipeline]):
 
     def list(self, *, limit: int, after: str | None) -> Page[Pipeline]:
         """Newest first, each with its latest observation and what the last look at its source found."""
-        page = ConnectorService.list(self, limit=limit, after=after)
-        source_ids = sorted({pipeline.source_id for pipeline in page.items})
-        found = find_together(*((self.source_states, source_id) for source_id in source_ids))
-        states = dict(zip(source_ids, found, strict=True))
-        return replace(page, items=tuple(self._with_state(one, states[one.source_id]) for one in page.items))
+        page = self.connector.store.list(limit=limit, after=after, by_size=True)
+        clusters = sorted({one.connect_cluster_id for one in page.items})
+        sources = sorted({one.source_id for one in page.items})
+        found = find_together(
+            *((self.connector.observations, cluster_id) for cluster_id in clusters),
+            *((self.source_states, source_id) for source_id in sources),
+        )
+        views = dict(zip(clusters, found, strict=False))
+        states = dict(zip(sources, found[len(clusters) :], strict=True))
+        seen = self.observation_reader.latest(page.items, views)
+        return page.with_items(tuple(self._with_state(one, states[one.source_id]) for one in seen))
 
     def with_findings(self, resource: Pipeline, deps: PipelineDependencies) -> Pipeline:
         return self._with_state(resource, deps.source_state)

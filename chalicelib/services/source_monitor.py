@@ -4,7 +4,7 @@ Debezium retries a database that does not answer for ever, and the connector is 
 publication that was dropped. So what Kafka Connect says is compared with the source itself.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -12,11 +12,12 @@ from chalicelib.domain.monitoring.source_state import SourceState, after_failure
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.source import Source
-from chalicelib.errors import HeadgateError, Invalid, TimedOut, Unavailable, WriteConflict
+from chalicelib.errors import Invalid, StoreUnavailable, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
-from chalicelib.kit.log import failure, get_logger
+from chalicelib.kit.log import get_logger
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import CaptureChecks
+from chalicelib.services.connectors.plan_executor import shuffled
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.documents import find_together
 from chalicelib.stores.pipelines import Pipelines
@@ -28,6 +29,9 @@ SPREAD_SECONDS = 50
 """The looks of one minute are spread over so many seconds."""
 
 _PAGE = 500
+_DISPATCH_SECONDS = 15.0
+"""What the ticks leave of the schedule's minute."""
+
 _MAX_PIPELINES = 500
 
 
@@ -44,20 +48,31 @@ class SourceMonitor:
     clock: Clock
     send: Callable[[str, int], None]
 
-    def dispatch(self) -> int:
-        """Send a look at every source for this minute; returns how many were sent. One that is not sent is logged."""
-        sent, after = 0, None
+    def dispatch(self, *, within_seconds: float = _DISPATCH_SECONDS) -> int:
+        """Send a look at every source for this minute; returns how many messages were sent.
+
+        A message that is refused does not stop the others. Raises StoreUnavailable at the end when some were not sent.
+        """
+        deadline, sent = Deadline.after(within_seconds), 0
+        sources = list(self._all_sources())
+        for number, source_id in enumerate(shuffled(sources)):
+            if deadline.passed:
+                break
+            with suppress(StoreUnavailable):
+                self.send(source_id, number % SPREAD_SECONDS)
+                sent += 1
+        if sent < len(sources):
+            raise StoreUnavailable(f"{len(sources) - sent} of {len(sources)} messages for sources were not sent.")
+        return sent
+
+    def _all_sources(self) -> Iterator[str]:
+        after = None
         while True:
             page = self.sources.list(limit=_PAGE, after=after)
-            for number, source in enumerate(page.items):
-                try:
-                    self.send(source.id, number % SPREAD_SECONDS)
-                    sent += 1
-                except HeadgateError as error:
-                    get_logger().error("a look at a source was not sent", extra={"failure": failure(error)})
+            yield from (source.id for source in page.items)
             after = page.next_key
             if after is None:
-                return sent
+                return
 
     def run(self, source_id: str, deadline: Deadline) -> None:
         """Look once. Does nothing when the source was deleted or has no deployed pipeline."""

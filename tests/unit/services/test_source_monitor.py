@@ -8,6 +8,7 @@ from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
+from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.clock import Deadline
 from tests.support.fakes import healthy_captures
 from tests.support.in_process_app import InProcessApp
@@ -107,3 +108,17 @@ def test_a_look_costs_the_same_calls_for_any_number_of_pipelines(app: InProcessA
         app.services.pipelines.deploy(app.context(), app.pipeline(source).id)
     calls()  # the first look at new pipelines asks Connect what it has stored for them
     assert calls() == alone == ["Query", "BatchGetItem", "TransactWriteItems"]
+
+
+def test_a_message_that_is_refused_does_not_stop_the_others(app: InProcessApp) -> None:
+    sources = sorted(app.source().id for _ in range(3))
+    sent: list[str] = []
+
+    def send(source_id: str, _delay: int) -> None:
+        if source_id == sources[0]:
+            raise StoreUnavailable("The queue did not take the message.")
+        sent.append(source_id)
+
+    with pytest.raises(StoreUnavailable, match="1 of 3 messages"):
+        replace(app.services.source_monitor, send=send).dispatch()
+    assert sorted(sent) == sources[1:]
