@@ -6,8 +6,9 @@ publication that was dropped. So what Kafka Connect says is compared with the so
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from chalicelib.domain.health import Health
 from chalicelib.domain.monitoring.source_state import SourceState, after_failure, after_look
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
@@ -92,11 +93,19 @@ class SourceMonitor:
             captures = self.checks.look(source, running, before, deadline)
         except (Unavailable, TimedOut, Invalid) as error:
             self._store(before, after_failure(before, source_id, error.message, now), source)
+            self._note_health(source, Health.unhealthy(now, error.code, error.message))
         else:
             self._store(before, after_look(before, source_id, captures, now), source)
+            self._note_health(source, Health.healthy(now))
 
     def _pipelines(self, source_id: str) -> tuple[Pipeline, ...]:
         return self.pipelines.list_in("source_id", source_id, limit=_MAX_PIPELINES).items
+
+    def _note_health(self, source: Source, health: Health) -> None:
+        """Store how the source is, when that has changed."""
+        if source.health.status is not health.status:
+            with suppress(WriteConflict):  # somebody changes or checks the source: a later look tries again
+                self.sources.save_alone(replace(source, health=health))
 
     def _store(self, before: SourceState | None, after: SourceState, source: Source) -> None:
         """Store the state, unless another look was faster, and log what is new or gone."""

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
@@ -62,6 +63,19 @@ def test_it_is_running_again_when_the_source_is_back(app: InProcessApp, pipeline
     app.database.reachable = True
     look(app, pipeline)
     assert seen(app, pipeline) == ("RUNNING", ())
+
+
+def test_the_source_itself_is_shown_as_it_was_seen_last(app: InProcessApp, pipeline: Pipeline) -> None:
+    def health() -> HealthStatus:
+        return app.services.sources.get(pipeline.source_id).health.status
+
+    assert health() is HealthStatus.HEALTHY
+    app.database.reachable = False
+    look(app, pipeline)
+    assert health() is HealthStatus.UNHEALTHY
+    app.database.reachable = True
+    look(app, pipeline)
+    assert health() is HealthStatus.HEALTHY
 
 
 def test_lists_and_status_say_the_same_as_the_detail(app: InProcessApp, pipeline: Pipeline) -> None:
