@@ -9,7 +9,7 @@ import pytest
 from chalicelib.domain.audit import AuditRecord, Outcome
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.names import OWNER_KEY
-from chalicelib.domain.operation import OperationStep
+from chalicelib.domain.operation import OperationKind, OperationStep
 from chalicelib.errors import Conflict, NotFound, VersionMismatch
 from chalicelib.kit.ids import new_id
 from infra.local.doubles.connect_faults import FaultEffect
@@ -186,3 +186,22 @@ def test_a_worker_that_comes_back_after_the_resource_was_forgotten_brings_nothin
     worker.continue_request()
     with pytest.raises(NotFound):
         app.services.pipelines.get(pipeline.id)
+
+
+def test_a_pipeline_whose_connector_is_being_made_again_is_forgotten(app: InProcessApp) -> None:
+    """A tick has begun to make it again, and Connect went away in the middle of that."""
+    pipeline = app.deployed_pipeline()
+    app.tick()
+    app.connect.drop(pipeline.connector_name)
+    app.connect.plant(FaultEffect.TIMED_OUT, "POST", "/connectors$", times=9)
+    for _ in range(3):
+        app.tick()
+    opened = app.services.pipelines.get(pipeline.id).open_operation
+    assert opened
+    assert opened.kind is OperationKind.RECREATE
+    app.clock.advance(600)
+    app.services.pipelines.delete(app.context(), pipeline.id, forget=True)
+    assert app.services.stores.pipelines.find(pipeline.id) is None
+    assert app.services.stores.operations.get(opened.id).step is OperationStep.FAILED
+    assert claimed(app) == [claim for claim in claimed(app) if pipeline.id not in claim]
+    assert violations(app) == []
