@@ -310,3 +310,27 @@ def test_the_snapshot_mode_decides_about_the_slot_and_what_a_restart_reads_again
             headgate.until_records(topic, after_restart)
         time.sleep(4)
         assert headgate.records(topic) == after_restart
+
+
+# prefixes
+
+
+def test_two_pipelines_on_one_kafka_cluster_cannot_share_a_prefix(headgate: RealHeadgate) -> None:
+    """Also when the cluster is registered twice: its own id counts."""
+    database = headgate.database("prefixes", *owned("CREATE TABLE shop.rows (id int PRIMARY KEY)", tables=("rows",)))
+    addresses = headgate.stack.addresses
+    stream = headgate.post("/stream/clusters", {"name": "the same brokers", "bootstrap_servers": addresses.kafka})
+    connect = {"name": "the same workers", "base_url": addresses.connect, "stream_cluster_id": stream["id"]}
+    again = headgate.post("/connect/clusters", connect)
+    with running(headgate, database, "rows") as (pipeline, source):
+        body = headgate.pipeline_body(
+            source,
+            [("shop", "rows")],
+            topic_prefix=pipeline["topic_prefix"],
+            stream_cluster_id=stream["id"],
+            connect_cluster_id=again["id"],
+        )
+        refused = headgate.refused("/pipelines", body, status=409)
+        assert (refused["code"], pipeline["name"] in refused["message"]) == ("NAME_CONFLICT", True)
+    headgate.delete(f"/connect/clusters/{again['id']}")
+    headgate.delete(f"/stream/clusters/{stream['id']}")
