@@ -101,10 +101,8 @@ class CaptureChecks:
         seen: CaptureState,
         deadline: Deadline,
     ) -> CaptureState:
-        """What Connect's offset adds, asked for only where it can decide: a new reader, or none."""
-        unread = any(one.code is FindingCode.NOT_READ for one in seen.findings)
-        reconnected = before is not None and seen.reader is not None and before.reader != seen.reader
-        if not (unread or reconnected):
+        """What Connect's offset adds, asked for only where it can decide: nobody reads, or another one than before."""
+        if seen.reader is not None and (before is None or before.reader == seen.reader):
             return seen
         try:
             offset = self.stored_offset(connect, pipeline, deadline)
@@ -112,7 +110,7 @@ class CaptureChecks:
             return seen
         provider = capture_provider(pipeline.provider)
         findings: list[Finding] = list(seen.findings)
-        if unread and provider.in_snapshot(offset):
+        if provider.in_snapshot(offset):
             findings = [one for one in findings if one.code is not FindingCode.NOT_READ]
         if lost := provider.lost_changes(facts, pipeline, offset):
             findings = [*(one for one in findings if one.code is not lost.code), lost]

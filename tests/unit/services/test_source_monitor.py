@@ -136,3 +136,19 @@ def test_a_message_that_is_refused_does_not_stop_the_others(app: InProcessApp) -
     with pytest.raises(StoreUnavailable, match="1 of 3 messages"):
         replace(app.services.source_monitor, send=send).dispatch()
     assert sorted(sent) == sources[1:]
+
+
+def test_a_slot_that_was_made_again_under_a_paused_pipeline_is_found_by_connects_offset(
+    app: InProcessApp, pipeline: Pipeline
+) -> None:
+    offset = {"lsn": 100, "snapshot": "INITIAL", "snapshot_completed": True}
+    app.connect.connector(pipeline.connector_name).offsets = [{"partition": {"server": "p"}, "offset": offset}]
+    app.services.pipelines.pause(app.context(), pipeline.id)
+    facts = facts_of(pipeline)
+    (slot,) = facts.slots.values()
+    for position in (100, 101):
+        moved = replace(slot, reader=None, position=position)
+        app.database.captures = replace(facts, slots={slot.name: moved})
+        look(app, pipeline)
+        state, reasons = seen(app, pipeline)
+        assert (state, "changes were lost" in " ".join(reasons)) == ("PAUSED", position == 101)

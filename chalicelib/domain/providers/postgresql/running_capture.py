@@ -88,8 +88,6 @@ def _slot_findings(
         yield Finding(code=FindingCode.LOG_POSITION_MISSING, message=message)
     elif slot.wal_status == "lost":
         yield _lost(plan.slot_name, "has lost the log that it needs")
-    elif before and seen and before.reader is None and slot.reader is None and before.position != slot.position:
-        yield _lost(plan.slot_name, "was made again or moved by hand while nobody read from it")
     elif slot.reader is None and pipeline.desired_state is DesiredState.RUNNING:
         message = f'Nobody reads from the replication slot "{plan.slot_name}": changes are not captured, and the server'
         message += " keeps its log for them. Look at the log of the Connect worker; a restart of the pipeline may help."
