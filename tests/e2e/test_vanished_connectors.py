@@ -44,12 +44,17 @@ def after_a_tick(headgate: RealHeadgate, path: str) -> Json:
 
 def test_it_is_created_again_and_runs(headgate: RealHeadgate, pipeline: Json) -> None:
     path = f"/pipelines/{pipeline['id']}"
+
+    def recreated() -> list[str]:
+        """Who has created it again; two ticks may follow each other closely, so nothing is asked in between."""
+        after_a_tick(headgate, path)
+        trail = headgate.get(f"/audit?resource_id={pipeline['id']}&meaningful=true")
+        found = [one for one in trail if one["action"] == "pipeline.recreate" and one["outcome"] == "success"]
+        return [one["actor"]["via"] for one in found]
+
     vanish(headgate, pipeline)
-    assert after_a_tick(headgate, path)["observed_state"] == "NOT_DEPLOYED"
+    assert eventually(recreated, seconds=60) == ["system"]
     eventually(lambda: after_a_tick(headgate, path), lambda one: one["observed_state"] == "RUNNING", seconds=60)
-    trail = headgate.get(f"/audit?resource_id={pipeline['id']}&meaningful=true")
-    recreated = [one for one in trail if one["action"] == "pipeline.recreate" and one["outcome"] == "success"]
-    assert [one["actor"]["via"] for one in recreated] == ["system"]
 
 
 def test_one_that_cannot_be_created_is_not_deployed_with_reasons_and_a_deploy_tries_at_once(
