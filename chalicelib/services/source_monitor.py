@@ -4,7 +4,7 @@ Debezium retries a database that does not answer for ever, and the connector is 
 publication that was dropped. So what Kafka Connect says is compared with the source itself.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -29,7 +29,6 @@ from chalicelib.stores.transaction import Transaction
 SPREAD_SECONDS = 50
 """The looks of one minute are spread over so many seconds."""
 
-_PAGE = 500
 _DISPATCH_SECONDS = 15.0
 """What the ticks leave of the schedule's minute."""
 
@@ -55,7 +54,7 @@ class SourceMonitor:
         A message that is refused does not stop the others. Raises StoreUnavailable at the end when some were not sent.
         """
         deadline, sent = Deadline.after(within_seconds), 0
-        sources = list(self._all_sources())
+        sources = [source.id for source in self.sources.all()]
         for number, source_id in enumerate(shuffled(sources)):
             if deadline.passed:
                 break
@@ -65,15 +64,6 @@ class SourceMonitor:
         if sent < len(sources):
             raise StoreUnavailable(f"{len(sources) - sent} of {len(sources)} messages for sources were not sent.")
         return sent
-
-    def _all_sources(self) -> Iterator[str]:
-        after = None
-        while True:
-            page = self.sources.list(limit=_PAGE, after=after)
-            yield from (source.id for source in page.items)
-            after = page.next_key
-            if after is None:
-                return
 
     def run(self, source_id: str, deadline: Deadline) -> None:
         """Look once. Does nothing when the source was deleted or has no deployed pipeline."""

@@ -117,6 +117,10 @@ class Documents(Generic[E]):
             page = page_of(rows, key=position_of, limit=limit, size=body_size if by_size else None)
         return page.map(self.from_row)
 
+    def all(self) -> Iterator[E]:
+        """All of them, newest first, without a bound: for workers only."""
+        return self.all_in(LISTING, self.noun)
+
     def all_in(self, group: str, value: str) -> Iterator[E]:
         """All whose group has that value, newest first, without a bound: for workers only."""
         with store_errors():

@@ -4,7 +4,7 @@ Level-triggered: it acts on what is, not on what happened. It never touches a co
 and does nothing at all when Connect cannot be read. Crash safety: `infra/decisions/005-observations.md`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -31,7 +31,6 @@ from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
 
-_PAGE = 500
 _DISPATCH_SECONDS = 40.0
 
 Consumer = Callable[[str, Sequence[Transition]], None]
@@ -70,7 +69,7 @@ class Tick:
         A message that is refused does not stop the others. Raises StoreUnavailable at the end when some were not sent.
         """
         deadline = Deadline.after(within_seconds)
-        clusters = [cluster.id for cluster in self._all_clusters()]
+        clusters = [cluster.id for cluster in self.connects.all()]
         sent = 0
         for cluster_id in shuffled(clusters):
             for number in range(per_minute):
@@ -201,15 +200,6 @@ class Tick:
             for resource_id, columns in self.owners[noun].store.columns_in("connect_cluster_id", cluster_id, deadline)
             if columns["desired_state"] != DesiredState.DRAFT
         }
-
-    def _all_clusters(self) -> Iterator[ConnectCluster]:
-        after = None
-        while True:
-            page = self.connects.list(limit=_PAGE, after=after)
-            yield from page.items
-            after = page.next_key
-            if after is None:
-                return
 
 
 def log_pending(cluster_id: str, pending: PendingDeletions) -> None:
