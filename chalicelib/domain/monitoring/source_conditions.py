@@ -99,9 +99,9 @@ def connection_condition(
 def health_signals(
     resource_type: str, resource_id: str, name: str, before: Health, after: Health, correlation_id: str
 ) -> tuple[Signal, ...]:
-    """What a test or a job that has found another health means; nothing for health that was and is good."""
+    """What the health that a test or a job has found means; nothing when it was and is good."""
     at = after.checked_at
-    if at is None or (after.status is not HealthStatus.UNHEALTHY and before.status is not HealthStatus.UNHEALTHY):
+    if at is None or after.status is HealthStatus.UNKNOWN or before.status is after.status is HealthStatus.HEALTHY:
         return ()
     failed = after.last_error
     found = connection_condition(resource_type, resource_id, name, failed.code, failed.message) if failed else None

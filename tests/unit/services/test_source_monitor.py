@@ -11,6 +11,7 @@ from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.clock import Deadline
+from tests.support.call_interceptor import Crash, FailureMode, InterceptedCall, Point
 from tests.support.fakes import healthy_captures
 from tests.support.in_process_app import InProcessApp
 
@@ -152,3 +153,79 @@ def test_a_slot_that_was_made_again_under_a_paused_pipeline_is_found_by_connects
         look(app, pipeline)
         state, reasons = seen(app, pipeline)
         assert (state, "changes were lost" in " ".join(reasons)) == ("PAUSED", position == 101)
+
+
+def incidents(app: InProcessApp) -> list[tuple[str, str, str | None]]:
+    """Code, status and pipeline of all incidents, the oldest first."""
+    found = reversed(app.services.incidents.list(limit=500).items)
+    return [(one.condition.code, one.status.value, one.associations.pipeline_id) for one in found]
+
+
+def test_a_source_that_is_away_for_two_looks_is_one_incident_until_it_is_back(
+    app: InProcessApp, pipeline: Pipeline
+) -> None:
+    app.database.reachable = False
+    look(app, pipeline)
+    assert incidents(app) == []
+    for _ in range(3):
+        look(app, pipeline)
+    assert incidents(app) == [("SOURCE_CONNECTION_FAILED", "OPEN", pipeline.id)]
+    app.database.reachable = True
+    look(app, pipeline)
+    assert incidents(app) == [("SOURCE_CONNECTION_FAILED", "RESOLVED", pipeline.id)]
+
+
+def test_a_table_that_left_the_publication_is_an_incident_of_the_pipeline(
+    app: InProcessApp, pipeline: Pipeline
+) -> None:
+    facts = facts_of(pipeline)
+    app.database.captures = replace(facts, published=dict.fromkeys(facts.published, frozenset()))
+    look(app, pipeline)
+    assert incidents(app) == [("CAPTURE_NARROWED", "OPEN", pipeline.id)]
+    app.database.captures = facts
+    look(app, pipeline)
+    assert incidents(app) == [("CAPTURE_NARROWED", "RESOLVED", pipeline.id)]
+
+
+def test_what_was_lost_stays_an_incident_while_the_source_is_away(app: InProcessApp, pipeline: Pipeline) -> None:
+    app.database.captures = replace(facts_of(pipeline), slots={})
+    look(app, pipeline)
+    app.database.reachable = False
+    look(app, pipeline)
+    look(app, pipeline)
+    assert {code for code, status, _ in incidents(app) if status == "OPEN"} == {
+        "CHANGES_LOST",
+        "SOURCE_CONNECTION_FAILED",
+    }
+
+
+def test_the_incidents_of_a_pipeline_that_was_deleted_are_resolved(app: InProcessApp, pipeline: Pipeline) -> None:
+    app.database.captures = replace(facts_of(pipeline), slots={})
+    look(app, pipeline)
+    app.services.pipelines.delete(app.context(), pipeline.id)
+    assert incidents(app) == [("CHANGES_LOST", "RESOLVED", pipeline.id)]
+
+
+def test_a_look_that_dies_before_its_incident_leaves_it_to_the_next(app: InProcessApp, pipeline: Pipeline) -> None:
+    app.database.captures = replace(facts_of(pipeline), slots={})
+    app.interceptor.watch(_die_at_the_second_transaction())
+    with pytest.raises(Crash):
+        look(app, pipeline)
+    app.interceptor.unwatch()
+    app.restart()
+    assert incidents(app) == []
+    look(app, pipeline)
+    assert incidents(app) == [("CHANGES_LOST", "OPEN", pipeline.id)]
+
+
+def _die_at_the_second_transaction() -> FailureMode:
+    seen = 0
+
+    def mode(point: Point, call: InterceptedCall) -> object:
+        nonlocal seen
+        seen += point.operation == "TransactWriteItems"
+        if seen == 2:
+            raise Crash
+        return call()
+
+    return mode
