@@ -67,7 +67,8 @@ class SourceMonitor:
 
     def run(self, source_id: str, deadline: Deadline) -> None:
         """Look once. Does nothing when the source was deleted or has no deployed pipeline."""
-        pipelines = [one for one in self._pipelines(source_id) if _is_deployed(one)]
+        deployed = [one for one in self._pipelines(source_id) if one.desired_state is not DesiredState.DRAFT]
+        pipelines = [one for one in deployed if one.open_operation is None]
         if not pipelines:
             return
         clusters = sorted({pipeline.connect_cluster_id for pipeline in pipelines})
@@ -85,7 +86,8 @@ class SourceMonitor:
             self._store(before, after_failure(before, source_id, error.message, now), source)
             self._note_health(source, Health.unhealthy(now, error.code, error.message))
         else:
-            self._store(before, after_look(before, source_id, captures, now), source)
+            others = [one.id for one in deployed if one.id not in captures]
+            self._store(before, after_look(before, source_id, captures, now, not_looked_at=others), source)
             self._note_health(source, Health.healthy(now))
 
     def _pipelines(self, source_id: str) -> tuple[Pipeline, ...]:
@@ -109,10 +111,6 @@ class SourceMonitor:
             if _codes(before) != _codes(after):
                 details = {"source_id": source.id, "before": _codes(before), "after": _codes(after)}
                 get_logger().info("what a look at the source finds has changed", extra=details)
-
-
-def _is_deployed(pipeline: Pipeline) -> bool:
-    return pipeline.desired_state is not DesiredState.DRAFT and pipeline.open_operation is None
 
 
 def _codes(state: SourceState | None) -> dict[str, list[str]]:
