@@ -132,3 +132,15 @@ def test_a_slot_that_is_read_is_active(postgresql: RunningPostgreSQL) -> None:
         assert slot.look()[0].active is False
         with reader_of(postgresql, slot.shop.name, plan.slot_name, plan.publication_name):
             assert slot.look()[0].active is True
+
+
+def test_a_slot_that_the_server_drops_for_want_of_a_reader_is_at_risk_before_that() -> None:
+    with running_postgresql({"idle_replication_slot_timeout": "2h"}) as server, watched(server) as slot:
+        log, finding = slot.look()
+        assert log.seconds_to_loss is not None
+        assert 7190 <= log.seconds_to_loss <= 7200
+        assert finding is not None
+        assert finding.severity is Severity.WARNING
+        plan = slot.shop.plan()
+        with reader_of(server, slot.shop.name, plan.slot_name, plan.publication_name):
+            assert slot.look()[0].seconds_to_loss is None

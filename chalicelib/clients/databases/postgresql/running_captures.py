@@ -25,6 +25,7 @@ _SLOT_FIELDS = (
     "retained_bytes",
     "safe_bytes",
     "most_kept_bytes",
+    "idle_seconds_left",
 )
 """What `CAPTURE_SLOTS` answers, in its order."""
 

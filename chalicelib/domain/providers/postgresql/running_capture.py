@@ -41,7 +41,7 @@ def look(facts: CaptureFacts, pipeline: Pipeline, before: CaptureState | None, n
         return CaptureState(server=server, findings=(_other_server(),))
     findings = (*_slot_findings(plan, slot, pipeline, before), *_publication_findings(plan, facts, before))
     log = slot_log(slot, before.log if before else None, now) if slot else None
-    at_risk = log_at_risk(log, slot.most_kept_bytes, pipeline.desired_state) if log and slot else None
+    at_risk = log_at_risk(log, slot, pipeline.desired_state) if log and slot else None
     return CaptureState(
         server=server,
         position=slot.position if slot else None,

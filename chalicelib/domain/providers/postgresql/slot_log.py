@@ -30,7 +30,8 @@ class CaptureSlot:
 
     `log_end` is the end of the server's log in bytes, of which `retained_bytes` are kept for the slot; both null on a
     standby. `safe_bytes` may be written before the slot is lost, negative when the next checkpoint may do that;
-    `most_kept_bytes` is max_slot_wal_keep_size. Both are null where nothing bounds what is kept.
+    `most_kept_bytes` is max_slot_wal_keep_size. Both are null where nothing bounds what is kept. In
+    `idle_seconds_left` it is lost to idle_replication_slot_timeout (PostgreSQL 18); null without, and while it is read.
     """
 
     name: str
@@ -41,11 +42,12 @@ class CaptureSlot:
     retained_bytes: int | None = None
     safe_bytes: int | None = None
     most_kept_bytes: int | None = None
+    idle_seconds_left: int | None = None
 
 
 def slot_log(slot: CaptureSlot, before: LogState | None, now: datetime) -> LogState:
     """The log behind the slot; `before` is what the last look found."""
-    growth, active, lost = None, slot.reader is not None, slot.wal_status == "lost"
+    growth, active = None, slot.reader is not None
     if slot.log_end is not None and slot.retained_bytes is not None:
         seen = LogGrowth(at=now, end=slot.log_end, retained_bytes=slot.retained_bytes, active=active)
         growth = grown(before.growth if before else None, seen)
@@ -56,18 +58,25 @@ def slot_log(slot: CaptureSlot, before: LogState | None, now: datetime) -> LogSt
         retained_bytes=slot.retained_bytes,
         safe_bytes=None if slot.safe_bytes is None else max(0, slot.safe_bytes),
         status=slot.wal_status if slot.wal_status in _STATUSES else None,
-        seconds_to_loss=0 if lost else seconds_until_lost(slot.safe_bytes, growth.rate if growth else None),
+        seconds_to_loss=_seconds_to_loss(slot, growth),
         observed_at=now,
         growth=growth,
     )
 
 
-def log_at_risk(log: LogState, most_kept_bytes: int | None, desired: DesiredState) -> Finding | None:
+def _seconds_to_loss(slot: CaptureSlot, growth: LogGrowth | None) -> int | None:
+    if slot.wal_status == "lost":
+        return 0
+    ends = (seconds_until_lost(slot.safe_bytes, growth.rate if growth else None), slot.idle_seconds_left)
+    return min((max(0, one) for one in ends if one is not None), default=None)
+
+
+def log_at_risk(log: LogState, slot: CaptureSlot, desired: DesiredState) -> Finding | None:
     """What may be lost soon, or fill the server's disk; nothing once it is lost, which another finding says.
 
     It is certain where the server says that the loss is near. A rate may change: a second look has to find it again.
     """
-    share = log.safe_bytes / most_kept_bytes if log.safe_bytes is not None and most_kept_bytes else 1.0
+    share = log.safe_bytes / slot.most_kept_bytes if log.safe_bytes is not None and slot.most_kept_bytes else 1.0
     nears = log.seconds_to_loss is not None and (not log.active or share < MUCH_LEFT)
     left = timedelta(seconds=log.seconds_to_loss or 0) if nears else timedelta.max
     # `extended` is no fault: more than max_wal_size (1 GB by default) is kept, as often on a server that writes much.
@@ -76,7 +85,7 @@ def log_at_risk(log: LogState, most_kept_bytes: int | None, desired: DesiredStat
     if log.status == "lost" or not (certain or much or share < LITTLE_LEFT or left < SOON):
         return None
     severity = Severity.ERROR if certain or left < VERY_SOON else Severity.WARNING
-    message = f"{_what_is_kept(log)} {_how_fast(log)}{_what_to_do(log, desired)}"
+    message = f"{_what_is_kept(log)} {_how_fast(log)}{_how_long_idle(slot)}{_what_to_do(log, desired)}"
     return Finding(code=FindingCode.LOG_AT_RISK, message=message, severity=severity, certain=certain)
 
 
@@ -94,8 +103,16 @@ def _how_fast(log: LogState) -> str:
     rate = log.growth.rate if log.growth else None
     if rate is None or rate <= 0:
         return ""
-    until = f": at this rate that is in about {_duration(log.seconds_to_loss)}" if log.seconds_to_loss else ""
+    seconds = seconds_until_lost(log.safe_bytes, rate)
+    until = f": at this rate that is in about {_duration(seconds)}" if seconds else ""
     return f"The log grows by {_size(rate * 60)} a minute{until}. "
+
+
+def _how_long_idle(slot: CaptureSlot) -> str:
+    if slot.idle_seconds_left is None:
+        return ""
+    left = _duration(max(0, slot.idle_seconds_left))
+    return f"If nobody reads for {left} more, the slot is lost to idle_replication_slot_timeout. "
 
 
 def _what_to_do(log: LogState, desired: DesiredState) -> str:

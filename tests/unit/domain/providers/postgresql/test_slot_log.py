@@ -26,7 +26,7 @@ def seen(slot: CaptureSlot, *, written: int = 0) -> LogState:
 
 
 def finding(slot: CaptureSlot, *, written: int = 0, desired: DesiredState = DesiredState.RUNNING) -> Finding | None:
-    return log_at_risk(seen(slot, written=written), slot.most_kept_bytes, desired)
+    return log_at_risk(seen(slot, written=written), slot, desired)
 
 
 def left(share: float) -> CaptureSlot:
@@ -55,6 +55,9 @@ CASES: dict[str, tuple[CaptureSlot, int, Severity | None, bool]] = {
     "the reader falls behind": (left(0.4), GB, E, False),
     "nothing bounds it, and little is kept": (unlimited(9 * GB), GB, None, False),
     "nothing bounds it, and much is kept": (unlimited(11 * GB), GB, W, False),
+    "it is lost in a day for want of a reader": (replace(UNREAD, idle_seconds_left=86400), 0, None, False),
+    "it is lost in an hour for want of a reader": (replace(UNREAD, idle_seconds_left=3600), 0, W, False),
+    "it should be lost already for want of a reader": (replace(UNREAD, idle_seconds_left=-60), 0, E, False),
     "it is lost, which is said elsewhere": (replace(UNREAD, wal_status="lost", retained_bytes=None), 0, None, False),
     "a standby does not say how much": (replace(UNREAD, log_end=10, retained_bytes=None, safe_bytes=None), 0, None,
                                         False),
@@ -105,3 +108,12 @@ def test_before_postgresql_13_there_is_no_status_and_no_limit() -> None:
     old = replace(READ, wal_status=None, safe_bytes=None, most_kept_bytes=None)
     log = seen(old)
     assert (log.status, log.safe_bytes, log.seconds_to_loss, log.retained_bytes) == (None, None, None, GB)
+
+
+def test_the_nearer_of_two_losses_counts() -> None:
+    slot = replace(UNREAD, idle_seconds_left=7200)
+    assert seen(slot, written=GB // 10).seconds_to_loss == 7200
+    assert seen(slot, written=GB).seconds_to_loss == 99 * 60
+    found = finding(slot)
+    assert found
+    assert "If nobody reads for 2 h 0 min more, the slot is lost to idle_replication_slot_timeout." in found.message
