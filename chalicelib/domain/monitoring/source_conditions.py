@@ -7,6 +7,7 @@ from chalicelib.domain.health import Health, HealthStatus
 from chalicelib.domain.monitoring.incident import (
     CAPTURE_NARROWED,
     CHANGES_LOST,
+    LOG_AT_RISK,
     STALLED,
     Condition,
     Signal,
@@ -19,6 +20,7 @@ CODES: Mapping[FindingCode, str] = {
     FindingCode.LOG_POSITION_LOST: CHANGES_LOST,
     FindingCode.NOT_READ: STALLED,
     FindingCode.TABLES_NOT_PUBLISHED: CAPTURE_NARROWED,
+    FindingCode.LOG_AT_RISK: LOG_AT_RISK,
 }
 """The codes of findings about a capture."""
 
