@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from chalicelib.domain.monitoring.incident import Severity
 from chalicelib.domain.monitoring.source_log import LogState
 from chalicelib.domain.observation import Observation, ObservedState
 
@@ -17,13 +18,6 @@ CONFIRMED_AFTER = timedelta(seconds=30)
 
 VALID_FOR = timedelta(minutes=5)
 """A look that is older says nothing about now."""
-
-
-class Severity(StrEnum):
-    """How bad it is: rows do not move (ERROR), or they soon may not (WARNING)."""
-
-    ERROR = "ERROR"
-    WARNING = "WARNING"
 
 
 class FindingCode(StrEnum):
@@ -87,9 +81,13 @@ class SourceState:
         """What is to be reported about a pipeline: nothing when the last look was too long ago."""
         if now - self.checked_at > VALID_FOR:
             return ()
-        capture = self.captures.get(pipeline_id, CaptureState())
-        found = (*([self.unreachable] if self.unreachable else []), *capture.findings)
-        return tuple(one for one in found if self._is_confirmed(one))
+        unreachable = self.unreachable if self.unreachable and self.is_confirmed(self.unreachable) else None
+        return (*([unreachable] if unreachable else []), *self.capture_findings(pipeline_id, now))
+
+    def capture_findings(self, pipeline_id: str, now: datetime) -> tuple[Finding, ...]:
+        """The same without what concerns the source itself."""
+        capture = self.captures.get(pipeline_id, CaptureState()) if now - self.checked_at <= VALID_FOR else None
+        return tuple(one for one in capture.findings if self.is_confirmed(one)) if capture else ()
 
     def log(self, pipeline_id: str, now: datetime) -> LogState | None:
         """The log that the source keeps for a pipeline; None when the last successful look was too long ago."""
@@ -100,7 +98,16 @@ class SourceState:
         """Without what was remembered about a pipeline: the next look begins anew."""
         return replace(self, captures={key: one for key, one in self.captures.items() if key != pipeline_id})
 
-    def _is_confirmed(self, finding: Finding) -> bool:
+    @property
+    def confirmed_captures(self) -> Mapping[str, CaptureState]:
+        """The captures without what no second look has found: a later look that does not see them confirms nothing."""
+        return {
+            key: replace(one, findings=tuple(filter(self.is_confirmed, one.findings)))
+            for key, one in self.captures.items()
+        }
+
+    def is_confirmed(self, finding: Finding) -> bool:
+        """Whether it does not pass by itself, or was found by a later look too."""
         return finding.certain or (finding.since is not None and self.checked_at - finding.since >= CONFIRMED_AFTER)
 
 
@@ -114,10 +121,11 @@ def after_look(
 ) -> SourceState:
     """The state after the source was read. Lasting findings stay; each keeps the time at which it was first found.
 
-    What is remembered about the pipelines `not_looked_at` stays, without what may have passed meanwhile.
+    What is known about the pipelines `not_looked_at` stays.
     """
     earlier = before.captures if before else {}
-    kept = {one: _without_passing(earlier[one]) for one in not_looked_at if one in earlier}
+    seen = before.confirmed_captures if before else {}
+    kept = {one: seen[one] for one in not_looked_at if one in seen}
     kept |= {one: _with_earlier(earlier.get(one), capture, now) for one, capture in captures.items()}
     return SourceState(
         id=source_id,
@@ -134,7 +142,8 @@ def after_failure(before: SourceState | None, source_id: str, message: str, now:
     earlier = [state.unreachable] if state.unreachable else []
     text = f"The source cannot be reached, so nothing is captured: {message}"
     finding = Finding(code=FindingCode.SOURCE_UNREACHABLE, message=text)
-    return replace(state, checked_at=now, unreachable=_dated(finding, earlier, now))
+    captures = state.confirmed_captures
+    return replace(state, checked_at=now, unreachable=_dated(finding, earlier, now), captures=captures)
 
 
 def observed_with(observation: Observation, findings: Iterable[Finding]) -> Observation:
@@ -150,10 +159,6 @@ def observed_with(observation: Observation, findings: Iterable[Finding]) -> Obse
     degraded = has_error and observation.state is ObservedState.RUNNING
     state = ObservedState.DEGRADED if degraded else observation.state
     return replace(observation, state=state, reasons=(*observation.reasons, *reasons))
-
-
-def _without_passing(capture: CaptureState) -> CaptureState:
-    return replace(capture, findings=tuple(one for one in capture.findings if one.code in LASTING))
 
 
 def _with_earlier(before: CaptureState | None, capture: CaptureState, now: datetime) -> CaptureState:

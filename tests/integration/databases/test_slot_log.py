@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby, pairwise
 
+from chalicelib.domain.monitoring.incident import Severity
 from chalicelib.domain.monitoring.source_log import LogState
-from chalicelib.domain.monitoring.source_state import CaptureState, Finding, FindingCode, Severity
+from chalicelib.domain.monitoring.source_state import CaptureState, Finding, FindingCode
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Capture, CaptureOptions, Pipeline
 from chalicelib.domain.providers.postgresql.running_capture import look

@@ -6,8 +6,9 @@ Facts: PostgreSQL documentation, 53.20 (pg_replication_slots) and 19.6.1 (max_sl
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from chalicelib.domain.monitoring.incident import Severity
 from chalicelib.domain.monitoring.source_log import LogGrowth, LogKind, LogState, grown, seconds_until_lost
-from chalicelib.domain.monitoring.source_state import Finding, FindingCode, Severity
+from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.providers.postgresql.readiness.log import GIGABYTE, LITTLE_LEFT, MUCH_RETAINED_BYTES
 

@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from chalicelib.domain.monitoring.incident import Severity
 from chalicelib.domain.monitoring.source_log import LogState
-from chalicelib.domain.monitoring.source_state import Finding, Severity
+from chalicelib.domain.monitoring.source_state import Finding
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot, log_at_risk, slot_log
 
