@@ -159,6 +159,82 @@ def test_a_slot_that_was_made_again_under_a_paused_pipeline_is_found_by_connects
         assert (state, "changes were lost" in " ".join(reasons)) == ("PAUSED", position == 101)
 
 
+def incidents(app: InProcessApp) -> list[tuple[str, str, str | None]]:
+    """Code, status and pipeline of all incidents, the oldest first."""
+    found = reversed(app.services.incidents.list(limit=500).items)
+    return [(one.condition.code, one.status.value, one.associations.pipeline_id) for one in found]
+
+
+def test_a_source_that_is_away_for_two_looks_is_one_incident_until_it_is_back(
+    app: InProcessApp, pipeline: Pipeline
+) -> None:
+    app.database.reachable = False
+    look(app, pipeline)
+    assert incidents(app) == []
+    for _ in range(3):
+        look(app, pipeline)
+    assert incidents(app) == [("SOURCE_CONNECTION_FAILED", "OPEN", pipeline.id)]
+    app.database.reachable = True
+    look(app, pipeline)
+    assert incidents(app) == [("SOURCE_CONNECTION_FAILED", "RESOLVED", pipeline.id)]
+
+
+def test_a_table_that_left_the_publication_is_an_incident_of_the_pipeline(
+    app: InProcessApp, pipeline: Pipeline
+) -> None:
+    facts = facts_of(pipeline)
+    app.database.captures = replace(facts, published=dict.fromkeys(facts.published, frozenset()))
+    look(app, pipeline)
+    assert incidents(app) == [("CAPTURE_NARROWED", "OPEN", pipeline.id)]
+    app.database.captures = facts
+    look(app, pipeline)
+    assert incidents(app) == [("CAPTURE_NARROWED", "RESOLVED", pipeline.id)]
+
+
+def test_what_was_lost_stays_an_incident_while_the_source_is_away(app: InProcessApp, pipeline: Pipeline) -> None:
+    app.database.captures = replace(facts_of(pipeline), slots={})
+    look(app, pipeline)
+    app.database.reachable = False
+    look(app, pipeline)
+    look(app, pipeline)
+    assert {code for code, status, _ in incidents(app) if status == "OPEN"} == {
+        "CHANGES_LOST",
+        "SOURCE_CONNECTION_FAILED",
+    }
+
+
+def test_the_incidents_of_a_pipeline_that_was_deleted_are_resolved(app: InProcessApp, pipeline: Pipeline) -> None:
+    app.database.captures = replace(facts_of(pipeline), slots={})
+    look(app, pipeline)
+    app.services.pipelines.delete(app.context(), pipeline.id)
+    assert incidents(app) == [("CHANGES_LOST", "RESOLVED", pipeline.id)]
+
+
+def test_a_look_that_dies_before_its_incident_leaves_it_to_the_next(app: InProcessApp, pipeline: Pipeline) -> None:
+    app.database.captures = replace(facts_of(pipeline), slots={})
+    app.interceptor.watch(_die_at_the_second_transaction())
+    with pytest.raises(Crash):
+        look(app, pipeline)
+    app.interceptor.unwatch()
+    app.restart()
+    assert incidents(app) == []
+    look(app, pipeline)
+    assert incidents(app) == [("CHANGES_LOST", "OPEN", pipeline.id)]
+
+
+def _die_at_the_second_transaction() -> FailureMode:
+    seen = 0
+
+    def mode(point: Point, call: InterceptedCall) -> object:
+        nonlocal seen
+        seen += point.operation == "TransactWriteItems"
+        if seen == 2:
+            raise Crash
+        return call()
+
+    return mode
+
+
 GB = 1024**3
 
 
@@ -248,82 +324,6 @@ def test_an_open_operation_does_not_make_headgate_forget_what_it_saw_of_a_captur
     assert app.services.pipelines.get(pipeline.id).open_operation
     state = app.services.stores.source_states.get(pipeline.source_id)
     assert (state.captures[pipeline.id].server, len(state.captures)) == ("1", 2)
-
-
-def incidents(app: InProcessApp) -> list[tuple[str, str, str | None]]:
-    """Code, status and pipeline of all incidents, the oldest first."""
-    found = reversed(app.services.incidents.list(limit=500).items)
-    return [(one.condition.code, one.status.value, one.associations.pipeline_id) for one in found]
-
-
-def test_a_source_that_is_away_for_two_looks_is_one_incident_until_it_is_back(
-    app: InProcessApp, pipeline: Pipeline
-) -> None:
-    app.database.reachable = False
-    look(app, pipeline)
-    assert incidents(app) == []
-    for _ in range(3):
-        look(app, pipeline)
-    assert incidents(app) == [("SOURCE_CONNECTION_FAILED", "OPEN", pipeline.id)]
-    app.database.reachable = True
-    look(app, pipeline)
-    assert incidents(app) == [("SOURCE_CONNECTION_FAILED", "RESOLVED", pipeline.id)]
-
-
-def test_a_table_that_left_the_publication_is_an_incident_of_the_pipeline(
-    app: InProcessApp, pipeline: Pipeline
-) -> None:
-    facts = facts_of(pipeline)
-    app.database.captures = replace(facts, published=dict.fromkeys(facts.published, frozenset()))
-    look(app, pipeline)
-    assert incidents(app) == [("CAPTURE_NARROWED", "OPEN", pipeline.id)]
-    app.database.captures = facts
-    look(app, pipeline)
-    assert incidents(app) == [("CAPTURE_NARROWED", "RESOLVED", pipeline.id)]
-
-
-def test_what_was_lost_stays_an_incident_while_the_source_is_away(app: InProcessApp, pipeline: Pipeline) -> None:
-    app.database.captures = replace(facts_of(pipeline), slots={})
-    look(app, pipeline)
-    app.database.reachable = False
-    look(app, pipeline)
-    look(app, pipeline)
-    assert {code for code, status, _ in incidents(app) if status == "OPEN"} == {
-        "CHANGES_LOST",
-        "SOURCE_CONNECTION_FAILED",
-    }
-
-
-def test_the_incidents_of_a_pipeline_that_was_deleted_are_resolved(app: InProcessApp, pipeline: Pipeline) -> None:
-    app.database.captures = replace(facts_of(pipeline), slots={})
-    look(app, pipeline)
-    app.services.pipelines.delete(app.context(), pipeline.id)
-    assert incidents(app) == [("CHANGES_LOST", "RESOLVED", pipeline.id)]
-
-
-def test_a_look_that_dies_before_its_incident_leaves_it_to_the_next(app: InProcessApp, pipeline: Pipeline) -> None:
-    app.database.captures = replace(facts_of(pipeline), slots={})
-    app.interceptor.watch(_die_at_the_second_transaction())
-    with pytest.raises(Crash):
-        look(app, pipeline)
-    app.interceptor.unwatch()
-    app.restart()
-    assert incidents(app) == []
-    look(app, pipeline)
-    assert incidents(app) == [("CHANGES_LOST", "OPEN", pipeline.id)]
-
-
-def _die_at_the_second_transaction() -> FailureMode:
-    seen = 0
-
-    def mode(point: Point, call: InterceptedCall) -> object:
-        nonlocal seen
-        seen += point.operation == "TransactWriteItems"
-        if seen == 2:
-            raise Crash
-        return call()
-
-    return mode
 
 
 def test_a_slot_at_risk_is_a_warning_and_nothing_once_it_is_read_again(app: InProcessApp, pipeline: Pipeline) -> None:
