@@ -88,6 +88,11 @@ class Delivery:
         return connector_name(ConnectorKind.SINK, self.id)
 
     @property
+    def expected_tasks(self) -> int:
+        """How many tasks its connector has when all are there: a sink makes as many as it may."""
+        return self.options.tasks_max
+
+    @property
     def topics(self) -> tuple[str, ...]:
         return tuple(mapping.topic for mapping in self.mappings)
 

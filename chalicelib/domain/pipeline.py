@@ -171,6 +171,11 @@ class Pipeline:
     def connector_name(self) -> str:
         return connector_name(ConnectorKind.SOURCE, self.id)
 
+    @property
+    def expected_tasks(self) -> int:
+        """How many tasks its connector has: a log is read by one."""
+        return 1
+
     def with_claims(self, added: Sequence[str], *, released: Collection[str]) -> "Pipeline":
         """The pipeline with claims at a new address, the newest first; those at its oldest addresses go."""
         kept = [key for key in self.claims if key not in released]

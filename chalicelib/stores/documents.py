@@ -210,7 +210,8 @@ class Documents(Generic[E]):
 
     def _row(self, entity: E, write_id: str) -> Document:
         groups: dict[str, Any] = {LISTING: self.noun, **self.groups(entity)}
-        copied: dict[str, Any] = {field: getattr(entity, field) for field in self.table.COPIED}
+        values = {field: getattr(entity, field) for field in self.table.COPIED}
+        copied: dict[str, Any] = {field: str(value) for field, value in values.items() if value is not None}
         return self.table(
             entity.id,
             position=position(entity.created_at, entity.id),

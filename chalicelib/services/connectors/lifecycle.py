@@ -157,7 +157,7 @@ class Lifecycle:
         if run.operation.kind in _CREATES:
             reasons = ("It was just created.",)
             return Observation(state=ObservedState.STOPPED, observed_at=self.clock(), reasons=reasons)
-        return self._look(action, run.desired_after)
+        return self._look(action, run.resource, run.desired_after)
 
     def _settle_or_undo(self, run: OperationRun[R], action: ConnectorAction) -> R | None:
         """T2. What the store refuses for good is a failure: nobody could ever settle it as a success."""
@@ -282,7 +282,7 @@ class Lifecycle:
             act(action.name, action.deadline)
             if run.operation.kind is OperationKind.RECREATE:
                 return settled  # the next tick sees it
-            seen = self._look(action, settled.desired_state)
+            seen = self._look(action, settled, settled.desired_state)
         except HeadgateError as error:
             seen = unreadable(error.message, self.clock())
         observed = replace(settled, observation=seen)
@@ -291,13 +291,14 @@ class Lifecycle:
         except (WriteConflict, StoreUnavailable):
             return observed
 
-    def _look(self, action: ConnectorAction, desired: DesiredState) -> Observation:
+    def _look(self, action: ConnectorAction, resource: R, desired: DesiredState) -> Observation:
         """Ask until the connector is as desired or has failed, for a few seconds at most."""
         expected = ObservedState.PAUSED if desired is DesiredState.PAUSED else ObservedState.RUNNING
         until = Deadline.after(action.deadline.remaining(_SETTLE_SECONDS))
         while True:
             try:
-                seen = observe(action.connect.find_status(action.name, action.deadline), now=self.clock())
+                status = action.connect.find_status(action.name, action.deadline)
+                seen = observe(status, now=self.clock(), tasks=resource.expected_tasks)
             except HeadgateError as error:
                 return unreadable(error.message, self.clock())
             # A failed task does not recover; every other reason for DEGRADED may pass within seconds.
