@@ -138,7 +138,7 @@ class Pipeline:
     """A pipeline. Desired and observed state are two things.
 
     `provider` is its source's. `claims` are the keys that it holds beside its name, so that no other pipeline uses the
-    same thing on its server. `version` counts what people changed, `revision` every write.
+    same thing on its server. `version` counts what people changed, `revision` every write. `counted` is of the stores.
     """
 
     id: str
@@ -157,6 +157,7 @@ class Pipeline:
     last_error: Failure | None = None
     version: int = 1
     revision: int = 1
+    counted: str | None = field(default=None, compare=False)
     created_at: datetime
     updated_at: datetime
 

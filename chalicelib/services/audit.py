@@ -112,7 +112,7 @@ def view(entity: Any) -> View:
 
 _INTERNAL = {
     *("revision", "claims", "config_hash", "secrets_digest", "provider", "generation", "pending_deletions"),
-    "server_identity",
+    *("server_identity", "counted"),
 }
 
 

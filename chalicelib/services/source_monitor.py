@@ -4,7 +4,7 @@ Debezium retries a database that does not answer for ever, and the connector is 
 publication that was dropped. So what Kafka Connect says is compared with the source itself.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -24,7 +24,6 @@ from chalicelib.stores.documents import find_together
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.source_states import SourceStates
 from chalicelib.stores.sources import Sources
-from chalicelib.stores.transaction import Transaction
 
 SPREAD_SECONDS = 50
 """The looks of one minute are spread over so many seconds."""
@@ -67,7 +66,8 @@ class SourceMonitor:
 
     def run(self, source_id: str, deadline: Deadline) -> None:
         """Look once. Does nothing when the source was deleted or has no deployed pipeline."""
-        pipelines = [one for one in self._pipelines(source_id) if _is_deployed(one)]
+        deployed = [one for one in self._pipelines(source_id) if one.desired_state is not DesiredState.DRAFT]
+        pipelines = [one for one in deployed if one.open_operation is None]
         if not pipelines:
             return
         clusters = sorted({pipeline.connect_cluster_id for pipeline in pipelines})
@@ -82,10 +82,10 @@ class SourceMonitor:
         try:
             captures = self.checks.look(source, running, before, deadline)
         except (Unavailable, TimedOut, Invalid) as error:
-            self._store(before, after_failure(before, source_id, error.message, now), source)
+            self._store(before, after_failure(before, source_id, error.message, now), source, deployed)
             self._note_health(source, Health.unhealthy(now, error.code, error.message))
         else:
-            self._store(before, after_look(before, source_id, captures, now), source)
+            self._store(before, after_look(before, source_id, captures, now), source, deployed)
             self._note_health(source, Health.healthy(now))
 
     def _pipelines(self, source_id: str) -> tuple[Pipeline, ...]:
@@ -97,22 +97,15 @@ class SourceMonitor:
             with suppress(WriteConflict):  # somebody changes or checks the source: a later look tries again
                 self.sources.save_alone(replace(source, health=health))
 
-    def _store(self, before: SourceState | None, after: SourceState, source: Source) -> None:
+    def _store(
+        self, before: SourceState | None, after: SourceState, source: Source, deployed: Sequence[Pipeline]
+    ) -> None:
         """Store the state, unless another look was faster, and log what is new or gone."""
-        transaction = Transaction()
-        if before is None:
-            self.store.put_new(transaction, after)
-        else:
-            self.store.save(transaction, after)
         with suppress(WriteConflict):
-            transaction.commit()
+            self.store.write(before, after, [pipeline.id for pipeline in deployed])
             if _codes(before) != _codes(after):
                 details = {"source_id": source.id, "before": _codes(before), "after": _codes(after)}
                 get_logger().info("what a look at the source finds has changed", extra=details)
-
-
-def _is_deployed(pipeline: Pipeline) -> bool:
-    return pipeline.desired_state is not DesiredState.DRAFT and pipeline.open_operation is None
 
 
 def _codes(state: SourceState | None) -> dict[str, list[str]]:

@@ -12,6 +12,7 @@ from chalicelib.errors import NotFound, StoreUnavailable, TimedOut
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page, page_of
+from chalicelib.stores.counts import Counts
 from chalicelib.stores.rows import Key, read_rows
 from chalicelib.stores.tables import LISTING, Document, body_size, position, position_of
 from chalicelib.stores.transaction import STORE_ERRORS, Transaction
@@ -73,6 +74,13 @@ class Documents(Generic[E]):
         """Whether the entity is being deleted in several steps, and must not be referred to any more."""
         return False
 
+    def counted_as(self, entity: E) -> str | None:
+        """The state under which the overview counts it; None: it is not counted.
+
+        An entity that is counted has a field `counted`: the state under which it was counted when it was written last.
+        """
+        return None
+
     def find(self, entity_id: str) -> E | None:
         """The entity, or None. Consistent."""
         with store_errors():
@@ -126,6 +134,12 @@ class Documents(Generic[E]):
         with store_errors():
             yield from map(self.from_row, getattr(self.table, f"by_{group}").query(value, scan_index_forward=False))
 
+    def uncounted(self) -> Iterator[E]:
+        """Those that an earlier release has stored, which did not count, in any order: for workers only."""
+        with store_errors():
+            rows = self.table.by_listing.query(self.noun, filter_condition=self.table.counted.does_not_exist())
+            yield from map(self.from_row, rows)
+
     def columns_in(self, group: str, value: str, deadline: Deadline) -> Iterator[tuple[str, Mapping[str, str | None]]]:
         """Of all whose group has that value the id and the copied fields: a body may have 50 KB, and they 100 bytes.
 
@@ -141,10 +155,12 @@ class Documents(Generic[E]):
                     columns = {field: getattr(entity, field) for field in copied}
                 yield row.id, columns
 
-    def put_new(self, transaction: Transaction, entity: E) -> None:
-        """Store an entity that does not exist yet. Conflict label: `<noun>.exists`."""
-        row = self._row(entity, transaction.write_id)
+    def put_new(self, transaction: Transaction, entity: E) -> E:
+        """Store an entity that does not exist yet; returns it as stored. Conflict label: `<noun>.exists`."""
+        stored = self._counted(transaction, entity)
+        row = self._row(stored, transaction.write_id)
         transaction.put(row, condition=self.table.id.does_not_exist(), label=f"{self.noun}.exists")
+        return stored
 
     def save(self, transaction: Transaction, entity: E, *, unused: bool = False, references: int | None = None) -> E:
         """Replace what is stored, if nothing was written since the entity was read; the result has the new revision.
@@ -152,12 +168,14 @@ class Documents(Generic[E]):
         With `unused`, and when the entity begins to close, nothing may point at it; `references` demands that so many
         do. Conflict label: `<noun>.changed`.
         """
-        saved = replace(entity, revision=entity.revision + 1)  # type: ignore[type-var]
+        saved = self._counted(transaction, replace(entity, revision=entity.revision + 1))  # type: ignore[type-var]
         row = self._row(saved, transaction.write_id)
         actions = [self.table.body.set(row.body), self.table.revision.set(row.revision)]
         actions.append(self.table.write_id.set(transaction.write_id))
         if row.expires_at is not None:
             actions.append(self.table.expires_at.set(row.expires_at))
+        if row.counted is not None:
+            actions.append(self.table.counted.set(row.counted))
         for name in (*self.groups(entity), *self.table.COPIED):
             value, column = getattr(row, name), getattr(self.table, name)
             actions.append(column.set(value) if value is not None else column.remove())
@@ -179,6 +197,8 @@ class Documents(Generic[E]):
 
     def remove(self, transaction: Transaction, entity: E) -> None:
         """Delete it, if nothing was written since it was read and nobody points at it. Label: `<noun>.removable`."""
+        if before := _counted_before(entity):
+            Counts.add(transaction, self.noun, entity.id, {before: -1})
         transaction.delete(
             self._row(entity, transaction.write_id),
             condition=(self.table.revision == entity.revision) & self._unused(),
@@ -196,6 +216,15 @@ class Documents(Generic[E]):
         references = self.table.references.add(change)
         transaction.update(self.table(entity_id), [references], condition=there, label=f"{self.noun}.missing")
 
+    def _counted(self, transaction: Transaction, entity: E) -> E:
+        """The entity with the state that it is counted under from now on. The numbers change if the state does."""
+        before, after = _counted_before(entity), self.counted_as(entity)
+        if before == after:
+            return entity
+        changes = ((before, -1), (after, +1))
+        Counts.add(transaction, self.noun, entity.id, {state: change for state, change in changes if state})
+        return replace(entity, counted=after)  # type: ignore[type-var]
+
     def _unused(self) -> Condition:
         unused: Condition = (self.table.references == 0) | self.table.references.does_not_exist()
         return unused
@@ -209,6 +238,7 @@ class Documents(Generic[E]):
             body=adapter(self.entity).dump_json(entity).decode(),
             revision=entity.revision,
             write_id=write_id,
+            counted=_counted_before(entity),
             expires_at=self.expires_at(entity),
             **groups,
             **copied,
@@ -217,7 +247,8 @@ class Documents(Generic[E]):
     def from_row(self, row: Document) -> E:
         """The entity in a row."""
         found: E = adapter(self.entity).validate_json(row.body)
-        return found
+        # Not what the body says: an earlier release writes bodies without it, and leaves the column as it is.
+        return replace(found, counted=row.counted) if self.counted_as(found) else found  # type: ignore[type-var]
 
     def key(self, entity_id: str) -> Key:
         """The key of its row, for a read across tables."""
@@ -226,3 +257,9 @@ class Documents(Generic[E]):
     def found(self, row: Document | None) -> E | None:
         """The entity in the row of a read across tables; None when there was none."""
         return self.from_row(row) if row else None
+
+
+def _counted_before(entity: Any) -> str | None:
+    """The state under which it is counted as stored; None when it never was."""
+    counted: str | None = getattr(entity, "counted", None)
+    return counted

@@ -37,6 +37,7 @@ def forget_resource(
     operation = _fail_open_operation(lifecycle, transaction, context, owner, resource, deps)
     owner.on_forgotten(transaction, operation, resource, deps)
     lifecycle.observations.bump(transaction, resource.connect_cluster_id)
+    lifecycle.note_state(transaction, owner, resource, None)
     left = {"name": resource.connector_name, "on": resource.connect_cluster_id}
     lifecycle.audit.record(
         transaction,
