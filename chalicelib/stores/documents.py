@@ -137,7 +137,7 @@ class Documents(Generic[E]):
     def uncounted(self) -> Iterator[E]:
         """Those that an earlier release has stored, which did not count, in any order: for workers only."""
         with store_errors():
-            rows = self.table.by_listing.query(self.noun, filter_condition=self.table.counted.does_not_exist())
+            rows = getattr(self.table, f"by_{LISTING}").query(self.noun, filter_condition=self.table.counted.does_not_exist())
             yield from map(self.from_row, rows)
 
     def columns_in(self, group: str, value: str, deadline: Deadline) -> Iterator[tuple[str, Mapping[str, str | None]]]:
