@@ -137,7 +137,8 @@ class Documents(Generic[E]):
     def uncounted(self) -> Iterator[E]:
         """Those that an earlier release has stored, which did not count, in any order: for workers only."""
         with store_errors():
-            rows = getattr(self.table, f"by_{LISTING}").query(self.noun, filter_condition=self.table.counted.does_not_exist())
+            uncounted = self.table.counted.does_not_exist()
+            rows = getattr(self.table, f"by_{LISTING}").query(self.noun, filter_condition=uncounted)
             yield from map(self.from_row, rows)
 
     def columns_in(self, group: str, value: str, deadline: Deadline) -> Iterator[tuple[str, Mapping[str, str | None]]]:
@@ -157,7 +158,7 @@ class Documents(Generic[E]):
 
     def put_new(self, transaction: Transaction, entity: E) -> E:
         """Store an entity that does not exist yet; returns it as stored. Conflict label: `<noun>.exists`."""
-        stored = self._counted(transaction, entity)
+        stored = self._counted(transaction, entity, before=None)
         row = self._row(stored, transaction.write_id)
         transaction.put(row, condition=self.table.id.does_not_exist(), label=f"{self.noun}.exists")
         return stored
@@ -168,7 +169,8 @@ class Documents(Generic[E]):
         With `unused`, and when the entity begins to close, nothing may point at it; `references` demands that so many
         do. Conflict label: `<noun>.changed`.
         """
-        saved = self._counted(transaction, replace(entity, revision=entity.revision + 1))  # type: ignore[type-var]
+        saved = replace(entity, revision=entity.revision + 1)  # type: ignore[type-var]
+        saved = self._counted(transaction, saved, before=_counted_before(entity))
         row = self._row(saved, transaction.write_id)
         actions = [self.table.body.set(row.body), self.table.revision.set(row.revision)]
         actions.append(self.table.write_id.set(transaction.write_id))
@@ -216,13 +218,14 @@ class Documents(Generic[E]):
         references = self.table.references.add(change)
         transaction.update(self.table(entity_id), [references], condition=there, label=f"{self.noun}.missing")
 
-    def _counted(self, transaction: Transaction, entity: E) -> E:
+    def _counted(self, transaction: Transaction, entity: E, *, before: str | None) -> E:
         """The entity with the state that it is counted under from now on. The numbers change if the state does."""
-        before, after = _counted_before(entity), self.counted_as(entity)
-        if before == after:
+        after = self.counted_as(entity)
+        if before != after:
+            changes = ((before, -1), (after, +1))
+            Counts.add(transaction, self.noun, entity.id, {state: change for state, change in changes if state})
+        if after is None:
             return entity
-        changes = ((before, -1), (after, +1))
-        Counts.add(transaction, self.noun, entity.id, {state: change for state, change in changes if state})
         return replace(entity, counted=after)  # type: ignore[type-var]
 
     def _unused(self) -> Condition:

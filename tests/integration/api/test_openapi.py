@@ -28,7 +28,7 @@ POST /destinations/{uuid}/deliveries/{delivery_uuid}/tasks/{task_id}/restart|GET
 GET,POST /pipelines|POST /pipelines/preview|GET,DELETE /pipelines/{uuid}|GET /pipelines/{uuid}/status
 POST /pipelines/{uuid}/deploy|POST /pipelines/{uuid}/pause|POST /pipelines/{uuid}/resume|POST /pipelines/{uuid}/restart
 POST /pipelines/{uuid}/restart-task|GET /events|GET /audit|GET /session|POST /auth/login|POST /auth/logout
-GET /auth/session
+GET /auth/session|GET /monitoring/overview
 """
 
 

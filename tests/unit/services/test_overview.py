@@ -16,6 +16,7 @@ from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
 from chalicelib.domain.reconcile.snapshot import ClusterView
 from chalicelib.kit.clock import Deadline
+from chalicelib.kit.ids import new_id
 from chalicelib.services.overview import ACTIVITY
 from chalicelib.stores.counts import CountRow
 from chalicelib.stores.transaction import Transaction
@@ -104,6 +105,13 @@ def test_a_delivery_is_counted_from_its_deploy_to_its_deletion(app: InProcessApp
     app.tick()
     app.services.deliveries.delete(app.context(), delivery.id)
     assert counted(app)["deliveries"] == {}
+
+
+def test_a_copy_of_something_stored_is_counted_as_well(app: InProcessApp) -> None:
+    stored, transaction = app.destination(), Transaction()
+    app.services.stores.destinations.put_new(transaction, replace(stored, id=new_id()))
+    transaction.commit()
+    assert counted(app)["destinations"] == {"UNKNOWN": 2}
 
 
 def test_what_ticks_see_is_counted(app: InProcessApp) -> None:
