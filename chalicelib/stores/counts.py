@@ -1,7 +1,7 @@
 """How many resources are in which state.
 
 A number changes in the transaction that changes the state, so it is right whenever that transaction is, and no list
-has to be read to know it. `infra/decisions/015-overview.md` says why.
+has to be read to know it. `infra/decisions/016-overview.md` says why.
 """
 
 import zlib
@@ -55,15 +55,13 @@ class Counts:
     """The numbers, by noun and shard: `source/0` ... `source/3`."""
 
     @staticmethod
-    def add(transaction: Transaction, noun: str, entity_id: str, changes: Mapping[str, int]) -> None:
-        """Add to the numbers of these states: one item of the transaction, none when nothing changes.
+    def add(transaction: Transaction, noun: str, changes: Mapping[str, int]) -> None:
+        """Add to the numbers of these states. All changes of one noun are one item of the transaction, however many.
 
-        The shard is that of `entity_id`: one that stands for all of a batch is as good as each one's own.
+        Only the sums over all shards mean something, so any shard will do.
         """
-        actions = [getattr(CountRow, state).add(change) for state, change in changes.items() if change]
-        if actions:
-            shard = SHARDS[zlib.crc32(entity_id.encode()) % len(SHARDS)]
-            transaction.update(CountRow(noun, shard), actions, condition=None, label="counts")
+        shard = SHARDS[zlib.crc32(transaction.write_id.encode()) % len(SHARDS)]
+        transaction.add(CountRow(noun, shard), changes)
 
     @staticmethod
     def key(entity_id: str) -> Key:

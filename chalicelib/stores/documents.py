@@ -112,16 +112,24 @@ class Documents(Generic[E]):
         return self.list_in(LISTING, self.noun, limit=limit, after=after, by_size=by_size)
 
     def list_in(
-        self, group: str, value: str, *, limit: int, after: str | None = None, by_size: bool = False
+        self,
+        group: str,
+        value: str,
+        *,
+        limit: int,
+        after: str | None = None,
+        by_size: bool = False,
+        only: Condition | None = None,
     ) -> Page[E]:
         """Those whose group has that value, newest first: at most `limit`, behind `after` (a page's `next_key`).
 
-        With `by_size` the page also ends when its rows reach `PAGE_BYTES`: for lists that a client gets.
+        With `by_size` the page also ends when its rows reach `PAGE_BYTES`: for lists that a client gets. `only` is a
+        condition on columns of the row.
         """
         index = getattr(self.table, f"by_{group}")
         before = index.Meta.attributes["position"] < after if after else None
         with store_errors():
-            rows = index.query(value, before, scan_index_forward=False, limit=limit + 1, page_size=limit + 1)
+            rows = index.query(value, before, only, scan_index_forward=False, limit=limit + 1, page_size=limit + 1)
             page = page_of(rows, key=position_of, limit=limit, size=body_size if by_size else None)
         return page.map(self.from_row)
 
@@ -174,11 +182,9 @@ class Documents(Generic[E]):
         row = self._row(saved, transaction.write_id)
         actions = [self.table.body.set(row.body), self.table.revision.set(row.revision)]
         actions.append(self.table.write_id.set(transaction.write_id))
-        if row.expires_at is not None:
-            actions.append(self.table.expires_at.set(row.expires_at))
-        if row.counted is not None:
-            actions.append(self.table.counted.set(row.counted))
-        for name in (*self.groups(entity), *self.table.COPIED):
+        expires_at, expiry = self.expires_at(entity), self.table.expires_at
+        actions.append(expiry.remove() if expires_at is None else expiry.set(expires_at))
+        for name in (*self.groups(entity), *self.table.COPIED, "counted"):
             value, column = getattr(row, name), getattr(self.table, name)
             actions.append(column.set(value) if value is not None else column.remove())
         closing, condition = self.table.closing, self.table.revision == entity.revision
@@ -200,7 +206,7 @@ class Documents(Generic[E]):
     def remove(self, transaction: Transaction, entity: E) -> None:
         """Delete it, if nothing was written since it was read and nobody points at it. Label: `<noun>.removable`."""
         if before := _counted_before(entity):
-            Counts.add(transaction, self.noun, entity.id, {before: -1})
+            Counts.add(transaction, self.noun, {before: -1})
         transaction.delete(
             self._row(entity, transaction.write_id),
             condition=(self.table.revision == entity.revision) & self._unused(),
@@ -223,10 +229,8 @@ class Documents(Generic[E]):
         after = self.counted_as(entity)
         if before != after:
             changes = ((before, -1), (after, +1))
-            Counts.add(transaction, self.noun, entity.id, {state: change for state, change in changes if state})
-        if after is None:
-            return entity
-        return replace(entity, counted=after)  # type: ignore[type-var]
+            Counts.add(transaction, self.noun, {state: change for state, change in changes if state})
+        return _with_counted(entity, after)
 
     def _unused(self) -> Condition:
         unused: Condition = (self.table.references == 0) | self.table.references.does_not_exist()
@@ -251,7 +255,7 @@ class Documents(Generic[E]):
         """The entity in a row."""
         found: E = adapter(self.entity).validate_json(row.body)
         # Not what the body says: an earlier release writes bodies without it, and leaves the column as it is.
-        return replace(found, counted=row.counted) if self.counted_as(found) else found  # type: ignore[type-var]
+        return _with_counted(found, row.counted)
 
     def key(self, entity_id: str) -> Key:
         """The key of its row, for a read across tables."""
@@ -260,6 +264,11 @@ class Documents(Generic[E]):
     def found(self, row: Document | None) -> E | None:
         """The entity in the row of a read across tables; None when there was none."""
         return self.from_row(row) if row else None
+
+
+def _with_counted(entity: E, counted: str | None) -> E:
+    """The entity counted under this state; itself when it is of a type that is not counted."""
+    return replace(entity, counted=counted) if hasattr(entity, "counted") else entity  # type: ignore[type-var]
 
 
 def _counted_before(entity: Any) -> str | None:

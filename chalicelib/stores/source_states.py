@@ -3,12 +3,16 @@
 from collections.abc import Iterable
 
 from chalicelib.domain.monitoring.source_state import SourceState
+from chalicelib.kit.adapters import adapter
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.monitoring.findings import CaptureFindings
-from chalicelib.stores.tables import document_table
+from chalicelib.stores.tables import Document, document_table, packed, unpacked
 from chalicelib.stores.transaction import Transaction
 
 SourceStateRows = document_table("source-states")
+
+LARGE_BODY = 100_000
+"""Characters from which a body is compressed: 500 captures that have lost their reader are 900 KB, of 400 allowed."""
 
 
 class SourceStates(Documents[SourceState]):
@@ -31,3 +35,13 @@ class SourceStates(Documents[SourceState]):
         if reported or (before and before.reported({*known, *before.captures})):
             CaptureFindings.replace(transaction, after.id, reported, after.checked_at)
         transaction.commit()
+
+    def from_row(self, row: Document) -> SourceState:
+        found: SourceState = adapter(SourceState).validate_json(unpacked(row.body))
+        return found
+
+    def _row(self, entity: SourceState, write_id: str) -> Document:
+        row = super()._row(entity, write_id)
+        if len(row.body) > LARGE_BODY:
+            row.body = packed(row.body.encode())
+        return row

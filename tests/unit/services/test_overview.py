@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.health import Health
+from chalicelib.domain.monitoring.incident import Condition, IncidentStatus, Signal
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline
@@ -229,15 +230,29 @@ def test_it_costs_the_same_calls_with_10_and_with_10_000_resources_of_each_kind(
     assert further[10] == further[1_000] == further[10_000]
 
 
-def test_incidents_are_counted_by_batches(app: InProcessApp) -> None:
-    counts, transaction = app.services.stores.counts, Transaction()
-    counts.add(transaction, "incident", "a", {"OPEN": 45})
-    transaction.commit()
-    for batch in "bcdefgh":
-        other = Transaction()
-        counts.add(other, "incident", batch, {"OPEN": -1, "ACKNOWLEDGED": 1})
-        other.commit()
+def test_incidents_are_counted_until_they_are_resolved(app: InProcessApp) -> None:
+    """As many as one transaction of a storm opens; all of them change one counter."""
+    incidents, at = app.services.incidents, app.clock()
+    conditions = [
+        Condition(code="CONNECTOR_FAILED", resource_type="pipeline", resource_id=new_id(), message="It has failed.")
+        for _ in range(45)
+    ]
+    opened = [Signal(condition=one, began=True, at=at) for one in conditions]
+    incidents.publish("cluster/c", opened, Deadline.after(20))
+    assert app.services.overview.read().incidents == {"OPEN": 45, "ACKNOWLEDGED": 0}
+    for one in incidents.list(limit=7).items:
+        incidents.move(app.context(), one.id, IncidentStatus.ACKNOWLEDGED)
     assert app.services.overview.read().incidents == {"OPEN": 38, "ACKNOWLEDGED": 7}
+    app.clock.advance(60)
+    ended = [Signal(condition=one, began=False, at=app.clock()) for one in conditions[:40]]
+    incidents.publish("cluster/c", ended, Deadline.after(20))
+    left = incidents.list(limit=10, active=True).items
+    assert sum(app.services.overview.read().incidents.values()) == len(left) == 5
+    for one in left:
+        incidents.move(app.context(), one.id, IncidentStatus.RESOLVED)
+    assert app.services.overview.read().incidents == {"OPEN": 0, "ACKNOWLEDGED": 0}
+    incidents.move(app.context(), left[0].id, IncidentStatus.OPEN)
+    assert app.services.overview.read().incidents == {"OPEN": 1, "ACKNOWLEDGED": 0}
 
 
 def test_the_last_meaningful_records_are_shown_newest_first(app: InProcessApp) -> None:
@@ -262,7 +277,7 @@ def _fill(app: InProcessApp, size: int) -> None:
     """So many more resources of each kind, counted; so many pipelines run as the last tick saw."""
     stores, transaction = app.services.stores, Transaction()
     for store, state in ((stores.sources, "HEALTHY"), (stores.destinations, "UNKNOWN"), (stores.pipelines, "RUNNING")):
-        stores.counts.add(transaction, store.noun, str(size), {state: size})
+        stores.counts.add(transaction, store.noun, {state: size})
         put_rows(copies(store, next(iter(store.all())), size))
     transaction.commit()
     names = dict.fromkeys(connector_names(size), "hash")
