@@ -15,3 +15,6 @@ class Deliveries(Documents[Delivery]):
     """Deliveries by id, by Connect cluster, by destination and by pipeline."""
 
     table, entity, noun = DeliveryRows, Delivery, "delivery"
+
+    def counted_as(self, entity: Delivery) -> str:
+        return entity.desired_state
