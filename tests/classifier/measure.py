@@ -1,0 +1,50 @@
+"""How well the classifier finds the labels."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from chalicelib.domain.classify.classifier import classify, is_general
+from tests.classifier.labelled import OTHER, Labelled
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A labelled trace and what the classifier said: an event kind, or OTHER when it recognised nothing."""
+
+    case: Labelled
+    said: str
+
+    @property
+    def right(self) -> bool:
+        return self.said == self.case.expected
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Precision: how many of the kinds that were said are right. Recall: how many of the expected kinds were said."""
+
+    said: int
+    expected: int
+    right: int
+
+    @property
+    def precision(self) -> float:
+        return self.right / self.said if self.said else 1.0
+
+    @property
+    def recall(self) -> float:
+        return self.right / self.expected if self.expected else 1.0
+
+
+def answers(cases: Iterable[Labelled]) -> list[Answer]:
+    """What the classifier says of each."""
+    hints = ((case, classify(case.trace, case.role)) for case in cases)
+    return [Answer(case, OTHER if is_general(hint) else hint.event_type) for case, hint in hints]
+
+
+def score(found: Iterable[Answer], kind: str | None = None) -> Score:
+    """Of one kind, or of all kinds; OTHER is the absence of a kind, so it counts in neither."""
+    found = list(found)
+    said = [answer for answer in found if answer.said != OTHER and kind in (None, answer.said)]
+    expected = [answer for answer in found if answer.case.expected != OTHER and kind in (None, answer.case.expected)]
+    return Score(len(said), len(expected), sum(answer.right for answer in said))
