@@ -17,7 +17,8 @@ def main() -> int:
     found = answers(load())
     public = [answer for answer in found if answer.case.public]
     written = [answer for answer in found if not answer.case.public]
-    for name, part in (("all", found), ("public threads", public), ("written", written)):
+    later = [answer for answer in public if answer.case.later]
+    for name, part in (("all", found), ("public threads", public), ("  of them later", later), ("written", written)):
         _print_line(name, part)
     print("\nby kind")
     for kind in sorted({answer.case.expected for answer in found} | {answer.said for answer in found}):

@@ -1,8 +1,9 @@
 """The labelled traces: what really was wrong, decided by reading each trace and not by what the classifier says.
 
 `traces/public_*.json` holds faults that people reported in public issue threads: server and driver messages as they
-were, names, hosts and ids replaced, everything else in our words. No rule is written from them. `traces/written_*.json`
-holds traces made from the messages of the servers, drivers and connectors.
+were, names, hosts and ids replaced, everything else in our words. No rule is written from them; those of
+`public_later.json` were collected when the rules had been written. `traces/written_*.json` holds traces made from the
+messages of the servers, drivers and connectors.
 """
 
 import json
@@ -11,7 +12,6 @@ from pathlib import Path
 
 from chalicelib.domain.names import ConnectorKind
 
-OTHER = "OTHER"
 TRACES = Path(__file__).parent / "traces"
 
 
@@ -31,6 +31,11 @@ class Labelled:
     def public(self) -> bool:
         """Whether it comes from a public issue thread."""
         return self.id.startswith("public_")
+
+    @property
+    def later(self) -> bool:
+        """Whether it was collected after the rules."""
+        return self.id.startswith("public_later")
 
 
 def load() -> list[Labelled]:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from chalicelib.domain.classify.classifier import classify, is_general
-from tests.classifier.labelled import OTHER, Labelled
+from chalicelib.domain.classify.classifier import OTHER, classify, kind_of
+from tests.classifier.labelled import Labelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,7 @@ class Score:
 
 def answers(cases: Iterable[Labelled]) -> list[Answer]:
     """What the classifier says of each."""
-    hints = ((case, classify(case.trace, case.role)) for case in cases)
-    return [Answer(case, OTHER if is_general(hint) else hint.event_type) for case, hint in hints]
+    return [Answer(case, kind_of(classify(case.trace, case.role))) for case in cases]
 
 
 def score(found: Iterable[Answer], kind: str | None = None) -> Score:

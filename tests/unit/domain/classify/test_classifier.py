@@ -2,9 +2,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from chalicelib.domain.classify import diagnoses
+from chalicelib.domain.classify import codes, diagnoses
 from chalicelib.domain.classify.classifier import MAX_CHARACTERS, classify, is_general
-from chalicelib.domain.classify.rules import RULES, SQLSTATES
+from chalicelib.domain.classify.rules import RULES
 from chalicelib.domain.names import ConnectorKind
 
 SOURCE, SINK = ConnectorKind.SOURCE, ConnectorKind.SINK
@@ -323,7 +323,9 @@ def sentences() -> set[str]:
 
 def every() -> Iterable[diagnoses.Diagnosis]:
     """All diagnoses that the classifier can find."""
-    return (diagnoses.GENERAL, *SQLSTATES.values(), *(diagnosis for diagnosis, *_ in RULES))
+    tables = (codes.SQLSTATES, codes.VAGUE_SQLSTATES, codes.MYSQL_ERRORS, codes.STORE_CODES, codes.STORE_STATUSES)
+    by_code = (diagnosis for table in (*tables, codes.CLASSES) for diagnosis in table.values())
+    return (diagnoses.GENERAL, *by_code, *(diagnosis for diagnosis, *_ in RULES))
 
 
 KINDS = {
