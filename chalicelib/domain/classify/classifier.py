@@ -1,8 +1,8 @@
 """From a connector's stack trace to an event kind of the specification (section 6) and a sentence of ours.
 
 A trace is foreign text that may carry rows and secrets: it is searched for known phrases and never quoted. The
-innermost cause decides, and in it error numbers and SQLSTATEs before wording. What matches nothing gets the general hint,
-never a guess; programs ask `kind_of`, which says OTHER for it.
+innermost cause decides, and in it error numbers and SQLSTATEs before wording. What matches nothing gets the general
+hint, never a guess; programs ask `kind_of`, which says OTHER for it.
 """
 
 from collections.abc import Iterator

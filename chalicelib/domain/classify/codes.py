@@ -1,7 +1,7 @@
 """The codes that a message carries, and the diagnosis for each: they mean the same in every language.
 
-Sources: the PostgreSQL and MySQL manuals' error lists, the error responses of Amazon S3 and MinIO, the exception classes
-of JDBC, Connector/J and the AWS SDKs. Everything is lower case, as the text is searched.
+Sources: the PostgreSQL and MySQL manuals' error lists, the error responses of Amazon S3 and MinIO, the exception
+classes of JDBC, Connector/J and the AWS SDKs. Everything is lower case, as the text is searched.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,34 +11,33 @@ from chalicelib.domain.classify.diagnoses import Diagnosis
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import Hint
 
+
+def _each(codes: str, diagnosis: Diagnosis) -> Mapping[str, Diagnosis]:
+    return dict.fromkeys(codes.split(), diagnosis)
+
+
 SQLSTATES: Mapping[str, Diagnosis] = {
     "08": diagnoses.CONNECTION,
+    "21000": diagnoses.ROW_TWICE,
     "22": diagnoses.VALUE,
     "22p02": diagnoses.TYPE_MISMATCH,
-    "23502": diagnoses.CONSTRAINT,
-    "23503": diagnoses.CONSTRAINT,
+    **_each("23502 23503 23514 23p01", diagnoses.CONSTRAINT),
     "23505": diagnoses.DUPLICATE,
-    "23514": diagnoses.CONSTRAINT,
-    "23p01": diagnoses.CONSTRAINT,
     "25006": diagnoses.READ_ONLY,
+    "25p02": diagnoses.ABORTED,
     "28": diagnoses.AUTH,
     "3d000": diagnoses.NO_DATABASE,
-    "3f000": diagnoses.TABLE_GONE,
-    "40001": diagnoses.LOCKED,
-    "40p01": diagnoses.LOCKED,
+    **_each("40001 40p01 55p03", diagnoses.LOCKED),
     "42501": diagnoses.PERMISSION,
-    "42703": diagnoses.TABLE_GONE,
+    **_each("42701 42p07", diagnoses.TABLE_EXISTS),
     "42704": {**diagnoses.SLOT_GONE, **diagnoses.NO_TARGET_TYPE},
     "42804": diagnoses.TYPE_MISMATCH,
     "428c9": diagnoses.GENERATED,
-    "42p01": diagnoses.TABLE_GONE,
+    **_each("3f000 42703 42p01 42s02 42s22", diagnoses.TABLE_GONE),
     "42p10": diagnoses.NO_KEY,
-    "42s02": diagnoses.TABLE_GONE,
-    "42s22": diagnoses.TABLE_GONE,
     "53100": diagnoses.DISK_FULL,
     "53200": diagnoses.SERVER_MEMORY,
     "55006": diagnoses.SLOT_BUSY,
-    "55p03": diagnoses.LOCKED,
     "57014": diagnoses.CANCELLED,
     "57p": diagnoses.GOING_DOWN,
     "57p04": diagnoses.NO_DATABASE,
@@ -51,108 +50,103 @@ VAGUE_SQLSTATES: Mapping[str, Diagnosis] = {
     "42883": diagnoses.NO_TARGET_FUNCTION,
     "53300": diagnoses.TOO_MANY,
     "53400": diagnoses.SLOTS_FULL,
+    "54": diagnoses.TOO_WIDE,
     "58p01": diagnoses.WAL_GONE,
 }
 """Those with several meanings: the wording decides first. 42000 and HY000 of MySQL mean nothing at all."""
 
-_PERMISSION = dict.fromkeys(("1044", "1142", "1143", "1227", "1370"), diagnoses.PERMISSION)
-_AUTH = dict.fromkeys(("1045", "1698"), diagnoses.AUTH)
-_LOCKED_ACCOUNT = dict.fromkeys(("1820", "1862", "3118", "3955"), diagnoses.AUTH_LOCKED)
-_NETWORK = dict.fromkeys(("1152", "1158", "1159", "1160", "1161", "2003", "2006", "2013"), diagnoses.CONNECTION)
-_TOO_MANY = dict.fromkeys(("1040", "1203", "1226"), diagnoses.TOO_MANY)
-_MISSING = dict.fromkeys(("1051", "1054", "1109", "1146"), diagnoses.TABLE_GONE)
-_LOCKED = dict.fromkeys(("1205", "1213", "3572"), diagnoses.LOCKED)
-_READ_ONLY = dict.fromkeys(("1290", "1792", "1836"), diagnoses.READ_ONLY)
-_DUPLICATE = dict.fromkeys(("1022", "1062", "1169", "1586"), diagnoses.DUPLICATE)
-_CONSTRAINT = dict.fromkeys(("1048", "1216", "1217", "1451", "1452", "3819", "4025"), diagnoses.CONSTRAINT)
-_VALUE = dict.fromkeys(
-    ("1264", "1265", "1292", "1366", "1367", "1406", "1411", "1690", "3140", "3156"), diagnoses.VALUE
-)
-_MEMORY = dict.fromkeys(("1037", "1038", "1041"), diagnoses.SERVER_MEMORY)
-
 MYSQL_ERRORS: Mapping[str, Diagnosis] = {
-    **_PERMISSION, **_AUTH, **_LOCKED_ACCOUNT, **_NETWORK, **_TOO_MANY, **_MISSING, **_LOCKED, **_READ_ONLY,
-    **_DUPLICATE, **_CONSTRAINT, **_VALUE, **_MEMORY,
-    "1021": diagnoses.DISK_FULL,
+    **_each("1021 1114", diagnoses.DISK_FULL),
+    **_each("1022 1062 1169 1586", diagnoses.DUPLICATE),
+    **_each("1037 1038 1041", diagnoses.SERVER_MEMORY),
+    **_each("1040 1203 1226", diagnoses.TOO_MANY),
+    **_each("1044 1142 1143 1227 1370", diagnoses.PERMISSION),
+    **_each("1045 1698", diagnoses.AUTH),
+    **_each("1048 1216 1217 1451 1452 3819 4025", diagnoses.CONSTRAINT),
     "1049": diagnoses.NO_DATABASE,
-    "1053": diagnoses.GOING_DOWN,
+    **_each("1050 1060", diagnoses.TABLE_EXISTS),
+    **_each("1051 1054 1109 1146", diagnoses.TABLE_GONE),
+    **_each("1053 1927", diagnoses.GOING_DOWN),
     "1059": diagnoses.BAD_TARGET_NAME,
-    "1071": diagnoses.TOO_WIDE,
-    "1114": diagnoses.DISK_FULL,
-    "1118": diagnoses.TOO_WIDE,
+    **_each("1071 1118 1170", diagnoses.TOO_WIDE),
     "1129": diagnoses.HOST_BLOCKED,
     "1130": diagnoses.AUTH_HOST,
+    "1136": diagnoses.COLUMN_COUNT,
+    **_each("1152 1158 1159 1160 1161 2003 2006 2013", diagnoses.CONNECTION),
     "1153": diagnoses.PACKET,
-    "1170": diagnoses.TOO_WIDE,
-    "1173": diagnoses.NEEDS_KEY,
+    **_each("1173 3750", diagnoses.NEEDS_KEY),
+    **_each("1205 1213 3572", diagnoses.LOCKED),
     "1236": diagnoses.BINLOG_REFUSED,
     "1251": diagnoses.AUTH_METHOD,
+    **_each("1264 1265 1292 1366 1367 1406 1411 1690 3140 3156", diagnoses.VALUE),
+    **_each("1290 1792 1836", diagnoses.READ_ONLY),
+    "1298": diagnoses.TIME_ZONE,
+    **_each("1317 1969 3024", diagnoses.CANCELLED),
     "1364": diagnoses.NO_VALUE,
-    "1373": diagnoses.BINLOG_OFF,
-    "1381": diagnoses.BINLOG_OFF,
-    "1906": diagnoses.GENERATED,
-    "1969": diagnoses.CANCELLED,
-    "3024": diagnoses.CANCELLED,
-    "3105": diagnoses.GENERATED,
+    **_each("1373 1381", diagnoses.BINLOG_OFF),
+    **_each("1820 1862 3118 3955", diagnoses.AUTH_LOCKED),
+    **_each("1906 3105", diagnoses.GENERATED),
     "3159": diagnoses.AUTH_TLS,
-    "3750": diagnoses.NEEDS_KEY,
     "4052": diagnoses.BINLOG_SERVER_ID,
-}  # fmt: skip
+}
 """Error numbers of MySQL and MariaDB. Their SQLSTATEs are too general, so the number comes first."""
 
 STORE_CODES: Mapping[str, Diagnosis] = {
-    **dict.fromkeys(("invalidaccesskeyid", "signaturedoesnotmatch"), diagnoses.ACCESS_KEY),
-    **dict.fromkeys(("expiredtoken", "invalidtoken", "tokenrefreshrequired"), diagnoses.TOKEN_EXPIRED),
-    **dict.fromkeys(("accessdenied", "allaccessdisabled", "accountproblem", "notsignedup"), diagnoses.STORE_DENIED),
+    **_each("invalidaccesskeyid signaturedoesnotmatch invalidclienttokenid", diagnoses.ACCESS_KEY),
+    **_each("expiredtoken expiredtokenexception invalidtoken", diagnoses.TOKEN_EXPIRED),
+    **_each("accessdenied allaccessdisabled accountproblem notsignedup", diagnoses.STORE_DENIED),
+    "kms": diagnoses.STORE_KEY_DENIED,
     "requesttimetooskewed": diagnoses.CLOCK,
-    **dict.fromkeys(("nosuchbucket", "invalidbucketname"), diagnoses.BUCKET),
-    **dict.fromkeys(
-        (
-            "permanentredirect",
-            "temporaryredirect",
-            "authorizationheadermalformed",
-            "illegallocationconstraintexception",
-        ),
-        diagnoses.REGION,
-    ),
-    **dict.fromkeys(("slowdown", "slowdownwrite", "serviceunavailable", "throttlingexception"), diagnoses.SLOW_DOWN),
-    **dict.fromkeys(("internalerror", "operationaborted", "baddigest"), diagnoses.STORE_FAULT),
+    **_each("nosuchbucket invalidbucketname", diagnoses.BUCKET),
+    **_each("permanentredirect temporaryredirect authorizationheadermalformed", diagnoses.REGION),
+    "illegallocationconstraintexception": diagnoses.REGION,
+    **_each("slowdown slowdownread slowdownwrite serviceunavailable", diagnoses.SLOW_DOWN),
+    **_each("internalerror operationaborted xminioservernotinitialized", diagnoses.STORE_FAULT),
     "requesttimeout": diagnoses.STORE_TIMEOUT,
-    **dict.fromkeys(("nosuchupload", "invalidpart", "invalidpartorder"), diagnoses.UPLOAD_LOST),
-    **dict.fromkeys(("entitytoolarge", "entitytoosmall"), diagnoses.OBJECT_SIZE),
-    **dict.fromkeys(("notimplemented", "methodnotallowed", "preconditionfailed"), diagnoses.STORE_REFUSED),
-    **dict.fromkeys(("xminiostoragefull", "quotaexceeded"), diagnoses.DISK_FULL),
+    **_each("nosuchupload invalidpart invalidpartorder", diagnoses.UPLOAD_LOST),
+    **_each("entitytoolarge entitytoosmall", diagnoses.OBJECT_SIZE),
+    **_each(
+        "notimplemented methodnotallowed preconditionfailed invalidargument invalidrequest", diagnoses.STORE_REFUSED
+    ),
+    **_each("malformedxml missingcontentlength baddigest invaliddigest keytoolongerror", diagnoses.STORE_REFUSED),
+    **_each("xamzcontentsha256mismatch invalidstorageclass", diagnoses.STORE_REFUSED),
+    **_each("xminiostoragefull quotaexceeded", diagnoses.DISK_FULL),
 }
 """Error codes of object stores."""
 
 STORE_STATUSES: Mapping[str, Diagnosis] = {
-    **dict.fromkeys(("301", "307"), diagnoses.REGION),
-    **dict.fromkeys(("401", "403"), diagnoses.ACCESS_KEY),
+    **_each("301 307", diagnoses.REGION),
+    **_each("400 405 411 412 501", diagnoses.STORE_REFUSED),
+    **_each("401 403", diagnoses.ACCESS_KEY),
     "404": diagnoses.BUCKET,
-    **dict.fromkeys(("405", "412", "501"), diagnoses.STORE_REFUSED),
-    **dict.fromkeys(("500", "502", "504"), diagnoses.STORE_FAULT),
-    "503": diagnoses.SLOW_DOWN,
+    "408": diagnoses.STORE_TIMEOUT,
+    **_each("409 500 502 504", diagnoses.STORE_FAULT),
+    "413": diagnoses.OBJECT_SIZE,
+    **_each("429 503", diagnoses.SLOW_DOWN),
     "507": diagnoses.DISK_FULL,
 }
 """HTTP status of an object store's answer, for answers without a body."""
 
 CLASSES: Mapping[str, Diagnosis] = {
-    **dict.fromkeys(
-        (
-            *("java.net.connectexception", "java.net.socketexception", "java.net.sockettimeoutexception"),
-            *("java.net.noroutetohostexception", "java.nio.channels.closedchannelexception"),
-            *("httphostconnectexception", "communicationsexception", "sqlnontransientconnectionexception"),
-            *("sqltransientconnectionexception", "sqlrecoverableexception"),
-        ),
-        diagnoses.CONNECTION,
-    ),
-    "javax.net.ssl.ssl": diagnoses.TLS,
+    **_each("java.net.connectexception java.net.socketexception java.net.sockettimeoutexception", diagnoses.CONNECTION),
+    **_each("java.net.noroutetohostexception java.nio.channels.closedchannelexception", diagnoses.CONNECTION),
+    **_each("httphostconnectexception communicationsexception nohttpresponseexception", diagnoses.CONNECTION),
+    **_each("connecttimeoutexception connectionpooltimeoutexception connectionclosedexception", diagnoses.CONNECTION),
+    **_each("sqlnontransientconnectionexception sqltransientconnectionexception", diagnoses.CONNECTION),
+    **_each("sqlrecoverableexception apicalltimeoutexception apicallattempttimeoutexception", diagnoses.CONNECTION),
+    **_each("javax.net.ssl.sslexception javax.net.ssl.sslprotocolexception", diagnoses.CONNECTION),
+    "sslpeerunverifiedexception": diagnoses.TLS,
     "sqlinvalidauthorizationspecexception": diagnoses.AUTH,
     "sqlintegrityconstraintviolationexception": diagnoses.CONSTRAINT,
-    **dict.fromkeys(("mysqldatatruncation", "java.sql.datatruncation", "java.sql.sqldataexception"), diagnoses.VALUE),
+    **_each("mysqldatatruncation java.sql.datatruncation java.sql.sqldataexception", diagnoses.VALUE),
     "transactionrollbackexception": diagnoses.LOCKED,
     "packettoobigexception": diagnoses.PACKET,
     "sqltimeoutexception": diagnoses.CANCELLED,
+    **_each("kafka.common.errors.timeoutexception kafka.common.errors.disconnectexception", diagnoses.BROKER),
+    **_each("kafka.common.errors.networkexception kafka.common.errors.unknownserverexception", diagnoses.BROKER),
+    **_each("notleaderorfollowerexception leadernotavailableexception", diagnoses.BROKER),
+    **_each("coordinatornotavailableexception kafkastorageexception", diagnoses.BROKER),
+    "kafka.common.errors.serializationexception": diagnoses.WRONG_FORMAT,
 }
 """Exception classes that mean one thing, for messages that no phrase knows."""
 

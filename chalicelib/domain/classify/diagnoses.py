@@ -12,6 +12,9 @@ Diagnosis = Mapping[ConnectorKind, Hint]
 ours that says what is wrong and what helps.
 """
 
+Rules = tuple[tuple[Diagnosis, *tuple[str, ...]], ...]
+"""Phrases for each diagnosis, in the order in which they are searched (see `rules`)."""
+
 
 def _source(kind: str, sentence: str) -> Diagnosis:
     return {ConnectorKind.SOURCE: Hint(event_type=kind, message=sentence)}
@@ -226,8 +229,12 @@ GENERATED = _schema(
     "A column of the target is computed there and takes no values. Make it an ordinary column, or leave it out."
 )
 NO_VALUE = _schema("A column of the target gets no value and has no default. Give it a default, or let it be null.")
+TABLE_EXISTS = _schema(
+    "The sink would make a table or column that exists, perhaps because two tasks met. A restart finds it."
+)
+COLUMN_COUNT = _schema("The target table has other columns than the rows. Alter it, or switch on auto_evolve.")
 TOO_WIDE = _schema(
-    "The target allows no key or row of this length. Create the target table by hand, with shorter columns."
+    "The target allows no key, row or column count of this size. Create the target table by hand, with less."
 )
 NEEDS_KEY = _schema(
     "The target takes no table without a primary key. Give the captured table a key, or create the target by hand."
@@ -258,6 +265,12 @@ LOCKED: Diagnosis = {
 }
 RETRIES = _write("The sink gave up writing after several attempts. Check the destination, then restart.")
 READ_ONLY = _write("The destination is read-only just now, perhaps after a failover. Check that it is the primary.")
+ABORTED = _write(
+    "An earlier statement of the transaction failed on the target, whose log names it. A restart repeats it."
+)
+ROW_TWICE = _write(
+    "One statement would change a row of the target twice. Make the key of the delivery the source's key."
+)
 BUCKET = _write("The bucket does not exist. Create it, or correct its name.")
 NULL_VALUE = _write("The sink refuses records without a value. Drop them in the sink, or let it ignore null values.")
 STORE_FAULT = _write("The object store reports a fault of its own. A restart of the task repeats the write.")
@@ -275,9 +288,10 @@ OBJECT_SIZE = _write(
 )
 SLOW_DOWN = _write("The object store asks to slow down. A restart of the task repeats the write.")
 DISK_FULL = _both("CDC_CONNECTOR_FAILED", "DESTINATION_WRITE_FAILED", "The {side} has no disk space left.")
+WRITE_CANCELLED = _write("The destination cancels statements that take too long. Raise its limit for the role.")
 CANCELLED: Diagnosis = {
     **_capture("The source cancels statements that take too long. Raise its limit for the role of the capture."),
-    **_write("The destination cancels statements that take too long. Raise its limit for the role."),
+    **WRITE_CANCELLED,
 }
 MEMORY = _both(
     "CDC_CONNECTOR_FAILED",
@@ -313,6 +327,15 @@ BROKER_DENIED: Diagnosis = {
         "Kafka refuses the Connect worker. Check its Kafka credentials, and its ACLs for the topics and the group.",
     ),
 }
+DRIVER = _both(
+    "CDC_CONNECTOR_FAILED",
+    "DESTINATION_CONNECTOR_FAILED",
+    "The Connect worker has no JDBC driver for the {side}. Install it next to the connector's plug-in on every worker.",
+)
+RECORDS_GONE = _sink(
+    "DESTINATION_CONNECTOR_FAILED",
+    "The topic no longer has the records that the sink needs next: they were removed before it read them.",
+)
 COLUMN_TWICE = _capture(
     "A captured table has columns whose names differ only by case. Leave the table out, or rename one."
 )

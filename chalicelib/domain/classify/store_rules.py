@@ -5,9 +5,9 @@ SDKs for Java, the sinks of Aiven and Confluent.
 """
 
 from chalicelib.domain.classify import diagnoses
-from chalicelib.domain.classify.diagnoses import Diagnosis
+from chalicelib.domain.classify.diagnoses import Rules
 
-STORE_RULES: tuple[tuple[Diagnosis, *tuple[str, ...]], ...] = (
+STORE_RULES: Rules = (
     (
         diagnoses.NO_CREDENTIALS,
         *("unable to load credentials from any", "unable to load aws credentials", "unable to load credentials from"),
@@ -72,9 +72,8 @@ STORE_RULES: tuple[tuple[Diagnosis, *tuple[str, ...]], ...] = (
     (diagnoses.STORE_FAULT, "we encountered an internal error", "conditional operation is currently in progress"),
     (diagnoses.NULL_VALUE, "null valued records are not writeable", "null valued records are not supported"),
 )
-"""Phrases for each diagnosis, as in `rules.RULES`."""
 
-LATE_STORE_RULES: tuple[tuple[Diagnosis, *tuple[str, ...]], ...] = (
+LATE_STORE_RULES: Rules = (
     (
         diagnoses.CONNECTION,
         *("unable to execute http request", "timeout waiting for connection from pool"),
@@ -83,4 +82,4 @@ LATE_STORE_RULES: tuple[tuple[Diagnosis, *tuple[str, ...]], ...] = (
     # Confluent's sink says no more when the cause is missing from the trace.
     (diagnoses.UPLOAD_FAILED, "multipart upload failed", "part upload failed", "unable to complete multipart upload"),
 )
-"""What wraps other messages."""
+"""What wraps other messages; searched last."""
