@@ -34,7 +34,10 @@ ACCESS_RULES: Rules = (
         "has exceeded the '",
     ),
     (diagnoses.HOST_BLOCKED, "is blocked because of many connection errors"),
-    (diagnoses.POOLER, "unsupported startup parameter", "not a valid replication connection"),
+    (
+        diagnoses.POOLER,
+        *("unsupported startup parameter", "not a valid replication connection", "support streaming replication"),
+    ),
     (diagnoses.TIME_ZONE, "the server time zone value", "unknown or incorrect time zone"),
     (
         diagnoses.GOING_DOWN,

@@ -37,6 +37,7 @@ CAPTURE_RULES: Rules = (
         "statement or mixed based replication format",
     ),
     (diagnoses.BINLOG_HISTORY, "history topic is missing", "fully or partially missing", "history topic…missing"),
+    (diagnoses.BINLOG_ONE_TASK, "only a single connector task may be started"),
     (diagnoses.BINLOG_HISTORY_SETUP, "error configuring an instance of kafkaschemahistory"),
     (
         diagnoses.BINLOG_SCHEMA,

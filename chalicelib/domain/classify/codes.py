@@ -68,7 +68,7 @@ MYSQL_ERRORS: Mapping[str, Diagnosis] = {
     **_each("1051 1054 1109 1146", diagnoses.TABLE_GONE),
     **_each("1053 1927", diagnoses.GOING_DOWN),
     "1059": diagnoses.BAD_TARGET_NAME,
-    **_each("1071 1118 1170", diagnoses.TOO_WIDE),
+    **_each("1071 1074 1117 1118 1170 1425 1426 1439", diagnoses.TOO_WIDE),
     "1129": diagnoses.HOST_BLOCKED,
     "1130": diagnoses.AUTH_HOST,
     "1136": diagnoses.COLUMN_COUNT,

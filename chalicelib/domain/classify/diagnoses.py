@@ -65,6 +65,10 @@ SLOT_LOST = _slot(f"The replication slot has lost the changes it had kept. {NEW_
 SLOT_FAILED = _slot(
     "The replication slot cannot be made or read. Check the slot on the source, and the role's REPLICATION right."
 )
+SLOT_NOT_READY = _slot(
+    "The replication slot did not become usable in time: it is lost (see wal_status in pg_replication_slots), or a "
+    "long transaction on the source blocks it. End that transaction; a lost slot must be dropped and made again."
+)
 SLOT_PLUGIN = _slot(
     "The source lacks the output plug-in that the slot needs. Use pgoutput, which every PostgreSQL has, or install it."
 )
@@ -97,6 +101,7 @@ BINLOG_FORMAT = _binlog("The binary log lacks whole rows. Set binlog_format to R
 BINLOG_HISTORY = _binlog(
     "The schema history topic is missing or incomplete. It must be rebuilt by a recovery snapshot."
 )
+BINLOG_ONE_TASK = _binlog("A connector for a binary log runs as exactly one task. Set tasks_max to 1.")
 BINLOG_HISTORY_SETUP = _binlog(
     "The schema history cannot be set up. Check that the worker reaches its Kafka brokers and may use its topic."
 )

@@ -44,7 +44,8 @@ TARGET_RULES: Rules = (
     (
         diagnoses.TOO_WIDE,
         *("specified key was too long", "row size too large", "key specification without a key length"),
-        *("tables can have at most", "too many columns"),
+        *("tables can have at most", "too many columns", "too big precision", "too big scale"),
+        *("column length too big", "display width out of range"),
     ),
     (
         diagnoses.NEEDS_KEY,

@@ -62,10 +62,10 @@ LATE_RULES: Rules = (
     ),
     # Hibernate's message when the JDBC sink could not connect at its start, for any reason.
     (diagnoses.NO_SINK_CONNECTION, "unable to determine dialect without jdbc metadata"),
+    (diagnoses.SLOT_NOT_READY, "unable to obtain valid replication slot"),
     (
         diagnoses.SLOT_FAILED,
-        *("creation of replication slot failed", "unable to obtain valid replication slot"),
-        *("failed to start replication stream", "no replication slot found"),
+        *("creation of replication slot failed", "failed to start replication stream", "no replication slot found"),
         "neither confirmed_flush_lsn nor restart_lsn",
     ),
     (diagnoses.RETRIES, "exceeded max retries"),

@@ -2,6 +2,7 @@ import pytest
 
 from chalicelib.domain.classify import diagnoses
 from chalicelib.domain.classify.classifier import MAX_CHARACTERS, OTHER, classify, is_general, kind_of
+from chalicelib.domain.classify.diagnoses import Diagnosis
 from chalicelib.domain.names import ConnectorKind
 from tests.support.diagnoses import sentences
 
@@ -368,3 +369,18 @@ def test_what_connector_j_quotes_is_what_the_server_said() -> None:
         "java.sql.SQLException: null,  message from server: \"Host 'h' is not allowed to connect to this MySQL server\""
     )
     assert classify(trace, SOURCE).event_type == "SOURCE_AUTH_FAILED"
+
+
+@pytest.mark.parametrize(
+    ("trace", "role", "diagnosis"),
+    [
+        ("x: Unable to obtain valid replication slot. Make sure there are no", SOURCE, diagnoses.SLOT_NOT_READY),
+        ("x: Only a single connector task may be started", SOURCE, diagnoses.BINLOG_ONE_TASK),
+        ("x: RDS Proxy currently doesn't support streaming replication mode", SOURCE, diagnoses.POOLER),
+        ("x.PolicyViolationException: max.message.bytes", SOURCE, diagnoses.TOPIC_POLICY),
+        ("x.SQLException: Too big precision 66 specified for 'a'. Maximum is 65.", SINK, diagnoses.TOO_WIDE),
+        ("x.DateTimeException: Invalid value for NanoOfDay (valid values 0 - 1): -1", SINK, diagnoses.VALUE),
+    ],
+)
+def test_what_production_knows_has_its_own_hint(trace: str, role: ConnectorKind, diagnosis: Diagnosis) -> None:
+    assert classify(trace, role) == diagnosis[role]
