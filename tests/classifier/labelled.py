@@ -1,9 +1,9 @@
 """The labelled traces: what really was wrong, decided by reading each trace and not by what the classifier says.
 
 `traces/public_*.json` holds faults that people reported in public issue threads: server and driver messages as they
-were, names, hosts and ids replaced, everything else in our words. No rule is written from them; those of
-`public_later.json` were collected when the rules had been written. `traces/written_*.json` holds traces made from the
-messages of the servers, drivers and connectors.
+were, names, hosts and ids replaced, everything else in our words. A rule comes from lists and sources of the servers,
+drivers and connectors, never from such a thread alone. Those of `public_later.json` were collected when the first rules
+had been written. `traces/written_*.json` holds traces made from the messages of servers, drivers and connectors.
 """
 
 import json
