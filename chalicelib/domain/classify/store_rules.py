@@ -46,7 +46,7 @@ STORE_RULES: Rules = (
     (
         diagnoses.BUCKET,
         *("nosuchbucketexception", "the specified bucket does not exist", "the specified bucket is not valid"),
-        *("non-existent s3 bucket"),
+        "non-existent s3 bucket",
     ),
     (diagnoses.SLOW_DOWN, "please reduce your request rate", "resource requested is unreadable, please reduce"),
     (

@@ -2,10 +2,14 @@
 
 from chalicelib.domain.classify.rules import RULES
 
+MIN_LENGTH = 9
+"""Shorter phrases would occur in any text."""
+
 
 def test_phrases_are_written_as_they_are_searched() -> None:
     every_phrase = [phrase for _, *phrases in RULES for phrase in phrases]
     assert all(phrase == phrase.casefold() and phrase for phrase in every_phrase)
+    assert all(len(phrase) >= MIN_LENGTH for phrase in every_phrase)
     assert len(every_phrase) == len(set(every_phrase))
 
 
