@@ -48,7 +48,8 @@ class Progress:
 
     `moved_at` is the measurement that last found it moved, null when none has yet. `throughput` is in records a second
     since the measurement before, `lag` in records. `quiet_since` (in the future while it starts) and `looks` (without
-    movement) count only while it should move. `basis` says which topics the numbers are of. `notice` says why nothing is known.
+    movement) count only while it should move. `basis` says which topics the numbers are of. `notice` says why nothing
+    is known.
     """
 
     measured_at: datetime
@@ -94,11 +95,11 @@ def after_measurement(
         before = None
     if before and before.measured_at >= now:
         return before
-    moved = before is not None and facts.position != before.position
-    end_moved = before is not None and facts.end != before.end
+    former = before or Progress(measured_at=now, position=facts.position, end=facts.end)
+    moved = facts.position != former.position
     after = Progress(
         measured_at=now,
-        moved_at=now if moved else before and before.moved_at,
+        moved_at=now if moved else former.moved_at,
         throughput=_throughput(before, facts, now),
         lag=facts.lag,
         notice=watched.notice,
@@ -106,8 +107,8 @@ def after_measurement(
         position=facts.position,
         records=facts.records,
         end=facts.end,
-        end_moved_at=now if end_moved else before and before.end_moved_at,
-        rebalancing_since=((before and before.rebalancing_since) or now) if facts.rebalancing else None,
+        end_moved_at=now if facts.end != former.end else former.end_moved_at,
+        rebalancing_since=(former.rebalancing_since or now) if facts.rebalancing else None,
     )
     after = _with_quiet(after, before, watched, facts, running, moved=moved)
     return replace(after, findings=_findings(after, before, watched, facts, running))
