@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from chalicelib.domain.monitoring.source_state import Finding, FindingCode, observed_with
+from chalicelib.domain.observation import Observation, ObservedState
+
 NO_PROVIDER = "No metrics provider is installed, so throughput and lag are not known."
 
 
@@ -18,3 +21,10 @@ class Metrics:
     notice: str | None = NO_PROVIDER
     measured: bool = False
     moved_at: datetime | None = None
+    findings: tuple[Finding, ...] = ()
+
+    def explain(self, observation: Observation) -> Observation:
+        """The observation with what was found; without a standstill when the connector does not run by now."""
+        running = observation.state in (ObservedState.RUNNING, ObservedState.DEGRADED)
+        found = (one for one in self.findings if running or one.code is not FindingCode.STALLED)
+        return observed_with(observation, found)

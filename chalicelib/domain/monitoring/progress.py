@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 from chalicelib.domain.monitoring.metrics import Metrics
 from chalicelib.domain.monitoring.source_state import VALID_FOR, Finding, FindingCode
 from chalicelib.domain.monitoring.watched import ProgressFacts, Watched
-from chalicelib.domain.observation import Observation, ObservedState
 from chalicelib.kit.clock import rfc3339
 
 MEASURE_EVERY = timedelta(seconds=30)
@@ -71,10 +70,15 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressLook:
-    """The last attempt to measure a Connect cluster. `failure` is a sentence of ours, null when it succeeded."""
+    """The last attempt to measure a Connect cluster. `failure` is a sentence of ours, null when it succeeded.
+
+    `throughput` is that of all pipelines, `lag` that of all deliveries; null when none is known.
+    """
 
     at: datetime
     failure: str | None = None
+    throughput: float | None = None
+    lag: int | None = None
 
 
 def measure_due(last_look: datetime | None, now: datetime) -> bool:
@@ -119,12 +123,6 @@ def findings(progress: Progress | None, now: datetime) -> tuple[Finding, ...]:
     return progress.findings if progress and now - progress.measured_at <= VALID_FOR else ()
 
 
-def applicable(found: tuple[Finding, ...], observation: Observation) -> tuple[Finding, ...]:
-    """Without a standstill when the connector is known not to run by now."""
-    running = observation.state in (ObservedState.RUNNING, ObservedState.DEGRADED)
-    return tuple(one for one in found if running or one.code is not FindingCode.STALLED)
-
-
 def metrics(progress: Progress | None, look: ProgressLook | None, now: datetime, *, is_sink: bool) -> Metrics:
     """What is shown. `look` is the cluster's last one, None where nothing is measured."""
     if look is None or now - look.at > VALID_FOR:
@@ -135,7 +133,7 @@ def metrics(progress: Progress | None, look: ProgressLook | None, now: datetime,
         old = f"Throughput and lag are not known: they were last measured at {rfc3339(progress.measured_at)}."
         return Metrics(notice=f"{old} {look.failure or ''}".strip())
     if progress.notice == _UNREADABLE:
-        return Metrics(notice=_UNREADABLE)
+        return Metrics(notice=_UNREADABLE, findings=progress.findings)
     parts = (
         progress.notice,
         None if is_sink else _NO_PIPELINE_LAG,
@@ -147,6 +145,7 @@ def metrics(progress: Progress | None, look: ProgressLook | None, now: datetime,
         notice=" ".join(part.strip() for part in parts if part) or None,
         measured=True,
         moved_at=progress.moved_at,
+        findings=progress.findings,
     )
 
 

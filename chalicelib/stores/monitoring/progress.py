@@ -7,10 +7,11 @@ failed. Rows of a cluster that is not measured any more expire.
 
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 
-from pynamodb.attributes import BinaryAttribute, TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
+from pynamodb.attributes import BinaryAttribute, NumberAttribute, TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 from pynamodb.exceptions import PutError
 
 from chalicelib.domain.monitoring.progress import Progress, ProgressLook
@@ -34,16 +35,23 @@ class ProgressRow(Table):
     part = UnicodeAttribute(range_key=True)
     measured_at = UTCDateTimeAttribute()
     failure = UnicodeAttribute(null=True)
+    throughput = NumberAttribute(null=True)
+    lag = NumberAttribute(null=True)
     body = BinaryAttribute(null=True, legacy_encoding=False)
     expires_at = TTLAttribute()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ProgressPart:
     """What a row says: the progress of some connectors by name, or the last look at their cluster."""
 
-    measured: Mapping[str, Progress] = field(default_factory=dict)
+    body: bytes | None = None
     look: ProgressLook | None = None
+
+    @cached_property
+    def measured(self) -> Mapping[str, Progress]:
+        """Read on demand: most requests only carry it along."""
+        return adapter(dict[str, Progress]).validate_json(zlib.decompress(self.body)) if self.body else {}
 
 
 class ProgressStore:
@@ -61,8 +69,9 @@ class ProgressStore:
         if row is None:
             return ProgressPart()
         if row.part == _LOOK:
-            return ProgressPart(look=ProgressLook(at=row.measured_at, failure=row.failure))
-        return ProgressPart(measured=adapter(dict[str, Progress]).validate_json(zlib.decompress(row.body)))
+            look = ProgressLook(at=row.measured_at, failure=row.failure, throughput=row.throughput, lag=_whole(row.lag))
+            return ProgressPart(look=look)
+        return ProgressPart(body=row.body)
 
     def read(self, cluster_id: str) -> Mapping[str, Progress]:
         """The progress of all connectors of a cluster: one call. Raises StoreUnavailable."""
@@ -71,7 +80,7 @@ class ProgressStore:
             return {name: one for row in rows for name, one in self.found(row).measured.items()}
 
     def write(
-        self, cluster_id: str, measured: Mapping[str, Progress], now: datetime, former: Iterable[str] = ()
+        self, cluster_id: str, measured: Mapping[str, Progress], look: ProgressLook, former: Iterable[str] = ()
     ) -> None:
         """Store a measurement: the rows that it has connectors of, and those of the `former` connectors.
 
@@ -83,17 +92,26 @@ class ProgressStore:
         with store_errors():
             for part, entries in parts.items():
                 text = adapter(dict[str, Progress]).dump_json(entries, exclude_defaults=True)
-                _put(ProgressRow(cluster_id, part, body=zlib.compress(text, 6)), now)
-            _put(ProgressRow(cluster_id, _LOOK), now)
+                _put(ProgressRow(cluster_id, part, body=zlib.compress(text, 6)), look.at)
+            self._put_look(cluster_id, look)
 
     def write_failure(self, cluster_id: str, failure: str, now: datetime) -> None:
         """Store that the cluster could not be measured. What was measured before stays. Raises StoreUnavailable."""
         with store_errors():
-            _put(ProgressRow(cluster_id, _LOOK, failure=failure), now)
+            self._put_look(cluster_id, ProgressLook(at=now, failure=failure))
+
+    @staticmethod
+    def _put_look(cluster_id: str, look: ProgressLook) -> None:
+        columns = {"failure": look.failure, "throughput": look.throughput, "lag": look.lag}
+        _put(ProgressRow(cluster_id, _LOOK, **columns), look.at)
 
 
 def _part(connector: str) -> str:
     return str(zlib.crc32(connector.encode()) % PARTS)
+
+
+def _whole(number: float | None) -> int | None:
+    return None if number is None else int(number)
 
 
 def _put(row: ProgressRow, now: datetime) -> None:

@@ -11,12 +11,10 @@ from chalicelib.domain.monitoring.progress import (
     Progress,
     ProgressLook,
     after_measurement,
-    applicable,
     findings,
     measure_due,
     metrics,
 )
-from chalicelib.domain.monitoring.source_state import FindingCode
 from chalicelib.domain.monitoring.watched import ProgressFacts, Watched
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import Observation, ObservedState
@@ -291,12 +289,22 @@ def test_what_the_brokers_do_not_show_is_null_with_the_reason() -> None:
     assert "describe" in notice
 
 
-@pytest.mark.parametrize(("state", "codes"), [(ObservedState.RUNNING, [STALLED]), (ObservedState.PAUSED, [])])
-def test_a_connector_that_was_paused_since_is_not_called_stalled(state: ObservedState, codes: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (ObservedState.RUNNING, ObservedState.DEGRADED),
+        (ObservedState.DEGRADED, ObservedState.DEGRADED),
+        (ObservedState.PAUSED, ObservedState.PAUSED),
+    ],
+)
+def test_a_connector_that_runs_and_stands_still_is_degraded_and_one_that_was_paused_since_is_not_called_stalled(
+    before: ObservedState, after: ObservedState
+) -> None:
     seen = timeline(SOURCE, heartbeats(1, 2, 2, 2, 2))
-    found = applicable(findings(seen.progress, seen.now), Observation(state=state, observed_at=seen.now))
-    assert [one.code for one in found] == codes
-    assert all(one.code is FindingCode.STALLED for one in found)
+    shown_metrics = metrics(seen.progress, ProgressLook(at=seen.now), seen.now, is_sink=False)
+    explained = shown_metrics.explain(Observation(state=before, observed_at=seen.now))
+    assert explained.state is after
+    assert bool(explained.reasons) is (after is ObservedState.DEGRADED)
 
 
 @pytest.mark.parametrize(

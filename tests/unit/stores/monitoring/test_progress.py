@@ -39,14 +39,16 @@ def plain(at: datetime = NOW) -> Progress:
 
 def test_what_was_measured_is_read_again(tables: Tables) -> None:
     store = ProgressStore()
-    store.write("k", {"a": FULL, "b": plain()}, NOW)
+    store.write("k", {"a": FULL, "b": plain()}, ProgressLook(at=NOW, throughput=2.5, lag=2**40))
+    look = find_together((store, ("k", None)))[0].look
+    assert look == ProgressLook(at=NOW, throughput=2.5, lag=2**40)
     assert store.read("k") == {"a": FULL, "b": plain()}
     assert store.read("other") == {}
 
 
 def test_a_connector_is_read_in_the_call_that_reads_other_things(tables: Tables, interceptor: CallInterceptor) -> None:
     store = ProgressStore()
-    store.write("k", {"a": FULL}, NOW)
+    store.write("k", {"a": FULL}, ProgressLook(at=NOW))
     interceptor.watch()
     found, look, nothing = find_together((store, ("k", "a")), (store, ("k", None)), (store, ("other", "a")))
     assert [point.operation for point in interceptor.unwatch()] == ["BatchGetItem"]
@@ -55,14 +57,14 @@ def test_a_connector_is_read_in_the_call_that_reads_other_things(tables: Tables,
 
 def test_only_rows_with_connectors_are_written(tables: Tables, interceptor: CallInterceptor) -> None:
     interceptor.watch()
-    ProgressStore().write("k", {"a": plain()}, NOW)
+    ProgressStore().write("k", {"a": plain()}, ProgressLook(at=NOW))
     assert [point.operation for point in interceptor.unwatch()] == ["PutItem"] * 2
 
 
 def test_an_older_measurement_overwrites_nothing(tables: Tables) -> None:
     store = ProgressStore()
-    store.write("k", {"a": plain(LATER)}, LATER)
-    store.write("k", {"a": plain()}, NOW)
+    store.write("k", {"a": plain(LATER)}, ProgressLook(at=LATER))
+    store.write("k", {"a": plain()}, ProgressLook(at=NOW))
     store.write_failure("k", "The brokers do not answer.", NOW)
     assert store.read("k") == {"a": plain(LATER)}
     assert find_together((store, ("k", None)))[0].look == ProgressLook(at=LATER)
@@ -71,14 +73,14 @@ def test_an_older_measurement_overwrites_nothing(tables: Tables) -> None:
 def test_a_connector_that_is_not_measured_any_more_disappears(tables: Tables) -> None:
     store = ProgressStore()
     names = [f"c{number}" for number in range(50)]
-    store.write("k", dict.fromkeys(names, plain()), NOW)
-    store.write("k", {"c1": plain(LATER)}, LATER, former=names)
+    store.write("k", dict.fromkeys(names, plain()), ProgressLook(at=NOW))
+    store.write("k", {"c1": plain(LATER)}, ProgressLook(at=LATER), former=names)
     assert store.read("k") == {"c1": plain(LATER)}
 
 
 def test_a_failure_leaves_what_was_measured(tables: Tables) -> None:
     store = ProgressStore()
-    store.write("k", {"a": plain()}, NOW)
+    store.write("k", {"a": plain()}, ProgressLook(at=NOW))
     store.write_failure("k", "The brokers do not answer.", LATER)
     assert store.read("k") == {"a": plain()}
     look = find_together((store, ("k", None)))[0].look
@@ -88,7 +90,7 @@ def test_a_failure_leaves_what_was_measured(tables: Tables) -> None:
 def test_ten_thousand_connectors_fit_into_their_rows(tables: Tables) -> None:
     names = [connector_name(ConnectorKind.SINK, new_id()) for _ in range(10_000)]
     store = ProgressStore()
-    store.write("k", dict.fromkeys(names, FULL), NOW)
+    store.write("k", dict.fromkeys(names, FULL), ProgressLook(at=NOW))
     rows = [row for row in ProgressRow.query("k") if row.body]
     assert len(rows) == PARTS
     assert max(len(row.body) for row in rows) < 200_000
@@ -96,14 +98,14 @@ def test_ten_thousand_connectors_fit_into_their_rows(tables: Tables) -> None:
 
 
 def test_rows_expire_a_week_after_the_last_measurement(tables: Tables) -> None:
-    ProgressStore().write("k", {"a": plain()}, NOW)
+    ProgressStore().write("k", {"a": plain()}, ProgressLook(at=NOW))
     assert {row.expires_at for row in ProgressRow.query("k")} == {NOW + timedelta(days=7)}
 
 
 @pytest.mark.parametrize(
     ("operation", "call"),
     [
-        ("PutItem", lambda: ProgressStore().write("k", {"a": plain()}, NOW)),
+        ("PutItem", lambda: ProgressStore().write("k", {"a": plain()}, ProgressLook(at=NOW))),
         ("PutItem", lambda: ProgressStore().write_failure("k", "The brokers do not answer.", NOW)),
         ("BatchGetItem", lambda: ProgressStore().read("k")),
     ],
