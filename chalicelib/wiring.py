@@ -65,6 +65,7 @@ from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.idempotency import IdempotencyKeys
 from chalicelib.stores.jobs import Jobs
 from chalicelib.stores.monitoring.incidents import Incidents
+from chalicelib.stores.monitoring.progress import ProgressStore
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
 from chalicelib.stores.pipelines import Pipelines
@@ -91,6 +92,7 @@ class Stores:
         self.observations = Observations()
         self.operations = Operations()
         self.pipelines = Pipelines()
+        self.progress = ProgressStore()
         self.secrets = SealedSecrets()
         self.sources = Sources()
         self.source_states = SourceStates()
@@ -222,6 +224,7 @@ class Services:
         self.pipeline_connector = PipelineConnector(
             store=stores.pipelines,
             observations=stores.observations,
+            progress=stores.progress,
             sources=stores.sources,
             tables=stores.tables,
             streams=stores.streams,
@@ -236,6 +239,7 @@ class Services:
         self.delivery_connector = DeliveryConnector(
             store=stores.deliveries,
             observations=stores.observations,
+            progress=stores.progress,
             destinations=stores.destinations,
             pipelines=stores.pipelines,
             connects=stores.connects,
@@ -263,7 +267,9 @@ class Services:
 
     def _build_connector_services(self) -> None:
         stores, clock = self.stores, self.clock
-        observation_reader = ObservationReader(observations=stores.observations, clients=self.clients, clock=clock)
+        observation_reader = ObservationReader(
+            observations=stores.observations, progress=stores.progress, clients=self.clients, clock=clock
+        )
         self.pipelines = PipelineService(
             connector=self.pipeline_connector,
             deliveries=stores.deliveries,

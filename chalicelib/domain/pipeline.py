@@ -139,7 +139,8 @@ class Pipeline:
     """A pipeline. Desired and observed state are two things.
 
     `provider` is its source's. `claims` are the keys that it holds beside its name, so that no other pipeline uses the
-    same thing on its server. `metrics` are null as stored. `version` counts what people changed, `revision` every write.
+    same thing on its server. `metrics` are null as stored. `version` counts what people changed, `revision` every
+    write.
     """
 
     id: str

@@ -9,11 +9,8 @@ from chalicelib.stores.deliveries import DeliveryRows
 from chalicelib.stores.destinations import DestinationRows
 from chalicelib.stores.idempotency import IdempotencyRow
 from chalicelib.stores.jobs import JobRows
-<<<<<<< HEAD
-from chalicelib.stores.monitoring.progress import ProgressRow
-=======
 from chalicelib.stores.monitoring.incidents import IncidentRows
->>>>>>> main
+from chalicelib.stores.monitoring.progress import ProgressRow
 from chalicelib.stores.observations import ObservationRow
 from chalicelib.stores.operations import OperationRows
 from chalicelib.stores.pipelines import PipelineRows

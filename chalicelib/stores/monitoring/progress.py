@@ -102,8 +102,8 @@ class ProgressStore:
 
     @staticmethod
     def _put_look(cluster_id: str, look: ProgressLook) -> None:
-        columns = {"failure": look.failure, "throughput": look.throughput, "lag": look.lag}
-        _put(ProgressRow(cluster_id, _LOOK, **columns), look.at)
+        row = ProgressRow(cluster_id, _LOOK, failure=look.failure, throughput=look.throughput, lag=look.lag)
+        _put(row, look.at)
 
 
 def _part(connector: str) -> str:

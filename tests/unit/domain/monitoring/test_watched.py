@@ -1,54 +1,22 @@
 """What is measured of a connector, and what the brokers' answer means for it."""
 
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
-from chalicelib.domain.delivery import Delivery, DeliveryOptions, Mapping
 from chalicelib.domain.monitoring.offsets import GroupOffsets, Offsets, PartitionOffsets
-from chalicelib.domain.monitoring.watched import (
-    ProgressFacts,
-    Watched,
-    progress_facts,
-    watched_delivery,
-    watched_pipeline,
-)
-from chalicelib.domain.pipeline import Capture, CaptureOptions, Pipeline, SnapshotMode
-from chalicelib.domain.table import TableName
+from chalicelib.domain.monitoring.watched import ProgressFacts, Watched, progress_facts
+from chalicelib.domain.names import ConnectorKind
 
-AT = datetime(2026, 1, 31, 12, tzinfo=UTC)
-PIPELINE = Pipeline(
-    id="00000000-0000-0000-0000-000000000001",
-    name="p",
-    source_id="s",
-    stream_cluster_id="k",
-    connect_cluster_id="c",
-    capture=Capture(topic_prefix="shop", tables=(TableName("public", "orders"), TableName("public", "lines"))),
-    created_at=AT,
-    updated_at=AT,
-)
 ORDERS, LINES, HEARTBEAT = "shop.public.orders", "shop.public.lines", "shop.headgate-heartbeat"
-SINK = watched_delivery(
-    Delivery(
-        id="00000000-0000-0000-0000-000000000002",
-        name="d",
-        destination_id="d",
-        pipeline_id=PIPELINE.id,
-        connect_cluster_id="c",
-        mappings=tuple(Mapping(topic=topic, schema_name="public", table_name="t") for topic in (ORDERS, LINES)),
-        options=DeliveryOptions(),
-        created_at=AT,
-        updated_at=AT,
-    )
+SOURCE = Watched(
+    connector="source",
+    kind=ConnectorKind.SOURCE,
+    topics=(ORDERS, LINES),
+    heartbeat_topic=HEARTBEAT,
+    quiet=timedelta(seconds=30),
 )
-
-
-def source(snapshot_mode: SnapshotMode = SnapshotMode.INITIAL, heartbeat: int | None = None) -> Watched:
-    options = CaptureOptions(heartbeat_interval_ms=heartbeat)
-    return watched_pipeline(
-        replace(PIPELINE, capture=replace(PIPELINE.capture, snapshot_mode=snapshot_mode, options=options))
-    )
+SINK = Watched(connector="sink", kind=ConnectorKind.SINK, topics=(ORDERS, LINES), quiet=timedelta(seconds=180))
 
 
 def topic(end: int, beginning: int = 0, partitions: int = 1) -> dict[int, PartitionOffsets]:
@@ -63,24 +31,14 @@ def sink_facts(committed: dict[int, int], *, end: int = 10, beginning: int = 0, 
     return found
 
 
-@pytest.mark.parametrize(("heartbeat", "seconds"), [(None, 30), (5_000, 30), (60_000, 180)])
-def test_a_capture_may_be_quiet_for_three_heartbeats_and_for_half_a_minute(heartbeat: int | None, seconds: int) -> None:
-    assert source(heartbeat=heartbeat).quiet == timedelta(seconds=seconds)
-
-
 def test_a_capture_moves_with_its_data_and_with_its_heartbeats() -> None:
     offsets = Offsets(topics={ORDERS: topic(5, partitions=2), HEARTBEAT: topic(7)})
-    assert progress_facts(source(), offsets) == ProgressFacts(position=17, records=10, end=10)
+    assert progress_facts(SOURCE, offsets) == ProgressFacts(position=17, records=10, end=10)
 
 
 def test_a_capture_has_not_begun_before_its_first_heartbeat() -> None:
-    found = progress_facts(source(), Offsets(topics={ORDERS: topic(5)}))
+    found = progress_facts(SOURCE, Offsets(topics={ORDERS: topic(5)}))
     assert found == ProgressFacts(position=5, records=5, end=5, begun=False)
-
-
-@pytest.mark.parametrize("watched", [source(heartbeat=0), source(SnapshotMode.INITIAL_ONLY)])
-def test_a_capture_without_heartbeats_says_that_its_standstill_is_not_known(watched: Watched) -> None:
-    assert watched.notice
 
 
 def test_a_sink_lags_by_what_it_has_not_committed() -> None:
@@ -113,8 +71,8 @@ def test_a_group_has_no_member_only_when_it_says_so(state: str, members: int | N
 @pytest.mark.parametrize(
     ("watched", "offsets"),
     [
-        (source(), Offsets(topics={ORDERS: None, HEARTBEAT: topic(1)})),
-        (source(), Offsets(topics={ORDERS: topic(1), HEARTBEAT: None})),
+        (SOURCE, Offsets(topics={ORDERS: None, HEARTBEAT: topic(1)})),
+        (SOURCE, Offsets(topics={ORDERS: topic(1), HEARTBEAT: None})),
         (SINK, Offsets(topics={ORDERS: topic(1)}, groups={SINK.group: None})),
     ],
 )
