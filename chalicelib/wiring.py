@@ -36,7 +36,9 @@ from chalicelib.services.connectors.delivery_checks import DatabaseDeliveryCheck
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
+from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
+from chalicelib.services.connectors.progress_reader import ProgressReader
 from chalicelib.services.connectors.slot_removal import SlotRemoval
 from chalicelib.services.connectors.target_claims import TargetClaims
 from chalicelib.services.connectors.tick import Tick
@@ -292,11 +294,18 @@ class Services:
             clock=clock,
             send=lambda source_id, delay: self._send_when_due(SOURCE_CHECKS, {"source_id": source_id}, delay),
         )
+        owners: Mapping[str, ConnectorOwner[Any]] = {
+            "pipeline": self.pipeline_connector,
+            "delivery": self.delivery_connector,
+        }
+        self.progress_reader = ProgressReader(
+            streams=stores.streams, owners=owners, store=stores.progress, clients=self.clients
+        )
         self.tick = Tick(
             connects=stores.connects,
             operations=stores.operations,
             observations=stores.observations,
-            owners={"pipeline": self.pipeline_connector, "delivery": self.delivery_connector},
+            owners=owners,
             lifecycle=self.lifecycle,
             clients=self.clients,
             incidents=self.incidents,
