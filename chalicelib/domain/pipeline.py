@@ -8,6 +8,7 @@ from enum import StrEnum
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.health import Failure
 from chalicelib.domain.monitoring.metrics import Metrics
+from chalicelib.domain.monitoring.source_log import LogState
 from chalicelib.domain.names import ConnectorKind, connector_name, topic_name
 from chalicelib.domain.observation import DesiredState, Observation
 from chalicelib.domain.operation import OpenOperation
@@ -138,9 +139,10 @@ def claimed_thing(claim: str) -> str:
 class Pipeline:
     """A pipeline. Desired and observed state are two things.
 
+    `log` is what the source keeps for it: like `observation` it is added when the pipeline is read, and never stored,
+    as `metrics` are.
     `provider` is its source's. `claims` are the keys that it holds beside its name, so that no other pipeline uses the
-    same thing on its server. `metrics` are null as stored. `version` counts what people changed, `revision` every
-    write.
+    same thing on its server. `version` counts what people changed, `revision` every write.
     """
 
     id: str
@@ -153,6 +155,7 @@ class Pipeline:
     desired_state: DesiredState = DesiredState.DRAFT
     observation: Observation | None = None
     metrics: Metrics | None = None
+    log: LogState | None = None
     config_hash: str | None = None
     secrets_digest: str | None = None
     claims: tuple[str, ...] = ()
