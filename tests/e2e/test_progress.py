@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 import pytest
-from confluent_kafka import TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from tests.support.blocking_proxy import BlockingProxy
@@ -61,8 +61,7 @@ def measured(headgate: RealHeadgate) -> Iterator[RealHeadgate]:
 def moving(measured: RealHeadgate) -> Iterator[Moving]:
     database, target = measured.database("moving", *ORDERS), measured.database("target")
     database.run("INSERT INTO shop.orders VALUES (0, 'first')")
-    proxy = BlockingProxy(urlsplit(database.superuser).port or 5432)
-    try:
+    with BlockingProxy(urlsplit(database.superuser).port or 5432) as proxy:
         source = measured.source(replace(database, port=proxy.port))
         measured.discover(source)
         pipeline = measured.pipeline(source, [("shop", "orders")])
@@ -70,12 +69,9 @@ def moving(measured: RealHeadgate) -> Iterator[Moving]:
         destination = measured.destination(target)
         body = measured.delivery_body(pipeline, {pipeline["topics"][0]: "orders"})
         delivery = measured.deliver(destination, body)
-        one = Moving(headgate=measured, database=database, proxy=proxy, pipeline=pipeline, delivery=delivery)
-        yield one
+        yield Moving(headgate=measured, database=database, proxy=proxy, pipeline=pipeline, delivery=delivery)
         measured.delete(f"/deliveries/{delivery['id']}")
         measured.delete_pipeline(pipeline, database)
-    finally:
-        proxy.close()
 
 
 def test_a_pipeline_and_a_delivery_that_move_show_when_and_how_fast(moving: Moving) -> None:
@@ -89,9 +85,27 @@ def test_a_pipeline_and_a_delivery_that_move_show_when_and_how_fast(moving: Movi
     assert delivered["progress"]["moved_at"]
 
 
+def test_the_mark_of_a_transaction_seems_to_be_a_record_that_is_left(moving: Moving) -> None:
+    """Connect commits behind the last record that it has delivered, and the mark comes after it."""
+    kafka, topic = moving.headgate.stack.addresses.kafka, moving.pipeline["topics"][0]
+    moving.until("delivery", lambda one: (one["progress"] or {}).get("lag") == 0, seconds=120)
+    consumer = Consumer({"bootstrap.servers": kafka, "group.id": "copies", "log_level": 0})
+    consumer.assign([TopicPartition(topic, 0, moving.headgate.records(topic) - 1)])
+    last = eventually(lambda: consumer.poll(1), lambda message: message is not None)
+    consumer.close()
+    assert last
+    producer = Producer({"bootstrap.servers": kafka, "transactional.id": "copies", "log_level": 0})
+    producer.init_transactions(10)
+    producer.begin_transaction()
+    producer.produce(topic, last.value(), key=last.key())
+    producer.commit_transaction(10)
+    assert moving.until("delivery", lambda one: one["progress"]["lag"] == 1, seconds=150)["reasons"] == []
+
+
 def test_retention_that_overtakes_a_paused_sink_is_reported(moving: Moving) -> None:
     path, topic = f"/deliveries/{moving.delivery['id']}", moving.pipeline["topics"][0]
-    moving.until("delivery", lambda one: (one["progress"] or {}).get("lag") == 0, seconds=120)
+    moving.insert(1)
+    moving.until("delivery", lambda one: (one["progress"] or {}).get("lag") == 0, seconds=150)
     moving.headgate.post(f"{path}/pause")
     written = moving.headgate.records(topic)
     moving.insert(50)
