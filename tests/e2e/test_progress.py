@@ -75,7 +75,7 @@ def moving(measured: RealHeadgate) -> Iterator[Moving]:
 
 
 def test_a_pipeline_and_a_delivery_that_move_show_when_and_how_fast(moving: Moving) -> None:
-    seen = moving.until("pipeline", lambda one: bool((one["progress"] or {}).get("moved_at")), seconds=120)
+    seen = moving.until("pipeline", lambda one: bool((one["progress"] or {}).get("moved_at")), seconds=180)
     assert (seen["observed_state"], seen["reasons"], seen["progress"]["lag"]) == ("RUNNING", [], None)
     moving.insert(600)
     path = f"/pipelines/{moving.pipeline['id']}"
@@ -121,7 +121,7 @@ def test_retention_that_overtakes_a_paused_sink_is_reported(moving: Moving) -> N
 
 
 def test_a_capture_that_waits_for_its_database_behind_running_is_degraded_until_it_moves(moving: Moving) -> None:
-    moving.until("pipeline", lambda one: bool((one["progress"] or {}).get("moved_at")), seconds=120)
+    moving.until("pipeline", lambda one: bool((one["progress"] or {}).get("moved_at")), seconds=180)
     moving.proxy.closed()
     began = time.monotonic()
     stalled = moving.until("pipeline", lambda one: "written nothing to Kafka" in str(one["reasons"]), seconds=200)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
@@ -26,6 +26,9 @@ from chalicelib.stores.rows import ROWS_PER_CALL
 MAX_LOADED = 5_000
 """Pipelines and deliveries that one measurement reads; those beyond are measured by the next ones."""
 
+ASK_AGAIN_AFTER = timedelta(seconds=55)
+"""A metrics provider that is installed takes effect within a minute."""
+
 _Known = dict[str, tuple[str | None, Watched]]
 """Connector -> the hash of its config, and how it is watched."""
 
@@ -39,6 +42,7 @@ class ProgressReader:
     store: ProgressStore
     clients: ClientFactory
     _known: dict[str, _Known] = field(default_factory=dict)
+    _unmeasured: dict[str, datetime] = field(default_factory=dict)
 
     def measure(
         self,
@@ -54,8 +58,8 @@ class ProgressReader:
         None when nothing was measured: the stream cluster has no metrics provider, or its brokers cannot be read.
         Raises StoreUnavailable.
         """
-        stream = self.streams.find(cluster.stream_cluster_id)
-        if stream is None or stream.metrics_provider is MetricsProvider.NONE:
+        stream = self._measured_stream(cluster.stream_cluster_id, now)
+        if stream is None:
             return None
         connectors = self._watched(cluster.id, desired, deadline)
         before = self.store.read(cluster.id)
@@ -73,6 +77,17 @@ class ProgressReader:
             measured[name] = after_measurement(before.get(name), one, facts, running, now)
         self.store.write(cluster.id, measured, _totals(connectors, measured, now), former=before)
         return measured
+
+    def _measured_stream(self, stream_id: str, now: datetime) -> StreamCluster | None:
+        """The stream cluster, None where no provider is installed. Ticks of those do not ask each time."""
+        asked_at = self._unmeasured.get(stream_id)
+        if asked_at and now - asked_at < ASK_AGAIN_AFTER:
+            return None
+        stream = self.streams.find(stream_id)
+        if stream is None or stream.metrics_provider is MetricsProvider.NONE:
+            self._unmeasured[stream_id] = now
+            return None
+        return stream
 
     def _offsets(self, stream: StreamCluster, connectors: Iterable[Watched], deadline: Deadline) -> Offsets:
         topics, groups = set[str](), dict[str, tuple[str, ...]]()

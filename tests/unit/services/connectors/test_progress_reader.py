@@ -142,6 +142,21 @@ def test_nothing_is_asked_where_no_provider_is_installed(app: InProcessApp) -> N
     assert metrics(app.services.pipelines, pipeline.id).notice == NO_PROVIDER
 
 
+def test_where_no_provider_is_installed_the_store_is_asked_once_a_minute(app: InProcessApp) -> None:
+    def calls(after: float) -> int:
+        app.interceptor.watch()
+        measure(app, after=after)
+        return len([one for one in app.interceptor.unwatch() if one.side is Side.STORE])
+
+    app.deployed_pipeline()
+    app.tick()
+    app.restart()
+    app.services.clients.connect(app.cluster)
+    app.services.stores.observations.read([app.cluster.id])
+    first = calls(10)
+    assert [calls(10) - first, calls(10) - first, calls(40) - first] == [-1, -1, 0]
+
+
 def test_a_connector_that_was_not_measured_yet_says_so(measured_app: InProcessApp, pipeline: Pipeline) -> None:
     measure(measured_app)
     other = measured_app.deployed_pipeline()
@@ -177,7 +192,7 @@ def test_all_connectors_are_measured_with_one_session_at_the_brokers(
     assert seen == {"api_versions": 3}
 
 
-def test_a_resource_is_read_again_only_when_its_config_has_changed(
+def test_a_resource_that_this_process_has_read_is_not_read_again(
     measured_app: InProcessApp, delivery: Delivery
 ) -> None:
     def reads() -> int:
@@ -185,13 +200,23 @@ def test_a_resource_is_read_again_only_when_its_config_has_changed(
         measure(measured_app)
         return sum(one.operation == "BatchGetItem" for one in measured_app.interceptor.unwatch())
 
-    first, second = reads(), reads()
-    assert second == first - 1
+    measured_app.restart()
+    measured_app.services.clients.connect(measured_app.cluster)
+    measured_app.services.stores.observations.read([measured_app.cluster.id])
+    assert reads() == reads() + 1
+
+
+def test_after_a_change_of_its_mappings_a_delivery_lags_behind_its_new_topics(
+    measured_app: InProcessApp, delivery: Delivery
+) -> None:
+    measure(measured_app)
     other = measured_app.services.pipelines.get(delivery.pipeline_id).capture.topics[1]
+    measured_app.kafka.state.advance(other, 7)
     mappings = (replace(delivery.mappings[0], topic=other),)
     measured_app.services.deliveries.update_mappings(measured_app.context(), delivery.id, mappings)
     measured_app.tick()
-    assert reads() == first
+    measure(measured_app)
+    assert metrics(measured_app.services.deliveries, delivery.id).lag == 7
 
 
 def test_a_pipeline_that_was_deleted_is_not_measured_any_more(measured_app: InProcessApp, pipeline: Pipeline) -> None:
