@@ -5,7 +5,6 @@ was put out of its consumer group, or one that tries the same record again and a
 offsets in Kafka.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -89,12 +88,14 @@ def measure_due(last_look: datetime | None, now: datetime) -> bool:
 def after_measurement(
     before: Progress | None, watched: Watched, facts: ProgressFacts | None, running: bool | None, now: datetime
 ) -> Progress:
-    """The progress after a measurement; `facts` None when the connector could not be measured, which changes nothing.
+    """The progress after a measurement; `facts` None when the connector could not be measured, which changes nothing
+    until what is known is too old.
 
     `running` is what Connect says, None when Connect could not be read.
     """
     if facts is None:
-        return before or Progress(measured_at=now, notice=_UNREADABLE, basis=watched.basis)
+        unreadable = Progress(measured_at=now, notice=_UNREADABLE, basis=watched.basis)
+        return before if before and is_known(before, now) else unreadable
     if before and (before.basis != watched.basis or before.notice == _UNREADABLE):
         before = None
     if before and before.measured_at >= now:
@@ -118,6 +119,11 @@ def after_measurement(
     return replace(after, findings=_findings(after, before, watched, facts, running))
 
 
+def is_known(progress: Progress, now: datetime) -> bool:
+    """Whether it was measured lately. If not, its findings have neither begun nor ended."""
+    return progress.notice != _UNREADABLE and now - progress.measured_at <= VALID_FOR
+
+
 def findings(progress: Progress | None, now: datetime) -> tuple[Finding, ...]:
     """What is wrong with a connector: nothing when it was measured too long ago."""
     return progress.findings if progress and now - progress.measured_at <= VALID_FOR else ()
@@ -132,8 +138,8 @@ def metrics(progress: Progress | None, look: ProgressLook | None, now: datetime,
     if now - progress.measured_at > VALID_FOR:
         old = f"Throughput and lag are not known: they were last measured at {rfc3339(progress.measured_at)}."
         return Metrics(notice=f"{old} {look.failure or ''}".strip())
-    if progress.notice == _UNREADABLE:
-        return Metrics(notice=_UNREADABLE, findings=progress.findings)
+    if not is_known(progress, now):
+        return Metrics(notice=_UNREADABLE)
     parts = (
         progress.notice,
         None if is_sink else _NO_PIPELINE_LAG,
@@ -254,7 +260,3 @@ def _quiet(after: Progress, watched: Watched, facts: ProgressFacts) -> Finding |
             "pipeline."
         )
     return Finding(code=FindingCode.STALLED, message=message, certain=True, since=since)
-
-
-Measured = Mapping[str, Progress]
-"""The progress of connectors, by name."""

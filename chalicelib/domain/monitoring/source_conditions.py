@@ -21,8 +21,10 @@ CODES: Mapping[FindingCode, str] = {
     FindingCode.NOT_READ: STALLED,
     FindingCode.TABLES_NOT_PUBLISHED: CAPTURE_NARROWED,
     FindingCode.LOG_AT_RISK: LOG_AT_RISK,
+    FindingCode.STALLED: STALLED,
+    FindingCode.CHANGES_LOST: CHANGES_LOST,
 }
-"""The codes of findings about a capture."""
+"""The codes of findings about a capture, and of those about the progress of any connector."""
 
 _AUTH_FAILED, _CONNECTION_FAILED, _UNAVAILABLE = "AUTH_FAILED", "CONNECTION_FAILED", "DATABASE_UNAVAILABLE"
 

@@ -12,6 +12,7 @@ from chalicelib.domain.monitoring.progress import (
     ProgressLook,
     after_measurement,
     findings,
+    is_known,
     measure_due,
     metrics,
 )
@@ -281,6 +282,15 @@ def test_a_connector_that_was_not_measured_yet_says_so() -> None:
     notice = metrics(None, ProgressLook(at=START), START, is_sink=True).notice
     assert notice
     assert "not been measured yet" in notice
+
+
+def test_a_connector_that_the_brokers_do_not_show_any_more_says_why_once_its_numbers_are_old() -> None:
+    seen = timeline(SINK, commits(10, 40)).measure([UNREADABLE] * 10)
+    assert shown(seen)[1] == 60
+    seen.measure([UNREADABLE])
+    assert seen.progress
+    assert not is_known(seen.progress, seen.now)
+    assert (shown(seen)[1], "describe" in shown(seen)[2]) == (None, True)
 
 
 def test_what_the_brokers_do_not_show_is_null_with_the_reason() -> None:
