@@ -1,7 +1,7 @@
 """A delivery: topics of a pipeline, written to a destination by a sink connector."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -64,7 +64,7 @@ class DeliveryOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """A delivery. It exists once its sink connector does. `metrics` are null as stored."""
+    """A delivery. It exists once its sink connector does. `counted` is of the stores, `metrics` are null as stored."""
 
     id: str
     name: str
@@ -82,12 +82,18 @@ class Delivery:
     last_error: Failure | None = None
     version: int = 1
     revision: int = 1
+    counted: str | None = field(default=None, compare=False)
     created_at: datetime
     updated_at: datetime
 
     @property
     def connector_name(self) -> str:
         return connector_name(ConnectorKind.SINK, self.id)
+
+    @property
+    def expected_tasks(self) -> int:
+        """How many tasks its connector has when all are there: a sink makes as many as it may."""
+        return self.options.tasks_max
 
     @property
     def topics(self) -> tuple[str, ...]:
