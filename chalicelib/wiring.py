@@ -309,6 +309,9 @@ class Services:
             "pipeline": self.pipeline_connector,
             "delivery": self.delivery_connector,
         }
+        self.progress_reader = ProgressReader(
+            streams=stores.streams, owners=owners, store=stores.progress, clients=self.clients
+        )
         self.tick = Tick(
             connects=stores.connects,
             operations=stores.operations,
@@ -317,7 +320,7 @@ class Services:
             lifecycle=self.lifecycle,
             clients=self.clients,
             incidents=self.incidents,
-            progress=ProgressReader(streams=stores.streams, owners=owners, store=stores.progress, clients=self.clients),
+            progress=self.progress_reader,
             clock=clock,
             send=lambda cluster_id, delay: self._send_when_due(TICKS, {"cluster_id": cluster_id}, delay),
         )
