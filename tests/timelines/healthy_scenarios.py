@@ -1,0 +1,36 @@
+"""Nothing is wrong: what people ask for, and time that passes."""
+
+from tests.timelines.actions import ask, traffic
+from tests.timelines.script import CAPTURE, DELIVERY, Timeline, at
+
+DAY = 24 * 3600
+_SAMPLES = range(0, DAY, 2 * 3600)
+"""Ticks come for a minute and a half from each of these seconds on; in between time only passes."""
+
+TIMELINES = (
+    Timeline(
+        name="a day, looked at for a while every two hours",
+        lasts=DAY,
+        steps=at(11, traffic(rows_per_second=3)),
+        without_ticks=tuple((start + 90, start + 2 * 3600) for start in _SAMPLES),
+    ),
+    Timeline(
+        name="a restart that somebody asks for",
+        lasts=150,
+        steps=at(61, ask(CAPTURE, "restart"), ask(DELIVERY, "restart")),
+        harmless={"RESTARTING", "UNASSIGNED"},
+    ),
+    Timeline(
+        name="paused for five minutes and resumed",
+        lasts=480,
+        tick_seconds=20,
+        steps=at(61, ask(CAPTURE, "pause"), ask(DELIVERY, "pause"))
+        + at(361, ask(CAPTURE, "resume"), ask(DELIVERY, "resume")),
+        harmless={"PAUSED", "UNASSIGNED"},
+    ),
+    Timeline(
+        name="deployed again, which changes nothing",
+        lasts=150,
+        steps=at(61, ask(CAPTURE, "deploy")),
+    ),
+)
