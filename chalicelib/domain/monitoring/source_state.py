@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from chalicelib.domain.monitoring.incident import Severity
 from chalicelib.domain.observation import Observation, ObservedState
 
 CONFIRMED_AFTER = timedelta(seconds=30)
@@ -42,6 +43,7 @@ class Finding:
 
     code: FindingCode
     message: str
+    severity: Severity = Severity.ERROR
     certain: bool = False
     since: datetime | None = None
 
@@ -75,15 +77,20 @@ class SourceState:
         """What is to be reported about a pipeline: nothing when the last look was too long ago."""
         if now - self.checked_at > VALID_FOR:
             return ()
-        capture = self.captures.get(pipeline_id, CaptureState())
-        found = (*([self.unreachable] if self.unreachable else []), *capture.findings)
-        return tuple(one for one in found if self._is_confirmed(one))
+        unreachable = self.unreachable if self.unreachable and self.is_confirmed(self.unreachable) else None
+        return (*([unreachable] if unreachable else []), *self.capture_findings(pipeline_id, now))
+
+    def capture_findings(self, pipeline_id: str, now: datetime) -> tuple[Finding, ...]:
+        """The same without what concerns the source itself."""
+        capture = self.captures.get(pipeline_id, CaptureState()) if now - self.checked_at <= VALID_FOR else None
+        return tuple(one for one in capture.findings if self.is_confirmed(one)) if capture else ()
 
     def accepting(self, pipeline_id: str) -> "SourceState":
         """Without what was remembered about a pipeline: the next look begins anew."""
         return replace(self, captures={key: one for key, one in self.captures.items() if key != pipeline_id})
 
-    def _is_confirmed(self, finding: Finding) -> bool:
+    def is_confirmed(self, finding: Finding) -> bool:
+        """Whether it does not pass by itself, or was found by a later look too."""
         return finding.certain or (finding.since is not None and self.checked_at - finding.since >= CONFIRMED_AFTER)
 
 
