@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 
 from chalicelib.clients.connect import client
+from chalicelib.stores.observations import ObservationRow
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.timelines.script import CAPTURE, Action
 from tests.timelines.world import World
@@ -248,9 +249,49 @@ def ask(who: str, what: str) -> Action:
 
     def act(world: World) -> None:
         path = f"/pipelines/{world.pipeline.id}" if who == CAPTURE else f"/deliveries/{world.delivery.id}"
-        world.api.post(f"{path}/{what}")
+        world.api.call("POST", f"{path}/{what}")
 
     return act
+
+
+def delete(who: str) -> Action:
+    """Somebody deletes the pipeline or the delivery in Headgate."""
+
+    def act(world: World) -> None:
+        path = f"/pipelines/{world.pipeline.id}" if who == CAPTURE else f"/deliveries/{world.delivery.id}"
+        world.api.call("DELETE", path)
+
+    return act
+
+
+def move_incidents(status: str) -> Action:
+    """Somebody sets the status of every active incident."""
+
+    def act(world: World) -> None:
+        for incident in world.api.get("/operations/errors?active=true"):
+            world.api.call("PATCH", f"/operations/errors/{incident['id']}?status={status}")
+
+    return act
+
+
+def deploy_another(world: World) -> None:
+    """Somebody deploys a third pipeline."""
+    world.app.deployed_pipeline()
+
+
+# Headgate itself
+
+
+def process_dies(world: World) -> None:
+    """The process is replaced by a new one, which knows only what is stored."""
+    world.app.restart()
+
+
+def tear_snapshot(world: World) -> None:
+    """What the last tick has stored is there only in part, and its process has died."""
+    for row in ObservationRow.query(world.cluster_id, ObservationRow.part.startswith("body/")):
+        row.delete()
+    world.app.restart()
 
 
 def clock(seconds: float) -> Action:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 from unittest.mock import patch
 
@@ -18,7 +17,6 @@ from tests.support.edge import Send, through_lambda_event
 from tests.support.in_process_app import ADMIN, InProcessApp
 
 MODULES = ("pipelines", "deliveries", "sources", "operations")
-HAS_INCIDENTS = find_spec("chalicelib.api.operations") is not None
 
 
 class _Admin:
@@ -38,13 +36,10 @@ class Api:
 
     def get(self, path: str) -> Any:
         """The body of GET; AssertionError unless that is answered with 200."""
-        return self._call("GET", path)
+        return self.call("GET", path)
 
-    def post(self, path: str) -> Any:
-        """The body of a POST without a body; AssertionError unless it succeeds."""
-        return self._call("POST", path)
-
-    def _call(self, method: str, path: str) -> Any:
+    def call(self, method: str, path: str) -> Any:
+        """The body of the answer to a request without a body; AssertionError unless it succeeds."""
         headers = {"host": "headgate.example.com", "x-correlation-id": "timeline", "content-type": "application/json"}
         answer = self.send(method, f"/api/v1{path}", headers, b"")
         assert answer.status < 300, (method, path, answer.status, answer.body)
@@ -58,7 +53,7 @@ def api_of(app: InProcessApp) -> Iterator[Api]:
     chalice = Chalice(app_name="timelines", configure_logs=False)
     boundary = Boundary(lambda: _dependencies(app))
     with ExitStack() as ends:
-        for name in MODULES if HAS_INCIDENTS else MODULES[:-1]:
+        for name in MODULES:
             module = import_module(f"chalicelib.api.{name}")
             ends.enter_context(patch.object(module, "services", lambda: app.services))
             module.routes.mount(chalice, "/api/v1", boundary)

@@ -3,7 +3,6 @@
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.timelines import traces
 from tests.timelines.actions import (
-    clock,
     connect_answers,
     connect_down,
     connect_hangs,
@@ -115,10 +114,12 @@ TIMELINES = (
         lasts=460,
         tick_seconds=20,
         steps=at(61, connect_lists_nothing) + at(361, connect_is_well),
-        broken=(
-            Broken(of=CAPTURE, begins=61, ends=361, codes={"CONNECTOR_FAILED"}, opened_within=100, live=False),
-            Broken(of=DELIVERY, begins=61, ends=361, codes={"CONNECTOR_FAILED"}, opened_within=100, live=False),
+        broken=tuple(
+            Broken(of=one, begins=61, ends=361, opened_within=100, codes={"CONNECTOR_FAILED"}, live=False)
+            for one in (CAPTURE, DELIVERY)
         ),
+        # It is also the other pipeline's.
+        also={"CONNECTOR_FAILED", "CONNECTOR_RESTART_LOOP"},
     ),
     Timeline(
         name="a stale worker: it lists the past while the capture's task has failed",
@@ -128,23 +129,6 @@ TIMELINES = (
             Broken(of=CAPTURE, begins=61, ends=301, codes={"STALLED"}, shown_within=90, opened_within=None),
             Broken(of=CAPTURE, begins=211, codes={"SOURCE_AUTH_FAILED"}),
         ),
-    ),
-    Timeline(
-        name="no ticks for 10 minutes",
-        lasts=900,
-        without_ticks=((61, 661),),
-        steps=(),
-    ),
-    Timeline(
-        name="the clock jumps an hour ahead",
-        lasts=200,
-        steps=at(61, clock(3600)),
-    ),
-    Timeline(
-        name="the clock goes back five minutes",
-        lasts=420,
-        tick_seconds=20,
-        steps=at(61, clock(-300)),
     ),
     Timeline(
         name="brokers restart one after the other",

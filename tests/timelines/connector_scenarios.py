@@ -1,10 +1,13 @@
 """What Kafka Connect says about single connectors and tasks."""
 
+from infra.local.doubles.connect_faults import FaultEffect
 from tests.timelines import traces
 from tests.timelines.actions import (
     also,
     ask,
     by_hand,
+    connect_answers,
+    connect_is_well,
     fail_task,
     heal,
     lose_tasks,
@@ -14,6 +17,11 @@ from tests.timelines.actions import (
     vanish,
 )
 from tests.timelines.script import CAPTURE, DELIVERY, Broken, Timeline, at, every
+
+LOOP = frozenset({"CONNECTOR_RESTART_LOOP"})
+UNASSIGNED = frozenset({"CONNECTOR_UNASSIGNED"})
+NEVER = 100_000
+"""It is well in between: what counts is the incident."""
 
 TIMELINES = (
     Timeline(
@@ -34,42 +42,22 @@ TIMELINES = (
         tick_seconds=20,
         steps=at(61, fail_task(DELIVERY, traces.SINK_REFUSED, failing_restarts=100)) + at(621, heal(DELIVERY)),
         broken=(
-            Broken(
-                of=DELIVERY,
-                begins=61,
-                ends=621,
-                shown_within=30,
-                codes={"DESTINATION_CONNECTION_FAILED", "CONNECTOR_RESTART_LOOP"},
-            ),
-            Broken(
-                of=DELIVERY,
-                begins=61,
-                ends=621,
-                shown_within=30,
-                opened_within=540,
-                codes={"CONNECTOR_RESTART_LOOP"},
-            ),
+            Broken(of=DELIVERY, begins=61, ends=621, codes={"DESTINATION_CONNECTION_FAILED"}),
+            Broken(of=DELIVERY, begins=61, ends=621, opened_within=540, gone_within=700, codes=LOOP),
         ),
     ),
     Timeline(
         name="a task fails again after every restart, and runs in between",
         lasts=600,
+        tick_seconds=20,
         steps=every(70, fail_task(CAPTURE, traces.UNKNOWN), start=61, end=600),
-        broken=(
-            Broken(
-                of=CAPTURE,
-                begins=61,
-                shown_within=1000,
-                opened_within=540,
-                codes={"CONNECTOR_RESTART_LOOP"},
-            ),
-        ),
-        also={"CONNECT_TASK_FAILED", "CDC_CONNECTOR_FAILED"},
+        broken=(Broken(of=CAPTURE, begins=61, shown_within=NEVER, opened_within=400, codes=LOOP),),
+        also={"CONNECT_TASK_FAILED"},
     ),
     Timeline(
         name="a trace that nobody has seen before",
         lasts=150,
-        steps=at(61, fail_task(CAPTURE, traces.UNKNOWN, failing_restarts=1)),
+        steps=at(61, fail_task(CAPTURE, traces.UNKNOWN, failing_restarts=100)),
         broken=(Broken(of=CAPTURE, begins=61, codes={"CONNECT_TASK_FAILED", "CDC_CONNECTOR_FAILED"}),),
     ),
     Timeline(
@@ -92,9 +80,11 @@ TIMELINES = (
     ),
     Timeline(
         name="zombie: RUNNING without tasks",
-        lasts=460,
-        steps=at(61, lose_tasks(CAPTURE)) + at(421, heal(CAPTURE)),
-        broken=(Broken(of=CAPTURE, begins=61, ends=421, opened_within=320, codes={"CONNECTOR_UNASSIGNED", "STALLED"}),),
+        lasts=490,
+        tick_seconds=20,
+        steps=at(61, lose_tasks(CAPTURE)) + at(441, heal(CAPTURE)),
+        broken=(Broken(of=CAPTURE, begins=61, ends=441, opened_within=360, codes=UNASSIGNED),),
+        also={"STALLED"},
     ),
     Timeline(
         name="UNASSIGNED for less than the rebalance delay",
@@ -106,67 +96,56 @@ TIMELINES = (
     ),
     Timeline(
         name="UNASSIGNED for longer than the rebalance delay",
-        lasts=460,
+        lasts=490,
         tick_seconds=20,
-        steps=at(61, show(CAPTURE, "UNASSIGNED")) + at(421, heal(CAPTURE)),
-        broken=(
-            Broken(
-                of=CAPTURE,
-                begins=61,
-                ends=421,
-                shown_within=20,
-                opened_within=330,
-                codes={"CONNECTOR_UNASSIGNED"},
-            ),
-        ),
+        steps=at(61, show(CAPTURE, "UNASSIGNED")) + at(441, heal(CAPTURE)),
+        broken=(Broken(of=CAPTURE, begins=61, ends=441, opened_within=360, codes=UNASSIGNED),),
     ),
     Timeline(
         name="stale UNASSIGNED: the task works",
         lasts=460,
         tick_seconds=20,
         steps=at(61, show(CAPTURE, "UNASSIGNED", works=True)),
-        broken=(Broken(of=CAPTURE, begins=61, opened_within=330, codes={"CONNECTOR_UNASSIGNED"}),),
+        broken=(Broken(of=CAPTURE, begins=61, opened_within=360, codes=UNASSIGNED),),
     ),
     Timeline(
         name="a task is UNASSIGNED while its connector runs",
         lasts=460,
         tick_seconds=20,
         steps=at(61, show(DELIVERY, "UNASSIGNED", task=0)),
-        broken=(Broken(of=DELIVERY, begins=61, opened_within=330, codes={"CONNECTOR_UNASSIGNED"}),),
+        broken=(Broken(of=DELIVERY, begins=61, opened_within=360, codes=UNASSIGNED),),
     ),
     Timeline(
         name="a restart that does not end",
         lasts=180,
         steps=at(61, show(CAPTURE, "RESTARTING", task=0)),
-        broken=(
-            Broken(
-                of=CAPTURE,
-                begins=61,
-                ends=141,
-                opened_within=None,
-                codes={"CONNECTOR_FAILED", "CONNECT_TASK_FAILED"},
-            ),
-        ),
+        broken=(Broken(of=CAPTURE, begins=61, ends=125, opened_within=None),),
     ),
     Timeline(
-        name="paused by hand in Kafka Connect",
+        name="paused by hand in Kafka Connect: resumed within two ticks",
         lasts=150,
         steps=at(61, by_hand(CAPTURE, "pause")),
-        broken=(Broken(of=CAPTURE, begins=61, ends=80, codes={"CONNECTOR_PAUSED"}),),
+        broken=(Broken(of=CAPTURE, begins=61, ends=80, opened_within=None),),
     ),
     Timeline(
-        name="stopped by hand in Kafka Connect",
+        name="stopped by hand in Kafka Connect: resumed within two ticks",
         lasts=150,
         steps=at(61, by_hand(DELIVERY, "stop")),
-        broken=(Broken(of=DELIVERY, begins=61, ends=80, codes={"CONNECTOR_PAUSED"}),),
+        broken=(Broken(of=DELIVERY, begins=61, ends=80, opened_within=None),),
+    ),
+    Timeline(
+        name="paused by hand, and Kafka Connect refuses every change",
+        lasts=240,
+        steps=at(61, by_hand(CAPTURE, "pause"), connect_answers(FaultEffect.REBALANCE, method="PUT"))
+        + at(171, connect_is_well),
+        broken=(Broken(of=CAPTURE, begins=61, ends=171, opened_within=80, codes={"CONNECTOR_PAUSED"}),),
     ),
     Timeline(
         name="paused by somebody again and again",
         lasts=300,
         steps=every(30, by_hand(CAPTURE, "pause"), start=61, end=240),
-        broken=(
-            Broken(of=CAPTURE, begins=61, ends=241, shown_within=1000, codes={"CONNECTOR_PAUSED"}, opened_within=None),
-        ),
+        broken=(Broken(of=CAPTURE, begins=61, ends=241, shown_within=NEVER, opened_within=None),),
+        also={"CONNECTOR_PAUSED"},
     ),
     Timeline(
         name="config changed by hand",
@@ -196,14 +175,9 @@ TIMELINES = (
         name="Strimzi-like: the connector is removed again and again",
         lasts=600,
         steps=every(10, vanish(CAPTURE), start=65, end=595),
-        broken=(
-            Broken(
-                of=CAPTURE,
-                begins=65,
-                codes={"CONNECTOR_FAILED", "CONNECTOR_RESTART_LOOP"},
-                opened_within=200,
-            ),
-        ),
+        # After a tick has just made it again it does exist, until it is removed.
+        broken=(Broken(of=CAPTURE, begins=65, opened_within=100, codes={"CONNECTOR_FAILED"}, live=False),),
+        also=LOOP,
     ),
     Timeline(
         name="Strimzi-like: the config is written again and again",

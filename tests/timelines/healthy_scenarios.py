@@ -1,6 +1,7 @@
 """Nothing is wrong: what people ask for, and time that passes."""
 
-from tests.timelines.actions import ask, traffic
+from infra.local.doubles.connect_faults import FaultEffect
+from tests.timelines.actions import ask, connect_answers, connect_is_well, deploy_another, traffic
 from tests.timelines.script import CAPTURE, DELIVERY, Timeline, at
 
 DAY = 24 * 3600
@@ -32,5 +33,25 @@ TIMELINES = (
         name="deployed again, which changes nothing",
         lasts=150,
         steps=at(61, ask(CAPTURE, "deploy")),
+    ),
+    Timeline(
+        name="another pipeline is deployed",
+        lasts=150,
+        steps=at(61, deploy_another),
+    ),
+    Timeline(
+        name="a deploy is in progress: its reply was lost",
+        lasts=200,
+        steps=at(61, connect_answers(FaultEffect.LOSE_REPLY, method="POST", path="/connectors$"))
+        + at(62, deploy_another)
+        + at(65, connect_is_well),
+    ),
+    Timeline(
+        name="a restart is in progress: its reply was lost",
+        lasts=200,
+        steps=at(61, connect_answers(FaultEffect.LOSE_REPLY, method="POST", path="/restart$"))
+        + at(62, ask(CAPTURE, "restart"))
+        + at(85, connect_is_well),
+        harmless={"RESTARTING", "UNASSIGNED", "UNKNOWN"},
     ),
 )

@@ -1,7 +1,7 @@
 """What moves, whatever Kafka Connect says: its connectors are RUNNING all the time."""
 
 from tests.timelines.actions import ask, backlog, database, retention_deletes, traffic
-from tests.timelines.script import CAPTURE, DELIVERY, Broken, Timeline, at, every
+from tests.timelines.script import CAPTURE, DELIVERY, SOURCE, Broken, Timeline, at, every
 
 STALLED = frozenset({"STALLED"})
 
@@ -20,15 +20,20 @@ TIMELINES = (
         steps=at(61, database(reachable=False)) + at(251, database(reachable=True)),
         broken=(
             Broken(
-                of=CAPTURE,
+                of=SOURCE,
                 begins=61,
                 ends=251,
-                codes={"SOURCE_DATABASE_UNAVAILABLE", "SOURCE_CONNECTION_FAILED", "STALLED"},
-                shown_within=90,
-                opened_within=120,
-                gone_within=90,
+                codes={"SOURCE_CONNECTION_FAILED"},
+                shown_within=100,
+                opened_within=100,
+                gone_within=100,
             ),
         ),
+    ),
+    Timeline(
+        name="the source's database is away for a single look",
+        lasts=210,
+        steps=at(90, database(reachable=False)) + at(100, database(reachable=True)),
     ),
     Timeline(
         name="the source's database restarts within 10 s",

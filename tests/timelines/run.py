@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.domain.observation import PAUSED_CAPTURE
-from tests.timelines.api import HAS_INCIDENTS
 from tests.timelines.script import CAPTURE, DELIVERY, Timeline
 from tests.timelines.world import World
+
+LIVE_EVERY = 3
+"""Statuses are read after every third tick: each costs a call of Kafka Connect and several of the store."""
 
 PAUSED_AS_ASKED = frozenset({"The connector is paused.", PAUSED_CAPTURE})
 
@@ -26,7 +28,9 @@ class Shown:
 
 @dataclass(frozen=True, kw_only=True)
 class Moment:
-    """What a user reads after a tick: `listed` in the lists, `live` in the status of each resource."""
+    """What a user reads after a tick: `listed` in the lists, `live` in the status of each resource, which is read after
+    every third tick only. What was deleted is in neither.
+    """
 
     second: float
     listed: Mapping[str, Shown]
@@ -45,8 +49,8 @@ class Run:
     timeline: Timeline
     moments: tuple[Moment, ...]
     texts: tuple[str, ...]
-    names: Mapping[str, str]
-    """The names of the connectors of the capture and of the delivery."""
+    ids: Mapping[str, str]
+    """The ids of the pipeline and of the delivery."""
 
 
 def run(timeline: Timeline, world: World) -> Run:
@@ -60,25 +64,23 @@ def run(timeline: Timeline, world: World) -> Run:
             world.look()
         else:
             world.tick()
-            moments.append(read(world))
+            moments.append(read(world, live=len(moments) % LIVE_EVERY == 0))
     world.ends.close()
-    names = {CAPTURE: world.name_of(CAPTURE), DELIVERY: world.name_of(DELIVERY)}
-    return Run(timeline=timeline, moments=tuple(moments), texts=tuple(world.api.bodies), names=names)
+    ids = {CAPTURE: world.pipeline.id, DELIVERY: world.delivery.id}
+    return Run(timeline=timeline, moments=tuple(moments), texts=tuple(world.api.bodies), ids=ids)
 
 
-def read(world: World) -> Moment:
+def read(world: World, *, live: bool) -> Moment:
     """What a user reads now."""
     api, pipeline, delivery = world.api, world.pipeline.id, world.delivery.id
     listed = {one["id"]: _shown(one) for path in ("/pipelines", "/deliveries") for one in api.get(path)}
-    live = {
-        CAPTURE: _shown(api.get(f"/pipelines/{pipeline}/status")),
-        DELIVERY: _shown(api.get(f"/deliveries/{delivery}/status")),
-    }
+    paths = {CAPTURE: (pipeline, f"/pipelines/{pipeline}"), DELIVERY: (delivery, f"/deliveries/{delivery}")}
+    present = {who: (key, path) for who, (key, path) in paths.items() if key in listed}
     return Moment(
         second=world.second,
-        listed={CAPTURE: listed[pipeline], DELIVERY: listed[delivery]},
-        live=live,
-        incidents=tuple(api.get("/operations/errors?limit=200")) if HAS_INCIDENTS else (),
+        listed={who: listed[key] for who, (key, _) in present.items()},
+        live={who: _shown(api.get(f"{path}/status")) for who, (_, path) in present.items()} if live else {},
+        incidents=tuple(api.get("/operations/errors?limit=200")),
     )
 
 

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tests.timelines.world import World
 
-CAPTURE, DELIVERY, CLUSTER = "capture", "delivery", "cluster"
-"""What can be broken: the pipeline, its delivery, or the Connect cluster and with it both."""
+CAPTURE, DELIVERY, CLUSTER, SOURCE = "capture", "delivery", "cluster", "source"
+"""What can be broken: the pipeline, its delivery, the Connect cluster and with it both, the source and with it the
+pipeline.
+"""
 
 TICK_SECONDS = 10
 LOOK_SECONDS = 60
@@ -43,7 +45,8 @@ class Broken:
     From `begins + shown_within` on nobody may be shown that it runs without a reason; until then the last state may
     still stand. An incident with one of the codes is open from `begins + opened_within` on (None: none has to be, and
     with no `codes` none may be). After `ends + gone_within` all is well again and no incident is open. `live` says
-    whether the status of one resource, which is read when it is asked for, shows it too.
+    whether the status of one resource, which is read when it is asked for, shows it too. `incidents` is how many may
+    be opened for it, one after the other.
     """
 
     of: str
@@ -54,6 +57,11 @@ class Broken:
     opened_within: float | None = 30
     gone_within: float = 30
     live: bool = True
+    incidents: int = 1
+
+    def concerns(self, who: str) -> bool:
+        """Whether the capture or the delivery is broken by it."""
+        return who == self.of or self.of == CLUSTER or (self.of, who) == (SOURCE, CAPTURE)
 
     def is_shown_at(self, second: float) -> bool:
         """Whether it has to be shown by now."""

@@ -24,7 +24,7 @@ TIMELINES = (
     Timeline(
         name="the slot is dropped and made again later",
         lasts=240,
-        steps=at(61, slot(position=90_000_000, reader="8"), traffic()),
+        steps=at(61, slot(position=90_000_000, reader="8"), traffic(captures=False)),
         broken=(Broken(of=CAPTURE, begins=61, codes=LOST, shown_within=60, opened_within=70),),
     ),
     Timeline(
@@ -80,6 +80,7 @@ TIMELINES = (
     Timeline(
         name="two connectors with the same server id take turns",
         lasts=400,
+        tick_seconds=20,
         steps=every(40, fail_task(CAPTURE, traces.SERVER_ID), start=61, end=380),
         broken=(Broken(of=CAPTURE, begins=61, codes={"CDC_BINLOG_ERROR"}),),
     ),

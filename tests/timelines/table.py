@@ -9,6 +9,7 @@ from tests.support.tables import on_moto
 from tests.timelines import (
     cluster_scenarios,
     connector_scenarios,
+    headgate_scenarios,
     healthy_scenarios,
     progress_scenarios,
     source_scenarios,
@@ -19,7 +20,14 @@ from tests.timelines.script import Timeline
 from tests.timelines.verdict import Verdict, judge
 from tests.timelines.world import begin, prepare
 
-GROUPS = (connector_scenarios, cluster_scenarios, progress_scenarios, source_scenarios, healthy_scenarios)
+GROUPS = (
+    connector_scenarios,
+    cluster_scenarios,
+    progress_scenarios,
+    source_scenarios,
+    headgate_scenarios,
+    healthy_scenarios,
+)
 TIMELINES: tuple[Timeline, ...] = tuple(timeline for group in GROUPS for timeline in group.TIMELINES)
 
 

@@ -31,6 +31,10 @@ SERVER_ID = _trace(
     "io.debezium.DebeziumException: A replica with the same server_uuid/server_id as this replica has connected to the "
     "source; the first event 'mysql-bin.000003' at 4",
 )
+SECRET = _trace(
+    "org.apache.kafka.common.config.ConfigException: Headgate gave no answer for secret "
+    "6c9de1b9-55d2-4d4b-9c1a-0f4b8b1a2c3d: status 503"
+)
 UNKNOWN = _trace("java.lang.IllegalStateException: something nobody has seen before")
 TARGET_GONE = _trace(
     "org.apache.kafka.connect.errors.ConnectException: JDBC sink connector failure",

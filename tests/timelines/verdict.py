@@ -1,14 +1,16 @@
 """Whether a run showed the truth: what was broken never read healthy, and what was healthy opened no incident."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.timelines.api import HAS_INCIDENTS
 from tests.timelines.run import Moment, Run, Shown
-from tests.timelines.script import CAPTURE, CLUSTER, DELIVERY, Broken, Timeline
+from tests.timelines.script import CAPTURE, CLUSTER, DELIVERY, SOURCE, Broken, Timeline
 from tests.timelines.traces import SECRETS
+
+KEY = ("code", "pipeline_id", "delivery_id", "connector_name", "task_id")
+"""What is the same for incidents about the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +58,11 @@ def _wrong_states(run: Run) -> Iterator[str]:
 
 
 def _wrong_state(timeline: Timeline, moment: Moment, who: str) -> Iterator[str]:
-    spans = [one for one in timeline.broken if one.of in (who, CLUSTER)]
+    spans = [one for one in timeline.broken if one.concerns(who)]
     desired = timeline.desired.get(who, "RUNNING")
-    for place, shown in (("list", moment.listed[who]), ("status", moment.live[who])):
+    for place, shown in (("list", moment.listed.get(who)), ("status", moment.live.get(who))):
+        if shown is None:
+            continue
         well = shown.is_well(desired)
         if well and any(one.is_shown_at(moment.second) and (one.live or place == "list") for one in spans):
             yield f"{_at(moment)} the {who} is broken, and its {place} shows {shown}"
@@ -68,17 +72,15 @@ def _wrong_state(timeline: Timeline, moment: Moment, who: str) -> Iterator[str]:
 
 
 def _shown_after(run: Run, broken: Broken) -> float | None:
-    who = CAPTURE if broken.of == CLUSTER else broken.of
+    who = broken.of if broken.of == DELIVERY else CAPTURE
     desired = run.timeline.desired.get(who, "RUNNING")
-    return _first(run, broken, lambda moment: not moment.listed[who].is_well(desired))
+    return _first(run, broken, lambda moment: who in moment.listed and not moment.listed[who].is_well(desired))
 
 
 # incidents
 
 
 def _wrong_incidents(run: Run) -> Iterator[str]:
-    if not HAS_INCIDENTS:
-        return
     timeline = run.timeline
     for moment in run.moments:
         for one in moment.active:
@@ -103,11 +105,13 @@ def _of(run: Run, broken: Broken, moment: Moment) -> list[Mapping[str, Any]]:
 
 
 def _is_about(run: Run, incident: Mapping[str, Any], of: str) -> bool:
-    """Whether it names the resource and its connector, or neither when it is about the cluster."""
-    named = (incident["pipeline_id"] is not None, incident["delivery_id"] is not None)
-    if of == CLUSTER:
-        return named == (False, False)
-    return bool(named[0 if of == CAPTURE else 1]) and incident["connector_name"] in (run.names[of], None)
+    """Whether it names the pipeline or the delivery, or neither when it is about the cluster or the source."""
+    pipeline_id, delivery_id = incident["pipeline_id"], incident["delivery_id"]
+    if of in (CLUSTER, SOURCE):
+        return (pipeline_id, delivery_id) == (None, None)
+    if of == DELIVERY:
+        return bool(delivery_id == run.ids[DELIVERY])
+    return bool(pipeline_id == run.ids[CAPTURE]) and delivery_id is None
 
 
 def _opened_after(run: Run, broken: Broken) -> float | None:
@@ -115,13 +119,17 @@ def _opened_after(run: Run, broken: Broken) -> float | None:
 
 
 def _doubles(run: Run) -> Iterator[str]:
-    """At most one open incident for each code of a resource, connector and task."""
+    """At most one incident is open for each code of a resource, connector and task, and few come one after the other."""
     for moment in run.moments:
-        keys = Counter(
-            tuple(one[key] for key in ("code", "pipeline_id", "delivery_id", "connector_name", "task_id"))
-            for one in moment.active
-        )
+        keys = Counter(tuple(one[key] for key in KEY) for one in moment.active)
         yield from (f"{_at(moment)} {count} open incidents of {key}" for key, count in keys.items() if count > 1)
+    seen = {one["id"]: (moment.second, one) for moment in reversed(run.moments) for one in moment.incidents}
+    for broken in run.timeline.broken:
+        own = [
+            one for second, one in seen.values() if broken.may_be_shown_at(second) and _is_about(run, one, broken.of)
+        ]
+        counts = Counter(one["code"] for one in own if one["code"] in broken.codes)
+        yield from (f"{count} incidents {code}" for code, count in counts.items() if count > broken.incidents)
 
 
 # texts
@@ -134,14 +142,18 @@ def _first(run: Run, broken: Broken, happened: Any) -> float | None:
 
 
 def _said(run: Run, of: str) -> Iterator[str]:
-    who = CAPTURE if of == CLUSTER else of
-    last = ""
+    who, last = of if of == DELIVERY else CAPTURE, ""
     for moment in run.moments:
-        shown: Shown = moment.listed[who]
-        said = shown.state if shown.is_well(shown.state) else f"{shown.state}*"
+        said = _word(moment.listed.get(who))
         if said != last:
             yield said
         last = said
+
+
+def _word(shown: Shown | None) -> str:
+    if shown is None:
+        return "-"
+    return shown.state if shown.is_well(shown.state) else f"{shown.state}*"
 
 
 def _at(moment: Moment) -> str:
@@ -149,5 +161,4 @@ def _at(moment: Moment) -> str:
 
 
 def _text(incident: Mapping[str, Any]) -> str:
-    keys: Set[str] = {"code", "pipeline_id", "delivery_id", "connector_name", "task_id"}
-    return str({key: value for key, value in incident.items() if key in keys})
+    return str({key: incident[key] for key in KEY})
