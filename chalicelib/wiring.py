@@ -218,7 +218,7 @@ class Services:
         """Pipelines, deliveries and the ticks of their workers."""
         stores, clock = self.stores, self.clock
         self.validation = ConnectorValidation(clients=self.clients)
-        self.captures = CaptureChecks(store=stores.source_states, clients=self.clients)
+        self.captures = CaptureChecks(store=stores.source_states, clients=self.clients, clock=self.clock)
         self.pipeline_connector = PipelineConnector(
             store=stores.pipelines,
             observations=stores.observations,

@@ -70,9 +70,11 @@ class SourceMonitor:
 
     def run(self, source_id: str, deadline: Deadline) -> None:
         """Look once, unless the source was deleted or has no deployed pipeline."""
-        pipelines = [one for one in self._pipelines(source_id) if _is_deployed(one)]
-        if not pipelines:
+        deployed = [one for one in self._pipelines(source_id) if one.desired_state is not DesiredState.DRAFT]
+        pipelines = [one for one in deployed if one.open_operation is None]
+        if not deployed:
             self._end_captures(source_id, deadline)
+        if not pipelines:
             return
         clusters = sorted({pipeline.connect_cluster_id for pipeline in pipelines})
         source, before, *found = find_together(
@@ -90,9 +92,14 @@ class SourceMonitor:
             after = after_failure(before, source_id, error.message, now)
             health = Health.unhealthy(now, error.code, error.message)
         else:
-            after, health, failed = after_look(before, source_id, captures, now), Health.healthy(now), None
+            others = [one.id for one in deployed if one.id not in captures]
+            after, health, failed = (
+                after_look(before, source_id, captures, now, not_looked_at=others),
+                Health.healthy(now),
+                None,
+            )
         if self._store(before, after, source):
-            ids = [pipeline.id for pipeline in pipelines]
+            ids = [pipeline.id for pipeline in deployed]
             conditions = source_conditions(source.id, source.name, after, failed, ids, now)
             self.incidents.compare(origin_of("source", source.id), conditions, deadline)
         self._note_health(source, health)
@@ -131,10 +138,6 @@ class SourceMonitor:
             details = {"source_id": source.id, "before": _codes(before), "after": _codes(after)}
             get_logger().info("what a look at the source finds has changed", extra=details)
         return True
-
-
-def _is_deployed(pipeline: Pipeline) -> bool:
-    return pipeline.desired_state is not DesiredState.DRAFT and pipeline.open_operation is None
 
 
 def _codes(state: SourceState | None) -> dict[str, list[str]]:

@@ -7,6 +7,7 @@ from chalicelib.domain.health import Health, HealthStatus
 from chalicelib.domain.monitoring.incident import (
     CAPTURE_NARROWED,
     CHANGES_LOST,
+    LOG_AT_RISK,
     STALLED,
     Condition,
     Signal,
@@ -19,6 +20,7 @@ CODES: Mapping[FindingCode, str] = {
     FindingCode.LOG_POSITION_LOST: CHANGES_LOST,
     FindingCode.NOT_READ: STALLED,
     FindingCode.TABLES_NOT_PUBLISHED: CAPTURE_NARROWED,
+    FindingCode.LOG_AT_RISK: LOG_AT_RISK,
 }
 """The codes of findings about a capture."""
 
@@ -99,9 +101,9 @@ def connection_condition(
 def health_signals(
     resource_type: str, resource_id: str, name: str, before: Health, after: Health, correlation_id: str
 ) -> tuple[Signal, ...]:
-    """What a test or a job that has found another health means; nothing for health that was and is good."""
+    """What the health that a test or a job has found means; nothing when it was and is good."""
     at = after.checked_at
-    if at is None or (after.status is not HealthStatus.UNHEALTHY and before.status is not HealthStatus.UNHEALTHY):
+    if at is None or after.status is HealthStatus.UNKNOWN or before.status is after.status is HealthStatus.HEALTHY:
         return ()
     failed = after.last_error
     found = connection_condition(resource_type, resource_id, name, failed.code, failed.message) if failed else None

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from chalicelib.domain.monitoring.incident import Severity
+from chalicelib.domain.monitoring.source_log import LogState
 from chalicelib.domain.observation import Observation, ObservedState
 
 CONFIRMED_AFTER = timedelta(seconds=30)
@@ -28,6 +29,7 @@ class FindingCode(StrEnum):
     LOG_POSITION_LOST = "LOG_POSITION_LOST"
     NOT_READ = "NOT_READ"
     TABLES_NOT_PUBLISHED = "TABLES_NOT_PUBLISHED"
+    LOG_AT_RISK = "LOG_AT_RISK"
 
 
 LASTING = frozenset({FindingCode.OTHER_SERVER, FindingCode.LOG_POSITION_LOST})
@@ -38,7 +40,7 @@ LASTING = frozenset({FindingCode.OTHER_SERVER, FindingCode.LOG_POSITION_LOST})
 class Finding:
     """Something wrong with a capture. `message` is a sentence of ours. `since` is when it was first found.
 
-    `certain`: it does not pass by itself, and is reported at once.
+    `certain`: it is reported at once, because it does not pass by itself or there is no time to look again.
     """
 
     code: FindingCode
@@ -54,11 +56,13 @@ class CaptureState:
 
     `server` identifies the server's data, `position` is how far the log was confirmed to the server, and `reader` names
     the server's process that sends the log, null when nobody reads it. Each is null where the server does not tell.
+    `log` is what the server keeps for the capture, null when it keeps nothing for it.
     """
 
     server: str | None = None
     position: int | None = None
     reader: str | None = None
+    log: LogState | None = None
     findings: tuple[Finding, ...] = ()
 
 
@@ -85,6 +89,11 @@ class SourceState:
         capture = self.captures.get(pipeline_id, CaptureState()) if now - self.checked_at <= VALID_FOR else None
         return tuple(one for one in capture.findings if self.is_confirmed(one)) if capture else ()
 
+    def log(self, pipeline_id: str, now: datetime) -> LogState | None:
+        """The log that the source keeps for a pipeline; None when the last successful look was too long ago."""
+        log = self.captures.get(pipeline_id, CaptureState()).log
+        return log if log and now - log.observed_at <= VALID_FOR else None
+
     def accepting(self, pipeline_id: str) -> "SourceState":
         """Without what was remembered about a pipeline: the next look begins anew."""
         return replace(self, captures={key: one for key, one in self.captures.items() if key != pipeline_id})
@@ -95,11 +104,20 @@ class SourceState:
 
 
 def after_look(
-    before: SourceState | None, source_id: str, captures: Mapping[str, CaptureState], now: datetime
+    before: SourceState | None,
+    source_id: str,
+    captures: Mapping[str, CaptureState],
+    now: datetime,
+    *,
+    not_looked_at: Iterable[str] = (),
 ) -> SourceState:
-    """The state after the source was read. Lasting findings stay; each keeps the time at which it was first found."""
+    """The state after the source was read. Lasting findings stay; each keeps the time at which it was first found.
+
+    What is remembered about the pipelines `not_looked_at` stays, without what may have passed meanwhile.
+    """
     earlier = before.captures if before else {}
-    kept = {one: _with_earlier(earlier.get(one), capture, now) for one, capture in captures.items()}
+    kept = {one: _without_passing(earlier[one]) for one in not_looked_at if one in earlier}
+    kept |= {one: _with_earlier(earlier.get(one), capture, now) for one, capture in captures.items()}
     return SourceState(
         id=source_id,
         checked_at=now,
@@ -119,13 +137,22 @@ def after_failure(before: SourceState | None, source_id: str, message: str, now:
 
 
 def observed_with(observation: Observation, findings: Iterable[Finding]) -> Observation:
-    """The observation with what was found at the source: RUNNING becomes DEGRADED, other states keep their name."""
-    reasons = tuple(finding.message for finding in findings)
+    """The observation with what was found at the source. Other states than RUNNING keep their name.
+
+    RUNNING becomes DEGRADED by an ERROR alone: with a WARNING rows still move, and it is shown among the reasons.
+    """
+    found = tuple(findings)
+    reasons = tuple(finding.message for finding in found)
     if not reasons:
         return observation
-    degraded = observation.state is ObservedState.RUNNING
+    has_error = any(finding.severity is Severity.ERROR for finding in found)
+    degraded = has_error and observation.state is ObservedState.RUNNING
     state = ObservedState.DEGRADED if degraded else observation.state
     return replace(observation, state=state, reasons=(*observation.reasons, *reasons))
+
+
+def _without_passing(capture: CaptureState) -> CaptureState:
+    return replace(capture, findings=tuple(one for one in capture.findings if one.code in LASTING))
 
 
 def _with_earlier(before: CaptureState | None, capture: CaptureState, now: datetime) -> CaptureState:

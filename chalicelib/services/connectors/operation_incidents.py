@@ -23,7 +23,11 @@ def failure_signals(run: OperationRun[R], error: HeadgateError, now: datetime) -
 
 
 def success_signals(run: OperationRun[R], now: datetime) -> tuple[Signal, ...]:
-    """The end of the incident of an earlier failure. A delivery whose deploy has failed was not stored."""
+    """The end of the incident of an earlier failure. A delivery whose deploy has failed was not stored; a deletion
+    ends all incidents of its resource.
+    """
+    if run.operation.kind is OperationKind.DELETE:
+        return ()
     if run.resource.last_error or _deploys_delivery(run):
         return (_signal(run, "It has succeeded.", now, began=False),)
     return ()

@@ -62,8 +62,8 @@ def unreadable() -> TickInput:
 
 
 def published(result: TickResult) -> ClusterView:
-    """The view that the next tick reads after its transitions were published."""
-    return replace(result.view, transitions=())
+    """The view that the next tick reads after its transitions and signals were published."""
+    return replace(result.view, transitions=(), signals=(), recheck=False)
 
 
 def settled(*statuses: ConnectorStatus, names: tuple[str, ...] = (A,), **more: Any) -> ClusterView:
