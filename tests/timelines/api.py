@@ -66,6 +66,6 @@ def _dependencies(app: InProcessApp) -> BoundaryDependencies:
         authenticator=_Admin(),
         idempotency=lambda: app.services.idempotency,
         signer=lambda: app.services.signer,
-        record_denial=lambda context, route: None,
+        record_denial=lambda *_: None,
         clock=app.clock,
     )

@@ -16,6 +16,7 @@ from tests.timelines.actions import (
     process_dies,
     server,
     tear_snapshot,
+    unpublish,
 )
 from tests.timelines.script import CAPTURE, DELIVERY, Broken, Timeline, at, every
 
@@ -48,7 +49,7 @@ TIMELINES = (
     ),
     Timeline(
         name="the clock goes back five minutes, and then a task fails",
-        lasts=200,
+        lasts=160,
         steps=at(61, clock(-300)) + at(71, fail_task(CAPTURE, traces.PASSWORD)),
         broken=(Broken(of=CAPTURE, begins=71, codes=REFUSED),),
     ),
@@ -109,11 +110,22 @@ TIMELINES = (
         name="a look at the source while a pause of the broken capture is open: that is no recovery",
         lasts=290,
         steps=at(61, server(identity="7999999999999999999"))
-        + at(141, connect_answers(FaultEffect.TIMED_OUT_APPLIED, path="/pause$"))
-        + at(142, connect_answers(FaultEffect.NOT_READY, path="/status$"), ask(CAPTURE, "pause"))
+        + at(141, connect_answers(FaultEffect.LOSE_REPLY, path="/pause$"))
+        + at(142, ask(CAPTURE, "pause"))
         + at(165, connect_is_well),
         desired={CAPTURE: "PAUSED"},
-        broken=(Broken(of=CAPTURE, begins=0, codes=LOST, shown_within=100, opened_within=131),),
+        broken=(Broken(of=CAPTURE, begins=0, codes=LOST, shown_within=100, opened_within=101),),
+        also=LOST,
+    ),
+    Timeline(
+        name="a look while a pause of a narrowed capture is open: that is no recovery",
+        lasts=230,
+        steps=at(31, unpublish())
+        + at(141, connect_answers(FaultEffect.LOSE_REPLY, path="/pause$"))
+        + at(142, ask(CAPTURE, "pause"))
+        + at(165, connect_is_well),
+        desired={CAPTURE: "PAUSED"},
+        broken=(Broken(of=CAPTURE, begins=0, codes={"CAPTURE_NARROWED"}, shown_within=60, opened_within=60),),
     ),
     Timeline(
         name="both connectors lose their secrets when the worker starts",

@@ -3,6 +3,7 @@
 from tests.timelines import traces
 from tests.timelines.actions import drop_slot, fail_over, fail_task, publish, server, slot, traffic, unpublish
 from tests.timelines.script import CAPTURE, Broken, Timeline, at, every
+from tests.timelines.server import MEGABYTE
 
 LOST = frozenset({"CHANGES_LOST"})
 
@@ -26,6 +27,51 @@ TIMELINES = (
         lasts=240,
         steps=at(61, slot(position=90_000_000, reader="8"), traffic(captures=False)),
         broken=(Broken(of=CAPTURE, begins=61, codes=LOST, shown_within=60, opened_within=70),),
+    ),
+    Timeline(
+        name="slot retained without bound, behind a long transaction",
+        lasts=300,
+        steps=at(61, slot(grows=400 * MEGABYTE)) + at(211, slot(grows=0, retained=MEGABYTE)),
+        broken=(
+            Broken(
+                of=CAPTURE,
+                begins=61,
+                ends=211,
+                codes={"LOG_AT_RISK"},
+                shown_within=100,
+                opened_within=100,
+                gone_within=80,
+            ),
+        ),
+    ),
+    Timeline(
+        name="the slot has used up what it may keep",
+        lasts=240,
+        steps=at(61, slot(limit=1000 * MEGABYTE, retained=980 * MEGABYTE)),
+        broken=(Broken(of=CAPTURE, begins=61, codes={"LOG_AT_RISK"}, shown_within=60, opened_within=60),),
+    ),
+    Timeline(
+        name="the next checkpoint may remove the slot's log",
+        lasts=240,
+        steps=at(61, slot(wal_status="unreserved")) + at(151, slot(wal_status="reserved")),
+        broken=(
+            Broken(
+                of=CAPTURE,
+                begins=61,
+                ends=151,
+                codes={"LOG_AT_RISK"},
+                shown_within=60,
+                opened_within=60,
+                gone_within=60,
+            ),
+        ),
+    ),
+    Timeline(
+        name="much log is kept for a while, and then read",
+        lasts=340,
+        tick_seconds=20,
+        steps=at(61, slot(grows=10 * MEGABYTE, limit=10_000 * MEGABYTE, wal_status="extended"))
+        + at(181, slot(grows=0, retained=MEGABYTE, wal_status="reserved")),
     ),
     Timeline(
         name="nobody reads from the slot, behind RUNNING",
@@ -76,6 +122,8 @@ TIMELINES = (
         lasts=200,
         steps=at(61, server(identity="7999999999999999999")),
         broken=(Broken(of=CAPTURE, begins=61, codes=LOST, shown_within=60, opened_within=70),),
+        # It is also the other pipeline's server.
+        also=LOST,
     ),
     Timeline(
         name="two connectors with the same server id take turns",
@@ -95,6 +143,7 @@ TIMELINES = (
                 codes={"CDC_REPLICATION_SLOT_ERROR", "CONNECTOR_RESTART_LOOP"},
                 shown_within=1000,
                 opened_within=None,
+                incidents=10,
             ),
         ),
     ),

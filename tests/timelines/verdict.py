@@ -119,7 +119,7 @@ def _opened_after(run: Run, broken: Broken) -> float | None:
 
 
 def _doubles(run: Run) -> Iterator[str]:
-    """At most one incident is open for each code of a resource, connector and task, and few come one after the other."""
+    """At most one incident is open for each code of a resource, connector and task; few come one after the other."""
     for moment in run.moments:
         keys = Counter(tuple(one[key] for key in KEY) for one in moment.active)
         yield from (f"{_at(moment)} {count} open incidents of {key}" for key, count in keys.items() if count > 1)

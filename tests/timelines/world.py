@@ -16,7 +16,7 @@ from tests.support.fakes import TABLES
 from tests.support.in_process_app import AppSnapshot, InProcessApp
 from tests.timelines.api import Api
 from tests.timelines.script import CAPTURE
-from tests.timelines.server import BYTES_PER_SECOND, Slot, SourceServer
+from tests.timelines.server import Slot, SourceServer
 from tests.timelines.traffic import Traffic
 
 CALM_SECONDS = 120
@@ -68,6 +68,8 @@ class World:
     def advance_to(self, second: float) -> None:
         """Let time pass: rows move, the server writes its log."""
         seconds = second - self.second
+        if not seconds:
+            return
         self.second = second
         self.app.clock.advance(seconds)
         broker = self.app.kafka.state
@@ -124,12 +126,14 @@ class World:
     def _move_slot(self, pipeline: Pipeline, seconds: float) -> None:
         """What is captured is confirmed to the slot, and Connect stores it as the connector's offset."""
         name, slot = pipeline.connector_name, self.server.slots.get(pipeline.id)
-        if slot is None or slot.reader is None or not self._runs(name) or not self.traffic.captures:
+        if slot is None:
             return
-        slot.position += round(BYTES_PER_SECOND * seconds)
-        self.app.connect.connector(name).offsets = [
-            {"partition": {"server": pipeline.capture.topic_prefix}, "offset": {"lsn_proc": slot.position}}
-        ]
+        reads = slot.reader is not None and self._runs(name) and self.traffic.captures
+        slot.advance(seconds, reads=reads)
+        if reads:
+            self.app.connect.connector(name).offsets = [
+                {"partition": {"server": pipeline.capture.topic_prefix}, "offset": {"lsn_proc": slot.position}}
+            ]
 
 
 def _states(connector: Connector) -> Iterable[str | None]:

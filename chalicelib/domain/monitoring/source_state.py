@@ -113,10 +113,11 @@ def after_look(
 ) -> SourceState:
     """The state after the source was read. Lasting findings stay; each keeps the time at which it was first found.
 
-    What is remembered about the pipelines `not_looked_at` stays, without what may have passed meanwhile.
+    What is remembered about the pipelines `not_looked_at` stays, but for what one look alone has found: that time passes
+    does not confirm it.
     """
     earlier = before.captures if before else {}
-    kept = {one: _without_passing(earlier[one]) for one in not_looked_at if one in earlier}
+    kept = {one: _confirmed(before, earlier[one]) for one in not_looked_at if before and one in earlier}
     kept |= {one: _with_earlier(earlier.get(one), capture, now) for one, capture in captures.items()}
     return SourceState(
         id=source_id,
@@ -151,8 +152,8 @@ def observed_with(observation: Observation, findings: Iterable[Finding]) -> Obse
     return replace(observation, state=state, reasons=(*observation.reasons, *reasons))
 
 
-def _without_passing(capture: CaptureState) -> CaptureState:
-    return replace(capture, findings=tuple(one for one in capture.findings if one.code in LASTING))
+def _confirmed(state: SourceState, capture: CaptureState) -> CaptureState:
+    return replace(capture, findings=tuple(one for one in capture.findings if state.is_confirmed(one)))
 
 
 def _with_earlier(before: CaptureState | None, capture: CaptureState, now: datetime) -> CaptureState:

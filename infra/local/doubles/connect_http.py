@@ -213,13 +213,11 @@ class Handler(BaseHTTPRequestHandler):
             case FaultEffect.SLOW:
                 fault.released.wait(fault.delay_seconds)
                 return self._applied(request)
-            case FaultEffect.OTHER_BODY:
-                return Answer(body=fault.body)
             case FaultEffect.TIMED_OUT_APPLIED:
                 self._applied(request)
                 return error(500, "Request timed out")
             case _:
-                return CANNED[fault.effect]
+                return CANNED.get(fault.effect) or Answer(body=fault.body)
 
     def _request(self) -> Request | None:
         try:
