@@ -143,6 +143,7 @@ def claims_have_the_right_holders(state: StoredState) -> Iterator[str]:
         f"name/{noun}/{unique_key(row['name'])}": row["id"] for noun in NAMED for row in state.rows[noun].values()
     }
     expected |= {key: row["id"] for row in state.rows["pipeline"].values() for key in row["claims"]}
+    expected |= {f"incident/{one.key}": one.id for one in state.app.services.stores.incidents.all() if one.is_active}
     holders = {key: row["holder"] for key, row in state.claims.items() if row.get("holder")}
     yield from _difference("claims", holders, expected)
     tables = {

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.api import access, audit, clusters, deliveries, destinations, pipelines, sources
+from chalicelib.api import access, clusters, deliveries, destinations, operations, pipelines, sources
 from chalicelib.api.contract.clusters import ConnectClusterBody, StreamClusterBody
 from chalicelib.api.contract.deliveries import DeliveryBody
 from chalicelib.api.contract.pipelines import PipelineBody
@@ -34,7 +34,7 @@ from tests.support.in_process_app import START_TIME, InProcessApp, app, app_of_t
 __all__ = ["app", "app_of_the_module"]
 
 FUNCTION_ANSWER = 6 * 1024 * 1024
-MODULES: tuple[ModuleType, ...] = (access, audit, clusters, deliveries, destinations, pipelines, sources)
+MODULES: tuple[ModuleType, ...] = (access, clusters, deliveries, destinations, operations, pipelines, sources)
 WIDE = "\N{GRINNING FACE}"
 """Four bytes in a body, and one character in the contract."""
 ORIGIN = id_from("other", "resource")
