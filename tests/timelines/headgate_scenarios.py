@@ -26,114 +26,114 @@ LOST = frozenset({"CHANGES_LOST"})
 TIMELINES = (
     Timeline(
         name="no ticks for 10 minutes",
-        lasts=900,
-        without_ticks=((61, 661),),
+        lasts=860,
+        without_ticks=((21, 621),),
     ),
     Timeline(
         name="no ticks for 10 minutes, in which a task fails",
-        lasts=750,
-        steps=at(71, fail_task(CAPTURE, traces.PASSWORD)),
-        without_ticks=((61, 661),),
-        broken=(Broken(of=CAPTURE, begins=71, codes=REFUSED, shown_within=600, opened_within=600),),
+        lasts=710,
+        steps=at(31, fail_task(CAPTURE, traces.PASSWORD)),
+        without_ticks=((21, 621),),
+        broken=(Broken(of=CAPTURE, begins=31, codes=REFUSED, shown_within=600, opened_within=600),),
     ),
     Timeline(
         name="the clock jumps an hour ahead",
-        lasts=200,
-        steps=at(61, clock(3600)),
+        lasts=160,
+        steps=at(21, clock(3600)),
     ),
     Timeline(
         name="the clock goes back five minutes",
-        lasts=420,
+        lasts=380,
         tick_seconds=20,
-        steps=at(61, clock(-300)),
+        steps=at(21, clock(-300)),
     ),
     Timeline(
         name="the clock goes back five minutes, and then a task fails",
-        lasts=160,
-        steps=at(61, clock(-300)) + at(71, fail_task(CAPTURE, traces.PASSWORD)),
-        broken=(Broken(of=CAPTURE, begins=71, codes=REFUSED),),
+        lasts=120,
+        steps=at(21, clock(-300)) + at(31, fail_task(CAPTURE, traces.PASSWORD)),
+        broken=(Broken(of=CAPTURE, begins=31, codes=REFUSED),),
     ),
     Timeline(
         name="the process dies after every tick",
-        lasts=150,
-        steps=every(10, process_dies, start=5, end=145),
+        lasts=110,
+        steps=every(10, process_dies, start=5, end=105),
     ),
     Timeline(
         name="a snapshot is torn while all is well",
-        lasts=150,
-        steps=at(61, tear_snapshot),
+        lasts=110,
+        steps=at(21, tear_snapshot),
     ),
     Timeline(
         name="a snapshot is torn while a task has failed",
-        lasts=200,
-        steps=at(61, fail_task(CAPTURE, traces.PASSWORD)) + at(101, tear_snapshot) + at(151, heal(CAPTURE)),
-        broken=(Broken(of=CAPTURE, begins=61, ends=151, codes=REFUSED),),
+        lasts=160,
+        steps=at(21, fail_task(CAPTURE, traces.PASSWORD)) + at(61, tear_snapshot) + at(111, heal(CAPTURE)),
+        broken=(Broken(of=CAPTURE, begins=21, ends=111, codes=REFUSED),),
     ),
     Timeline(
         name="a snapshot is torn in the moment in which a task recovers",
-        lasts=180,
-        steps=at(61, fail_task(CAPTURE, traces.PASSWORD)) + at(121, heal(CAPTURE), tear_snapshot),
-        broken=(Broken(of=CAPTURE, begins=61, ends=121, codes=REFUSED),),
+        lasts=140,
+        steps=at(21, fail_task(CAPTURE, traces.PASSWORD)) + at(81, heal(CAPTURE), tear_snapshot),
+        broken=(Broken(of=CAPTURE, begins=21, ends=81, codes=REFUSED),),
     ),
     Timeline(
         name="Kafka Connect goes away while a task has failed: that is no recovery",
-        lasts=300,
-        steps=at(61, fail_task(CAPTURE, traces.PASSWORD))
-        + at(101, connect_unreachable)
-        + at(131, connect_reachable)
-        + at(231, heal(CAPTURE)),
-        broken=(Broken(of=CAPTURE, begins=61, ends=231, codes=REFUSED),),
+        lasts=260,
+        steps=at(21, fail_task(CAPTURE, traces.PASSWORD))
+        + at(61, connect_unreachable)
+        + at(91, connect_reachable)
+        + at(191, heal(CAPTURE)),
+        broken=(Broken(of=CAPTURE, begins=21, ends=191, codes=REFUSED),),
         harmless={"UNKNOWN"},
         also={"STREAM_CONNECT_UNAVAILABLE"},
     ),
     Timeline(
         name="an acknowledged incident is resolved by the recovery",
-        lasts=200,
-        steps=at(61, fail_task(CAPTURE, traces.PASSWORD))
-        + at(91, move_incidents("ACKNOWLEDGED"))
-        + at(151, heal(CAPTURE)),
-        broken=(Broken(of=CAPTURE, begins=61, ends=151, codes=REFUSED),),
+        lasts=160,
+        steps=at(21, fail_task(CAPTURE, traces.PASSWORD))
+        + at(51, move_incidents("ACKNOWLEDGED"))
+        + at(111, heal(CAPTURE)),
+        broken=(Broken(of=CAPTURE, begins=21, ends=111, codes=REFUSED),),
     ),
     Timeline(
         name="resolved by hand while it is broken: the state stays the truth",
-        lasts=200,
-        steps=at(61, fail_task(CAPTURE, traces.PASSWORD)) + at(91, move_incidents("RESOLVED")),
-        broken=(Broken(of=CAPTURE, begins=61, codes=REFUSED, opened_within=None),),
+        lasts=160,
+        steps=at(21, fail_task(CAPTURE, traces.PASSWORD)) + at(51, move_incidents("RESOLVED")),
+        broken=(Broken(of=CAPTURE, begins=21, codes=REFUSED, opened_within=None),),
     ),
     Timeline(
         name="a broken delivery is deleted",
-        lasts=150,
-        steps=at(61, fail_task(DELIVERY, traces.TARGET_GONE)) + at(101, delete(DELIVERY)),
-        broken=(Broken(of=DELIVERY, begins=61, ends=101, codes={"DESTINATION_SCHEMA_ERROR"}, gone_within=10),),
+        lasts=110,
+        steps=at(21, fail_task(DELIVERY, traces.TARGET_GONE)) + at(61, delete(DELIVERY)),
+        broken=(Broken(of=DELIVERY, begins=21, ends=61, codes={"DESTINATION_SCHEMA_ERROR"}, gone_within=10),),
     ),
     Timeline(
         name="a look at the source while a pause of the broken capture is open: that is no recovery",
-        lasts=290,
-        steps=at(61, server(identity="7999999999999999999"))
-        + at(141, connect_answers(FaultEffect.LOSE_REPLY, path="/pause$"))
-        + at(142, ask(CAPTURE, "pause"))
-        + at(165, connect_is_well),
+        lasts=250,
+        steps=at(21, server(identity="7999999999999999999"))
+        + at(101, connect_answers(FaultEffect.LOSE_REPLY, path="/pause$"))
+        + at(102, ask(CAPTURE, "pause"))
+        + at(125, connect_is_well),
         desired={CAPTURE: "PAUSED"},
         broken=(Broken(of=CAPTURE, begins=0, codes=LOST, shown_within=100, opened_within=101),),
         also=LOST,
     ),
     Timeline(
         name="a look while a pause of a narrowed capture is open: that is no recovery",
-        lasts=230,
+        lasts=190,
         steps=at(31, unpublish())
-        + at(141, connect_answers(FaultEffect.LOSE_REPLY, path="/pause$"))
-        + at(142, ask(CAPTURE, "pause"))
-        + at(165, connect_is_well),
+        + at(101, connect_answers(FaultEffect.LOSE_REPLY, path="/pause$"))
+        + at(102, ask(CAPTURE, "pause"))
+        + at(125, connect_is_well),
         desired={CAPTURE: "PAUSED"},
         broken=(Broken(of=CAPTURE, begins=0, codes={"CAPTURE_NARROWED"}, shown_within=60, opened_within=60),),
     ),
     Timeline(
         name="both connectors lose their secrets when the worker starts",
-        lasts=200,
-        steps=at(61, fail_task(CAPTURE, traces.SECRET), fail_task(DELIVERY, traces.SECRET)),
+        lasts=160,
+        steps=at(21, fail_task(CAPTURE, traces.SECRET), fail_task(DELIVERY, traces.SECRET)),
         broken=(
-            Broken(of=CAPTURE, begins=61, ends=80, codes={"CDC_CONNECTOR_FAILED"}),
-            Broken(of=DELIVERY, begins=61, ends=80, codes={"DESTINATION_CONNECTOR_FAILED"}),
+            Broken(of=CAPTURE, begins=21, ends=40, codes={"CDC_CONNECTOR_FAILED"}),
+            Broken(of=DELIVERY, begins=21, ends=40, codes={"DESTINATION_CONNECTOR_FAILED"}),
         ),
     ),
 )
