@@ -93,11 +93,8 @@ class SourceMonitor:
             health = Health.unhealthy(now, error.code, error.message)
         else:
             others = [one.id for one in deployed if one.id not in captures]
-            after, health, failed = (
-                after_look(before, source_id, captures, now, not_looked_at=others),
-                Health.healthy(now),
-                None,
-            )
+            after = after_look(before, source_id, captures, now, not_looked_at=others)
+            health, failed = Health.healthy(now), None
         if self._store(before, after, source):
             ids = [pipeline.id for pipeline in deployed]
             conditions = source_conditions(source.id, source.name, after, failed, ids, now)

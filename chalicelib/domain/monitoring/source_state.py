@@ -98,6 +98,14 @@ class SourceState:
         """Without what was remembered about a pipeline: the next look begins anew."""
         return replace(self, captures={key: one for key, one in self.captures.items() if key != pipeline_id})
 
+    @property
+    def confirmed_captures(self) -> Mapping[str, CaptureState]:
+        """The captures without what no second look has found: a later look that does not see them confirms nothing."""
+        return {
+            key: replace(one, findings=tuple(filter(self.is_confirmed, one.findings)))
+            for key, one in self.captures.items()
+        }
+
     def is_confirmed(self, finding: Finding) -> bool:
         """Whether it does not pass by itself, or was found by a later look too."""
         return finding.certain or (finding.since is not None and self.checked_at - finding.since >= CONFIRMED_AFTER)
@@ -113,11 +121,11 @@ def after_look(
 ) -> SourceState:
     """The state after the source was read. Lasting findings stay; each keeps the time at which it was first found.
 
-    What is remembered about the pipelines `not_looked_at` stays, but for what one look alone has found: that time passes
-    does not confirm it.
+    What is known about the pipelines `not_looked_at` stays.
     """
     earlier = before.captures if before else {}
-    kept = {one: _confirmed(before, earlier[one]) for one in not_looked_at if before and one in earlier}
+    seen = before.confirmed_captures if before else {}
+    kept = {one: seen[one] for one in not_looked_at if one in seen}
     kept |= {one: _with_earlier(earlier.get(one), capture, now) for one, capture in captures.items()}
     return SourceState(
         id=source_id,
@@ -134,7 +142,8 @@ def after_failure(before: SourceState | None, source_id: str, message: str, now:
     earlier = [state.unreachable] if state.unreachable else []
     text = f"The source cannot be reached, so nothing is captured: {message}"
     finding = Finding(code=FindingCode.SOURCE_UNREACHABLE, message=text)
-    return replace(state, checked_at=now, unreachable=_dated(finding, earlier, now))
+    captures = state.confirmed_captures
+    return replace(state, checked_at=now, unreachable=_dated(finding, earlier, now), captures=captures)
 
 
 def observed_with(observation: Observation, findings: Iterable[Finding]) -> Observation:
@@ -150,10 +159,6 @@ def observed_with(observation: Observation, findings: Iterable[Finding]) -> Obse
     degraded = has_error and observation.state is ObservedState.RUNNING
     state = ObservedState.DEGRADED if degraded else observation.state
     return replace(observation, state=state, reasons=(*observation.reasons, *reasons))
-
-
-def _confirmed(state: SourceState, capture: CaptureState) -> CaptureState:
-    return replace(capture, findings=tuple(one for one in capture.findings if state.is_confirmed(one)))
 
 
 def _with_earlier(before: CaptureState | None, capture: CaptureState, now: datetime) -> CaptureState:

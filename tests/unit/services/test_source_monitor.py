@@ -7,6 +7,7 @@ import pytest
 
 from chalicelib.api.contract.runtime import PipelineStatusOutput
 from chalicelib.domain.health import HealthStatus
+from chalicelib.domain.monitoring.incident import Severity
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
@@ -323,3 +324,33 @@ def test_an_open_operation_does_not_make_headgate_forget_what_it_saw_of_a_captur
     assert app.services.pipelines.get(pipeline.id).open_operation
     state = app.services.stores.source_states.get(pipeline.source_id)
     assert (state.captures[pipeline.id].server, len(state.captures)) == ("1", 2)
+
+
+def test_a_slot_at_risk_is_a_warning_and_nothing_once_it_is_read_again(app: InProcessApp, pipeline: Pipeline) -> None:
+    keep(app, pipeline, log_end=20 * GB, retained_bytes=11 * GB)
+    look(app, pipeline)
+    assert incidents(app) == []
+    look(app, pipeline)
+    assert incidents(app) == [("LOG_AT_RISK", "OPEN", pipeline.id)]
+    (incident,) = app.services.incidents.list(limit=500).items
+    assert incident.condition.severity is Severity.WARNING
+    keep(app, pipeline, log_end=20 * GB, retained_bytes=GB)
+    look(app, pipeline)
+    assert incidents(app) == [("LOG_AT_RISK", "RESOLVED", pipeline.id)]
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["the only one", "one of two"])
+def test_a_pipeline_that_is_not_looked_at_has_not_recovered(app: InProcessApp, pipeline: Pipeline, alone: bool) -> None:
+    """While an operation is open nobody looks at it."""
+    if not alone:
+        other = app.pipeline(app.services.sources.get(pipeline.source_id))
+        app.services.pipelines.deploy(app.context(), other.id)
+    facts = facts_of(pipeline)
+    app.database.captures = replace(facts, published=dict.fromkeys(facts.published, frozenset()))
+    look(app, pipeline)
+    assert ("CAPTURE_NARROWED", "OPEN", pipeline.id) in incidents(app)
+    app.connect.plant(FaultEffect.TIMED_OUT, "PUT", f"{pipeline.connector_name}/pause$", times=99)
+    assert app.services.pipelines.pause(app.context(), pipeline.id).open_operation
+    app.clock.advance(60)
+    app.services.source_monitor.run(pipeline.source_id, Deadline.after(20))
+    assert ("CAPTURE_NARROWED", "OPEN", pipeline.id) in incidents(app)

@@ -3,12 +3,12 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from chalicelib.domain.monitoring.incident import Severity
 from chalicelib.domain.monitoring.source_log import LogKind, LogState
 from chalicelib.domain.monitoring.source_state import (
     CaptureState,
     Finding,
     FindingCode,
-    Severity,
     SourceState,
     after_failure,
     after_look,
@@ -125,7 +125,14 @@ def test_a_look_that_fails_leaves_the_log_as_it_was_seen_and_later_it_is_not_kno
     assert state.log("another", NOW) is None
 
 
-def test_a_pipeline_that_is_not_looked_at_keeps_what_is_remembered_and_what_cannot_pass() -> None:
+def test_a_look_that_fails_confirms_nothing() -> None:
+    failed = after_failure(looks((PASSING,)), "s", "No answer.", NOW + MINUTE)
+    assert messages(failed, NOW + MINUTE) == []
+    known = after_failure(looks((PASSING,), (PASSING,)), "s", "No answer.", NOW + MINUTE)
+    assert messages(known, NOW + MINUTE) == ["Nobody reads."]
+
+
+def test_a_pipeline_that_is_not_looked_at_keeps_what_is_known_of_it() -> None:
     before = after_look(None, "s", {"p": CaptureState(server="1", position=5, findings=(PASSING, LOST))}, NOW)
     state = after_look(before, "s", {"q": CaptureState(server="1")}, NOW + MINUTE, not_looked_at=["p", "new"])
     assert set(state.captures) == {"p", "q"}
