@@ -125,7 +125,7 @@ TIMELINES = (
         + at(102, ask(CAPTURE, "pause"))
         + at(125, connect_is_well),
         desired={CAPTURE: "PAUSED"},
-        broken=(Broken(of=CAPTURE, begins=0, codes={"CAPTURE_NARROWED"}, shown_within=60, opened_within=60),),
+        broken=(Broken(of=CAPTURE, begins=0, codes={"CAPTURE_NARROWED"}, shown_within=80, opened_within=80),),
     ),
     Timeline(
         name="both connectors lose their secrets when the worker starts",
