@@ -14,9 +14,11 @@ BUDGETS = {
     "get with a list": 4,
     "list": 3,
     "mutation": 5,
+    "overview": 7,
     "preview": 8,
     "operation": 8,
     "checked delivery": 9,
+    "deployed delivery": 10,
     "session": 2,
     "public": 4,
 }
@@ -24,7 +26,8 @@ BUDGETS = {
 The session route reads the session twice: for authentication, and for its answer.
 
 The checks of a delivery need one call more than the design allows: the source says under which generation its tables
-are stored. The first preview of a destination also stores which server it is.
+are stored. The first preview of a destination also stores which server it is. The deploy also looks for the incident of
+an earlier one that has failed.
 """
 
 
@@ -120,6 +123,7 @@ def operations(data: BenchData) -> Iterator[Operation]:
     yield measure("GET /sources/{uuid}/tables (500)", "list", path=f"{source}/tables?limit=500")
     yield measure("GET /jobs/{uuid}", "get", path=f"/jobs/{data.job}")
     yield measure("GET /audit", "list", path="/audit")
+    yield measure("GET /monitoring/overview", "overview", path="/monitoring/overview")
     yield measure("GET /connect/clusters", "list", path="/connect/clusters")
     login = {"email": "admin@example.com", "password": "correct horse battery staple"}
     yield measure("POST /auth/login", "public", path="/auth/login", body=login)
@@ -164,7 +168,7 @@ def _pipelines(data: BenchData, measure: "_Measurement") -> Iterator[Operation]:
     preview = f"/destinations/{data.destination}/preview"
     yield measure("POST /destinations/{uuid}/test", "mutation", path=f"/destinations/{data.destination}/test")
     yield measure("POST /destinations/{uuid}/preview", "preview", path=preview, body=delivery)
-    yield measure("POST /destinations/{uuid}/deploy", "checked delivery", path=deploy, body=delivery)
+    yield measure("POST /destinations/{uuid}/deploy", "deployed delivery", path=deploy, body=delivery)
     data.delivery = measure.answer["id"]
     sink = f"/deliveries/{data.delivery}"
     yield measure("GET /deliveries/{uuid}", "get", path=sink)

@@ -281,7 +281,8 @@ OPERATE = [
         for action in ("pause", "resume", "restart")
     ),
     ("POST", f"/pipelines/{UNKNOWN_ID}/deploy"), ("POST", f"/pipelines/{UNKNOWN_ID}/restart-task?task=0"),
-    ("POST", f"/deliveries/{UNKNOWN_ID}/restart-task?task=0"), ("PATCH", f"/operations/errors/{UNKNOWN_ID}?status=OPEN"),
+    ("POST", f"/deliveries/{UNKNOWN_ID}/restart-task?task=0"),
+    ("PATCH", f"/operations/errors/{UNKNOWN_ID}?status=OPEN"),
     ("POST", f"/destinations/{UNKNOWN_ID}/deliveries/{UNKNOWN_ID}/tasks/0/restart"),
 ]  # fmt: skip
 ADMINISTER = [
@@ -337,6 +338,7 @@ def test_a_viewer_may_read_all_resources(sandbox: Sandbox) -> None:
         "/stream/clusters", "/connect/clusters", f"/connect/clusters/{sandbox.connect['id']}/plugins", "/pipelines",
         f"/pipelines/{sandbox.pipeline['id']}", f"/pipelines/{sandbox.pipeline['id']}/status", "/destinations",
         f"/destinations/{delivery['destination_id']}/status", "/deliveries", f"/deliveries/{delivery['id']}/status",
+        "/monitoring/overview",
     ):  # fmt: skip
         assert api.get(path).status_code == 200, path
 
