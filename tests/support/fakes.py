@@ -211,7 +211,9 @@ class FakeConnect(ConnectDouble):
             if one is None or one.preloaded:
                 return True
             tasks = [task.state for task in one.tasks.values()]
-            expected = {"STARTED": ["RUNNING"], "STOPPED": []}.get(one.target, ["PAUSED"] * len(tasks))
+            expected = {"STARTED": ["RUNNING"] * one.expected_tasks, "STOPPED": []}.get(
+                one.target, ["PAUSED"] * len(tasks)
+            )
             failed = "FAILED" in (one.part.state, *tasks) and "RESTARTING" not in (one.part.state, *tasks)
             return failed or (one.part.state == SHOWN[one.target] and tasks == expected)
 

@@ -49,6 +49,19 @@ def lose_tasks(who: str) -> Action:
     return act
 
 
+def lose_task(who: str, task: int) -> Action:
+    """One of its tasks is not there any more; the others work."""
+
+    def act(world: World) -> None:
+        connector = world.app.connect.connector(world.name_of(who))
+        del connector.tasks[task]
+        connector.changed()
+        world.freeze(who)
+        world.working[world.name_of(who)] = True
+
+    return act
+
+
 def vanish(who: str) -> Action:
     """Somebody deletes the connector in Kafka Connect."""
 

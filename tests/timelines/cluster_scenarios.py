@@ -134,7 +134,7 @@ TIMELINES = (
         name="brokers restart one after the other",
         lasts=220,
         steps=at(21, kafka_unreachable, traffic(captures=False, delivers=False))
-        + at(41, kafka_reachable, traffic())
+        + at(41, kafka_reachable, traffic(captures=True, delivers=True))
         + at(81, kafka_unreachable)
         + at(101, kafka_reachable),
     ),

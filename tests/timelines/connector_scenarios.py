@@ -10,6 +10,7 @@ from tests.timelines.actions import (
     connect_is_well,
     fail_task,
     heal,
+    lose_task,
     lose_tasks,
     restore_config,
     rewrite,
@@ -85,6 +86,13 @@ TIMELINES = (
         steps=at(21, lose_tasks(CAPTURE)) + at(401, heal(CAPTURE)),
         broken=(Broken(of=CAPTURE, begins=21, ends=401, opened_within=360, codes=UNASSIGNED),),
         also={"STALLED"},
+    ),
+    Timeline(
+        name="fewer tasks than expected",
+        lasts=440,
+        tick_seconds=20,
+        steps=at(21, lose_task(DELIVERY, 1)),
+        broken=(Broken(of=DELIVERY, begins=21, opened_within=360, codes=UNASSIGNED),),
     ),
     Timeline(
         name="UNASSIGNED for less than the rebalance delay",

@@ -48,9 +48,9 @@ TIMELINES = (
     ),
     Timeline(
         name="S3 denied behind RUNNING: the sink commits nothing more",
-        lasts=360,
-        steps=at(21, traffic(delivers=False)) + at(291, traffic(delivers=True)),
-        broken=(Broken(of=DELIVERY, begins=21, ends=291, codes=STALLED, shown_within=180, opened_within=180),),
+        lasts=400,
+        steps=at(21, traffic(delivers=False)) + at(331, traffic(delivers=True)),
+        broken=(Broken(of=DELIVERY, begins=21, ends=331, codes=STALLED, shown_within=250, opened_within=250),),
     ),
     Timeline(
         name="retention overtook a paused sink",

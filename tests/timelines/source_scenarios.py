@@ -76,7 +76,7 @@ TIMELINES = (
     Timeline(
         name="nobody reads from the slot, behind RUNNING",
         lasts=260,
-        steps=at(21, slot(reader=None), traffic(captures=False)) + at(181, slot(reader="9"), traffic()),
+        steps=at(21, slot(reader=None), traffic(captures=False)) + at(181, slot(reader="9"), traffic(captures=True)),
         broken=(
             Broken(
                 of=CAPTURE,

@@ -128,8 +128,8 @@ def _doubles(run: Run) -> Iterator[str]:
         own = [
             one for second, one in seen.values() if broken.may_be_shown_at(second) and _is_about(run, one, broken.of)
         ]
-        counts = Counter(one["code"] for one in own if one["code"] in broken.codes)
-        yield from (f"{count} incidents {code}" for code, count in counts.items() if count > broken.incidents)
+        counts = Counter(tuple(one[key] for key in KEY) for one in own if one["code"] in broken.codes)
+        yield from (f"{count} incidents {key}" for key, count in counts.items() if count > broken.incidents)
 
 
 # texts

@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 
 from chalicelib.domain.cluster import MetricsProvider
-from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.delivery import Delivery, DeliveryOptions
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect_model import Connector
@@ -148,7 +148,7 @@ def prepare(app: InProcessApp, api: Api) -> tuple[World, Beginning]:
     pipelines = tuple(app.services.pipelines.deploy(app.context(), app.pipeline(source).id) for _ in range(2))
     for topic in (topic for pipeline in pipelines for topic in pipeline.capture.topics):
         app.kafka.state.create_topic(topic)
-    delivery_input = app.delivery_input(pipelines[0])
+    delivery_input = replace(app.delivery_input(pipelines[0]), options=DeliveryOptions(tasks_max=2))
     delivery = app.services.deliveries.deploy(app.context(), app.destination().id, delivery_input)
     world = World(app=app, api=api, pipelines=pipelines, delivery=delivery, cluster_id=app.cluster.id)
     world.server.slots = {pipeline.id: Slot() for pipeline in pipelines}
