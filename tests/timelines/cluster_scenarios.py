@@ -46,12 +46,14 @@ TIMELINES = (
     Timeline(
         name="the only worker is killed and started again",
         lasts=200,
+        tick_seconds=20,
         steps=at(21, connect_down) + at(111, connect_up),
         broken=(Broken(of=CLUSTER, begins=21, ends=111, codes=UNAVAILABLE, opened_within=60, gone_within=80),),
     ),
     Timeline(
         name="one of several workers is killed: its statuses stay RUNNING until the rebalance delay is over",
         lasts=380,
+        tick_seconds=20,
         steps=at(21, show(CAPTURE, "RUNNING"), show(DELIVERY, "RUNNING")) + at(321, heal(CAPTURE), heal(DELIVERY)),
         broken=(
             Broken(of=CAPTURE, begins=21, ends=321, codes={"STALLED"}, shown_within=90, opened_within=120),
@@ -86,6 +88,7 @@ TIMELINES = (
     Timeline(
         name="409 storm: only changes are refused, and a task needs a restart",
         lasts=260,
+        tick_seconds=20,
         steps=at(21, connect_answers(FaultEffect.REBALANCE, method="POST"), fail_task(CAPTURE, traces.REFUSED))
         + at(151, connect_is_well),
         broken=(Broken(of=CAPTURE, begins=21, ends=151, codes={"SOURCE_CONNECTION_FAILED"}, gone_within=100),),
@@ -124,6 +127,7 @@ TIMELINES = (
     Timeline(
         name="a stale worker: it lists the past while the capture's task has failed",
         lasts=290,
+        tick_seconds=20,
         steps=at(21, connect_shows_the_past, fail_task(CAPTURE, traces.PASSWORD)) + at(171, connect_is_well),
         broken=(
             Broken(of=CAPTURE, begins=21, ends=261, codes={"STALLED"}, shown_within=90, opened_within=None),
@@ -133,6 +137,7 @@ TIMELINES = (
     Timeline(
         name="brokers restart one after the other",
         lasts=220,
+        tick_seconds=20,
         steps=at(21, kafka_unreachable, traffic(captures=False, delivers=False))
         + at(41, kafka_reachable, traffic(captures=True, delivers=True))
         + at(81, kafka_unreachable)

@@ -144,6 +144,7 @@ TIMELINES = (
     Timeline(
         name="paused by hand, and Kafka Connect refuses every change",
         lasts=200,
+        tick_seconds=20,
         steps=at(21, by_hand(CAPTURE, "pause"), connect_answers(FaultEffect.REBALANCE, method="PUT"))
         + at(131, connect_is_well),
         broken=(Broken(of=CAPTURE, begins=21, ends=131, opened_within=80, codes={"CONNECTOR_PAUSED"}),),
@@ -151,6 +152,7 @@ TIMELINES = (
     Timeline(
         name="paused by somebody again and again",
         lasts=260,
+        tick_seconds=20,
         steps=every(30, by_hand(CAPTURE, "pause"), start=21, end=200),
         broken=(Broken(of=CAPTURE, begins=21, ends=201, shown_within=NEVER, opened_within=None),),
         also={"CONNECTOR_PAUSED"},
@@ -181,8 +183,8 @@ TIMELINES = (
     ),
     Timeline(
         name="Strimzi-like: the connector is removed again and again",
-        lasts=560,
-        steps=every(10, vanish(CAPTURE), start=25, end=555),
+        lasts=300,
+        steps=every(10, vanish(CAPTURE), start=25, end=295),
         # After a tick has just made it again it does exist, until it is removed.
         broken=(Broken(of=CAPTURE, begins=25, opened_within=100, codes={"CONNECTOR_FAILED"}, live=False),),
         also=LOOP,

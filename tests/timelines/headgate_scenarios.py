@@ -26,12 +26,14 @@ LOST = frozenset({"CHANGES_LOST"})
 TIMELINES = (
     Timeline(
         name="no ticks for 10 minutes",
-        lasts=860,
+        lasts=740,
+        tick_seconds=20,
         without_ticks=((21, 621),),
     ),
     Timeline(
         name="no ticks for 10 minutes, in which a task fails",
         lasts=710,
+        tick_seconds=20,
         steps=at(31, fail_task(CAPTURE, traces.PASSWORD)),
         without_ticks=((21, 621),),
         broken=(Broken(of=CAPTURE, begins=31, codes=REFUSED, shown_within=600, opened_within=600),),
@@ -78,6 +80,7 @@ TIMELINES = (
     Timeline(
         name="Kafka Connect goes away while a task has failed: that is no recovery",
         lasts=260,
+        tick_seconds=20,
         steps=at(21, fail_task(CAPTURE, traces.PASSWORD))
         + at(61, connect_unreachable)
         + at(91, connect_reachable)
@@ -109,6 +112,7 @@ TIMELINES = (
     Timeline(
         name="a look at the source while a pause of the broken capture is open: that is no recovery",
         lasts=250,
+        tick_seconds=20,
         steps=at(21, server(identity="7999999999999999999"))
         + at(101, connect_answers(FaultEffect.LOSE_REPLY, path="/pause$"))
         + at(102, ask(CAPTURE, "pause"))

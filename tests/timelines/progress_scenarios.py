@@ -9,6 +9,7 @@ TIMELINES = (
     Timeline(
         name="endless retries behind RUNNING",
         lasts=290,
+        tick_seconds=20,
         steps=at(21, traffic(captures=False)) + at(211, traffic(captures=True)),
         broken=(
             Broken(of=CAPTURE, begins=21, ends=211, codes=STALLED, shown_within=90, opened_within=100, gone_within=60),
@@ -17,6 +18,7 @@ TIMELINES = (
     Timeline(
         name="the source's database is away, behind RUNNING",
         lasts=320,
+        tick_seconds=20,
         steps=at(21, database(reachable=False)) + at(211, database(reachable=True)),
         broken=(
             Broken(
@@ -29,6 +31,7 @@ TIMELINES = (
                 gone_within=100,
             ),
         ),
+        also=STALLED,
     ),
     Timeline(
         name="the source's database is away for a single look",
@@ -43,12 +46,14 @@ TIMELINES = (
     Timeline(
         name="the sink is out of its group",
         lasts=360,
+        tick_seconds=20,
         steps=at(21, traffic(in_group=False)) + at(291, traffic(in_group=True)),
         broken=(Broken(of=DELIVERY, begins=21, ends=291, codes=STALLED, shown_within=180, opened_within=180),),
     ),
     Timeline(
         name="S3 denied behind RUNNING: the sink commits nothing more",
         lasts=400,
+        tick_seconds=20,
         steps=at(21, traffic(delivers=False)) + at(331, traffic(delivers=True)),
         broken=(Broken(of=DELIVERY, begins=21, ends=331, codes=STALLED, shown_within=250, opened_within=250),),
     ),
@@ -74,6 +79,7 @@ TIMELINES = (
     Timeline(
         name="a stall that comes and goes",
         lasts=600,
+        tick_seconds=20,
         steps=every(300, traffic(captures=False), start=21, end=360)
         + every(300, traffic(captures=True), start=171, end=480),
         broken=(

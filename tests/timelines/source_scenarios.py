@@ -11,6 +11,7 @@ TIMELINES = (
     Timeline(
         name="lost slot: the server has removed its log",
         lasts=200,
+        tick_seconds=20,
         steps=at(21, slot(wal_status="lost", reader=None), traffic(captures=False)),
         broken=(Broken(of=CAPTURE, begins=21, codes=LOST, shown_within=60, opened_within=70),),
         also={"STALLED"},
@@ -18,6 +19,7 @@ TIMELINES = (
     Timeline(
         name="the slot is dropped",
         lasts=200,
+        tick_seconds=20,
         steps=at(21, drop_slot, traffic(captures=False)),
         broken=(Broken(of=CAPTURE, begins=21, codes=LOST, shown_within=60, opened_within=70),),
         also={"STALLED"},
@@ -25,12 +27,15 @@ TIMELINES = (
     Timeline(
         name="the slot is dropped and made again later",
         lasts=200,
+        tick_seconds=20,
         steps=at(21, slot(position=90_000_000, reader="8"), traffic(captures=False)),
         broken=(Broken(of=CAPTURE, begins=21, codes=LOST, shown_within=60, opened_within=70),),
+        also={"STALLED"},
     ),
     Timeline(
         name="slot retained without bound, behind a long transaction",
         lasts=260,
+        tick_seconds=20,
         steps=at(21, slot(grows=400 * MEGABYTE)) + at(171, slot(grows=0, retained=MEGABYTE)),
         broken=(
             Broken(
@@ -47,12 +52,14 @@ TIMELINES = (
     Timeline(
         name="the slot has used up what it may keep",
         lasts=200,
+        tick_seconds=20,
         steps=at(21, slot(limit=1000 * MEGABYTE, retained=980 * MEGABYTE)),
         broken=(Broken(of=CAPTURE, begins=21, codes={"LOG_AT_RISK"}, shown_within=60, opened_within=60),),
     ),
     Timeline(
         name="the next checkpoint may remove the slot's log",
         lasts=200,
+        tick_seconds=20,
         steps=at(21, slot(wal_status="unreserved")) + at(111, slot(wal_status="reserved")),
         broken=(
             Broken(
@@ -76,6 +83,7 @@ TIMELINES = (
     Timeline(
         name="nobody reads from the slot, behind RUNNING",
         lasts=260,
+        tick_seconds=20,
         steps=at(21, slot(reader=None), traffic(captures=False)) + at(181, slot(reader="9"), traffic(captures=True)),
         broken=(
             Broken(
@@ -92,6 +100,7 @@ TIMELINES = (
     Timeline(
         name="a table left the publication",
         lasts=260,
+        tick_seconds=20,
         steps=at(21, unpublish()) + at(141, publish),
         broken=(
             Broken(
@@ -108,11 +117,13 @@ TIMELINES = (
     Timeline(
         name="database failover with its slot",
         lasts=220,
+        tick_seconds=20,
         steps=at(21, fail_over(keeps_slot=True)),
     ),
     Timeline(
         name="database failover without its slot",
         lasts=220,
+        tick_seconds=20,
         steps=at(21, fail_over(keeps_slot=False), traffic(captures=False)),
         broken=(Broken(of=CAPTURE, begins=21, codes=LOST, shown_within=60, opened_within=70),),
         also={"STALLED"},
@@ -135,6 +146,7 @@ TIMELINES = (
     Timeline(
         name="two connectors with the same slot take turns",
         lasts=360,
+        tick_seconds=20,
         steps=every(40, fail_task(CAPTURE, traces.SLOT_BUSY), start=21, end=340),
         broken=(
             Broken(

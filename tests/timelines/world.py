@@ -75,7 +75,7 @@ class World:
         broker = self.app.kafka.state
         for pipeline in self.pipelines:
             if self._runs(pipeline.connector_name):
-                self.traffic.capture(broker, pipeline, seconds)
+                self._traffic_of(pipeline).capture(broker, pipeline, seconds)
             self._move_slot(pipeline, seconds)
         if self._runs(self.delivery.connector_name):
             self.traffic.deliver(broker, self.delivery, seconds)
@@ -123,12 +123,16 @@ class World:
         connector = self.app.connect.connector(name)
         return bool(connector.tasks) and {connector.part.state, *_states(connector)} == {"RUNNING"}
 
+    def _traffic_of(self, pipeline: Pipeline) -> Traffic:
+        """What happens to one capture happens to the first; all of them need their database."""
+        return self.traffic if pipeline is self.pipeline else Traffic(captures=self.app.database.reachable)
+
     def _move_slot(self, pipeline: Pipeline, seconds: float) -> None:
         """What is captured is confirmed to the slot, and Connect stores it as the connector's offset."""
         name, slot = pipeline.connector_name, self.server.slots.get(pipeline.id)
         if slot is None:
             return
-        reads = slot.reader is not None and self._runs(name) and self.traffic.captures
+        reads = slot.reader is not None and self._runs(name) and self._traffic_of(pipeline).captures
         slot.advance(seconds, reads=reads)
         if reads:
             self.app.connect.connector(name).offsets = [
