@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -155,13 +156,13 @@ def deploy(stage: Stage) -> None:
         lambda: pipeline("shop", "locked", **second),
         lambda: pipeline("shop", "overtaken"),
         lambda: pipeline("shop", "leaves", "stays"),
-        *(lambda name=name: pipeline(name, name) for name in ("away", *KEPT_FOR_SLOTS)),  # type: ignore[misc]
+        *(partial(pipeline, name, name) for name in ("away", *KEPT_FOR_SLOTS)),
     )
     at_once(lambda: delivery("steady"), lambda: delivery("locked", **second), lambda: delivery("overtaken"))
     for source in sources.values():
         headgate.look_at(source)
     for path in stage.paths:
-        eventually(lambda path=path: headgate.get(f"{path}/status"), is_settled, seconds=240)  # type: ignore[misc]
+        eventually(partial(headgate.get, f"{path}/status"), is_settled, seconds=240)
 
 
 def is_settled(status: Json) -> bool:
@@ -179,7 +180,7 @@ def at_once(*steps: Callable[[], object]) -> None:
 
 def remove(stage: Stage) -> None:
     """Everything but the sources, which nobody deploys from."""
-    at_once(*(lambda name=name: stage.headgate.delete(stage.delivery(name)) for name in stage.deliveries))  # type: ignore[misc]
+    at_once(*(partial(stage.headgate.delete, stage.delivery(name)) for name in stage.deliveries))
     source_of = {name: name if name in stage.databases else "shop" for name in stage.pipelines}
     for name, pipeline in stage.pipelines.items():
         stage.headgate.delete_pipeline(pipeline, stage.databases[source_of[name]])
