@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from tests.faults.cases.connectors import FORGET_PIPELINE, OPERATION_CASES, OperationCase
 from tests.faults.failure_modes import FAULTS, Fault
 from tests.faults.fault_runs import PreparedCase, inject_at_each_point
-from tests.faults.operation_cases import FORGET_PIPELINE, OPERATION_CASES, OperationCase
 from tests.support.call_interceptor import Point, Side
 from tests.support.in_process_app import AppSnapshot, InProcessApp
 

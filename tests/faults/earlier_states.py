@@ -1,0 +1,84 @@
+"""Tables and connectors as they were before the last writes: what an index that lags behind still shows, or a worker
+of Kafka Connect that has not read the latest changes yet.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from copy import deepcopy
+from typing import Any
+
+from infra.local.doubles.connect_model import Connector
+from tests.support.call_interceptor import Point, Side
+from tests.support.in_process_app import InProcessApp
+
+KEPT = 12
+Rows = Mapping[Any, Any]
+
+
+class EarlierStates:
+    """Remembers the state before each write, if `app.interceptor.before_write` calls `remember`."""
+
+    def __init__(self, app: InProcessApp) -> None:
+        self._app = app
+        self._tables: deque[Mapping[str, Rows]] = deque(maxlen=KEPT)
+        self._connectors: deque[Mapping[str, Connector]] = deque(maxlen=KEPT)
+
+    def copy(self) -> "EarlierStates":
+        """The same states, to which others can be added."""
+        copied = EarlierStates(self._app)
+        copied._tables.extend(self._tables)
+        copied._connectors.extend(self._connectors)
+        return copied
+
+    def remember(self) -> None:
+        """Remember the state as it is now."""
+        connect = self._app.connect
+        self._tables.append(self._app.tables.snapshot())
+        self._connectors.append({name: deepcopy(connect.connector(name)) for name in connect.names()})
+
+    @contextmanager
+    def shown_at(self, point: Point, changes: int) -> Iterator[None]:
+        """The state so many changes ago, or the oldest one that is known, of what the call at this point reads."""
+        if point.side is Side.CONNECT:
+            self._app.connect.settle()
+            with self._app.connect.showing(self._earlier_connectors(changes)):
+                yield
+        else:
+            tables = point.request.outdated_tables if point.request else ()
+            with self._app.tables.showing({table: self._earlier_rows(table, changes) for table in tables}):
+                yield
+
+    def _earlier_rows(self, table: str, changes: int) -> Rows:
+        newest = found = self._app.tables.snapshot()[table]
+        for state in reversed(self._tables):
+            if _identities(state[table]) != _identities(newest):
+                newest = found = state[table]
+                changes -= 1
+            if not changes:
+                break
+        return found
+
+    def _earlier_connectors(self, changes: int) -> Mapping[str, Connector]:
+        connect = self._app.connect
+        found = {name: connect.connector(name) for name in connect.names()}
+        newest = _shown(found)
+        for state in reversed(self._connectors):
+            if _shown(state) != newest:
+                newest, found = _shown(state), dict(state)
+                changes -= 1
+            if not changes:
+                break
+        return found
+
+
+def _identities(rows: Rows) -> dict[Any, Any]:
+    """Each row by its identity: a write replaces the rows that it changes (tests/support/moto_row_sharing.py)."""
+    return {
+        key: {part: id(row) for part, row in found.items()} if isinstance(found, dict) else id(found)
+        for key, found in rows.items()
+    }
+
+
+def _shown(connectors: Mapping[str, Connector]) -> dict[str, Any]:
+    return {name: (one.config, one.target, one.part.state) for name, one in connectors.items()}
