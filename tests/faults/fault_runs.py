@@ -1,11 +1,13 @@
 """Runs one operation with one or two faults, and checks the answer and the state after recovery."""
 
+import random
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
+from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, Rejected, Unavailable
 from tests.faults.cases.operation_case import OperationCase, PreparedOperation
 from tests.faults.earlier_states import EarlierStates
@@ -67,6 +69,8 @@ class PreparedCase:
             operation.request()
         finally:
             points = app.interceptor.unwatch()
+        if operation.needs_ticks and operation.cluster is None:
+            operation = replace(operation, cluster=app.cluster)
         return cls(
             name=operation_case.name, operation=operation, kept=kept, points=points, earlier=earlier, faked=faked
         )
@@ -81,6 +85,7 @@ class PreparedCase:
             return pool.submit(self._run, app, now, later).result()
 
     def _run(self, app: InProcessApp, now: PlannedFaults, later: PlannedFaults) -> FaultRun:
+        random.seed(self.name)
         app.restore(self.kept)
         app.database.restore(self.faked)
         clear_queues()
@@ -97,7 +102,7 @@ class PreparedCase:
         app.connect.settle()
         delayed.send_late()
         app.interceptor.before_write = lambda: None
-        ticks, found = self._recover(app)
+        ticks, found = self._recover(app, ticked=True)
         wrong += found
         if delayed.send_last():
             wrong += self._recover(app)[1]
@@ -129,12 +134,14 @@ class PreparedCase:
             app.clock.advance(JUMPS[0])
             run_lost_jobs(app)
 
-    def _recover(self, app: InProcessApp) -> tuple[int, list[str]]:
+    def _recover(self, app: InProcessApp, *, ticked: bool = False) -> tuple[int, list[str]]:
         if not self.operation.needs_ticks:
             app.clock.advance(JUMPS[0])
             run_lost_jobs(app)
             return 0, violations(app)
-        return recover_counting(app)
+        if ticked and not violations(app):
+            return 1, []
+        return recover_counting(app, self.operation.cluster)
 
     def _check_end(self, app: InProcessApp, answer: object) -> list[str]:
         is_done, wrong = self.operation.is_done(), []
@@ -232,9 +239,9 @@ def recover(app: InProcessApp) -> list[str]:
     return recover_counting(app)[1]
 
 
-def recover_counting(app: InProcessApp) -> tuple[int, list[str]]:
+def recover_counting(app: InProcessApp, cluster: ConnectCluster | None = None) -> tuple[int, list[str]]:
     """Tick until no invariant is violated: how many ticks it took, and the violations that remain after the last."""
-    ticks, wrong, cluster = 0, ["no tick yet"], app.cluster
+    ticks, wrong, cluster = 0, ["no tick yet"], cluster or app.cluster
     for seconds in JUMPS:
         app.tick(cluster, after=seconds)
         run_lost_jobs(app)

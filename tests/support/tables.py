@@ -33,6 +33,7 @@ from chalicelib.stores.all_tables import ALL_TABLES
 from infra.local.app.setup import create_queues
 from tests.support.call_interceptor import CallInterceptor, Side
 from tests.support.moto_row_sharing import row_copies, share_rows
+from tests.support.moto_speed import answer_quickly
 
 REGION = "eu-central-1"
 ENVIRONMENT = {
@@ -135,6 +136,7 @@ def on_moto(interceptor: CallInterceptor) -> Iterator[Tables]:
             return answer(request)
 
     share_rows()
+    answer_quickly()
     with _stubbed(interceptor, one_at_a_time):
         _create_tables()
         create_queues(boto3.client("sqs"), "headgate-")

@@ -1,5 +1,6 @@
 """Operations on connectors that are run with faults at every call."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -137,9 +138,14 @@ def delete_pipeline(app: InProcessApp) -> PreparedOperation:
 
 
 def delete_pipeline_with_slot(app: InProcessApp) -> PreparedOperation:
-    """Nothing reads from the slot any more once the connector is gone."""
+    """Nothing reads from the slot any more once the connector is gone. A slot that was not dropped is in the audit."""
     pipeline_id = app.deployed_pipeline().id
     slot = f"headgate_slot_{pipeline_id.replace('-', '')}"
+
+    def is_done() -> bool:
+        details = [json.loads(row["body"])["after"] or {} for row in app.tables.rows("audit")]
+        reported = any(one.get("slot_dropped") is False for one in details)
+        return stored(app, pipeline_id) is None and (reported or slot not in app.database.slots)
 
     def read_with_slot() -> None:
         app.database.slots[slot] = False
@@ -148,7 +154,7 @@ def delete_pipeline_with_slot(app: InProcessApp) -> PreparedOperation:
     return PreparedOperation(
         warm_up=read_with_slot,
         request=lambda: app.services.pipelines.delete(app.context(), pipeline_id, drop_slot=True),
-        is_done=lambda: stored(app, pipeline_id) is None and slot not in app.database.slots,
+        is_done=is_done,
     )
 
 
