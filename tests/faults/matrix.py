@@ -61,7 +61,7 @@ class CaseMatrix:
     """Runs the faults of one case, and counts them."""
 
     def __init__(self, app: InProcessApp, case: PreparedCase) -> None:
-        self._app, self._case = app, case
+        self._app, self.case = app, case
         self._single_runs: dict[PlannedFault, FaultRun] = {}
         self.report = CaseReport(name=case.name)
         self.report.points.update(point.side.value for point in case.points)
@@ -72,11 +72,11 @@ class CaseMatrix:
     @property
     def singles(self) -> list[PlannedFault]:
         """Every fault at every call where it can happen."""
-        return [(point, fault) for point in self._case.points for fault in ALL_FAULTS if fault.applies_to(point)]
+        return [(point, fault) for point in self.case.points for fault in ALL_FAULTS if fault.applies_to(point)]
 
     def run_singles(self) -> None:
         """One run for each fault at each point, and one without any."""
-        self._note((), self._case.run(self._app, []))
+        self._note((), self.case.run(self._app, []))
         for single in self.singles:
             self._single_run(single)
 
@@ -85,7 +85,7 @@ class CaseMatrix:
 
         First one pair for each two calls of the request, then any. Which ones is always the same.
         """
-        chosen = random.Random(f"{SEED} {self._case.name}")
+        chosen = random.Random(f"{SEED} {self.case.name}")
         done: set[str] = set()
         for first, second, where in self._pairs(chosen):
             if len(done) >= count:
@@ -96,12 +96,12 @@ class CaseMatrix:
             done.add(name)
             self.report.pairs[where] += 1
             now, later = ([first, second], []) if where == "in the request" else ([first], [second])
-            found = self._case.run(self._app, now, later)
+            found = self.case.run(self._app, now, later)
             self._note((name,), found)
 
     def _pairs(self, chosen: random.Random) -> Iterator[tuple[PlannedFault, PlannedFault, str]]:
         singles, tries = self.singles, 0
-        for first_point, _ in combinations(self._case.points, 2):
+        for first_point, _ in combinations(self.case.points, 2):
             here = [single for single in singles if single[0] == first_point]
             yield from self._completed(chosen, chosen.choice(here), recovering=False)
         while tries < MOST_TRIES * len(singles):
@@ -123,7 +123,7 @@ class CaseMatrix:
 
     def _single_run(self, single: PlannedFault) -> FaultRun:
         if single not in self._single_runs:
-            found = self._single_runs[single] = self._case.run(self._app, [single])
+            found = self._single_runs[single] = self.case.run(self._app, [single])
             self.report.runs[single[1].kind] += 1
             self._note((_named(single),), found)
         return self._single_runs[single]
@@ -131,7 +131,7 @@ class CaseMatrix:
     def _note(self, what: Sequence[str], found: FaultRun) -> None:
         self.report.ticks[found.ticks] += 1
         if found.wrong:
-            self.report.violations.append(f"{self._case.name}: {'; '.join(what) or 'no fault'}: {list(found.wrong)}")
+            self.report.violations.append(f"{self.case.name}: {'; '.join(what) or 'no fault'}: {list(found.wrong)}")
 
 
 def _named(planned: PlannedFault) -> str:

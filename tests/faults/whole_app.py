@@ -145,12 +145,10 @@ def dispatch() -> None:
 
 def messages(queue: str) -> list[Json]:
     """Take all messages from a queue, also those that are to be delivered later."""
-    found = next(
-        one
-        for region in sqs_backends[DEFAULT_ACCOUNT_ID].values()
-        for one in region.queues.values()
-        if one.name == f"headgate-{queue}"
-    )
+    regions = sqs_backends[DEFAULT_ACCOUNT_ID].values()
+    found = next((one for region in regions for one in region.queues.values() if one.name == f"headgate-{queue}"), None)
+    if found is None:
+        return []
     taken = [json.loads(message.body) for message in found._messages]
     found._messages.clear()
     return taken
