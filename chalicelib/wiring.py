@@ -46,6 +46,7 @@ from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.deliveries import DeliveryService
 from chalicelib.services.destinations import DestinationService
 from chalicelib.services.discovery import Discovery
+from chalicelib.services.incidents import IncidentService
 from chalicelib.services.jobs import JobHandler, JobService
 from chalicelib.services.pipelines import PipelineService
 from chalicelib.services.registry import Registry
@@ -63,6 +64,7 @@ from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.idempotency import IdempotencyKeys
 from chalicelib.stores.jobs import Jobs
+from chalicelib.stores.monitoring.incidents import Incidents
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
 from chalicelib.stores.pipelines import Pipelines
@@ -84,6 +86,7 @@ class Stores:
         self.deliveries = Deliveries()
         self.destinations = Destinations()
         self.idempotency = IdempotencyKeys(sealer)
+        self.incidents = Incidents()
         self.jobs = Jobs()
         self.observations = Observations()
         self.operations = Operations()
@@ -149,6 +152,9 @@ class Services:
         stores, clock = self.stores, self.clock
         self.audit = AuditTrail(store=stores.audit, clock=clock)
         self.sessions = SessionService(users=stores.users, sessions=stores.sessions, audit=self.audit, clock=clock)
+        self.incidents = IncidentService(
+            store=stores.incidents, claims=stores.claims, deliveries=stores.deliveries, audit=self.audit, clock=clock
+        )
         self.credentials = CredentialVault(store=stores.secrets, envelope=self.envelope, clock=clock)
         self.secret_provider = SecretProvider(
             vault=self.credentials,
@@ -158,11 +164,15 @@ class Services:
             audit=self.audit,
             clock=clock,
         )
-        self.registry = Registry(claims=stores.claims, vault=self.credentials, audit=self.audit)
+        self.registry = Registry(
+            claims=stores.claims, vault=self.credentials, audit=self.audit, incidents=self.incidents
+        )
         self.clients = ClientFactory(
             vault=self.credentials, databases=make.databases, make_connect=make.connect, make_kafka=make.kafka
         )
-        self.database_checks = DatabaseChecks(clients=self.clients, audit=self.audit, clock=clock)
+        self.database_checks = DatabaseChecks(
+            clients=self.clients, audit=self.audit, incidents=self.incidents, clock=clock
+        )
         self.sources = SourceService(
             store=stores.sources,
             tables=stores.tables,
@@ -208,7 +218,7 @@ class Services:
         """Pipelines, deliveries and the ticks of their workers."""
         stores, clock = self.stores, self.clock
         self.validation = ConnectorValidation(clients=self.clients)
-        self.captures = CaptureChecks(store=stores.source_states, clients=self.clients)
+        self.captures = CaptureChecks(store=stores.source_states, clients=self.clients, clock=self.clock)
         self.pipeline_connector = PipelineConnector(
             store=stores.pipelines,
             observations=stores.observations,
@@ -245,6 +255,7 @@ class Services:
             observations=stores.observations,
             clients=self.clients,
             audit=self.audit,
+            incidents=self.incidents,
             clock=clock,
             sleep=sleep,
         )
@@ -271,6 +282,7 @@ class Services:
             store=stores.source_states,
             checks=self.captures,
             clients=self.clients,
+            incidents=self.incidents,
             clock=clock,
             send=lambda source_id, delay: self._send_when_due(SOURCE_CHECKS, {"source_id": source_id}, delay),
         )
@@ -281,6 +293,7 @@ class Services:
             owners={"pipeline": self.pipeline_connector, "delivery": self.delivery_connector},
             lifecycle=self.lifecycle,
             clients=self.clients,
+            incidents=self.incidents,
             clock=clock,
             send=lambda cluster_id, delay: self._send_when_due(TICKS, {"cluster_id": cluster_id}, delay),
         )

@@ -11,6 +11,7 @@ from chalicelib.domain.database import CheckStatus, DatabaseAddress, TestCheck, 
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.health import Health
+from chalicelib.domain.monitoring.source_conditions import health_signals
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.readiness import Readiness
@@ -21,6 +22,7 @@ from chalicelib.errors import HeadgateError, Invalid, TimedOut, Unavailable, Wri
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.audit import AuditTrail
 from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.incidents import IncidentService, origin_of
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.transaction import Transaction
 
@@ -36,6 +38,7 @@ class DatabaseChecks:
 
     clients: ClientFactory
     audit: AuditTrail
+    incidents: IncidentService
     clock: Clock
 
     def test_endpoint(self, context: RequestContext, endpoint: OpenedEndpoint[DatabaseAddress]) -> TestResult:
@@ -53,13 +56,22 @@ class DatabaseChecks:
         now = self.clock()
         tested = replace(entity, last_test=result, last_tested_at=now, health=health_after(result, now=now))
         transaction = Transaction()
-        store.save(transaction, tested)
+        self.save_checked(transaction, context, store, entity, tested)
         self.audit.record(
             transaction, context, f"{store.noun}.test", entity.id, after={"success": result.success}, meaningful=False
         )
         with suppress(WriteConflict):  # it was changed in the meantime: this result is of the former endpoint
             transaction.commit()
         return result
+
+    def save_checked(
+        self, transaction: Transaction, context: RequestContext, store: Documents[S], before: S, after: S
+    ) -> None:
+        """Store a system with the health that a check has found, and what that means for its incidents."""
+        store.save(transaction, after)
+        signals = health_signals(store.noun, after.id, after.name, before.health, after.health, context.correlation_id)
+        if signals:
+            self.incidents.add(transaction, origin_of(store.noun, after.id), signals)
 
     def readiness(
         self,

@@ -18,6 +18,7 @@ from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.database_checks import DatabaseChecks, health_after
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
+from chalicelib.stores.transaction import Transaction
 
 _ATTEMPTS = 5
 
@@ -41,7 +42,7 @@ class Discovery:
         try:
             listing = self.clients.database(source.endpoint).list_tables(Deadline.after(context.deadline.remaining()))
         except (Unavailable, TimedOut, Invalid) as error:
-            self._note(source, {"health": Health.unhealthy(self.clock(), error.code, error.message)})
+            self._note(context, source, {"health": Health.unhealthy(self.clock(), error.code, error.message)})
             raise Unavailable(error.message, code="SOURCE_UNAVAILABLE") from error
         provider = capture_provider(source.address.provider)
         tables = provider.source_tables(listing.tables, source_id, self.clock())
@@ -49,7 +50,7 @@ class Discovery:
         generation = new_id()
         self.tables.add(source_id, generation, tables, context.deadline)
         try:
-            self._show(source, last_discovery_at=self.clock(), generation=generation, **counts)
+            self._show(context, source, last_discovery_at=self.clock(), generation=generation, **counts)
         except (Unavailable, NotFound):
             with suppress(StoreUnavailable):
                 self.tables.remove(source_id, generation, context.deadline)
@@ -64,7 +65,7 @@ class Discovery:
         source = self._source(source_id)
         result = self.database_checks.test_endpoint(context, self.clients.open(source.endpoint))
         health = health_after(result, now=self.clock())
-        self._note(source, {"health": health, "last_test": result, "last_tested_at": health.checked_at})
+        self._note(context, source, {"health": health, "last_test": result, "last_tested_at": health.checked_at})
         status = HealthStatus.HEALTHY if result.success else HealthStatus.UNHEALTHY
         return {"status": status.value, "checks": [_shown(check) for check in result.checks]}
 
@@ -74,7 +75,7 @@ class Discovery:
             raise NotFound("The source was deleted meanwhile.")
         return source
 
-    def _show(self, examined: Source, **found: Any) -> None:
+    def _show(self, context: RequestContext, examined: Source, **found: Any) -> None:
         """Show what this discovery found instead of what the last one did, unless the source was moved meanwhile."""
 
         def with_tables(source: Source) -> Source:
@@ -85,25 +86,27 @@ class Discovery:
             health = source.health if outdated else Health.healthy(self.clock())
             return replace(source, health=health, **found)
 
-        self._save(examined.id, with_tables)
+        self._save(context, examined.id, with_tables)
 
-    def _note(self, examined: Source, result: Mapping[str, Any]) -> None:
+    def _note(self, context: RequestContext, examined: Source, result: Mapping[str, Any]) -> None:
         """Store the result of a check, unless the endpoint has changed since: then it says nothing about this one."""
 
         def noted(source: Source) -> Source:
             return source if examined.invalidated_by(source.endpoint) else replace(source, **result)
 
         with suppress(WriteConflict):
-            self._save(examined.id, noted)
+            self._save(context, examined.id, noted)
 
-    def _save(self, source_id: str, change: Callable[[Source], Source]) -> None:
+    def _save(self, context: RequestContext, source_id: str, change: Callable[[Source], Source]) -> None:
         """Change the row as it is now, so that changes by people are kept. Raises WriteConflict after some attempts.
 
         `updated_at` stays: it says when people changed the source.
         """
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                self.sources.save_alone(change(self._source(source_id)))
+                source, transaction = self._source(source_id), Transaction()
+                self.database_checks.save_checked(transaction, context, self.sources, source, change(source))
+                transaction.commit()
             except WriteConflict:
                 if attempt == _ATTEMPTS:
                     raise

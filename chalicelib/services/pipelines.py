@@ -211,8 +211,9 @@ class PipelineService(ConnectorService[Pipeline]):
     def _with_state(self, pipeline: Pipeline, state: SourceState | None) -> Pipeline:
         if state is None or pipeline.observation is None or pipeline.desired_state is DesiredState.DRAFT:
             return pipeline
-        findings = state.findings(pipeline.id, self.lifecycle.clock())
-        return replace(pipeline, observation=observed_with(pipeline.observation, findings))
+        now = self.lifecycle.clock()
+        observation = observed_with(pipeline.observation, state.findings(pipeline.id, now))
+        return replace(pipeline, observation=observation, log=state.log(pipeline.id, now))
 
     def _observed(self, pipeline: Pipeline) -> Pipeline:
         return self.observation_reader.latest([pipeline])[0]

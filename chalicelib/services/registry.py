@@ -10,6 +10,7 @@ from chalicelib.domain.registered import Registered
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, VersionMismatch, WriteConflict
 from chalicelib.services.audit import AuditTrail, view
 from chalicelib.services.credentials import CredentialVault
+from chalicelib.services.incidents import IncidentService
 from chalicelib.stores.claims import Claims
 from chalicelib.stores.documents import Documents, Entity
 from chalicelib.stores.transaction import Transaction
@@ -49,6 +50,7 @@ class Registry:
     claims: Claims
     vault: CredentialVault
     audit: AuditTrail
+    incidents: IncidentService
 
     def create(
         self,
@@ -118,6 +120,7 @@ class Registry:
         self.release_name(transaction, store, entity)
         self.unlink(transaction, entity.id, links)
         self.vault.remove(transaction, entity.credentials)
+        self.incidents.end_about(transaction, entity.id)
         self.audit.record(transaction, context, f"{store.noun}.delete", entity.id, before=view(entity))
         try:
             transaction.commit()

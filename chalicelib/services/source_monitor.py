@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from chalicelib.domain.health import Health
+from chalicelib.domain.monitoring.source_conditions import source_conditions
 from chalicelib.domain.monitoring.source_state import SourceState, after_failure, after_look
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
@@ -19,6 +20,7 @@ from chalicelib.kit.log import get_logger
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import CaptureChecks
 from chalicelib.services.connectors.plan_executor import shuffled
+from chalicelib.services.incidents import IncidentService, origin_of
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.documents import find_together
 from chalicelib.stores.pipelines import Pipelines
@@ -45,6 +47,7 @@ class SourceMonitor:
     store: SourceStates
     checks: CaptureChecks
     clients: ClientFactory
+    incidents: IncidentService
     clock: Clock
     send: Callable[[str, int], None]
 
@@ -66,8 +69,11 @@ class SourceMonitor:
         return sent
 
     def run(self, source_id: str, deadline: Deadline) -> None:
-        """Look once. Does nothing when the source was deleted or has no deployed pipeline."""
-        pipelines = [one for one in self._pipelines(source_id) if _is_deployed(one)]
+        """Look once, unless the source was deleted or has no deployed pipeline."""
+        deployed = [one for one in self._pipelines(source_id) if one.desired_state is not DesiredState.DRAFT]
+        pipelines = [one for one in deployed if one.open_operation is None]
+        if not deployed:
+            self._end_captures(source_id, deadline)
         if not pipelines:
             return
         clusters = sorted({pipeline.connect_cluster_id for pipeline in pipelines})
@@ -82,11 +88,28 @@ class SourceMonitor:
         try:
             captures = self.checks.look(source, running, before, deadline)
         except (Unavailable, TimedOut, Invalid) as error:
-            self._store(before, after_failure(before, source_id, error.message, now), source)
-            self._note_health(source, Health.unhealthy(now, error.code, error.message))
+            failed: str | None = error.code
+            after = after_failure(before, source_id, error.message, now)
+            health = Health.unhealthy(now, error.code, error.message)
         else:
-            self._store(before, after_look(before, source_id, captures, now), source)
-            self._note_health(source, Health.healthy(now))
+            others = [one.id for one in deployed if one.id not in captures]
+            after = after_look(before, source_id, captures, now, not_looked_at=others)
+            health, failed = Health.healthy(now), None
+        if self._store(before, after, source):
+            ids = [pipeline.id for pipeline in deployed]
+            conditions = source_conditions(source.id, source.name, after, failed, ids, now)
+            self.incidents.compare(origin_of("source", source.id), conditions, deadline)
+        self._note_health(source, health)
+
+    def _end_captures(self, source_id: str, deadline: Deadline) -> None:
+        """Resolve the incidents of pipelines that are deployed no more. Those of the source itself stay: a test of it
+        resolves them.
+        """
+        origin = origin_of("source", source_id)
+        active = [incident.condition for incident in self.incidents.store.active_of(origin)]
+        if any(condition.resource_type == "pipeline" for condition in active):
+            kept = [condition for condition in active if condition.resource_type != "pipeline"]
+            self.incidents.compare(origin, kept, deadline)
 
     def _pipelines(self, source_id: str) -> tuple[Pipeline, ...]:
         return self.pipelines.list_in("source_id", source_id, limit=_MAX_PIPELINES).items
@@ -97,22 +120,21 @@ class SourceMonitor:
             with suppress(WriteConflict):  # somebody changes or checks the source: a later look tries again
                 self.sources.save_alone(replace(source, health=health))
 
-    def _store(self, before: SourceState | None, after: SourceState, source: Source) -> None:
-        """Store the state, unless another look was faster, and log what is new or gone."""
+    def _store(self, before: SourceState | None, after: SourceState, source: Source) -> bool:
+        """Store the state, unless another look was faster, and log what is new or gone; whether it was stored."""
         transaction = Transaction()
         if before is None:
             self.store.put_new(transaction, after)
         else:
             self.store.save(transaction, after)
-        with suppress(WriteConflict):
+        try:
             transaction.commit()
-            if _codes(before) != _codes(after):
-                details = {"source_id": source.id, "before": _codes(before), "after": _codes(after)}
-                get_logger().info("what a look at the source finds has changed", extra=details)
-
-
-def _is_deployed(pipeline: Pipeline) -> bool:
-    return pipeline.desired_state is not DesiredState.DRAFT and pipeline.open_operation is None
+        except WriteConflict:
+            return False
+        if _codes(before) != _codes(after):
+            details = {"source_id": source.id, "before": _codes(before), "after": _codes(after)}
+            get_logger().info("what a look at the source finds has changed", extra=details)
+        return True
 
 
 def _codes(state: SourceState | None) -> dict[str, list[str]]:

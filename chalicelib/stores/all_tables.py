@@ -9,6 +9,7 @@ from chalicelib.stores.deliveries import DeliveryRows
 from chalicelib.stores.destinations import DestinationRows
 from chalicelib.stores.idempotency import IdempotencyRow
 from chalicelib.stores.jobs import JobRows
+from chalicelib.stores.monitoring.incidents import IncidentRows
 from chalicelib.stores.observations import ObservationRow
 from chalicelib.stores.operations import OperationRows
 from chalicelib.stores.pipelines import PipelineRows
@@ -25,6 +26,7 @@ ALL_TABLES: tuple[type[Model], ...] = (
     DeliveryRows,
     DestinationRows,
     IdempotencyRow,
+    IncidentRows,
     JobRows,
     ObservationRow,
     OperationRows,

@@ -104,16 +104,24 @@ class Documents(Generic[E]):
         return self.list_in(LISTING, self.noun, limit=limit, after=after, by_size=by_size)
 
     def list_in(
-        self, group: str, value: str, *, limit: int, after: str | None = None, by_size: bool = False
+        self,
+        group: str,
+        value: str,
+        *,
+        limit: int,
+        after: str | None = None,
+        by_size: bool = False,
+        only: Condition | None = None,
     ) -> Page[E]:
         """Those whose group has that value, newest first: at most `limit`, behind `after` (a page's `next_key`).
 
-        With `by_size` the page also ends when its rows reach `PAGE_BYTES`: for lists that a client gets.
+        With `by_size` the page also ends when its rows reach `PAGE_BYTES`: for lists that a client gets. `only` is a
+        condition on columns of the row.
         """
         index = getattr(self.table, f"by_{group}")
         before = index.Meta.attributes["position"] < after if after else None
         with store_errors():
-            rows = index.query(value, before, scan_index_forward=False, limit=limit + 1, page_size=limit + 1)
+            rows = index.query(value, before, only, scan_index_forward=False, limit=limit + 1, page_size=limit + 1)
             page = page_of(rows, key=position_of, limit=limit, size=body_size if by_size else None)
         return page.map(self.from_row)
 
@@ -156,8 +164,8 @@ class Documents(Generic[E]):
         row = self._row(saved, transaction.write_id)
         actions = [self.table.body.set(row.body), self.table.revision.set(row.revision)]
         actions.append(self.table.write_id.set(transaction.write_id))
-        if row.expires_at is not None:
-            actions.append(self.table.expires_at.set(row.expires_at))
+        expires_at, expiry = self.expires_at(entity), self.table.expires_at
+        actions.append(expiry.remove() if expires_at is None else expiry.set(expires_at))
         for name in (*self.groups(entity), *self.table.COPIED):
             value, column = getattr(row, name), getattr(self.table, name)
             actions.append(column.set(value) if value is not None else column.remove())

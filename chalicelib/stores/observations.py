@@ -5,9 +5,9 @@ hash to it. Only parts that changed are written: one connector that fails among 
 the digest of every part. Parts that do not match the head (a writer died in between) are not used, and are written
 again by the next tick that has something to write.
 
-Transitions that are not published yet are rows of their own. The head counts these, and is written in one transaction
-with them and the first parts that changed. They are removed by setting the count to nothing; the next ones overwrite
-the rows.
+Transitions and signals that are not published yet are rows of their own. The head counts these, and is written in one
+transaction with them and the first parts that changed. They are removed by setting the counts to nothing; the next ones
+overwrite the rows.
 """
 
 import hashlib
@@ -18,12 +18,19 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
-from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute, UTCDateTimeAttribute
+from pynamodb.attributes import (
+    BinaryAttribute,
+    BooleanAttribute,
+    NumberAttribute,
+    UnicodeAttribute,
+    UTCDateTimeAttribute,
+)
 from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain.cluster import ConnectCluster, PendingDeletions
+from chalicelib.domain.monitoring.incident import Signal
 from chalicelib.domain.reconcile.orphans import Confirmation
 from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView
 from chalicelib.domain.reconcile.transitions import Transition
@@ -38,25 +45,27 @@ from chalicelib.stores.tables import Table, failure_code, meta
 from chalicelib.stores.transaction import Transaction
 
 _HEAD = "head"
-_FORMAT = "c"
+_FORMAT = "d"
 """Of bodies; each digest begins with it. Change it when a stored field of a snapshot gets another name or meaning: what
 an older release has stored then counts as empty, and the next tick reads and writes everything again.
 """
 
 _CONNECTORS_PER_PART = 400
-_TRANSITIONS_PER_ROW = 1_000
+_EVENTS_PER_ROW = 1_000
 _PARTS_IN_TRANSACTION = 20
-"""With the rows of transitions (20 at the most) and 100 KB a row, not more than the 4 MB of a transaction."""
+"""With the rows of transitions and signals (40 at the most) and 50 KB a row, not more than the 4 MB of a transaction.
+"""
 
 _UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
 """Replaces the time in each observation of a body: the head has it, for all of them."""
 
 
 class ObservationRow(Table):
-    """`head`, `body/0`, `body/1` ... and `transitions/0` ... of one cluster. `epoch` counts changes of what is desired.
+    """`head`, `body/0` ..., `transitions/0` ... and `signals/0` ... of one cluster. `epoch` counts changes of what is
+    desired.
 
     `write_id` is of the last write after which others that read before it do not count; `unpublished` is the number
-    of rows with transitions; `pending` and `confirmation` are JSON.
+    of rows with transitions, `unpublished_signals` of those with signals; `pending` and `confirmation` are JSON.
     """
 
     Meta = meta("observations")  # type: ignore[assignment]
@@ -72,6 +81,8 @@ class ObservationRow(Table):
     digests = UnicodeAttribute(null=True)
     write_id = UnicodeAttribute(null=True)
     unpublished = NumberAttribute(null=True)
+    unpublished_signals = NumberAttribute(null=True)
+    recheck = BooleanAttribute(null=True)
     body = BinaryAttribute(null=True, legacy_encoding=False)
 
 
@@ -82,8 +93,8 @@ class Observations:
     _bodies: dict[str, tuple[str, ClusterSnapshot]] = field(default_factory=dict)
 
     def cluster_and_view(self, cluster_id: str, clusters: ConnectClusters) -> tuple[ConnectCluster | None, ClusterView]:
-        """What a tick begins with: a cluster's registration, and its view with transitions. One call without
-        consistency (half the price); more when the body is new to this process, or transitions were not published.
+        """What a tick begins with: a cluster's registration, and its view with transitions and signals. One call
+        without consistency (half the price); more when the body is new to this process, or something was not published.
 
         Both may be out of date. The registration only says which workers to ask; for an outdated view `write` returns
         None. Why that is enough: `infra/decisions/005-observations.md`.
@@ -95,11 +106,12 @@ class Observations:
                 head = next(iter(_heads([cluster_id])), None)
             if head is None:
                 return cluster, ClusterView()
-            view = self._loaded([head])[cluster_id]
-            return cluster, replace(view, transitions=_transitions(head)) if head.unpublished else view
+            return cluster, _with_unpublished(self._loaded([head])[cluster_id], head)
 
     def read(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
-        """The view of each cluster, without transitions: one call, and one more when a body is new to this process."""
+        """The view of each cluster, without what is not published yet: one call, and one more when a body is new to
+        this process.
+        """
         return self.views(_heads(cluster_ids))
 
     def heads(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
@@ -140,8 +152,9 @@ class Observations:
         transaction.update(row, [ObservationRow.epoch.add(1)], condition=None, label="epoch")
 
     def write(self, cluster_id: str, view: ClusterView, *, changed: bool) -> ClusterView | None:
-        """Store what a tick saw, and its transitions; `changed`: `snapshot` differs from the one that was read.
-        The result is the view as stored.
+        """Store what a tick saw, with its transitions and signals. The result is the view as stored.
+
+        `changed`: `snapshot` differs from the one that was read.
 
         None when another tick has stored a body or transitions since: that one counts, and this one is dropped. That
         Connect still cannot be read is stored in any case.
@@ -157,11 +170,15 @@ class Observations:
         if changed:
             columns += [(ObservationRow.digests, digests), (ObservationRow.pending, _pending_text(view.pending))]
         rows = self._changed_parts(cluster_id, parts)
-        unpublished = _transition_rows(cluster_id, view.transitions)
+        transitions = _event_rows(cluster_id, "transitions", list[Transition], view.transitions)
+        signals = _event_rows(cluster_id, "signals", list[Signal], view.signals)
         with store_errors():
-            if rows or unpublished:
-                columns.append((ObservationRow.unpublished, len(unpublished) or None))
-                stored = _write_together(cluster_id, view, columns, [*unpublished, *rows[:_PARTS_IN_TRANSACTION]])
+            if rows or transitions or signals or view.recheck:
+                columns.append((ObservationRow.unpublished, len(transitions) or None))
+                columns.append((ObservationRow.unpublished_signals, len(signals) or None))
+                columns.append((ObservationRow.recheck, view.recheck or None))
+                together = [*transitions, *signals, *rows[:_PARTS_IN_TRANSACTION]]
+                stored = _write_together(cluster_id, view, columns, together)
             else:
                 stored = view if _write_head(cluster_id, view, columns) else None
             if stored is None:
@@ -173,15 +190,18 @@ class Observations:
             self._bodies[cluster_id] = (digests, view.snapshot)
         return stored
 
-    def remove_transitions(self, cluster_id: str, stored: ClusterView) -> ClusterView:
-        """Remove those of the view that `write` returned; the view as it is stored then. Nothing happens when another
-        tick has them by now.
+    def remove_published(self, cluster_id: str, stored: ClusterView) -> ClusterView:
+        """Remove the transitions and signals of the view that `write` returned; the view as it is stored then. Nothing
+        happens when another tick has them by now.
         """
         write_id = new_id()
-        columns = [(ObservationRow.unpublished, None), (ObservationRow.write_id, write_id)]
+        counts = (ObservationRow.unpublished, ObservationRow.unpublished_signals, ObservationRow.recheck)
+        columns = [*((column, None) for column in counts), (ObservationRow.write_id, write_id)]
         with store_errors():
             removed = _write_head(cluster_id, stored, columns)
-        return replace(stored, transitions=(), write_id=write_id) if removed else stored
+        if not removed:
+            return stored
+        return replace(stored, transitions=(), signals=(), recheck=False, write_id=write_id)
 
     def confirm(
         self, transaction: Transaction, cluster_id: str, pending: PendingDeletions, confirmation: Confirmation
@@ -237,7 +257,7 @@ def _heads(cluster_ids: Iterable[str]) -> Iterable[ObservationRow]:
 
 def _write_head(cluster_id: str, view: ClusterView, columns: Sequence[tuple[Any, Any]]) -> bool:
     """Whether it was written. That Connect still cannot be read always is: no column that others rely on changes."""
-    condition = None if view.unreadable and not view.transitions else _not_written_since(view)
+    condition = _not_written_since(view) if view.has_unpublished or not view.unreadable else None
     try:
         ObservationRow(cluster_id, _HEAD).update(_actions(columns), condition=condition)
     except UpdateError as error:
@@ -269,26 +289,37 @@ def _actions(columns: Sequence[tuple[Any, Any]]) -> list[Action]:
 
 
 def _not_written_since(view: ClusterView) -> Condition:
-    """No other tick has written a body or transitions, or published them, since the view was read."""
+    """No other tick has written a body, transitions or signals, or published them, since the view was read."""
     column = ObservationRow.write_id
     condition: Condition = column == view.write_id if view.write_id else column.does_not_exist()
     return condition
 
 
-def _transition_rows(cluster_id: str, transitions: Sequence[Transition]) -> list[ObservationRow]:
-    pack, size = adapter(list[Transition]).dump_json, _TRANSITIONS_PER_ROW
-    chunks = [list(transitions[at : at + size]) for at in range(0, len(transitions), size)]
+def _event_rows(cluster_id: str, part: str, kind: Any, events: Sequence[Any]) -> list[ObservationRow]:
+    pack, size = adapter(kind).dump_json, _EVENTS_PER_ROW
+    chunks = [list(events[at : at + size]) for at in range(0, len(events), size)]
     return [
-        ObservationRow(cluster_id, f"transitions/{number}", body=zlib.compress(pack(chunk), 6))
+        ObservationRow(cluster_id, f"{part}/{number}", body=zlib.compress(pack(chunk), 6))
         for number, chunk in enumerate(chunks)
     ]
 
 
-def _transitions(head: ObservationRow) -> tuple[Transition, ...]:
-    """Those that the head counts. If another tick overwrites them meanwhile, the `write` of this one returns None."""
-    keys = [(head.cluster_id, f"transitions/{number}") for number in range(int(head.unpublished))]
+def _with_unpublished(view: ClusterView, head: ObservationRow) -> ClusterView:
+    """The view with what the head counts. If another tick overwrites it meanwhile, this one's `write` is refused."""
+    return replace(
+        view,
+        transitions=_events(head.cluster_id, "transitions", list[Transition], head.unpublished),
+        signals=_events(head.cluster_id, "signals", list[Signal], head.unpublished_signals),
+        recheck=bool(head.recheck),
+    )
+
+
+def _events(cluster_id: str, part: str, kind: Any, count: float | None) -> tuple[Any, ...]:
+    if not count:
+        return ()
+    keys = [(cluster_id, f"{part}/{number}") for number in range(int(count))]
     rows = sorted(ObservationRow.batch_get(keys, consistent_read=True), key=_number)
-    unpack = adapter(list[Transition]).validate_json
+    unpack = adapter(kind).validate_json
     return tuple(one for row in rows for one in unpack(zlib.decompress(row.body)))
 
 

@@ -7,8 +7,6 @@ of other generations are leftovers; a reader that meets their removal starts aga
 A body is compressed: the JSON of 100 columns takes 30 units to write, of which 1,000 a second are allowed, and 3 so.
 """
 
-import base64
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -24,7 +22,7 @@ from chalicelib.stores.batch_writer import delete, put, write_rows
 from chalicelib.stores.documents import store_errors
 from chalicelib.stores.rows import ROWS_PER_CALL, read_rows
 from chalicelib.stores.sources import Sources
-from chalicelib.stores.tables import Table, meta
+from chalicelib.stores.tables import Table, meta, packed, unpacked
 
 _READS = 4
 _GENERATION_END = "\x1e"
@@ -76,7 +74,7 @@ class SourceTables:
     def add(self, source_id: str, generation: str, tables: Iterable[SourceTable], deadline: Deadline) -> None:
         """Store tables under a generation that nobody reads yet. Raises StoreUnavailable."""
         rows = (
-            SourceTableRow(source_id, _key(generation, table.name), body=_packed(adapter(SourceTable).dump_json(table)))
+            SourceTableRow(source_id, _key(generation, table.name), body=packed(adapter(SourceTable).dump_json(table)))
             for table in tables
         )
         with store_errors():
@@ -119,17 +117,8 @@ def _delete(source_id: str, rows: Iterable[SourceTableRow], deadline: Deadline) 
 
 
 def _table(row: SourceTableRow) -> SourceTable:
-    found: SourceTable = adapter(SourceTable).validate_json(_unpacked(row.body))
+    found: SourceTable = adapter(SourceTable).validate_json(unpacked(row.body))
     return found
-
-
-def _packed(body: bytes) -> str:
-    return base64.b64encode(zlib.compress(body)).decode()
-
-
-def _unpacked(body: str) -> bytes:
-    """Rows of older releases are plain JSON."""
-    return body.encode() if body.startswith("{") else zlib.decompress(base64.b64decode(body))
 
 
 def _key(generation: str | None, name: TableName) -> str:

@@ -7,6 +7,8 @@ deleted: no new reference is accepted) and one text column for each group that t
 `infra/decisions/002-documents.md` says why.
 """
 
+import base64
+import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -96,6 +98,16 @@ def position(created_at: datetime, entity_id: str) -> str:
 def position_of(row: Any) -> str:
     """The key of a row in lists."""
     return str(row.position)
+
+
+def packed(body: bytes) -> str:
+    """A body of JSON, compressed."""
+    return base64.b64encode(zlib.compress(body)).decode()
+
+
+def unpacked(body: str) -> bytes:
+    """The JSON of a body, which may be compressed."""
+    return body.encode() if body.startswith("{") else zlib.decompress(base64.b64decode(body))
 
 
 def body_size(row: Any) -> int:

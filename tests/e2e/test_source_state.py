@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.support.blocking_proxy import BlockingProxy
+from tests.support.postgresql import running_postgresql
 from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
@@ -62,6 +63,19 @@ class Captured:
             shown,
             lambda one: one["observed_state"] == state and reason in " ".join(one["reasons"]),
             seconds=seconds,
+        )
+
+    def log_until(self, status: str, retained_megabytes: int = 0) -> Json:
+        """Look at the source until the pipeline's status shows such a log."""
+
+        def shown() -> Json:
+            self.headgate.look_at(self.source)
+            time.sleep(1)
+            return dict(self.headgate.get(f"{self.path}/status")["log"])
+
+        least = retained_megabytes * 1024**2
+        return eventually(
+            shown, lambda log: log["status"] == status and (log["retained_bytes"] or 0) >= least, seconds=30
         )
 
     def connect(self, action: str) -> None:
@@ -132,6 +146,33 @@ def test_a_slot_that_is_gone_is_reported(captured: Captured) -> None:
     captured.connect("resume")
     # It runs again; that changes were lost is still said.
     captured.look_until("DEGRADED", "changes were lost", seconds=60)
+
+
+def test_the_log_behind_a_slot_is_shown_and_is_at_risk_before_it_is_lost(headgate: RealHeadgate) -> None:
+    with running_postgresql({"max_slot_wal_keep_size": "96MB"}) as server:
+        database = headgate.database("limited", *ORDERS, server=server.url)
+        for one in deployed(headgate, database, database):
+            log = one.log_until("reserved")
+            assert (log["kind"], log["name"], log["active"]) == ("slot", one.slot, True)
+            one.connect("stop")
+            one.until_unread()
+            write_log(database, megabytes=50)
+            unread = one.log_until("reserved", retained_megabytes=50)
+            assert unread["active"] is False
+            assert unread["safe_bytes"] <= log["safe_bytes"] - 50 * 1024**2
+            write_log(database, megabytes=70)
+            assert one.log_until("unreserved", retained_megabytes=120)["seconds_to_loss"] == 0
+            reasons = " ".join(one.headgate.get(one.path)["reasons"])
+            assert f'the replication slot "{one.slot}", from which nobody reads. That is more than it may' in reasons
+            assert "changes were lost" not in reasons
+            database.run("CHECKPOINT")
+            one.log_until("lost")
+            assert "has lost the log that it needs" in " ".join(one.headgate.get(one.path)["reasons"])
+
+
+def write_log(database: RealDatabase, *, megabytes: int) -> None:
+    """Let the server write so much log, of which nothing is captured."""
+    database.run(f"SELECT pg_logical_emit_message(false, 'test', repeat('x', {megabytes * 1024**2}))")
 
 
 def test_a_dropped_publication_is_reported(captured: Captured) -> None:

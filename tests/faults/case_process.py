@@ -7,6 +7,7 @@ from contextlib import ExitStack
 
 from chalicelib.kit.log import get_logger
 from tests.faults.cases.connectors import OPERATION_CASES, OTHER_CASES
+from tests.faults.cases.incidents import INCIDENT_CASES
 from tests.faults.cases.registered import REGISTERED_CASES
 from tests.faults.cases.ticks import TICK_CASES
 from tests.faults.fault_runs import PreparedCase
@@ -16,7 +17,7 @@ from tests.support.call_interceptor import CallInterceptor
 from tests.support.in_process_app import AppSnapshot, InProcessApp, app_on
 from tests.support.tables import on_moto
 
-CASES = {case.name: case for case in (*OPERATION_CASES, *TICK_CASES, *OTHER_CASES, *REGISTERED_CASES)}
+CASES = {case.name: case for case in (*OPERATION_CASES, *TICK_CASES, *OTHER_CASES, *INCIDENT_CASES, *REGISTERED_CASES)}
 _APP: list[tuple[InProcessApp, AppSnapshot]] = []
 _STACK = ExitStack()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.api import access, audit, clusters, deliveries, destinations, pipelines, sources
+from chalicelib.api import access, clusters, deliveries, destinations, operations, pipelines, sources
 from chalicelib.api.contract.clusters import ConnectClusterBody, StreamClusterBody
 from chalicelib.api.contract.deliveries import DeliveryBody
 from chalicelib.api.contract.pipelines import PipelineBody
@@ -20,10 +20,12 @@ from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.database import CheckStatus, TestCheck, TestResult
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.destination import Destination
+from chalicelib.domain.monitoring.incident import Condition, Signal
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.facts import RawColumn, RawTable, TypeFacts
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import TableName
+from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import id_from
 from chalicelib.kit.pages import PAGE_BYTES
 from chalicelib.stores.transaction import Transaction
@@ -34,7 +36,7 @@ from tests.support.in_process_app import START_TIME, InProcessApp, app, app_of_t
 __all__ = ["app", "app_of_the_module"]
 
 FUNCTION_ANSWER = 6 * 1024 * 1024
-MODULES: tuple[ModuleType, ...] = (access, audit, clusters, deliveries, destinations, pipelines, sources)
+MODULES: tuple[ModuleType, ...] = (access, clusters, deliveries, destinations, operations, pipelines, sources)
 WIDE = "\N{GRINNING FACE}"
 """Four bytes in a body, and one character in the contract."""
 ORIGIN = id_from("other", "resource")
@@ -225,10 +227,24 @@ def test_audit_records_are_paged_by_size_with_and_without_filters(app: InProcess
         assert_each_once(get, f"/audit{filters}", stored, pages=2)
 
 
+def test_incidents_are_paged_by_size_with_and_without_filters(app: InProcessApp, get: Get) -> None:
+    at, signals = app.clock(), []
+    for number in range(400):
+        condition = Condition(
+            code="STALLED", resource_type="pipeline", resource_id=id_from("incident", str(number)), message=WIDE * 5_000
+        )
+        signals.append(Signal(condition=condition, began=True, at=at + timedelta(milliseconds=number // 2)))
+    app.services.incidents.publish("connect_cluster/k", signals, Deadline.after(60))
+    stored = [one.id for one in app.services.stores.incidents.all()]
+    for filters in ("", "?active=true", "?status=OPEN"):
+        assert_each_once(get, f"/operations/errors{filters}", stored, pages=2)
+
+
 def test_every_list_has_its_largest_entries_here() -> None:
     lists = {route.path for module in MODULES for route in module.routes.routes if route.response.may_continue}
     assert lists == {
         "/pipelines", "/deliveries", "/pipelines/{uuid}/destinations", "/destinations/{uuid}/mappings",
         "/pipelines/{uuid}", "/destinations/{uuid}/status", "/sources", "/destinations", "/stream/clusters",
         "/connect/clusters", "/sources/{uuid}/tables", "/audit", "/connect/clusters/{uuid}/plugins",
+        "/operations/errors",
     }  # fmt: skip

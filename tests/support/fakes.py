@@ -25,7 +25,8 @@ from chalicelib.domain.providers.postgresql.facts import (
     TypeFacts,
 )
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts, CaptureSlot
+from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
+from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect import ConnectDouble
@@ -167,7 +168,9 @@ def healthy_captures(plans: Sequence[CapturePlan]) -> CaptureFacts:
     return CaptureFacts(
         system_identifier="1",
         slots={
-            plan.slot_name: CaptureSlot(name=plan.slot_name, position=100, reader="7", wal_status="reserved")
+            plan.slot_name: CaptureSlot(
+                name=plan.slot_name, position=100, reader="7", wal_status="reserved", log_end=100, retained_bytes=0
+            )
             for plan in plans
         },
         published={plan.publication_name: frozenset(plan.published_tables) for plan in plans},

@@ -7,6 +7,7 @@ from pydantic_core import PydanticCustomError
 
 from chalicelib.api.contract.common import FailureOutput, Integer, Output, Timestamp
 from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.monitoring.source_log import LogKind
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind, OperationStep
 from chalicelib.domain.pipeline import Pipeline
@@ -119,15 +120,32 @@ class StatusOutput(Output):
     reasons: list[str]
 
 
+class LogOutput(Output):
+    """The log that the source keeps for a pipeline, from a look once a minute. Null: not known, or nothing bounds it.
+
+    `safe_bytes` may still be written before changes are lost; `seconds_to_loss` is null while that comes no nearer.
+    """
+
+    kind: LogKind
+    name: str
+    active: bool | None
+    retained_bytes: int | None
+    safe_bytes: int | None
+    status: str | None
+    seconds_to_loss: int | None
+    observed_at: Timestamp
+
+
 class PipelineStatusOutput(StatusOutput):
-    """A pipeline, observed now."""
+    """A pipeline, observed now. `log` is null when no look of the last five minutes has read it."""
 
     pipeline_id: str
+    log: LogOutput | None
 
     @classmethod
     def of(cls, pipeline: Pipeline) -> Self:
         """The two states of the pipeline."""
-        return cls.model_validate({"pipeline_id": pipeline.id, **status_fields(pipeline)})
+        return cls.model_validate({"pipeline_id": pipeline.id, "log": pipeline.log, **status_fields(pipeline)})
 
 
 class DeliveryStatusOutput(StatusOutput):

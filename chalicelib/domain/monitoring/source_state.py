@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from chalicelib.domain.monitoring.incident import Severity
+from chalicelib.domain.monitoring.source_log import LogState
 from chalicelib.domain.observation import Observation, ObservedState
 
 CONFIRMED_AFTER = timedelta(seconds=30)
@@ -27,6 +29,7 @@ class FindingCode(StrEnum):
     LOG_POSITION_LOST = "LOG_POSITION_LOST"
     NOT_READ = "NOT_READ"
     TABLES_NOT_PUBLISHED = "TABLES_NOT_PUBLISHED"
+    LOG_AT_RISK = "LOG_AT_RISK"
 
 
 LASTING = frozenset({FindingCode.OTHER_SERVER, FindingCode.LOG_POSITION_LOST})
@@ -37,11 +40,12 @@ LASTING = frozenset({FindingCode.OTHER_SERVER, FindingCode.LOG_POSITION_LOST})
 class Finding:
     """Something wrong with a capture. `message` is a sentence of ours. `since` is when it was first found.
 
-    `certain`: it does not pass by itself, and is reported at once.
+    `certain`: it is reported at once, because it does not pass by itself or there is no time to look again.
     """
 
     code: FindingCode
     message: str
+    severity: Severity = Severity.ERROR
     certain: bool = False
     since: datetime | None = None
 
@@ -52,11 +56,13 @@ class CaptureState:
 
     `server` identifies the server's data, `position` is how far the log was confirmed to the server, and `reader` names
     the server's process that sends the log, null when nobody reads it. Each is null where the server does not tell.
+    `log` is what the server keeps for the capture, null when it keeps nothing for it.
     """
 
     server: str | None = None
     position: int | None = None
     reader: str | None = None
+    log: LogState | None = None
     findings: tuple[Finding, ...] = ()
 
 
@@ -75,24 +81,52 @@ class SourceState:
         """What is to be reported about a pipeline: nothing when the last look was too long ago."""
         if now - self.checked_at > VALID_FOR:
             return ()
-        capture = self.captures.get(pipeline_id, CaptureState())
-        found = (*([self.unreachable] if self.unreachable else []), *capture.findings)
-        return tuple(one for one in found if self._is_confirmed(one))
+        unreachable = self.unreachable if self.unreachable and self.is_confirmed(self.unreachable) else None
+        return (*([unreachable] if unreachable else []), *self.capture_findings(pipeline_id, now))
+
+    def capture_findings(self, pipeline_id: str, now: datetime) -> tuple[Finding, ...]:
+        """The same without what concerns the source itself."""
+        capture = self.captures.get(pipeline_id, CaptureState()) if now - self.checked_at <= VALID_FOR else None
+        return tuple(one for one in capture.findings if self.is_confirmed(one)) if capture else ()
+
+    def log(self, pipeline_id: str, now: datetime) -> LogState | None:
+        """The log that the source keeps for a pipeline; None when the last successful look was too long ago."""
+        log = self.captures.get(pipeline_id, CaptureState()).log
+        return log if log and now - log.observed_at <= VALID_FOR else None
 
     def accepting(self, pipeline_id: str) -> "SourceState":
         """Without what was remembered about a pipeline: the next look begins anew."""
         return replace(self, captures={key: one for key, one in self.captures.items() if key != pipeline_id})
 
-    def _is_confirmed(self, finding: Finding) -> bool:
+    @property
+    def confirmed_captures(self) -> Mapping[str, CaptureState]:
+        """The captures without what no second look has found: a later look that does not see them confirms nothing."""
+        return {
+            key: replace(one, findings=tuple(filter(self.is_confirmed, one.findings)))
+            for key, one in self.captures.items()
+        }
+
+    def is_confirmed(self, finding: Finding) -> bool:
+        """Whether it does not pass by itself, or was found by a later look too."""
         return finding.certain or (finding.since is not None and self.checked_at - finding.since >= CONFIRMED_AFTER)
 
 
 def after_look(
-    before: SourceState | None, source_id: str, captures: Mapping[str, CaptureState], now: datetime
+    before: SourceState | None,
+    source_id: str,
+    captures: Mapping[str, CaptureState],
+    now: datetime,
+    *,
+    not_looked_at: Iterable[str] = (),
 ) -> SourceState:
-    """The state after the source was read. Lasting findings stay; each keeps the time at which it was first found."""
+    """The state after the source was read. Lasting findings stay; each keeps the time at which it was first found.
+
+    What is known about the pipelines `not_looked_at` stays.
+    """
     earlier = before.captures if before else {}
-    kept = {one: _with_earlier(earlier.get(one), capture, now) for one, capture in captures.items()}
+    seen = before.confirmed_captures if before else {}
+    kept = {one: seen[one] for one in not_looked_at if one in seen}
+    kept |= {one: _with_earlier(earlier.get(one), capture, now) for one, capture in captures.items()}
     return SourceState(
         id=source_id,
         checked_at=now,
@@ -108,15 +142,21 @@ def after_failure(before: SourceState | None, source_id: str, message: str, now:
     earlier = [state.unreachable] if state.unreachable else []
     text = f"The source cannot be reached, so nothing is captured: {message}"
     finding = Finding(code=FindingCode.SOURCE_UNREACHABLE, message=text)
-    return replace(state, checked_at=now, unreachable=_dated(finding, earlier, now))
+    captures = state.confirmed_captures
+    return replace(state, checked_at=now, unreachable=_dated(finding, earlier, now), captures=captures)
 
 
 def observed_with(observation: Observation, findings: Iterable[Finding]) -> Observation:
-    """The observation with what was found at the source: RUNNING becomes DEGRADED, other states keep their name."""
-    reasons = tuple(finding.message for finding in findings)
+    """The observation with what was found at the source. Other states than RUNNING keep their name.
+
+    RUNNING becomes DEGRADED by an ERROR alone: with a WARNING rows still move, and it is shown among the reasons.
+    """
+    found = tuple(findings)
+    reasons = tuple(finding.message for finding in found)
     if not reasons:
         return observation
-    degraded = observation.state is ObservedState.RUNNING
+    has_error = any(finding.severity is Severity.ERROR for finding in found)
+    degraded = has_error and observation.state is ObservedState.RUNNING
     state = ObservedState.DEGRADED if degraded else observation.state
     return replace(observation, state=state, reasons=(*observation.reasons, *reasons))
 

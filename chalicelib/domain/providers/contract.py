@@ -62,8 +62,10 @@ class CaptureProvider(Protocol):
     def capture_plan(self, pipeline: Pipeline) -> Any:
         """What a client of the same provider reads about a deployed capture: see `Database.capture_facts`."""
 
-    def look(self, facts: Any, pipeline: Pipeline, before: CaptureState | None) -> CaptureState:
-        """The capture as the server shows it now; `before` is what the last look found."""
+    def look(self, facts: Any, pipeline: Pipeline, before: CaptureState | None, now: datetime) -> CaptureState:
+        """The capture as the server shows it now, with the log that is kept for it; `before` is what the last look
+        found. Log that may be lost soon is a finding LOG_AT_RISK.
+        """
 
     def lost_changes(self, facts: Any, pipeline: Pipeline, offset: Mapping[str, Any] | None) -> Finding | None:
         """Whether changes were lost after what Connect has stored for the connector (`offset`; None: nothing)."""

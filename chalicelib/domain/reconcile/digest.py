@@ -6,8 +6,14 @@ from datetime import datetime
 from itertools import islice
 
 from chalicelib.domain.lease import expired
+from chalicelib.domain.monitoring.incident import Signal, signals_between
 from chalicelib.domain.observation import ConnectorStatus, Observation, observe_again
 from chalicelib.domain.operation import Operation
+from chalicelib.domain.reconcile.conditions import (
+    cluster_condition,
+    connector_conditions,
+    is_unassigned,
+)
 from chalicelib.domain.reconcile.drift import SUSPECT_EVERY, suspicious
 from chalicelib.domain.reconcile.orphans import FOREIGN_FOR, MAX_FOREIGN, Verdict
 from chalicelib.domain.reconcile.plan import Plan, annotated, changed, decide
@@ -43,9 +49,9 @@ class TickResult:
     overdue: tuple[Operation, ...] = ()
 
 
-def digest(view: ClusterView, read: TickInput, *, now: datetime) -> TickResult:
-    """Compare what was read with what the last tick stored (`view`)."""
-    noted = _cluster_view(view, read.connect, now)
+def digest(cluster_id: str, view: ClusterView, read: TickInput, *, now: datetime) -> TickResult:
+    """Compare what was read of a Connect cluster with what the last tick stored (`view`)."""
+    noted = _cluster_view(cluster_id, view, read.connect, now)
     if read.connect.unreadable is not None:
         return TickResult(plan=Plan(), view=noted, changed=False)
     before, statuses = view.snapshot, read.connect.statuses
@@ -74,7 +80,9 @@ def digest(view: ClusterView, read: TickInput, *, now: datetime) -> TickResult:
         recreations=plan.recreations,
         restarts=plan.restarts,
         drifted=plan.drifted,
+        unassigned=_unassigned_since(before.unassigned, observed, now),
     )
+    after, signals = _with_conditions(before, after, room=MAX_TRANSITIONS - len(noted.signals), now=now)
     moved = changed(before.observed, observed)
     suspect = moved and view.settled and suspicious(before.observed, seen)
     repaired = bool(plan.drifted) and not view.settled
@@ -82,23 +90,72 @@ def digest(view: ClusterView, read: TickInput, *, now: datetime) -> TickResult:
     compared_at = None if compare_soon else read.connect.compared_at
     return TickResult(
         plan=plan,
-        view=replace(noted, compared_at=compared_at, pending=plan.pending, snapshot=after, transitions=transitions),
+        view=replace(
+            noted,
+            compared_at=compared_at,
+            pending=plan.pending,
+            snapshot=after,
+            transitions=transitions,
+            signals=(*noted.signals, *signals),
+        ),
         changed=moved or plan.pending != view.pending or replace(after, observed=before.observed) != before,
         overdue=tuple(expired(read.open_operations, now, limit=MAX_TAKEOVERS)),
     )
 
 
-def _cluster_view(view: ClusterView, connect: ConnectSnapshot, now: datetime) -> ClusterView:
+def _cluster_view(cluster_id: str, view: ClusterView, connect: ConnectSnapshot, now: datetime) -> ClusterView:
     """The view with what was read about the cluster itself. The first readable answer is no transition."""
     found = cluster_transition(view.unreadable, connect.unreadable, now)
+    since = (view.unreadable_since or now) if connect.unreadable else None
+    earlier = cluster_condition(cluster_id, view.unreadable, view.unreadable_since, view.observed_at)
+    condition = cluster_condition(cluster_id, connect.unreadable, since, now)
+    signals = signals_between([earlier] if earlier else [], [condition] if condition else [], now)
     return replace(
         view,
         unreadable=connect.unreadable,
-        unreadable_since=(view.unreadable_since or now) if connect.unreadable else None,
+        unreadable_since=since,
         observed_at=now,
         compared_at=connect.compared_at or view.compared_at,
         transitions=(*view.transitions, *found)[: 2 * MAX_TRANSITIONS],
+        signals=(*view.signals, *signals),
+        recheck=view.recheck or (view.torn and connect.unreadable is None),
     )
+
+
+def _unassigned_since(
+    before: Mapping[str, datetime], observed: Mapping[str, Observation], now: datetime
+) -> dict[str, datetime]:
+    """Since when each connector has not been taken up completely. One that runs as it did is not looked at."""
+    return {name: before.get(name, now) for name, seen in observed.items() if seen.reasons and is_unassigned(seen)}
+
+
+def _with_conditions(
+    before: ClusterSnapshot, after: ClusterSnapshot, *, room: int, now: datetime
+) -> tuple[ClusterSnapshot, tuple[Signal, ...]]:
+    """The snapshot with what is wrong, and what has begun or ended since the one before.
+
+    A connector whose signals have no room any more keeps its old conditions: the next tick sees them change.
+    """
+    names = _to_judge(before, after)
+    conditions = connector_conditions(after, names, now)
+    signals: list[Signal] = []
+    for name in sorted(before.conditions.keys() | conditions.keys()):
+        earlier, found = before.conditions.get(name, ()), conditions.get(name, ())
+        changes = signals_between(earlier, found, now) if earlier != found else ()
+        if len(signals) + len(changes) <= room:
+            signals += changes
+        elif earlier:
+            conditions[name] = earlier
+        else:
+            del conditions[name]
+    return replace(after, conditions=conditions), tuple(signals)
+
+
+def _to_judge(before: ClusterSnapshot, after: ClusterSnapshot) -> list[str]:
+    """The connectors that may have conditions: most run as they did, and had none."""
+    remembered = (before.conditions, after.missing, after.wrong_state, after.restarts, after.recreations, after.drifted)
+    names = {name for known in remembered for name in known}
+    return sorted(names | {name for name, seen in after.observed.items() if seen.reasons})
 
 
 def _foreign(

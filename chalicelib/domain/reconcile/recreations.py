@@ -32,7 +32,7 @@ STEADY_AFTER = timedelta(minutes=15)
 CREATED_PER_TICK = 10
 
 _AT_ONCE = "To try at once, deploy the pipeline again, or send the delivery's mappings again."
-_CONTESTED = (
+CONTESTED = (
     "It vanishes again and again although nobody has asked for that: something else seems to own the connectors of "
     "this Connect cluster, for example Strimzi with `strimzi.io/use-connector-resources`. Turn that off."
 )
@@ -102,4 +102,4 @@ def reasons(one: Recreations | None, last_error: Failure | None) -> tuple[str, .
         return (MISSING, f"The last attempt failed: {failure.message}", tried)
     # Attempts that succeeded, of something that no look has found since, are a connector that somebody removed.
     contested = one.contested or one.count >= VANISHED_TIMES
-    return (MISSING, _CONTESTED, tried) if contested else (MISSING, tried)
+    return (MISSING, CONTESTED, tried) if contested else (MISSING, tried)

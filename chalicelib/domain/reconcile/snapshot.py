@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from chalicelib.domain.cluster import ConnectCluster, PendingDeletions
 from chalicelib.domain.health import Health
+from chalicelib.domain.monitoring.incident import Condition, Signal
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, Observation
 from chalicelib.domain.operation import Operation
 from chalicelib.domain.reconcile.drift import Drift
@@ -63,6 +64,7 @@ class ClusterSnapshot:
     when it was first seen so: nothing is done about what was seen only once. `foreign` are connectors with a name of
     ours that another installation has created, and until when that counts. `recreations` and `restarts` hold what was
     tried for connectors that vanished or failed, `drifted` those whose config is not the one that was sent.
+    `unassigned` are those that no worker has taken up completely, and since when; `conditions` is what is wrong.
     """
 
     epoch: int = -1
@@ -76,6 +78,8 @@ class ClusterSnapshot:
     recreations: Mapping[str, Recreations] = field(default_factory=dict)
     restarts: Mapping[str, Restarts] = field(default_factory=dict)
     drifted: Mapping[str, Drift] = field(default_factory=dict)
+    unassigned: Mapping[str, datetime] = field(default_factory=dict)
+    conditions: Mapping[str, tuple[Condition, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +89,10 @@ class ClusterView:
 
     `compared_at` is when configs were last compared. `pending` are deletions that wait for a person's confirmation,
     `confirmation` is the last one that was given. `write_id` is the write that stored this: a tick counts only if
-    that is still the last one. `transitions` are not published yet, the oldest first: the write that makes a tick count
-    stores them, and they are removed after they were published, so a crash between repeats them and loses none. A
-    snapshot that was only partly written (`torn`) counts as empty: then all of it is reported again, as first
-    observations.
+    that is still the last one. `transitions` and `signals` are not published yet, the oldest first: the write that
+    makes a tick count stores them, and they are removed after they were published, so a crash between repeats them and
+    loses none. A snapshot that was only partly written (`torn`) counts as empty: then all of it is reported again, as
+    first observations, and `recheck` says that open incidents are to be compared with what is wrong now.
     """
 
     epoch: int = 0
@@ -102,6 +106,13 @@ class ClusterView:
     torn: bool = False
     snapshot: ClusterSnapshot = field(default_factory=ClusterSnapshot)
     transitions: tuple[Transition, ...] = ()
+    signals: tuple[Signal, ...] = ()
+    recheck: bool = False
+
+    @property
+    def has_unpublished(self) -> bool:
+        """Whether transitions or signals wait to be published."""
+        return bool(self.transitions or self.signals or self.recheck)
 
     @property
     def settled(self) -> bool:

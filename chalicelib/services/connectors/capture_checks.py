@@ -12,7 +12,7 @@ from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.errors import Conflict, HeadgateError, Invalid, TimedOut, Unavailable, WriteConflict
-from chalicelib.kit.clock import Deadline
+from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.stores.source_states import SourceStates
 
@@ -31,6 +31,7 @@ class CaptureChecks:
 
     store: SourceStates
     clients: ClientFactory
+    clock: Clock
 
     def read(self, source: Source, pipelines: Sequence[Pipeline], deadline: Deadline) -> Any:
         """Facts for the source's provider. Raises Unavailable, TimedOut, Invalid."""
@@ -52,7 +53,7 @@ class CaptureChecks:
             return
         provider, state = capture_provider(pipeline.provider), self.store.find(source.id)
         before = state.captures.get(pipeline.id) if state else None
-        findings = [one for one in provider.look(facts, pipeline, before).findings if one.code in LASTING]
+        findings = [one for one in provider.look(facts, pipeline, before, self.clock()).findings if one.code in LASTING]
         lost = provider.lost_changes(facts, pipeline, offset)
         if found := [*findings, *([lost] if lost else [])]:
             raise Conflict(
@@ -82,9 +83,9 @@ class CaptureChecks:
         """Each capture as it is now, by its pipeline's id. Raises Unavailable, TimedOut, Invalid."""
         facts = self.read(source, [pipeline for pipeline, _ in running], deadline)
         provider, earlier = capture_provider(source.address.provider), before.captures if before else {}
-        found = {}
+        found, now = {}, self.clock()
         for pipeline, connect in running:
-            seen = provider.look(facts, pipeline, earlier.get(pipeline.id))
+            seen = provider.look(facts, pipeline, earlier.get(pipeline.id), now)
             found[pipeline.id] = self._with_offset(facts, pipeline, connect, earlier.get(pipeline.id), seen, deadline)
         return found
 

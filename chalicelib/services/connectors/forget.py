@@ -36,6 +36,7 @@ def forget_resource(
     transaction = Transaction()
     operation = _fail_open_operation(lifecycle, transaction, context, owner, resource, deps)
     owner.on_forgotten(transaction, operation, resource, deps)
+    lifecycle.incidents.end_about(transaction, resource.id)
     lifecycle.observations.bump(transaction, resource.connect_cluster_id)
     left = {"name": resource.connector_name, "on": resource.connect_cluster_id}
     lifecycle.audit.record(

@@ -33,8 +33,10 @@ from chalicelib.services.audit import AuditTrail, view
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.actions import ACTIONS, REQUIRED_BEFORE, ConnectorAction, remove_ours
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
+from chalicelib.services.connectors.operation_incidents import ORIGIN, failure_signals, success_signals
 from chalicelib.services.connectors.operation_run import LEASE, NO_PARAMETERS, OperationRun, new_run
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
+from chalicelib.services.incidents import IncidentService
 from chalicelib.stores.leases import take_lease
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
@@ -56,6 +58,7 @@ class Lifecycle:
     observations: Observations
     clients: ClientFactory
     audit: AuditTrail
+    incidents: IncidentService
     clock: Clock
     sleep: Callable[[float], None]
 
@@ -185,6 +188,8 @@ class Lifecycle:
         done = replace(run.operation, step=OperationStep.SUCCEEDED, finished_at=self.clock())
         self.operations.save(transaction, done)
         self.observations.bump(transaction, run.resource.connect_cluster_id)
+        if signals := success_signals(run, self.clock()):
+            self.incidents.add(transaction, ORIGIN, signals)
         self._audit(transaction, run, Outcome.SUCCESS, after=result)
         transaction.commit()
         return result
@@ -193,6 +198,7 @@ class Lifecycle:
         owner, resource, kind = run.owner, run.resource, run.operation.kind
         if kind is OperationKind.DELETE:
             owner.on_deleted(transaction, resource, run.deps)
+            self.incidents.end_about(transaction, resource.id)
             return None
         written: dict[str, Any] = {}
         if kind in _WRITES_CONFIG:
@@ -253,6 +259,8 @@ class Lifecycle:
         if stored := owner.store.find(resource.id):
             failure = Failure(code=error.code, message=error.message, at=self.clock())
             owner.store.save(transaction, replace(stored, open_operation=None, last_error=failure))
+        if signals := failure_signals(run, error, self.clock()):
+            self.incidents.add(transaction, ORIGIN, signals)
         owner.on_failed(transaction, run.operation, resource, run.deps)
         self.observations.bump(transaction, resource.connect_cluster_id)
         transaction.commit()

@@ -15,6 +15,7 @@ from chalicelib.domain.cluster import ConnectCluster, PendingDeletions, SecretDe
 from chalicelib.domain.names import connector_name, parse_connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState
 from chalicelib.domain.pipeline import SnapshotMode
+from chalicelib.domain.reconcile.conditions import by_name
 from chalicelib.domain.reconcile.digest import TickResult, digest, with_verdicts
 from chalicelib.domain.reconcile.drift import MAX_COMPARED, refresh_due
 from chalicelib.domain.reconcile.snapshot import ClusterView, ConnectSnapshot, DesiredConnector, TickInput
@@ -27,6 +28,7 @@ from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.open_operations import OpenOperations
 from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.services.connectors.plan_executor import PlanExecutor, isolated, shuffled
+from chalicelib.services.incidents import IncidentService, origin_of
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
@@ -57,6 +59,7 @@ class Tick:
     owners: Mapping[str, ConnectorOwner[Any]]
     lifecycle: Lifecycle
     clients: ClientFactory
+    incidents: IncidentService
     clock: Clock
     send: Callable[[str, int], None]
     consumers: Sequence[Consumer] = (log_transitions,)
@@ -95,13 +98,13 @@ class Tick:
         if read is None:
             self.observations.write(cluster_id, replace(view, compared_at=now), changed=False)
             return
-        result = digest(view, read, now=now)
+        result = digest(cluster_id, view, read, now=now)
         stored = self.observations.write(cluster_id, result.view, changed=result.changed)
         if stored is None:
             return  # Another tick acts, and what this one has read is out of date.
         if stored.pending and not view.pending:
             log_pending(cluster_id, stored.pending)
-        stored = self.publish(cluster_id, stored)
+        stored = self.publish(cluster_id, stored, deadline)
         self.carry_out(cluster, result, stored, deadline)
 
     def look(self, cluster: ConnectCluster, view: ClusterView, deadline: Deadline, now: datetime) -> TickInput | None:
@@ -123,16 +126,24 @@ class Tick:
         operations = () if view.settled else tuple(self.operations.open_on(cluster.id))
         return TickInput(connect=snapshot, desired=desired, open_operations=operations)
 
-    def publish(self, cluster_id: str, stored: ClusterView) -> ClusterView:
-        """Hand the stored transitions to their consumers, then remove them; the view as it is stored then. If that
-        fails the next tick tries again.
+    def publish(self, cluster_id: str, stored: ClusterView, deadline: Deadline) -> ClusterView:
+        """Hand the stored transitions to their consumers and the signals to the incidents, then remove them; the view
+        as it is stored then. If that fails the next tick tries again.
         """
-        if stored.transitions:
+        if stored.has_unpublished:
             with isolated():
-                for consume in self.consumers:
+                for consume in self.consumers if stored.transitions else ():
                     consume(cluster_id, stored.transitions)
-                return self.observations.remove_transitions(cluster_id, stored)
+                self._publish_incidents(cluster_id, stored, deadline)
+                return self.observations.remove_published(cluster_id, stored)
         return stored
+
+    def _publish_incidents(self, cluster_id: str, stored: ClusterView, deadline: Deadline) -> None:
+        origin = origin_of("connect_cluster", cluster_id)
+        if stored.recheck:
+            # What was wrong before is not known any more, so the incidents are compared with what is wrong now.
+            self.incidents.compare(origin, by_name(stored.snapshot.conditions), deadline)
+        self.incidents.publish(origin, stored.signals, deadline)
 
     def carry_out(self, cluster: ConnectCluster, result: TickResult, stored: ClusterView, deadline: Deadline) -> None:
         """Finish overdue operations, then do what the plan says, as far as the deadline allows.

@@ -1,9 +1,10 @@
-"""Every fault at every call of what queues and schedule start, then a sample of pairs."""
+"""Every fault at every call of what queues and schedule start, and of incidents; then a sample of pairs."""
 
 from collections.abc import Callable
 
 import pytest
 
+from tests.faults.cases.incidents import INCIDENT_CASES
 from tests.faults.cases.operation_case import OperationCase
 from tests.faults.cases.ticks import TICK_CASES
 from tests.faults.matrix import CaseMatrix
@@ -14,7 +15,7 @@ PAIRS_EACH = 8
 MatrixOf = Callable[[OperationCase], CaseMatrix]
 
 
-@pytest.mark.parametrize("case", TICK_CASES, ids=str)
+@pytest.mark.parametrize("case", [*TICK_CASES, *INCIDENT_CASES], ids=str)
 def test_a_fault_at_any_call_is_recovered_from(
     matrix_of: MatrixOf, case: OperationCase, record_property: Callable[[str, object], None]
 ) -> None:
@@ -25,7 +26,7 @@ def test_a_fault_at_any_call_is_recovered_from(
     assert matrix.report.violations == []
 
 
-@pytest.mark.parametrize("case", TICK_CASES, ids=str)
+@pytest.mark.parametrize("case", [*TICK_CASES, *INCIDENT_CASES], ids=str)
 def test_two_faults_are_recovered_from(
     matrix_of: MatrixOf, case: OperationCase, record_property: Callable[[str, object], None]
 ) -> None:

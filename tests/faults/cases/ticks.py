@@ -109,13 +109,6 @@ def restarting_tick(app: InProcessApp) -> PreparedOperation:
     return tick_of(app, is_done, warm_up=fail)
 
 
-def publishing_tick(app: InProcessApp) -> PreparedOperation:
-    """A connector has failed and restarts do not help: the next tick publishes that."""
-    pipeline = running_pipeline(app)
-    trace = "org.apache.kafka.connect.errors.DataException: no such column"
-    return tick_of(app, warm_up=lambda: app.connect.fail_task(pipeline.connector_name, trace, failing_restarts=1_000))
-
-
 def removing_tick(*seconds: float) -> Prepare:
     """An orphan that is to be stopped or deleted by the next tick, after ticks with so many seconds between them."""
 
@@ -180,28 +173,28 @@ def taking_over(interrupted: OperationCase, *, connect_writes: int) -> Prepare:
 
 
 def healthy_look(app: InProcessApp) -> PreparedOperation:
-    return _look(app, lost=False, is_found=lambda row: row is not None)
+    return source_look(app, running_pipeline(app), lambda: bool(app.tables.rows("source-states")))
 
 
 def look_that_finds_a_lost_slot(app: InProcessApp) -> PreparedOperation:
-    return _look(app, lost=True, is_found=lambda row: row is not None and "LOG_POSITION" in row["body"])
-
-
-def _look(app: InProcessApp, *, lost: bool, is_found: Callable[[Any], bool]) -> PreparedOperation:
-    """The message of a look at a source with one running pipeline."""
     pipeline = running_pipeline(app)
-    facts = healthy_captures([CapturePlan.of(pipeline, deployed=True)])
-    app.database.captures = replace(facts, slots={}) if lost else facts
-    source_id = pipeline.source_id
+    app.database.captures = replace(healthy_captures([CapturePlan.of(pipeline, deployed=True)]), slots={})
+    return source_look(
+        app, pipeline, lambda: any("LOG_POSITION" in row["body"] for row in app.tables.rows("source-states"))
+    )
+
+
+def source_look(app: InProcessApp, pipeline: Pipeline, is_done: Callable[[], bool] = lambda: True) -> PreparedOperation:
+    """The message of the next look at a pipeline's source."""
 
     def request() -> None:
         app.clock.advance(60)
-        deliver("source-checks", {"source_id": source_id})
+        deliver("source-checks", {"source_id": pipeline.source_id})
 
     return PreparedOperation(
         warm_up=lambda: None,
         request=request,
-        is_done=lambda: is_found(next(iter(app.tables.rows("source-states")), None)),
+        is_done=is_done,
         ticks_before=0,
         ticks_do_it_too=True,
         cluster=app.cluster,
@@ -260,7 +253,6 @@ TICK_CASES = tuple(
         ("tick, resume", resuming_tick),
         ("tick, pause", pausing_tick),
         ("tick, restart", restarting_tick),
-        ("tick, publishing", publishing_tick),
         ("tick, orphan stopped", removing_tick(10, 85)),
         ("tick, orphan deleted", removing_tick(10, 95, 10, 495)),
         ("tick, overdue deploy", taking_over(DEPLOY_PIPELINE, connect_writes=0)),

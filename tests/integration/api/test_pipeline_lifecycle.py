@@ -8,7 +8,7 @@ from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp,
 from tests.support.sandbox import Json, Sandbox
 from tests.support.waiting import eventually
 
-STATUS = {"pipeline_id", "desired_state", "observed_state", "observed_at", "connector", "tasks", "reasons"}
+STATUS = {"pipeline_id", "desired_state", "observed_state", "observed_at", "connector", "tasks", "reasons", "log"}
 
 
 def _states(pipeline: Json) -> tuple[str, str]:
@@ -103,6 +103,7 @@ def test_a_draft_is_not_deployed(sandbox: Sandbox) -> None:
     draft = sandbox.new_pipeline()
     status = sandbox.admin.get_ok(f"/pipelines/{draft['id']}/status")
     assert (_states(status), status["connector"], status["tasks"]) == (("DRAFT", "NOT_DEPLOYED"), None, [])
+    assert status["log"] is None
 
 
 def test_a_tick_refreshes_the_observed_state_of_lists(sandbox: Sandbox) -> None:

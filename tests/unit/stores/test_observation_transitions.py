@@ -38,7 +38,7 @@ def test_transitions_stay_stored_until_they_are_removed(tables: Tables) -> None:
     again = view_for_tick(Observations())
     assert again.transitions == first.transitions
     assert len(again.snapshot.desired) == 2
-    Observations().remove_transitions("k", first)
+    Observations().remove_published("k", first)
     assert view_for_tick(Observations()).transitions == ()
 
 
@@ -52,7 +52,7 @@ def test_a_change_and_its_transition_are_one_write_and_the_removal_is_another(
     interceptor.watch()
     result = observations.write("k", later, changed=True)
     assert result
-    observations.remove_transitions("k", result)
+    observations.remove_published("k", result)
     assert [point.operation for point in interceptor.unwatch()] == ["TransactWriteItems", "UpdateItem"]
 
 
@@ -80,7 +80,7 @@ def test_a_tick_that_read_transitions_before_they_were_removed_cannot_write(tabl
     first, second = Observations(), Observations()
     published = write_change(first, transition())
     late = view_for_tick(second)
-    first.remove_transitions("k", published)
+    first.remove_published("k", published)
     assert second.write("k", late, changed=False) is None
     assert view_for_tick(second).transitions == ()
 
@@ -90,7 +90,7 @@ def test_transitions_that_another_tick_has_taken_over_are_not_removed(tables: Ta
     slow = write_change(first, transition())
     taken = replace(view_for_tick(second), transitions=(transition(), transition("c1")))
     assert second.write("k", taken, changed=False)
-    first.remove_transitions("k", slow)
+    first.remove_published("k", slow)
     assert view_for_tick(first).transitions == (transition(), transition("c1"))
 
 

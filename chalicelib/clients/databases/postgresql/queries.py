@@ -261,8 +261,14 @@ SYSTEM_IDENTIFIER = "SELECT system_identifier::text FROM pg_control_system()"
 
 CAPTURE_SLOTS = """
 SELECT s.slot_name::text, (s.confirmed_flush_lsn - '0/0'::pg_lsn)::bigint, s.active_pid::text,
-       to_jsonb(s) ->> 'wal_status'
-FROM pg_replication_slots s WHERE s.slot_name = ANY (%s) AND s.database = current_database() LIMIT %s
+       to_jsonb(s) ->> 'wal_status', (e.lsn - '0/0'::pg_lsn)::bigint,
+       pg_wal_lsn_diff(e.lsn, s.restart_lsn)::bigint, (to_jsonb(s) ->> 'safe_wal_size')::bigint,
+       NULLIF(pg_size_bytes(current_setting('max_slot_wal_keep_size', true)), -1),
+       extract(epoch FROM (to_jsonb(s) ->> 'inactive_since')::timestamptz - now()
+               + NULLIF(current_setting('idle_replication_slot_timeout', true), '0')::interval)::bigint
+FROM pg_replication_slots s
+CROSS JOIN (SELECT CASE WHEN NOT pg_is_in_recovery() THEN pg_current_wal_lsn() END AS lsn) e
+WHERE s.slot_name = ANY (%s) AND s.database = current_database() LIMIT %s
 """
 
 # A partitioned table is listed by its partitions where the publication does not publish by the root.

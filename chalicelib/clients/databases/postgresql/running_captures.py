@@ -7,13 +7,27 @@ from typing import TYPE_CHECKING
 from chalicelib.clients.databases.errors import DatabaseFailure
 from chalicelib.clients.databases.postgresql import catalog, queries
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts, CaptureSlot
+from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
+from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot
 from chalicelib.domain.table import TableName
 
 if TYPE_CHECKING:
     from chalicelib.clients.databases.postgresql.session import Session
 
 MOST_PUBLISHED = 20_000
+
+_SLOT_FIELDS = (
+    "name",
+    "position",
+    "reader",
+    "wal_status",
+    "log_end",
+    "retained_bytes",
+    "safe_bytes",
+    "most_kept_bytes",
+    "idle_seconds_left",
+)
+"""What `CAPTURE_SLOTS` answers, in its order."""
 
 
 def read(session: "Session", plans: Sequence[CapturePlan]) -> CaptureFacts:
@@ -22,7 +36,7 @@ def read(session: "Session", plans: Sequence[CapturePlan]) -> CaptureFacts:
     rows = session.rows(queries.CAPTURE_SLOTS, [slots, len(slots)], most=len(slots)) if slots else []
     return CaptureFacts(
         system_identifier=_system_identifier(session),
-        slots={row[0]: CaptureSlot(name=row[0], position=row[1], reader=row[2], wal_status=row[3]) for row in rows},
+        slots={row[0]: CaptureSlot(**dict(zip(_SLOT_FIELDS, row, strict=True))) for row in rows},
         published=_published(session, plans),
     )
 

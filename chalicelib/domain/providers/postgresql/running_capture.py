@@ -6,6 +6,7 @@ that of Debezium 3.6; shown with a real server: Debezium confirms to the slot on
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from chalicelib.domain.capture.new_snapshot import NEW_SNAPSHOT
@@ -13,20 +14,11 @@ from chalicelib.domain.monitoring.source_state import CaptureState, Finding, Fin
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline, SnapshotMode
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot, log_at_risk, slot_log
 from chalicelib.domain.table import TableName
 
 _MAX_NAMED = 5
 _POSITIONS = ("lsn_proc", "lsn_commit", "lsn")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaptureSlot:
-    """A logical slot of the database. `position` is its confirmed_flush_lsn in bytes, `reader` the server's process."""
-
-    name: str
-    position: int | None
-    reader: str | None
-    wal_status: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,18 +33,21 @@ class CaptureFacts:
     published: Mapping[str, frozenset[TableName]]
 
 
-def look(facts: CaptureFacts, pipeline: Pipeline, before: CaptureState | None) -> CaptureState:
+def look(facts: CaptureFacts, pipeline: Pipeline, before: CaptureState | None, now: datetime) -> CaptureState:
     """The capture as the server shows it, compared with the last look."""
     plan, server = CapturePlan.of(pipeline, deployed=True), facts.system_identifier
     slot = facts.slots.get(plan.slot_name)
     if before and before.server and server and before.server != server:
         return CaptureState(server=server, findings=(_other_server(),))
     findings = (*_slot_findings(plan, slot, pipeline, before), *_publication_findings(plan, facts, before))
+    log = slot_log(slot, before.log if before else None, now) if slot else None
+    at_risk = log_at_risk(log, slot, pipeline.desired_state) if log and slot else None
     return CaptureState(
         server=server,
         position=slot.position if slot else None,
         reader=slot.reader if slot else None,
-        findings=() if _reads_once(pipeline) else findings,
+        log=log,
+        findings=(*(() if _reads_once(pipeline) else findings), *([at_risk] if at_risk else [])),
     )
 
 

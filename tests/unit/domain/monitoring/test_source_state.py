@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from chalicelib.domain.monitoring.incident import Severity
+from chalicelib.domain.monitoring.source_log import LogKind, LogState
 from chalicelib.domain.monitoring.source_state import (
     CaptureState,
     Finding,
@@ -13,11 +15,15 @@ from chalicelib.domain.monitoring.source_state import (
     observed_with,
 )
 from chalicelib.domain.observation import Observation, ObservedState
+from chalicelib.kit.adapters import adapter
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 PASSING = Finding(code=FindingCode.NOT_READ, message="Nobody reads.")
 LOST = Finding(code=FindingCode.LOG_POSITION_LOST, message="Lost.", certain=True)
+AT_RISK = Finding(code=FindingCode.LOG_AT_RISK, message="Soon lost.", severity=Severity.WARNING)
+LOG = LogState(kind=LogKind.SLOT, name="slot", active=True, retained_bytes=1, safe_bytes=None, status="reserved",
+               seconds_to_loss=None, observed_at=NOW)  # fmt: skip
 
 
 def looks(*findings: tuple[Finding, ...]) -> SourceState:
@@ -101,3 +107,58 @@ def test_a_paused_connector_stays_paused_and_says_what_was_found() -> None:
 def test_without_findings_the_observation_stays_as_it_is() -> None:
     running = Observation(state=ObservedState.RUNNING, observed_at=NOW)
     assert observed_with(running, []) is running
+
+
+def test_a_warning_is_shown_and_does_not_make_a_running_connector_degraded() -> None:
+    running = Observation(state=ObservedState.RUNNING, observed_at=NOW)
+    assert observed_with(running, [AT_RISK]) == replace(running, reasons=("Soon lost.",))
+    both = observed_with(running, [AT_RISK, LOST])
+    assert (both.state, both.reasons) == (ObservedState.DEGRADED, ("Soon lost.", "Lost."))
+
+
+def test_a_look_that_fails_leaves_the_log_as_it_was_seen_and_later_it_is_not_known() -> None:
+    state = after_look(None, "s", {"p": CaptureState(log=LOG)}, NOW)
+    for minute in range(1, 6):
+        state = after_failure(state, "s", "No answer.", NOW + minute * MINUTE)
+        assert state.log("p", NOW + minute * MINUTE) == LOG
+    assert state.log("p", NOW + 6 * MINUTE) is None
+    assert state.log("another", NOW) is None
+
+
+def test_a_look_that_fails_confirms_nothing() -> None:
+    failed = after_failure(looks((PASSING,)), "s", "No answer.", NOW + MINUTE)
+    assert messages(failed, NOW + MINUTE) == []
+    known = after_failure(looks((PASSING,), (PASSING,)), "s", "No answer.", NOW + MINUTE)
+    assert messages(known, NOW + MINUTE) == ["Nobody reads."]
+
+
+def test_a_pipeline_that_is_not_looked_at_keeps_what_is_known_of_it() -> None:
+    before = after_look(None, "s", {"p": CaptureState(server="1", position=5, findings=(PASSING, LOST))}, NOW)
+    state = after_look(before, "s", {"q": CaptureState(server="1")}, NOW + MINUTE, not_looked_at=["p", "new"])
+    assert set(state.captures) == {"p", "q"}
+    assert (state.captures["p"].server, state.captures["p"].position) == ("1", 5)
+    assert messages(state, NOW + MINUTE) == ["Lost."]
+
+
+def test_a_pipeline_that_is_gone_is_forgotten() -> None:
+    assert after_look(looks((LOST,)), "s", {}, NOW).captures == {}
+
+
+FORMER_ROW = """{
+    "id": "s", "checked_at": "2026-01-31T12:00:00Z", "unreachable": null, "revision": 7,
+    "created_at": "2026-01-01T00:00:00Z",
+    "captures": {"p": {"server": "1", "position": 5, "reader": null, "findings": [{
+        "code": "LOG_POSITION_LOST", "message": "Lost.", "certain": true, "since": "2026-01-31T11:00:00Z"}]}}
+}"""
+
+
+def test_what_a_former_release_has_stored_can_be_read() -> None:
+    state: SourceState = adapter(SourceState).validate_json(FORMER_ROW)
+    (finding,) = state.findings("p", NOW)
+    assert (finding.code, finding.severity, state.log("p", NOW)) == (LOST.code, Severity.ERROR, None)
+
+
+def test_what_is_stored_can_be_read_again() -> None:
+    state = after_look(None, "s", {"p": CaptureState(log=LOG, findings=(AT_RISK,))}, NOW)
+    stored = adapter(SourceState)
+    assert stored.validate_json(stored.dump_json(state)) == state

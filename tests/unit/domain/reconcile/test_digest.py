@@ -62,15 +62,15 @@ def unreadable() -> TickInput:
 
 
 def published(result: TickResult) -> ClusterView:
-    """The view that the next tick reads after its transitions were published."""
-    return replace(result.view, transitions=())
+    """The view that the next tick reads after its transitions and signals were published."""
+    return replace(result.view, transitions=(), signals=(), recheck=False)
 
 
 def settled(*statuses: ConnectorStatus, names: tuple[str, ...] = (A,), **more: Any) -> ClusterView:
     """The view after two ticks that saw these connectors."""
     view = ClusterView(compared_at=NOW)
     for number in (2, 1):
-        view = published(digest(view, read(*statuses, desired=desired(*names, **more)), now=NOW - number * TICK))
+        view = published(digest("k", view, read(*statuses, desired=desired(*names, **more)), now=NOW - number * TICK))
     return view
 
 
@@ -124,7 +124,7 @@ FAILED = status(A, "RUNNING", "FAILED", hint=WAL)
 def test_a_transition_is_a_change_of_state_or_of_the_kind_of_failure(
     before: tuple[ConnectorStatus, ...], now: tuple[ConnectorStatus, ...], expected: list[Any]
 ) -> None:
-    result = digest(settled(*before), read(*now), now=NOW)
+    result = digest("k", settled(*before), read(*now), now=NOW)
     assert changes(result) == expected
     assert all(one.at == NOW for one in result.view.transitions)
 
@@ -133,25 +133,25 @@ def test_a_transition_is_a_change_of_state_or_of_the_kind_of_failure(
 def test_the_first_observation_is_a_transition_from_nothing(
     statuses: tuple[ConnectorStatus, ...], after: ObservedState
 ) -> None:
-    result = digest(ClusterView(), read(*statuses, desired=desired(A)), now=NOW)
+    result = digest("k", ClusterView(), read(*statuses, desired=desired(A)), now=NOW)
     assert changes(result) == [(A, None, after, ())]
 
 
 def test_a_transition_names_the_resource_and_the_reasons() -> None:
-    (one,) = digest(settled(RUNNING), read(FAILED), now=NOW).view.transitions
+    (one,) = digest("k", settled(RUNNING), read(FAILED), now=NOW).view.transitions
     assert one.resource == ("pipeline", IDS[0])
     assert one.reasons == ("Task 0 has failed. The log is gone.",)
 
 
 def test_the_reasons_of_a_transition_are_few() -> None:
     many = status(A, "RUNNING", *["FAILED"] * 900, hint=WAL)
-    (one,) = digest(settled(RUNNING), read(many), now=NOW).view.transitions
+    (one,) = digest("k", settled(RUNNING), read(many), now=NOW).view.transitions
     assert len(one.reasons) == 3
 
 
 def test_a_quiet_tick_changes_only_when_it_was_seen() -> None:
     view = settled(RUNNING)
-    result = digest(view, read(RUNNING), now=NOW)
+    result = digest("k", view, read(RUNNING), now=NOW)
     assert not result.changed
     assert result.plan.idle
     assert result.view == replace(view, observed_at=NOW)
@@ -159,7 +159,7 @@ def test_a_quiet_tick_changes_only_when_it_was_seen() -> None:
 
 def test_digesting_the_same_twice_gives_the_same() -> None:
     arguments = settled(RUNNING), read(FAILED, status(ORPHAN), status(B))
-    assert digest(*arguments, now=NOW) == digest(*arguments, now=NOW)
+    assert digest("k", *arguments, now=NOW) == digest("k", *arguments, now=NOW)
 
 
 # Connect unreadable
@@ -167,7 +167,7 @@ def test_digesting_the_same_twice_gives_the_same() -> None:
 
 def test_an_unreadable_connect_is_the_only_transition() -> None:
     view = settled(RUNNING)
-    result = digest(view, unreadable(), now=NOW)
+    result = digest("k", view, unreadable(), now=NOW)
     (one,) = result.view.transitions
     assert (one.connector, one.resource, one.reasons) == (None, None, (DOWN,))
     assert (one.before, one.after) == (ConnectState.READABLE, ConnectState.UNREADABLE)
@@ -176,16 +176,16 @@ def test_an_unreadable_connect_is_the_only_transition() -> None:
 
 
 def test_a_connect_that_stays_unreadable_is_no_further_transition() -> None:
-    first = published(digest(settled(RUNNING), unreadable(), now=NOW))
-    assert digest(first, unreadable(), now=NOW + TICK).view == replace(first, observed_at=NOW + TICK)
+    first = published(digest("k", settled(RUNNING), unreadable(), now=NOW))
+    assert digest("k", first, unreadable(), now=NOW + TICK).view == replace(first, observed_at=NOW + TICK)
 
 
 @pytest.mark.parametrize(("statuses", "connectors"), [((RUNNING,), 0), ((FAILED,), 1)])
 def test_a_readable_connect_is_a_transition_and_so_is_each_change_since(
     statuses: tuple[ConnectorStatus, ...], connectors: int
 ) -> None:
-    away = published(digest(settled(RUNNING), unreadable(), now=NOW))
-    result = digest(away, read(*statuses), now=NOW + TICK)
+    away = published(digest("k", settled(RUNNING), unreadable(), now=NOW))
+    result = digest("k", away, read(*statuses), now=NOW + TICK)
     first, *others = result.view.transitions
     assert (first.connector, first.before, first.after) == (None, ConnectState.UNREADABLE, ConnectState.READABLE)
     assert len(others) == connectors
@@ -196,8 +196,8 @@ def test_a_readable_connect_is_a_transition_and_so_is_each_change_since(
 
 
 def test_transitions_that_were_not_published_come_first() -> None:
-    crashed = digest(settled(RUNNING), read(FAILED), now=NOW).view
-    result = digest(crashed, read(RUNNING), now=NOW + TICK)
+    crashed = digest("k", settled(RUNNING), read(FAILED), now=NOW).view
+    result = digest("k", crashed, read(RUNNING), now=NOW + TICK)
     assert [(one.after, one.at) for one in result.view.transitions] == [
         (ObservedState.DEGRADED, NOW),
         (ObservedState.RUNNING, NOW + TICK),
@@ -206,8 +206,8 @@ def test_transitions_that_were_not_published_come_first() -> None:
 
 @pytest.mark.parametrize("again", [read(FAILED), unreadable()])
 def test_transitions_that_were_not_published_stay_in_any_case(again: TickInput) -> None:
-    crashed = digest(settled(RUNNING), read(FAILED), now=NOW).view
-    assert digest(crashed, again, now=NOW + TICK).view.transitions[0] == crashed.transitions[0]
+    crashed = digest("k", settled(RUNNING), read(FAILED), now=NOW).view
+    assert digest("k", crashed, again, now=NOW + TICK).view.transitions[0] == crashed.transitions[0]
 
 
 @pytest.mark.parametrize("waiting", [MAX_TRANSITIONS, MAX_TRANSITIONS - 1])
@@ -215,10 +215,10 @@ def test_transitions_over_the_bound_are_found_by_a_later_tick(waiting: int) -> N
     old = Transition(connector=A, before=None, after=ObservedState.RUNNING, at=NOW)
     view = settled(status(A), status(B), names=(A, B))
     full = replace(view, transitions=(old,) * waiting)
-    result = digest(full, read(status(A, "PAUSED"), status(ORPHAN)), now=NOW)  # B no longer exists
+    result = digest("k", full, read(status(A, "PAUSED"), status(ORPHAN)), now=NOW)  # B no longer exists
     assert len(result.view.transitions) == MAX_TRANSITIONS
     first = [one.connector for one in result.view.transitions[waiting:]]
-    later = digest(published(result), read(status(A, "PAUSED"), status(ORPHAN)), now=NOW + TICK)
+    later = digest("k", published(result), read(status(A, "PAUSED"), status(ORPHAN)), now=NOW + TICK)
     assert first + [one.connector for one in later.view.transitions] == [B, A, ORPHAN]
 
 
@@ -226,7 +226,7 @@ def test_transitions_of_the_cluster_have_a_bound_of_their_own() -> None:
     old = Transition(connector=A, before=None, after=ObservedState.RUNNING, at=NOW)
     view = replace(settled(RUNNING), transitions=(old,) * (2 * MAX_TRANSITIONS - 1))
     for _ in range(2):
-        view = digest(digest(view, unreadable(), now=NOW).view, read(RUNNING), now=NOW).view
+        view = digest("k", digest("k", view, unreadable(), now=NOW).view, read(RUNNING), now=NOW).view
         assert len(view.transitions) == 2 * MAX_TRANSITIONS
 
 
@@ -235,16 +235,16 @@ def test_transitions_of_the_cluster_have_a_bound_of_their_own() -> None:
 
 def test_a_wrong_state_is_repaired_when_it_was_seen_twice() -> None:
     view, hangs = settled(RUNNING, status(B), names=(A, B)), read(status(A, "STOPPED"))
-    first = digest(view, hangs, now=NOW)
+    first = digest("k", view, hangs, now=NOW)
     assert first.plan.idle
-    second = digest(published(first), hangs, now=NOW + TICK)
+    second = digest("k", published(first), hangs, now=NOW + TICK)
     assert (second.plan.create, second.plan.resume) == ((B,), (A,))
 
 
 def test_connectors_of_open_operations_are_left_alone() -> None:
     busy = operation(lease_until=NOW + TICK)
     view = settled(names=(A,))
-    result = digest(view, read(desired=desired(A), open_operations=(busy,)), now=NOW)
+    result = digest("k", view, read(desired=desired(A), open_operations=(busy,)), now=NOW)
     assert result.plan.idle
     assert result.overdue == ()
     assert result.view.snapshot.unsettled
@@ -252,14 +252,14 @@ def test_connectors_of_open_operations_are_left_alone() -> None:
 
 def test_operations_whose_lease_has_ended_are_taken_over_a_bounded_number_of_them() -> None:
     overdue = [operation(lease_until=NOW)] * (MAX_TAKEOVERS + 1)
-    result = digest(settled(), read(desired={}, open_operations=tuple(overdue)), now=NOW)
+    result = digest("k", settled(), read(desired={}, open_operations=tuple(overdue)), now=NOW)
     assert len(result.overdue) == MAX_TAKEOVERS
 
 
 def test_an_orphan_is_stopped_and_later_deleted() -> None:
     view, plans = settled(RUNNING), {}
     for seconds, state in ((0, "RUNNING"), (89, "RUNNING"), (90, "RUNNING"), (599, "STOPPED"), (600, "STOPPED")):
-        result = digest(view, read(RUNNING, status(ORPHAN, state)), now=NOW + timedelta(seconds=seconds))
+        result = digest("k", view, read(RUNNING, status(ORPHAN, state)), now=NOW + timedelta(seconds=seconds))
         plans[seconds], view = (result.plan.stop, result.plan.delete), published(result)
     nothing: tuple[str, ...] = ()
     assert plans == {
@@ -277,18 +277,18 @@ def test_an_orphan_is_stopped_and_later_deleted() -> None:
 def test_after_a_change_what_is_desired_is_read_once_more() -> None:
     changed = replace(settled(RUNNING), epoch=1)
     assert not changed.settled
-    first = digest(changed, read(RUNNING, desired=desired(A)), now=NOW)
+    first = digest("k", changed, read(RUNNING, desired=desired(A)), now=NOW)
     assert not published(first).settled
-    second = digest(published(first), read(RUNNING, desired=desired(A)), now=NOW + TICK)
+    second = digest("k", published(first), read(RUNNING, desired=desired(A)), now=NOW + TICK)
     assert published(second).settled
 
 
 def test_a_config_that_differs_twice_is_reported_and_is_no_transition() -> None:
     differs = read(RUNNING, hashes={A: "other"})
-    first = digest(settled(RUNNING), differs, now=NOW)
+    first = digest("k", settled(RUNNING), differs, now=NOW)
     assert first.view.compared_at is None  # so that the next tick compares again
     assert first.view.snapshot.drifted == {A: Drift(expected="right")}
-    second = digest(published(first), differs, now=NOW + TICK)
+    second = digest("k", published(first), differs, now=NOW + TICK)
     assert second.view.compared_at == NOW
     assert second.view.snapshot.drifted == {A: Drift(expected="right", confirmed=True)}
     assert len(second.view.snapshot.observed[A].reasons) == 1
@@ -298,7 +298,7 @@ def test_a_config_that_differs_twice_is_reported_and_is_no_transition() -> None:
 @pytest.mark.parametrize(("minutes", "soon"), [(0, False), (1, True)])
 def test_configs_are_compared_soon_after_an_unexpected_change(minutes: int, soon: bool) -> None:
     compared_at = NOW - timedelta(minutes=minutes)
-    result = digest(settled(RUNNING), read(status(A, "UNASSIGNED"), compared_at=compared_at), now=NOW)
+    result = digest("k", settled(RUNNING), read(status(A, "UNASSIGNED"), compared_at=compared_at), now=NOW)
     assert result.view.compared_at == (None if soon else compared_at)
 
 
@@ -326,11 +326,11 @@ def test_a_connector_that_would_read_its_whole_source_again_is_not_restarted_and
     those = {A: replace(desired(A)[A], restartable=False)}
     view = ClusterView(compared_at=NOW)
     for number in range(60):
-        result = digest(view, read(failed, desired=those), now=NOW + number * TICK)
+        result = digest("k", view, read(failed, desired=those), now=NOW + number * TICK)
         assert result.plan.restart == ()
         view = published(result)
     assert "does not restart it automatically" in " ".join(view.snapshot.observed[A].reasons)
-    recovered = digest(view, read(RUNNING, desired=those), now=NOW + 60 * TICK)
+    recovered = digest("k", view, read(RUNNING, desired=those), now=NOW + 60 * TICK)
     assert recovered.view.snapshot.observed[A].reasons == ()
 
 
@@ -338,7 +338,7 @@ def test_a_connector_that_goes_on_where_it_was_is_restarted() -> None:
     failed = status(A, "RUNNING", "FAILED", hint=diagnoses.CONNECTION[ConnectorKind.SOURCE])
     view, restarted = ClusterView(compared_at=NOW), 0
     for number in range(10):
-        result = digest(view, read(failed, desired=desired(A)), now=NOW + number * TICK)
+        result = digest("k", view, read(failed, desired=desired(A)), now=NOW + number * TICK)
         restarted += len(result.plan.restart)
         view = published(result)
     assert restarted > 0

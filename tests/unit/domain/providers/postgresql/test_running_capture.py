@@ -10,13 +10,8 @@ import pytest
 from chalicelib.domain.monitoring.source_state import CaptureState, FindingCode
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Capture, CaptureOptions, Pipeline, SnapshotMode
-from chalicelib.domain.providers.postgresql.running_capture import (
-    CaptureFacts,
-    CaptureSlot,
-    in_snapshot,
-    look,
-    lost_changes,
-)
+from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts, in_snapshot, look, lost_changes
+from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot
 from chalicelib.domain.table import TableName
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
@@ -44,7 +39,7 @@ def with_slot(**changes: Any) -> CaptureFacts:
 
 
 def codes(facts: CaptureFacts, before: CaptureState | None = BEFORE, pipeline: Pipeline = PIPELINE) -> list[str]:
-    return [finding.code.value for finding in look(facts, pipeline, before).findings]
+    return [finding.code.value for finding in look(facts, pipeline, before, NOW).findings]
 
 
 def with_options(**options: Any) -> Pipeline:
@@ -53,17 +48,18 @@ def with_options(**options: Any) -> Pipeline:
 
 
 def test_a_capture_that_works_has_no_findings() -> None:
-    assert look(WELL, PIPELINE, BEFORE) == CaptureState(server="1", position=100, reader="7")
+    seen = look(WELL, PIPELINE, BEFORE, NOW)
+    assert replace(seen, log=None) == CaptureState(server="1", position=100, reader="7")
 
 
 def test_a_slot_that_was_there_and_is_gone_has_lost_changes() -> None:
-    (finding,) = look(replace(WELL, slots={}), PIPELINE, BEFORE).findings
+    (finding,) = look(replace(WELL, slots={}), PIPELINE, BEFORE, NOW).findings
     assert (finding.code, finding.certain) == (FindingCode.LOG_POSITION_LOST, True)
     assert '"slot" does not exist any more' in finding.message
 
 
 def test_a_slot_that_was_never_seen_may_still_be_made() -> None:
-    (finding,) = look(replace(WELL, slots={}), PIPELINE, None).findings
+    (finding,) = look(replace(WELL, slots={}), PIPELINE, None, NOW).findings
     assert (finding.code, finding.certain) == (FindingCode.LOG_POSITION_MISSING, False)
 
 
@@ -99,31 +95,31 @@ def test_a_server_that_does_not_tell_who_it_is_is_not_another_one(identifier: st
 
 
 def test_a_publication_that_is_gone_is_found() -> None:
-    (finding,) = look(replace(WELL, published={}), PIPELINE, BEFORE).findings
+    (finding,) = look(replace(WELL, published={}), PIPELINE, BEFORE, NOW).findings
     assert finding.code is FindingCode.TABLES_NOT_PUBLISHED
     assert 'publication "pub" does not exist' in finding.message
     assert finding.certain
 
 
 def test_a_publication_may_still_be_made_while_there_was_no_slot() -> None:
-    (finding,) = look(replace(WELL, published={}), PIPELINE, None).findings
+    (finding,) = look(replace(WELL, published={}), PIPELINE, None, NOW).findings
     assert not finding.certain
 
 
 def test_tables_that_left_the_publication_are_named() -> None:
-    (finding,) = look(replace(WELL, published={"pub": frozenset()}), PIPELINE, BEFORE).findings
+    (finding,) = look(replace(WELL, published={"pub": frozenset()}), PIPELINE, BEFORE, NOW).findings
     assert "does not contain shop.orders" in finding.message
 
 
 def test_the_heartbeat_table_has_to_be_published_as_well() -> None:
-    (finding,) = look(WELL, with_options(heartbeat_table=BEATS), BEFORE).findings
+    (finding,) = look(WELL, with_options(heartbeat_table=BEATS), BEFORE, NOW).findings
     assert "does not contain shop.beats" in finding.message
 
 
 def test_only_a_few_of_many_tables_are_named() -> None:
     tables = tuple(TableName("shop", f"t{number}") for number in range(9))
     pipeline = replace(PIPELINE, capture=replace(PIPELINE.capture, tables=tables))
-    (finding,) = look(WELL, pipeline, BEFORE).findings
+    (finding,) = look(WELL, pipeline, BEFORE, NOW).findings
     assert "shop.t4 and 4 more" in finding.message
     assert "shop.t5" not in finding.message
 

@@ -1,0 +1,44 @@
+"""Routes for people who operate: the audit trail and the incidents."""
+
+from chalicelib.api.contract.audit import AuditOutput, AuditQuery
+from chalicelib.api.contract.incidents import IncidentOutput, IncidentQuery, IncidentStatusQuery
+from chalicelib.api.route import UuidPath
+from chalicelib.api.router import Router
+from chalicelib.domain.access import Permission, RequestContext
+from chalicelib.kit.pages import Page
+from chalicelib.wiring import services
+
+routes = Router(tag="Operations")
+
+
+@routes.get("/audit", needs=Permission.ADMINISTER)
+def list_audit(query: AuditQuery) -> Page[AuditOutput]:
+    """List the audit trail, newest first."""
+    page = services().audit.list(
+        limit=query.limit,
+        after=query.after,
+        resource_id=query.resource_id,
+        include_related=query.include_related,
+        meaningful=query.meaningful,
+    )
+    return page.map(AuditOutput.of)
+
+
+@routes.get("/operations/errors", needs=Permission.READ)
+def list_incidents(query: IncidentQuery) -> Page[IncidentOutput]:
+    """List incidents, newest first."""
+    page = services().incidents.list(
+        limit=query.limit,
+        after=query.after,
+        status=query.status,
+        active=query.active,
+        pipeline_id=query.pipeline_id,
+        destination_id=query.destination_id,
+    )
+    return page.map(IncidentOutput.of)
+
+
+@routes.patch("/operations/errors/{uuid}", needs=Permission.OPERATE)
+def move_incident(context: RequestContext, uuid: UuidPath, query: IncidentStatusQuery) -> IncidentOutput:
+    """Acknowledge, resolve or reopen an incident. A status that it has already changes nothing."""
+    return IncidentOutput.of(services().incidents.move(context, uuid, query.status))

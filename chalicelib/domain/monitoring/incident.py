@@ -1,0 +1,181 @@
+"""Incidents: what is wrong, since when, and who deals with it.
+
+A condition is something wrong with one resource now; a signal says that it begins or ends; an incident is what is kept
+about it. At most one incident is open for a condition's key.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How bad it is: rows do not move (ERROR), they soon may not (WARNING), or it is worth knowing (INFO)."""
+
+    ERROR = "ERROR"
+    WARNING = "WARNING"
+    INFO = "INFO"
+
+
+class IncidentStatus(StrEnum):
+    """`ACKNOWLEDGED`: somebody deals with it. `RESOLVED`: it was seen to have ended, or somebody says so."""
+
+    OPEN = "OPEN"
+    ACKNOWLEDGED = "ACKNOWLEDGED"
+    RESOLVED = "RESOLVED"
+
+
+class Category(StrEnum):
+    """Which part of the way of the rows is concerned."""
+
+    CONNECT = "CONNECT"
+    SOURCE = "SOURCE"
+    DESTINATION = "DESTINATION"
+    PIPELINE = "PIPELINE"
+
+
+STALLED = "STALLED"
+LOG_AT_RISK = "LOG_AT_RISK"
+CHANGES_LOST = "CHANGES_LOST"
+CAPTURE_NARROWED = "CAPTURE_NARROWED"
+CONFIG_DRIFT = "CONFIG_DRIFT"
+"""Codes besides the event kinds of the specification (section 6)."""
+
+_CATEGORIES: Mapping[str, Category] = {
+    "CONNECT": Category.CONNECT,
+    "STREAM": Category.CONNECT,
+    "CONFIG": Category.CONNECT,
+    "SOURCE": Category.SOURCE,
+    "CDC": Category.SOURCE,
+    "LOG": Category.SOURCE,
+    "CAPTURE": Category.SOURCE,
+    "DESTINATION": Category.DESTINATION,
+}
+"""By the first word of a code; all others concern the whole pipeline."""
+
+KINDS_OF_RESOURCES = frozenset({"pipeline", "delivery", "source", "destination", "connect_cluster"})
+
+ALLOWED_MOVES: Mapping[IncidentStatus, frozenset[IncidentStatus]] = {
+    IncidentStatus.OPEN: frozenset({IncidentStatus.ACKNOWLEDGED, IncidentStatus.RESOLVED}),
+    IncidentStatus.ACKNOWLEDGED: frozenset({IncidentStatus.OPEN, IncidentStatus.RESOLVED}),
+    IncidentStatus.RESOLVED: frozenset({IncidentStatus.OPEN}),
+}
+"""What a person may change a status to (wire contract, section 5)."""
+
+
+def category_of(code: str) -> Category:
+    """The category of an incident with this code."""
+    first = code.partition("_")[0]
+    return Category.CONNECT if first == "CONNECTOR" else _CATEGORIES.get(first, Category.PIPELINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """Something wrong with one resource (one of `KINDS_OF_RESOURCES`).
+
+    `message` says what is wrong, `hint` what it means and what to do; both are sentences of ours. `pipeline_id` is the
+    only pipeline that a source's condition concerns, if it is one.
+    """
+
+    code: str
+    resource_type: str
+    resource_id: str
+    message: str
+    hint: str | None = None
+    severity: Severity = Severity.ERROR
+    connector_name: str | None = None
+    task_id: int | None = None
+    pipeline_id: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The same for the same fault: code, resource, connector and task."""
+        return incident_key(self.code, self.resource_type, self.resource_id, self.connector_name, self.task_id)
+
+
+def incident_key(
+    code: str, resource_type: str, resource_id: str, connector_name: str | None = None, task_id: int | None = None
+) -> str:
+    """The key of a condition."""
+    task = "" if task_id is None else str(task_id)
+    return "/".join((resource_type, resource_id, connector_name or "", task, code))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal:
+    """A condition begins, or ends. `correlation_id` is that of the request or job that has found it, if it was one."""
+
+    condition: Condition
+    began: bool
+    at: datetime
+    correlation_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Associations:
+    """The resources at which people look for an incident."""
+
+    pipeline_id: str | None = None
+    destination_id: str | None = None
+    delivery_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incident:
+    """`origin` is who observes the recovery: a Connect cluster's ticks, a source's looks, or operations.
+
+    `occurrences` counts how often the condition began while the incident was open, `last_seen_at` is the last time.
+    """
+
+    id: str
+    condition: Condition
+    associations: Associations
+    origin: str
+    status: IncidentStatus = IncidentStatus.OPEN
+    occurrences: int = 1
+    first_seen_at: datetime
+    last_seen_at: datetime
+    resolved_at: datetime | None = None
+    correlation_id: str | None = None
+    counted: str | None = None
+    revision: int = 1
+    created_at: datetime
+
+    @property
+    def key(self) -> str:
+        return self.condition.key
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it is open or acknowledged."""
+        return self.status is not IncidentStatus.RESOLVED
+
+
+def after_signal(incident: Incident, signal: Signal) -> Incident | None:
+    """An active incident after another signal about its condition; None when that changes nothing.
+
+    A signal that is not newer than the last one was applied before, or comes too late.
+    """
+    if not signal.began:
+        if signal.at < incident.last_seen_at:
+            return None
+        return replace(incident, status=IncidentStatus.RESOLVED, resolved_at=signal.at)
+    if signal.at <= incident.last_seen_at:
+        return None
+    occurrences = incident.occurrences + 1
+    return replace(incident, condition=signal.condition, occurrences=occurrences, last_seen_at=signal.at)
+
+
+def moved(incident: Incident, status: IncidentStatus, now: datetime) -> Incident:
+    """The incident with a status that a person sets."""
+    resolved_at = now if status is IncidentStatus.RESOLVED else None
+    return replace(incident, status=status, resolved_at=resolved_at)
+
+
+def signals_between(before: Iterable[Condition], now: Iterable[Condition], at: datetime) -> tuple[Signal, ...]:
+    """What begins and what ends from one set of conditions to the next; the ends first."""
+    earlier, later = {one.key: one for one in before}, {one.key: one for one in now}
+    ended = (Signal(condition=one, began=False, at=at) for key, one in earlier.items() if key not in later)
+    began = (Signal(condition=one, began=True, at=at) for key, one in later.items() if key not in earlier)
+    return (*ended, *began)

@@ -1,0 +1,225 @@
+"""Incidents: opened and resolved by what is observed, moved by people.
+
+Signals may come twice, or late, after a process has died: a claim on the condition's key makes each incident open once,
+and a signal that is not newer than the incident changes nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from chalicelib.domain.access import RequestContext
+from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.monitoring.incident import (
+    ALLOWED_MOVES,
+    Associations,
+    Condition,
+    Incident,
+    IncidentStatus,
+    Signal,
+    after_signal,
+    moved,
+)
+from chalicelib.errors import Conflict, TimedOut, WriteConflict
+from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.ids import new_id
+from chalicelib.kit.pages import Page
+from chalicelib.services.audit import AuditTrail
+from chalicelib.stores.claims import Claims
+from chalicelib.stores.deliveries import Deliveries
+from chalicelib.stores.documents import find_together
+from chalicelib.stores.monitoring.incidents import Incidents
+from chalicelib.stores.transaction import Transaction
+
+_PER_TRANSACTION = 45
+"""Incidents: each is two items of a transaction, which may have a hundred."""
+
+_MOST_ENDED = 20
+"""With the other items of the deletion less than the hundred of a transaction."""
+
+_ATTEMPTS = 4
+
+_VERBS: Mapping[IncidentStatus, str] = {
+    IncidentStatus.OPEN: "reopen",
+    IncidentStatus.ACKNOWLEDGED: "acknowledge",
+    IncidentStatus.RESOLVED: "resolve",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentService:
+    """Reads and changes incidents."""
+
+    store: Incidents
+    claims: Claims
+    deliveries: Deliveries
+    audit: AuditTrail
+    clock: Clock
+
+    def list(
+        self,
+        *,
+        limit: int,
+        after: str | None = None,
+        status: IncidentStatus | None = None,
+        active: bool | None = None,
+        pipeline_id: str | None = None,
+        destination_id: str | None = None,
+    ) -> Page[Incident]:
+        """Newest first; `active`: only those that are not resolved, or only those that are."""
+        return self.store.filtered(
+            limit=limit,
+            after=after,
+            status=status,
+            active=active,
+            pipeline_id=pipeline_id,
+            destination_id=destination_id,
+        )
+
+    def move(self, context: RequestContext, incident_id: str, status: IncidentStatus) -> Incident:
+        """Set the status; the one that it has already changes nothing. Raises NotFound, Conflict."""
+        incident = self.store.get(incident_id)
+        if status is incident.status:
+            return incident
+        if status not in ALLOWED_MOVES[incident.status]:
+            raise Conflict("A resolved incident can only be opened again.")
+        changed, transaction = moved(incident, status, self.clock()), Transaction()
+        if not incident.is_active:
+            self.claims.take(transaction, _claim(incident.key), incident.id, label="incident.open")
+        elif not changed.is_active:
+            self.claims.release(transaction, _claim(incident.key), incident.id)
+        saved = self.store.save(transaction, changed)
+        before, after = {"status": incident.status.value}, {"status": status.value, "code": incident.condition.code}
+        action, parent_id = f"incident.{_VERBS[status]}", incident.associations.destination_id
+        self.audit.record(transaction, context, action, incident.id, before=before, after=after, parent_id=parent_id)
+        try:
+            transaction.commit()
+        except WriteConflict as conflict:
+            raise _why_not(conflict.label) from conflict
+        return saved
+
+    def add(self, transaction: Transaction, origin: str, signals: Sequence[Signal]) -> bool:
+        """Open, repeat and resolve what the signals say in a transaction; whether that changes anything.
+
+        The keys differ. Conflict labels begin with `incident.`; then it is done again in a new transaction.
+        """
+        known = self._active([signal.condition.key for signal in signals])
+        new = [signal for signal in signals if signal.began and signal.condition.key not in known]
+        associations = self._associations([signal.condition for signal in new])
+        for signal in new:
+            incident = self._opened(origin, signal, associations.get(signal.condition.resource_id))
+            self.store.put_new(transaction, incident)
+            self.claims.take(transaction, _claim(incident.key), incident.id, label="incident.open")
+        changed = bool(new)
+        for signal in signals:
+            earlier = known.get(signal.condition.key)
+            later = after_signal(earlier, signal) if earlier else None
+            if later:
+                changed = True
+                self._save(transaction, later)
+        return changed
+
+    def publish(self, origin: str, signals: Sequence[Signal], deadline: Deadline) -> None:
+        """Apply signals, in their order. Raises TimedOut, WriteConflict; then it is safe to repeat."""
+        for chunk in _chunks(signals):
+            if deadline.passed:
+                raise TimedOut("There was no time left for all incidents. The rest follows.")
+            self._apply(origin, chunk)
+
+    def compare(self, origin: str, conditions: Iterable[Condition], deadline: Deadline) -> None:
+        """Make the active incidents of an origin those of these conditions. Raises as `publish` does."""
+        now, current = self.clock(), {condition.key: condition for condition in conditions}
+        active = {incident.key: incident.condition for incident in self.store.active_of(origin)}
+        ended = [Signal(condition=one, began=False, at=now) for key, one in active.items() if key not in current]
+        began = [Signal(condition=one, began=True, at=now) for key, one in current.items() if key not in active]
+        self.publish(origin, [*ended, *began], deadline)
+
+    def end_about(self, transaction: Transaction, resource_id: str) -> None:
+        """Resolve the active incidents of a resource in the transaction that deletes it: at most `_MOST_ENDED`."""
+        for incident in islice(self.store.active_about(resource_id), _MOST_ENDED):
+            self._save(transaction, moved(incident, IncidentStatus.RESOLVED, self.clock()))
+
+    def _save(self, transaction: Transaction, incident: Incident) -> None:
+        self.store.save(transaction, incident)
+        if not incident.is_active:
+            self.claims.release(transaction, _claim(incident.key), incident.id)
+
+    def _apply(self, origin: str, signals: Sequence[Signal]) -> None:
+        for attempt in range(1, _ATTEMPTS + 1):
+            transaction = Transaction()
+            try:
+                if self.add(transaction, origin, signals):
+                    transaction.commit()
+            except WriteConflict:  # a person, or another process with the same signals, was faster
+                if attempt == _ATTEMPTS:
+                    raise
+            else:
+                return
+
+    def _active(self, keys: Sequence[str]) -> dict[str, Incident]:
+        """The active incidents with these keys."""
+        holders = self.claims.holders([_claim(key) for key in keys])
+        found = find_together(*((self.store, incident_id) for incident_id in holders.values())) if holders else []
+        return {incident.key: incident for incident in found if incident and incident.is_active}
+
+    def _associations(self, conditions: Sequence[Condition]) -> dict[str, Associations]:
+        """Where people look for incidents of these resources, by the resource's id."""
+        found = {one.resource_id: _own_associations(one) for one in conditions}
+        deliveries = [one.resource_id for one in conditions if one.resource_type == "delivery"]
+        stored: list[Delivery | None] = find_together(*((self.deliveries, one) for one in deliveries))
+        for delivery in filter(None, stored):
+            found[delivery.id] = Associations(
+                pipeline_id=delivery.pipeline_id, destination_id=delivery.destination_id, delivery_id=delivery.id
+            )
+        return found
+
+    def _opened(self, origin: str, signal: Signal, associations: Associations | None) -> Incident:
+        return Incident(
+            id=new_id(),
+            condition=signal.condition,
+            associations=associations or Associations(),
+            origin=origin,
+            first_seen_at=signal.at,
+            last_seen_at=signal.at,
+            correlation_id=signal.correlation_id,
+            created_at=signal.at,
+        )
+
+
+def origin_of(resource_type: str, resource_id: str) -> str:
+    """The origin of incidents that are observed at one resource: a Connect cluster, a source or a destination."""
+    return f"{resource_type}/{resource_id}"
+
+
+def _own_associations(condition: Condition) -> Associations:
+    match condition.resource_type:
+        case "pipeline":
+            return Associations(pipeline_id=condition.resource_id)
+        case "delivery":
+            return Associations(delivery_id=condition.resource_id)
+        case "destination":
+            return Associations(destination_id=condition.resource_id)
+        case _:
+            return Associations(pipeline_id=condition.pipeline_id)
+
+
+def _claim(key: str) -> str:
+    return f"incident/{key}"
+
+
+def _chunks(signals: Sequence[Signal]) -> Iterator[Sequence[Signal]]:
+    """The signals in their order, in parts in which no key occurs twice."""
+    chunk: dict[str, Signal] = {}
+    for signal in signals:
+        if len(chunk) == _PER_TRANSACTION or signal.condition.key in chunk:
+            yield list(chunk.values())
+            chunk = {}
+        chunk[signal.condition.key] = signal
+    if chunk:
+        yield list(chunk.values())
+
+
+def _why_not(label: str) -> Conflict:
+    if label == "incident.open":
+        return Conflict("Another incident about the same is open.")
+    return Conflict("The incident has just changed. Read it again and repeat this.")

@@ -1,0 +1,165 @@
+"""What ticks make of what they see: each incident opens once and is resolved once, whatever process dies in between."""
+
+import zlib
+
+import pytest
+
+from chalicelib.domain.monitoring.incident import Incident, IncidentStatus
+from infra.local.doubles.connect_traces import secrets_trace
+from tests.support.call_interceptor import Crash, InterceptedCall, Point
+from tests.support.in_process_app import InProcessApp
+
+PASSWORD_REFUSED = (
+    "org.apache.kafka.connect.errors.ConnectException: Could not connect\n"
+    'Caused by: org.postgresql.util.PSQLException: FATAL: password authentication failed for user "capture"'
+)
+UNKNOWN_FAILURE = "java.lang.IllegalStateException: something that nobody has seen before"
+
+
+def running_connector(app: InProcessApp) -> str:
+    """The name of a running connector that several ticks have seen."""
+    name = app.deployed_pipeline().connector_name
+    for _ in range(4):
+        app.tick()
+    return name
+
+
+def incidents(app: InProcessApp) -> list[Incident]:
+    """All incidents, the oldest first."""
+    return list(reversed(app.services.incidents.list(limit=500).items))
+
+
+def codes(app: InProcessApp) -> list[tuple[str, IncidentStatus]]:
+    """Code and status of all incidents, the oldest first."""
+    return [(one.condition.code, one.status) for one in incidents(app)]
+
+
+def test_a_failed_task_is_one_incident_until_it_runs_again(app: InProcessApp) -> None:
+    name = running_connector(app)
+    app.connect.fail_task(name, PASSWORD_REFUSED)
+    for _ in range(3):
+        app.tick()
+    (opened,) = incidents(app)
+    assert (opened.condition.code, opened.status, opened.occurrences) == (
+        "SOURCE_AUTH_FAILED",
+        IncidentStatus.OPEN,
+        1,
+    )
+    assert (opened.condition.connector_name, opened.condition.task_id) == (name, 0)
+    assert opened.associations.pipeline_id == opened.condition.resource_id
+    assert "capture" not in opened.condition.message
+    app.services.pipelines.restart(app.context(), str(opened.associations.pipeline_id))
+    app.connect.settle()
+    app.tick()
+    assert codes(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.RESOLVED)]
+
+
+def test_a_failure_that_is_not_recognised_is_that_of_a_task(app: InProcessApp) -> None:
+    app.connect.fail_task(running_connector(app), UNKNOWN_FAILURE)
+    app.tick()
+    assert codes(app) == [("CONNECT_TASK_FAILED", IncidentStatus.OPEN)]
+
+
+def test_a_failure_that_comes_back_is_a_new_incident(app: InProcessApp) -> None:
+    name = running_connector(app)
+    for _ in range(2):
+        app.connect.fail_task(name, secrets_trace("Headgate gave no answer for secret 0: status 503"))
+        for _ in range(8):
+            app.tick()
+    assert [status for _, status in codes(app)] == [IncidentStatus.RESOLVED, IncidentStatus.RESOLVED]
+
+
+def test_an_unreadable_connect_is_one_incident_of_the_cluster_and_resolves_no_other(app: InProcessApp) -> None:
+    app.connect.fail_task(running_connector(app), PASSWORD_REFUSED)
+    app.tick()
+    app.connect.refuse()
+    try:
+        for _ in range(12):
+            app.tick()
+    finally:
+        app.connect.accept()
+    assert codes(app) == [
+        ("SOURCE_AUTH_FAILED", IncidentStatus.OPEN),
+        ("STREAM_CONNECT_UNAVAILABLE", IncidentStatus.OPEN),
+    ]
+    app.tick(after=60)
+    assert codes(app)[1] == ("STREAM_CONNECT_UNAVAILABLE", IncidentStatus.RESOLVED)
+
+
+def test_a_connect_that_is_away_for_a_moment_opens_nothing(app: InProcessApp) -> None:
+    running_connector(app)
+    app.connect.refuse()
+    app.tick()
+    app.connect.accept()
+    app.tick(after=20)
+    assert codes(app) == []
+
+
+def test_a_deleted_pipeline_has_no_open_incident(app: InProcessApp) -> None:
+    name = running_connector(app)
+    app.connect.fail_task(name, PASSWORD_REFUSED)
+    app.tick()
+    (opened,) = incidents(app)
+    app.services.pipelines.delete(app.context(), str(opened.associations.pipeline_id))
+    app.connect.settle()
+    app.tick()
+    assert codes(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.RESOLVED)]
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the call", "after the call"])
+def test_a_tick_that_dies_at_any_point_opens_one_incident(app: InProcessApp, *, after: bool) -> None:
+    name = running_connector(app)
+    before, number, reached = app.snapshot(), 0, True
+    while reached:
+        app.connect.fail_task(name, PASSWORD_REFUSED)
+        reached = _tick_that_dies_at(app, number, after=after)
+        app.tick()
+        assert codes(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.OPEN)], f"died at call {number}"
+        assert incidents(app)[0].occurrences == 1
+        app.restore(before)
+        number += 1
+    assert number > 4
+
+
+def _tick_that_dies_at(app: InProcessApp, number: int, *, after: bool) -> bool:
+    """Whether the tick made that many calls."""
+    reached = False
+
+    def die(point: Point, call: InterceptedCall) -> object:
+        nonlocal reached
+        if point.number != number:
+            return call()
+        reached = True
+        if after:
+            call()
+        raise Crash
+
+    app.interceptor.watch(die)
+    try:
+        app.tick()
+    except Crash:
+        app.restart()
+    finally:
+        app.interceptor.unwatch()
+    return reached
+
+
+def test_after_a_torn_snapshot_what_has_recovered_meanwhile_is_resolved(app: InProcessApp) -> None:
+    name = running_connector(app)
+    app.connect.fail_task(name, PASSWORD_REFUSED)
+    app.tick()
+    pipeline_id = str(incidents(app)[0].associations.pipeline_id)
+    app.services.pipelines.restart(app.context(), pipeline_id)
+    app.connect.settle()
+    _tear(app)
+    app.restart()
+    app.tick()
+    assert codes(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.RESOLVED)]
+
+
+def _tear(app: InProcessApp) -> None:
+    """A body that does not match its head: its writer has died in between."""
+    from chalicelib.stores.observations import ObservationRow
+
+    row = ObservationRow.get(app.cluster.id, "body/0")
+    row.update([ObservationRow.body.set(zlib.compress(b"{}")), ObservationRow.digests.set("d-other")])

@@ -1,0 +1,102 @@
+"""Incidents over HTTP: their fields, filters, moves and audit records."""
+
+import pytest
+
+from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid, validation_error
+from tests.support.sandbox import Json, Sandbox
+from tests.support.waiting import eventually
+
+FIELDS = {
+    "id", "category", "severity", "code", "message", "hint", "status", "pipeline_id", "destination_id", "delivery_id",
+    "connector_name", "task_id", "occurrences", "first_seen_at", "last_seen_at", "resolved_at", "correlation_id",
+}  # fmt: skip
+
+
+@pytest.fixture
+def incident(sandbox: Sandbox) -> Json:
+    """The incident of a source whose password is refused by its server."""
+    body = sandbox.source_body(credentials={"password": "not the right one"})
+    source = sandbox.admin.post_ok("/sources", body)
+    assert sandbox.admin.post_ok(f"/sources/{source['id']}/test", status=200)["success"] is False
+    return next(
+        one for one in sandbox.admin.get_ok("/operations/errors?active=true") if source["name"] in one["message"]
+    )
+
+
+def test_an_incident_has_the_fields_of_the_contract(incident: Json) -> None:
+    assert set(incident) == FIELDS
+    assert is_uuid(incident["id"])
+    assert (incident["category"], incident["severity"], incident["code"]) == ("SOURCE", "ERROR", "SOURCE_AUTH_FAILED")
+    assert (incident["status"], incident["occurrences"], incident["resolved_at"]) == ("OPEN", 1, None)
+    assert is_timestamp(incident["first_seen_at"])
+    assert incident["first_seen_at"] == incident["last_seen_at"]
+    assert incident["correlation_id"]
+    assert "not the right one" not in str(incident)
+
+
+def test_a_test_that_succeeds_resolves_it(sandbox: Sandbox) -> None:
+    body = sandbox.source_body(credentials={"password": "not the right one"})
+    source = sandbox.admin.post_ok("/sources", body)
+    sandbox.admin.post_ok(f"/sources/{source['id']}/test", status=200)
+    assert sandbox.admin.put(f"/sources/{source['id']}", sandbox.source_body(name=body["name"])).status_code == 200
+    sandbox.admin.post_ok(f"/sources/{source['id']}/test", status=200)
+    (found,) = (one for one in sandbox.admin.get_ok("/operations/errors") if source["name"] in one["message"])
+    assert found["status"] == "RESOLVED"
+    assert is_timestamp(found["resolved_at"])
+
+
+def test_moves_are_those_of_the_contract_and_each_is_audited(sandbox: Sandbox, incident: Json) -> None:
+    ops, path = sandbox.with_role("Ops"), f"/operations/errors/{incident['id']}"
+    for status in ("ACKNOWLEDGED", "ACKNOWLEDGED", "OPEN", "RESOLVED"):
+        answer = ops.call("PATCH", f"{path}?status={status}")
+        assert (answer.status_code, answer.json()["status"]) == (200, status)
+    assert_error(ops.call("PATCH", f"{path}?status=ACKNOWLEDGED"), 409, "STATE_CONFLICT")
+    assert ops.call("PATCH", f"{path}?status=OPEN").json()["resolved_at"] is None
+    facts = [(one["action"], one["before"]["status"]) for one in sandbox.audit_records(incident["id"])]
+    assert facts == [
+        ("incident.reopen", "RESOLVED"),
+        ("incident.resolve", "OPEN"),
+        ("incident.reopen", "ACKNOWLEDGED"),
+        ("incident.acknowledge", "OPEN"),
+    ]
+
+
+@pytest.mark.parametrize("query", ["", "?status=", "?status=open", "?status=DONE", "?status=OPEN&more=1"])
+def test_a_status_that_does_not_exist_is_refused(sandbox: Sandbox, incident: Json, query: str) -> None:
+    answer = sandbox.admin.call("PATCH", f"/operations/errors/{incident['id']}{query}")
+    details = assert_error(answer, 422, "VALIDATION_FAILED")
+    assert [one["location"][0] for one in details] == ["query"]
+
+
+def test_an_unknown_incident_is_not_found(sandbox: Sandbox) -> None:
+    assert_error(sandbox.admin.call("PATCH", f"/operations/errors/{UNKNOWN_ID}?status=OPEN"), 404, "NOT_FOUND")
+
+
+def test_a_viewer_sees_incidents_and_may_not_move_them(sandbox: Sandbox, incident: Json) -> None:
+    viewer = sandbox.with_role("Viewer")
+    assert incident["id"] in {one["id"] for one in viewer.get_ok("/operations/errors")}
+    answer = viewer.call("PATCH", f"/operations/errors/{incident['id']}?status=RESOLVED")
+    assert_error(answer, 403, "FORBIDDEN")
+
+
+def test_filters_choose_incidents(sandbox: Sandbox, incident: Json) -> None:
+    def ids(query: str) -> set[str]:
+        return {one["id"] for one in sandbox.admin.get_ok(f"/operations/errors?{query}")}
+
+    assert incident["id"] in ids("active=true") & ids("status=OPEN")
+    assert incident["id"] not in ids("active=false") | ids("status=RESOLVED") | ids(f"pipeline_id={UNKNOWN_ID}")
+    assert len(sandbox.admin.get_ok("/operations/errors?limit=1")) == 1
+    validation_error(sandbox.admin.get("/operations/errors?status=BROKEN"), "query", "status")
+
+
+def test_a_failed_task_is_an_incident_of_its_pipeline(sandbox: Sandbox) -> None:
+    pipeline = sandbox.running_pipeline()
+    trace = "PSQLException: FATAL: password authentication failed for user planted-name"
+    sandbox.doubles.connect_double.fail_task(pipeline["connector_name"], trace, failing_restarts=5)
+    sandbox.fire("dispatch")
+    found = eventually(
+        lambda: sandbox.admin.get_ok(f"/operations/errors?pipeline_id={pipeline['id']}&active=true"), len
+    )[0]
+    assert (found["code"], found["connector_name"]) == ("SOURCE_AUTH_FAILED", pipeline["connector_name"])
+    assert (found["task_id"], found["pipeline_id"], found["delivery_id"]) == (0, pipeline["id"], None)
+    assert "planted" not in str(found)
