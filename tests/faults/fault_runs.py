@@ -168,12 +168,15 @@ class PreparedCase:
             yield "the answer was a success, but the operation was not carried out"
 
     def _second_attempt(self, app: InProcessApp) -> list[str]:
-        """A second attempt must succeed."""
-        try:
-            self.operation.request()
-        except HeadgateError as error:
-            return [f"a second attempt fails: {error.code} {error.message}"]
-        app.connect.settle()
+        """A second attempt must succeed; what is not requested but repeated by itself may need a third one."""
+        for _ in range(2 if self.operation.ticks_do_it_too else 1):
+            try:
+                self.operation.request()
+            except HeadgateError as error:
+                return [f"a second attempt fails: {error.code} {error.message}"]
+            app.connect.settle()
+            if self.operation.is_done():
+                break
         wrong = self._recover(app)[1] if self.operation.leaves_connector else violations(app)
         if not self.operation.is_done():
             wrong.append("a second attempt had no effect")
