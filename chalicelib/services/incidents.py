@@ -19,6 +19,7 @@ from chalicelib.domain.monitoring.incident import (
     Signal,
     after_signal,
     moved,
+    signals_between,
 )
 from chalicelib.errors import Conflict, TimedOut, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
@@ -128,11 +129,8 @@ class IncidentService:
 
     def compare(self, origin: str, conditions: Iterable[Condition], deadline: Deadline) -> None:
         """Make the active incidents of an origin those of these conditions. Raises as `publish` does."""
-        now, current = self.clock(), {condition.key: condition for condition in conditions}
-        active = {incident.key: incident.condition for incident in self.store.active_of(origin)}
-        ended = [Signal(condition=one, began=False, at=now) for key, one in active.items() if key not in current]
-        began = [Signal(condition=one, began=True, at=now) for key, one in current.items() if key not in active]
-        self.publish(origin, [*ended, *began], deadline)
+        known = [incident.condition for incident in self.store.active_of(origin)]
+        self.publish(origin, signals_between(known, conditions, self.clock()), deadline)
 
     def end_about(self, transaction: Transaction, resource_id: str) -> None:
         """Resolve the active incidents of a resource in the transaction that deletes it: at most `_MOST_ENDED`."""

@@ -7,7 +7,6 @@ from tests.bench import cpu, growth, imports
 from tests.bench.bench_app import bench_app
 from tests.bench.dynamodb_meter import Metered
 from tests.bench.operation_costs import BenchData, Operation, create_data, discover, operations
-from tests.bench.storm import Storm, storm
 from tests.bench.ticks import COMPARES, COMPARING_CPU_BUDGET_MS, CPU_BUDGET_MS, QUIET, Tick, ticks
 
 EARLY = {"httpx", "psycopg", "kafka", "boto3", "cryptography", "chalicelib.wiring"}
@@ -44,7 +43,6 @@ def measure(discovered: int, *, counts_only: bool) -> list[Line]:
         found += [_growth(one) for one in (*growth.request_growth(data), *growth.tick_growth(tick_results))]
         if not counts_only:
             found += _cpu(data, tick_results)
-            found.append(_storm(storm(data, growth.SIZES[-1])))
     return [*found, *_imports(counts_only=counts_only)]
 
 
@@ -78,18 +76,6 @@ def _tick(one: Tick) -> Line:
         name=f"{one.connectors:,} connectors, {one.name}",
         measured=f"{one.seen.reads} + {one.writes}, {_units(one.units)}, {one.connect_calls} Connect",
         budget=f"{one.reads_allowed} + {one.writes_allowed}, {_units(one.units_allowed)}, 1 Connect",
-        holds=one.holds,
-        value=one.seen.total,
-    )
-
-
-def _storm(one: Storm) -> Line:
-    return Line(
-        group="All tasks of a cluster fail at once (calls to the store, and to Connect besides restarts)",
-        name=f"{one.connectors:,} incidents, {one.open_again - one.opened} of them twice",
-        measured=f"{one.opened:,} in {one.ticks} ticks, {one.seen.total} calls, {one.connect_calls} Connect, "
-        f"{one.megabytes:.0f} MB, {one.seconds:.0f} s",
-        budget=f"{one.most_ticks} ticks, {one.most_calls} calls",
         holds=one.holds,
         value=one.seen.total,
     )

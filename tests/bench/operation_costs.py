@@ -17,6 +17,7 @@ BUDGETS = {
     "preview": 8,
     "operation": 8,
     "checked delivery": 9,
+    "deployed delivery": 10,
     "session": 2,
     "public": 4,
 }
@@ -24,7 +25,8 @@ BUDGETS = {
 The session route reads the session twice: for authentication, and for its answer.
 
 The checks of a delivery need one call more than the design allows: the source says under which generation its tables
-are stored. The first preview of a destination also stores which server it is.
+are stored. The first preview of a destination also stores which server it is. The deploy also looks for the incident of
+an earlier one that has failed.
 """
 
 
@@ -164,7 +166,7 @@ def _pipelines(data: BenchData, measure: "_Measurement") -> Iterator[Operation]:
     preview = f"/destinations/{data.destination}/preview"
     yield measure("POST /destinations/{uuid}/test", "mutation", path=f"/destinations/{data.destination}/test")
     yield measure("POST /destinations/{uuid}/preview", "preview", path=preview, body=delivery)
-    yield measure("POST /destinations/{uuid}/deploy", "checked delivery", path=deploy, body=delivery)
+    yield measure("POST /destinations/{uuid}/deploy", "deployed delivery", path=deploy, body=delivery)
     data.delivery = measure.answer["id"]
     sink = f"/deliveries/{data.delivery}"
     yield measure("GET /deliveries/{uuid}", "get", path=sink)

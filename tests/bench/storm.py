@@ -1,85 +1,108 @@
-"""All tasks of a cluster fail at once: how many ticks, calls and megabytes until each has its incident."""
+"""All tasks of a cluster fail at once, and run again later: python -m tests.bench.storm [CONNECTORS]
+
+Prints how many ticks, calls and megabytes it takes until each failure has its incident, and none twice, although the
+process is replaced by a new one after each tick. It runs on DynamoDB Local: moto copies whole tables for each
+transaction.
+"""
 
 import resource
+import sys
+import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
 
+from chalicelib.domain.connector_config import config_hash
 from chalicelib.kit.clock import Deadline
 from chalicelib.stores.monitoring.incidents import IncidentRows
-from tests.bench.dynamodb_meter import Metered, metered
-from tests.bench.operation_costs import BenchData
-from tests.bench.seeds import connector_names
+from infra.local.process.ports import kept_ports
+from infra.local.process.processes import Server
+from infra.local.process.reaper import Reaper
+from infra.local.stack import dynamodb
+from infra.local.stack.fetch import fetch_all
+from infra.local.stack.folders import Folders
+from tests.bench.seeds import connector_names, pipeline_rows
+from tests.support.call_interceptor import CallInterceptor, Side
+from tests.support.in_process_app import InProcessApp, app_on
+from tests.support.tables import on_dynamodb_local
 
-MOST_TICKS = 12
+CONNECTORS = 10_000
+MOST_TICKS = 20
 TICK_SECONDS = 25.0
-"""What a tick may take in production. Here the tables are in this process, and far slower than DynamoDB."""
+"""What a tick may take in production."""
 
 NOT_RESTARTED = "org.postgresql.util.PSQLException: FATAL: password authentication failed for user"
 """A failure that Headgate does not try to restart away: restarts would be most of the calls."""
 
-CALLS_PER_HUNDRED = 6
-"""Calls to the store for a hundred incidents: their claims, and the transactions that open them."""
+
+def main() -> int:
+    """Print the figures; 1 when an incident is missing, or was opened twice."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else CONNECTORS
+    with _app() as app:
+        names = connector_names(count)
+        app.connect.preload(names)
+        hashes = {name: config_hash(app.connect.config_of(name)) for name in names}
+        with app.services.stores.pipelines.table.batch_write() as batch:
+            for row in pipeline_rows(app.services.stores.pipelines, app.cluster.id, hashes):
+                batch.save(row)
+        for _ in range(2):
+            app.tick()
+        for name in names:
+            app.connect.show(name, "FAILED", task=0, trace=NOT_RESTARTED)
+        opened = _until(app, "opened", count)
+        for name in names:
+            app.connect.show(name, "RUNNING", task=0)
+        left = _until(app, "left after all run again", 0)
+        app.tick()
+        stored = sum(1 for _ in app.services.stores.incidents.all())
+    print(f"incidents stored at the end: {stored:,} for {count:,} failures")
+    return int((opened, left, stored) != (count, 0, count))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Storm:
-    """What it took. `open_again` are the incidents after another tick: none is opened twice. `megabytes` is by how much
-    the process grew, with the tables, which are in it.
-    """
-
-    connectors: int
-    opened: int
-    open_again: int
-    ticks: int
-    seen: Metered
-    connect_calls: int
-    megabytes: float
-    seconds: float
-
-    @property
-    def most_calls(self) -> int:
-        """Calls to the store that are allowed."""
-        return 50 * self.ticks + self.connectors * CALLS_PER_HUNDRED // 100
-
-    @property
-    def most_ticks(self) -> int:
-        """Ticks that are allowed. Those of production need fewer: the tables here are slow."""
-        return MOST_TICKS
-
-    @property
-    def holds(self) -> bool:
-        once = self.opened == self.open_again == self.connectors
-        return once and self.ticks <= self.most_ticks and self.seen.total <= self.most_calls
-
-
-def storm(data: BenchData, connectors: int) -> Storm:
-    """Fail the first task of each connector that the last measurement of ticks has left, and tick."""
-    services, double = data.bench_app.services, data.bench_app.doubles.connect_double
-    names = connector_names(connectors)
-    for name in names:
-        double.show(name, "FAILED", task=0, trace=NOT_RESTARTED)
-    tick = services.tick
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    before, began, ticks = double.calls.count("GET"), time.monotonic(), 0
-    with metered() as seen:
-        while ticks < MOST_TICKS and _opened() < connectors:
-            tick.run(data.connect, Deadline.after(TICK_SECONDS))
-            ticks += 1
-    megabytes = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) / 1024
-    opened = _opened()
-    tick.run(data.connect, Deadline.after(TICK_SECONDS))
-    return Storm(
-        connectors=connectors,
-        opened=opened,
-        open_again=_opened(),
-        ticks=ticks,
-        seen=seen,
-        connect_calls=double.calls.count("GET") - before,
-        megabytes=megabytes,
-        seconds=time.monotonic() - began,
+def _until(app: InProcessApp, what: str, expected: int) -> int:
+    """Tick, each time in a new process, until so many incidents are active; how many there are then."""
+    memory, ticks, longest, calls = _memory(), 0, 0.0, list[Any]()
+    while ticks < MOST_TICKS and _active() != expected:
+        app.restart()
+        app.clock.advance(10)
+        app.interceptor.watch()
+        began = time.monotonic()
+        app.services.tick.run(app.cluster.id, Deadline.after(TICK_SECONDS))
+        longest, ticks = max(longest, time.monotonic() - began), ticks + 1
+        calls += app.interceptor.unwatch()
+    connect = sum(call.side is Side.CONNECT for call in calls)
+    print(
+        f"{_active():,} incidents {what}: {ticks} ticks of at most {longest:.0f} s, {len(calls) - connect} calls to the"
+        f" store, {connect} to Connect; the process grew by {_memory() - memory:.0f} MB"
     )
+    return _active()
 
 
-def _opened() -> int:
-    """How many incidents are active."""
+def _active() -> int:
     return sum(1 for _ in IncidentRows.by_active.query("active", attributes_to_get=["id"]))
+
+
+def _memory() -> float:
+    """The most that this process has used, in megabytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+@contextmanager
+def _app() -> Iterator[InProcessApp]:
+    """An app on a DynamoDB Local of its own."""
+    with ExitStack() as cleanup:
+        folders = Folders(Path(cleanup.enter_context(tempfile.TemporaryDirectory())))
+        reaper, interceptor = Reaper(), CallInterceptor()
+        cleanup.callback(reaper.close)
+        port = kept_ports(folders.ports, ["dynamodb"])["dynamodb"]
+        server = Server(dynamodb.plan(fetch_all().dynamodb, folders, port=port), reaper)
+        cleanup.callback(server.stop)
+        server.start()
+        tables = cleanup.enter_context(on_dynamodb_local(interceptor, f"http://127.0.0.1:{port}"))
+        yield cleanup.enter_context(app_on(tables, interceptor))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

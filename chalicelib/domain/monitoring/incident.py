@@ -174,8 +174,15 @@ def moved(incident: Incident, status: IncidentStatus, now: datetime) -> Incident
 
 
 def signals_between(before: Iterable[Condition], now: Iterable[Condition], at: datetime) -> tuple[Signal, ...]:
-    """What begins and what ends from one set of conditions to the next; the ends first."""
+    """What begins and what ends from one set of conditions to the next; the ends first.
+
+    A condition that gets worse begins again. One that gets better does not: near a threshold it would do so for ever.
+    """
     earlier, later = {one.key: one for one in before}, {one.key: one for one in now}
     ended = (Signal(condition=one, began=False, at=at) for key, one in earlier.items() if key not in later)
-    began = (Signal(condition=one, began=True, at=at) for key, one in later.items() if key not in earlier)
+    began = (Signal(condition=one, began=True, at=at) for key, one in later.items() if _is_worse(earlier.get(key), one))
     return (*ended, *began)
+
+
+def _is_worse(before: Condition | None, now: Condition) -> bool:
+    return before is None or (now.severity is Severity.ERROR and before.severity is not Severity.ERROR)

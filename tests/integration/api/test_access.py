@@ -281,7 +281,8 @@ OPERATE = [
         for action in ("pause", "resume", "restart")
     ),
     ("POST", f"/pipelines/{UNKNOWN_ID}/deploy"), ("POST", f"/pipelines/{UNKNOWN_ID}/restart-task?task=0"),
-    ("POST", f"/deliveries/{UNKNOWN_ID}/restart-task?task=0"), ("PATCH", f"/operations/errors/{UNKNOWN_ID}?status=OPEN"),
+    ("POST", f"/deliveries/{UNKNOWN_ID}/restart-task?task=0"),
+    ("PATCH", f"/operations/errors/{UNKNOWN_ID}?status=OPEN"),
     ("POST", f"/destinations/{UNKNOWN_ID}/deliveries/{UNKNOWN_ID}/tasks/0/restart"),
 ]  # fmt: skip
 ADMINISTER = [
