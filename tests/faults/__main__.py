@@ -10,8 +10,8 @@ import multiprocessing
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
-from tests.faults.case_process import CASES, run_case, start
-from tests.faults.matrix import CANNOT_HAPPEN, READ_ONLY, CaseReport, table
+from tests.faults.harness.case_process import CASES, run_case, start
+from tests.faults.harness.matrix import CANNOT_HAPPEN, READ_ONLY, CaseReport, table
 
 
 def main() -> int:

@@ -7,8 +7,8 @@ import pytest
 
 from tests.faults.cases.operation_case import OperationCase
 from tests.faults.fault_runs import PreparedCase
-from tests.faults.matrix import CaseMatrix
-from tests.faults.whole_app import entries_on
+from tests.faults.harness.matrix import CaseMatrix
+from tests.faults.harness.whole_app import entries_on
 from tests.support.in_process_app import AppSnapshot, InProcessApp, app, app_of_the_module
 
 __all__ = ["app", "app_of_the_module"]

@@ -1,7 +1,7 @@
 """Faults: what can go wrong at one call to another system, and how a test injects it.
 
 Eight kinds, as section 1.4 of the research on reliability lists them. A kind has several faults where systems fail in
-several ways. `tests/faults/matrix.py` says which kinds cannot happen at which calls.
+several ways. `tests/faults/harness/matrix.py` says which kinds cannot happen at which calls.
 """
 
 import contextvars
@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError, ReadTimeoutError
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.errors import Unavailable
 from infra.local.doubles.connect_faults import FaultEffect
-from tests.faults.earlier_states import EarlierStates
+from tests.faults.harness.earlier_states import EarlierStates
 from tests.support.call_interceptor import Crash, FailureMode, InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp
 

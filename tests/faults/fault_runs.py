@@ -10,10 +10,10 @@ from functools import partial
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, Rejected, Unavailable
 from tests.faults.cases.operation_case import OperationCase, PreparedOperation
-from tests.faults.earlier_states import EarlierStates
 from tests.faults.failure_modes import DelayedCalls, Fault, Kind
+from tests.faults.harness.earlier_states import EarlierStates
+from tests.faults.harness.whole_app import clear_queues, run_lost_jobs
 from tests.faults.invariants import at_any_time, violations
-from tests.faults.whole_app import clear_queues, run_lost_jobs
 from tests.support.call_interceptor import Crash, FailureMode, InterceptedCall, Point
 from tests.support.in_process_app import AppSnapshot, InProcessApp
 

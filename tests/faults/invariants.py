@@ -1,6 +1,5 @@
 """What must be true of tables and connectors whenever no request is running: everything is counted again."""
 
-import itertools
 import json
 import zlib
 from collections import Counter
@@ -12,6 +11,13 @@ from boto3.dynamodb.types import Binary
 from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.names import OWNER_KEY, parse_connector_name, unique_key
 from chalicelib.stores.all_tables import ALL_TABLES
+from tests.faults.harness.incident_invariants import (
+    each_fault_has_one_active_incident_at_most,
+    each_move_of_an_incident_is_audited_once,
+    incident_key,
+    incidents_are_about_what_exists,
+    incidents_end_with_what_they_are_about,
+)
 from tests.support.in_process_app import InProcessApp
 
 Json = dict[str, Any]
@@ -177,49 +183,6 @@ def each_session_is_audited_once(state: StoredState) -> Iterator[str]:
         yield f"{sessions} sessions, {actions['session.login']} logins, {actions['session.logout']} logouts"
 
 
-def each_fault_has_one_active_incident_at_most(state: StoredState) -> Iterator[str]:
-    """One for each code, resource, connector and task."""
-    for key, count in Counter(map(_incident_key, state.active_incidents)).items():
-        if count > 1:
-            yield f"{count} active incidents of {key}"
-
-
-def each_move_of_an_incident_is_audited_once(state: StoredState) -> Iterator[str]:
-    """Whoever acknowledges, resolves or opens an incident again is recorded; the last move is its status, unless a
-    tick or a look has resolved it since.
-    """
-    moves: dict[str, list[Json]] = {}
-    for one in sorted(state.audit, key=lambda one: str(one["at"])):
-        if one["resource_type"] == "incident" and one["outcome"] == "success":
-            moves.setdefault(one["resource_id"], []).append(one)
-    for incident_id, recorded in moves.items():
-        for earlier, later in itertools.pairwise(recorded):
-            if later["before"]["status"] != earlier["after"]["status"] != "RESOLVED":
-                yield "a move of an incident begins where no other has ended"
-        last, status = recorded[-1]["after"]["status"], state.rows["incident"][incident_id]["status"]
-        if status not in (last, "RESOLVED"):
-            yield f"an incident is {status}, and was moved to {last}"
-
-
-def incidents_are_about_what_exists(state: StoredState) -> Iterator[str]:
-    """An active incident is about something that exists."""
-    for one in state.active_incidents:
-        about = one["condition"]
-        if about["resource_id"] not in state.rows[about["resource_type"]]:
-            yield f"a {about['code']} of a {about['resource_type']} that does not exist"
-
-
-def incidents_end_with_what_they_are_about(state: StoredState) -> Iterator[str]:
-    """No incident of a connector that runs as it should, and none of workers that answer."""
-    for one in state.active_incidents:
-        about = one["condition"]
-        connector = state.connectors.get(about["connector_name"] or "")
-        states = [part.state for part in (connector.part, *connector.tasks.values())] if connector else []
-        runs = connector is not None and connector.target == "STARTED" and set(states) == {"RUNNING"}
-        if runs or about["resource_type"] == "connect_cluster":
-            yield f"a {about['code']} is {one['status']}, and all is well"
-
-
 def nothing_is_left_of_what_was_deleted(state: StoredState) -> Iterator[str]:
     """Credentials belong to something that exists, and are those that it lists.
 
@@ -237,18 +200,6 @@ def nothing_is_left_of_what_was_deleted(state: StoredState) -> Iterator[str]:
         for row_id, row in state.rows[noun].items():
             if row["credentials"]["fields"] and row_id not in stored:
                 yield f"the credentials of a {noun} are missing"
-
-
-def _incident_key(incident: Json) -> str:
-    about = incident["condition"]
-    task = about["task_id"]
-    names = (
-        about["resource_type"],
-        about["resource_id"],
-        about["connector_name"] or "",
-        "" if task is None else str(task),
-    )
-    return "/".join((*names, about["code"]))
 
 
 def _text(value: object) -> str:
@@ -336,7 +287,7 @@ def claims_have_the_right_holders(state: StoredState) -> Iterator[str]:
         for job in state.rows["job"].values()
         if job["status"] not in ENDED
     }
-    expected |= {f"incident/{_incident_key(one)}": one["id"] for one in state.active_incidents}
+    expected |= {f"incident/{incident_key(one)}": one["id"] for one in state.active_incidents}
     holders = {key: row["holder"] for key, row in state.claims.items() if row.get("holder")}
     yield from _difference("claims", holders, expected)
     tables = {

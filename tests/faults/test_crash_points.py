@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.cases.connectors import OPERATION_CASES, OTHER_CASES
 from tests.faults.cases.operation_case import OperationCase
-from tests.faults.matrix import CaseMatrix
+from tests.faults.harness.matrix import CaseMatrix
 from tests.support.call_interceptor import Side
 
 pytestmark = pytest.mark.thorough

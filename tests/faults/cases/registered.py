@@ -6,7 +6,7 @@ from typing import Any
 
 from chalicelib.kit.ids import new_id
 from tests.faults.cases.operation_case import OperationCase, PreparedOperation
-from tests.faults.whole_app import EMAIL, PASSWORD, ApiUser, deliver, messages
+from tests.faults.harness.whole_app import EMAIL, PASSWORD, ApiUser, deliver, messages
 from tests.support.in_process_app import InProcessApp, system_input
 
 Json = dict[str, Any]

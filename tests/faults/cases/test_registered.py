@@ -6,7 +6,7 @@ import pytest
 
 from tests.faults.cases.operation_case import OperationCase
 from tests.faults.cases.registered import REGISTERED_CASES
-from tests.faults.matrix import CaseMatrix
+from tests.faults.harness.matrix import CaseMatrix
 
 pytestmark = pytest.mark.thorough
 

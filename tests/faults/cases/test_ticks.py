@@ -7,7 +7,7 @@ import pytest
 from tests.faults.cases.incidents import INCIDENT_CASES
 from tests.faults.cases.operation_case import OperationCase
 from tests.faults.cases.ticks import TICK_CASES
-from tests.faults.matrix import CaseMatrix
+from tests.faults.harness.matrix import CaseMatrix
 
 pytestmark = pytest.mark.thorough
 

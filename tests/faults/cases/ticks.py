@@ -18,8 +18,8 @@ from tests.faults.cases.connectors import (
     deployed_delivery,
 )
 from tests.faults.cases.operation_case import OperationCase, PreparedOperation
+from tests.faults.harness.whole_app import deliver, dispatch, messages
 from tests.faults.inspection import change_by_hand, create_orphan, running_pipeline
-from tests.faults.whole_app import deliver, dispatch, messages
 from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
 from tests.support.fakes import healthy_captures
 from tests.support.in_process_app import InProcessApp

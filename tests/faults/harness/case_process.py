@@ -11,8 +11,8 @@ from tests.faults.cases.incidents import INCIDENT_CASES
 from tests.faults.cases.registered import REGISTERED_CASES
 from tests.faults.cases.ticks import TICK_CASES
 from tests.faults.fault_runs import PreparedCase
-from tests.faults.matrix import CaseMatrix, CaseReport
-from tests.faults.whole_app import entries_on
+from tests.faults.harness.matrix import CaseMatrix, CaseReport
+from tests.faults.harness.whole_app import entries_on
 from tests.support.call_interceptor import CallInterceptor
 from tests.support.in_process_app import AppSnapshot, InProcessApp, app_on
 from tests.support.tables import on_moto
