@@ -20,7 +20,7 @@ ROUTE_MODULES = {
     "pipelines": ("pipelines",),
     "destinations": ("destinations",),
     "deliveries": ("deliveries",),
-    "operations": ("audit", "operations"),
+    "operations": ("audit", "monitoring", "operations"),
     "events": ("events",),
 }
 """The route modules of `chalicelib.api`, each with the first segments of its paths. See `LazyRoutes`."""

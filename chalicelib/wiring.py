@@ -48,6 +48,7 @@ from chalicelib.services.destinations import DestinationService
 from chalicelib.services.discovery import Discovery
 from chalicelib.services.incidents import IncidentService
 from chalicelib.services.jobs import JobHandler, JobService
+from chalicelib.services.overview import OverviewService
 from chalicelib.services.pipelines import PipelineService
 from chalicelib.services.registry import Registry
 from chalicelib.services.secret_provider import SecretProvider
@@ -60,11 +61,15 @@ from chalicelib.settings import SettingMissing, Settings, settings
 from chalicelib.stores.audit import Audit
 from chalicelib.stores.claims import Claims, Targets
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
+from chalicelib.stores.counts import Counts
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.idempotency import IdempotencyKeys
 from chalicelib.stores.jobs import Jobs
+from chalicelib.stores.monitoring.findings import CaptureFindings
 from chalicelib.stores.monitoring.incidents import Incidents
+from chalicelib.stores.monitoring.recent_states import RecentStates
+from chalicelib.stores.monitoring.recount import Recount
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
 from chalicelib.stores.pipelines import Pipelines
@@ -83,14 +88,18 @@ class Stores:
         self.audit = Audit()
         self.claims = Claims()
         self.connects = ConnectClusters()
+        self.counts = Counts()
         self.deliveries = Deliveries()
         self.destinations = Destinations()
+        self.findings = CaptureFindings()
         self.idempotency = IdempotencyKeys(sealer)
         self.incidents = Incidents()
         self.jobs = Jobs()
         self.observations = Observations()
         self.operations = Operations()
         self.pipelines = Pipelines()
+        self.recent_states = RecentStates()
+        self.recount = Recount()
         self.secrets = SealedSecrets()
         self.sources = Sources()
         self.source_states = SourceStates()
@@ -146,6 +155,7 @@ class Services:
         self.idempotency: IdempotencyStore = self.stores.idempotency
         self._build_registry(clients or Clients(config))
         self._build_connectors(sleep)
+        self.overview = self._overview()
 
     def _build_registry(self, make: Clients) -> None:
         """Registered resources, their checks and their jobs."""
@@ -253,6 +263,7 @@ class Services:
         self.lifecycle = Lifecycle(
             operations=stores.operations,
             observations=stores.observations,
+            recent_states=stores.recent_states,
             clients=self.clients,
             audit=self.audit,
             incidents=self.incidents,
@@ -296,6 +307,23 @@ class Services:
             incidents=self.incidents,
             clock=clock,
             send=lambda cluster_id, delay: self._send_when_due(TICKS, {"cluster_id": cluster_id}, delay),
+        )
+
+    def _overview(self) -> OverviewService:
+        stores = self.stores
+        return OverviewService(
+            counted=(
+                *(stores.sources, stores.destinations, stores.streams, stores.connects),
+                *(stores.pipelines, stores.deliveries),
+            ),
+            counts=stores.counts,
+            recount=stores.recount,
+            connects=stores.connects,
+            observations=stores.observations,
+            recent_states=stores.recent_states,
+            findings=stores.findings,
+            audit=self.audit,
+            clock=self.clock,
         )
 
     def _send_when_due(self, queue: str, body: Mapping[str, str], delay_seconds: int) -> None:

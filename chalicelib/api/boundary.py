@@ -48,13 +48,13 @@ class Authenticator(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundaryDependencies:
     """What the boundary works with. `idempotency` and `signer` are built by the first request that needs them: the
-    signer reads a row. `record_denial` audits that the caller was refused the route.
+    signer reads a row. `record_denial` audits that the caller was refused the route, with these values in its path.
     """
 
     authenticator: Authenticator
     idempotency: Callable[[], IdempotencyStore]
     signer: Callable[[], Signer]
-    record_denial: Callable[[RequestContext, Route], None]
+    record_denial: Callable[[RequestContext, Route, Mapping[str, str]], None]
     clock: Clock
 
 
@@ -91,7 +91,7 @@ class Boundary:
     def _respond(self, route: Route, request: HttpRequest) -> HttpResponse:
         inputs.check_size(request)
         context = RequestContext(actor=self._actor(route, request), correlation_id=request.correlation_id)
-        self._check_permission(route, context)
+        self._check_permission(route, context, request.path_values)
         path_values = inputs.path_values(route, request)
         request = inputs.with_canonical_path(request, path_values)
         if request.method in ("PUT", "PATCH", "DELETE"):
@@ -122,13 +122,13 @@ class Boundary:
             return SERVICE
         return authenticator.authenticate(request.headers, request.source_address, request.method)
 
-    def _check_permission(self, route: Route, context: RequestContext) -> None:
+    def _check_permission(self, route: Route, context: RequestContext, path_values: Mapping[str, str]) -> None:
         if route.needs in (Permission.PUBLIC, Permission.SERVICE):
             return
         if context.actor.role is not None and may(context.actor.role, route.needs):
             return
         try:
-            self._deps().record_denial(context, route)
+            self._deps().record_denial(context, route, path_values)
         except Exception as error:  # noqa: BLE001
             # The request is refused, whether or not that could be audited.
             get_logger().error("denial not audited", extra={"failure": failure(error)})

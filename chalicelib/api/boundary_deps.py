@@ -1,7 +1,37 @@
 """What the boundary works with, taken from the wiring."""
 
+import re
+
 from chalicelib.api.authentication import SessionAuthenticator
 from chalicelib.api.boundary import BoundaryDependencies
+
+_VARIABLE = re.compile(r"{(\w+)}")
+_NOUNS = {
+    "sources": "source",
+    "destinations": "destination",
+    "pipelines": "pipeline",
+    "deliveries": "delivery",
+    "stream/clusters": "stream_cluster",
+    "connect/clusters": "connect_cluster",
+    "operations/errors": "incident",
+    "users": "user",
+    "tokens": "api_token",
+}
+"""The resources of paths, as actions of the audit trail name them. Others keep the name of their first segment."""
+
+_VERBS = {"GET": "read", "POST": "create", "PUT": "update", "PATCH": "update", "DELETE": "delete"}
+
+
+def denied_action(method: str, path: str) -> str:
+    """The action that a request would have been: `source.delete`, `pipeline.deploy`, `delivery.update_mappings`."""
+    literal = "/".join(part for part in path.strip("/").split("/") if not part.startswith("{"))
+    found = max(((literal.rfind(plural), plural) for plural in _NOUNS if plural in literal), default=None)
+    first, _, rest = literal.partition("/")
+    if found:
+        first, rest = _NOUNS[found[1]], literal[found[0] + len(found[1]) :].strip("/")
+    verb = rest.rpartition("/")[2].replace("-", "_")
+    verb = f"update_{verb}" if verb and method == "PUT" else verb or _VERBS[method]
+    return f"{first.replace('-', '_')}.{verb}"
 
 
 def boundary_deps() -> BoundaryDependencies:
@@ -16,8 +46,11 @@ def boundary_deps() -> BoundaryDependencies:
         ),
         idempotency=lambda: wired.idempotency,
         signer=lambda: wired.signer,
-        record_denial=lambda context, route: wired.audit.record_denial(
-            context, method=route.method, path=route.path, permission=route.needs
+        record_denial=lambda context, route, path_values: wired.audit.record_denial(
+            context,
+            denied_action(route.method, route.path),
+            ids=[path_values.get(name, "") for name in _VARIABLE.findall(route.path)],
+            request={"method": route.method, "path": route.path, "permission": route.needs},
         ),
         clock=wired.clock,
     )

@@ -1,7 +1,8 @@
-"""Routes for people who operate: the audit trail and the incidents."""
+"""Routes for people who operate: the overview, the audit trail and the incidents."""
 
 from chalicelib.api.contract.audit import AuditOutput, AuditQuery
 from chalicelib.api.contract.incidents import IncidentOutput, IncidentQuery, IncidentStatusQuery
+from chalicelib.api.contract.overview import OverviewOutput
 from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
@@ -9,6 +10,16 @@ from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
 routes = Router(tag="Operations")
+
+
+@routes.get("/monitoring/overview", needs=Permission.READ)
+def get_overview() -> OverviewOutput:
+    """Count everything by its state, and show what was done last.
+
+    The records of `recent_activity` are the same for every role: they say who changed what, and contain no secret. The
+    rest of the audit trail is for Admins.
+    """
+    return OverviewOutput.of(services().overview.read())
 
 
 @routes.get("/audit", needs=Permission.ADMINISTER)

@@ -1,7 +1,7 @@
 """A delivery: topics of a pipeline, written to a destination by a sink connector."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -63,7 +63,7 @@ class DeliveryOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """A delivery. It exists once its sink connector does."""
+    """A delivery. It exists once its sink connector does. `counted` is of the stores."""
 
     id: str
     name: str
@@ -80,12 +80,18 @@ class Delivery:
     last_error: Failure | None = None
     version: int = 1
     revision: int = 1
+    counted: str | None = field(default=None, compare=False)
     created_at: datetime
     updated_at: datetime
 
     @property
     def connector_name(self) -> str:
         return connector_name(ConnectorKind.SINK, self.id)
+
+    @property
+    def expected_tasks(self) -> int:
+        """How many tasks its connector has when all are there: a sink makes as many as it may."""
+        return self.options.tasks_max
 
     @property
     def topics(self) -> tuple[str, ...]:

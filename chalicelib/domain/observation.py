@@ -98,24 +98,25 @@ _TASK_PHRASES = {
 _MAX_TASKS_NAMED = 10
 
 
-def observe(status: ConnectorStatus | None, *, now: datetime) -> Observation:
+def observe(status: ConnectorStatus | None, *, now: datetime, tasks: int = 1) -> Observation:
     """The observation that a status means. `None` says that the connector is absent, not that Connect is unreadable.
 
-    A connector counts as RUNNING, PAUSED or STOPPED only when all of its tasks agree.
+    A connector counts as RUNNING, PAUSED or STOPPED only when all of its tasks agree, and as RUNNING only when it has
+    so many `tasks`.
     """
     if status is None:
         return Observation(state=ObservedState.NOT_DEPLOYED, observed_at=now, reasons=(MISSING,))
-    state, found = _judge(status)
+    state, found = _judge(status, tasks)
     return Observation(state=state, observed_at=now, reasons=found, connector=status)
 
 
-def observe_again(before: Observation | None, status: ConnectorStatus, *, now: datetime) -> Observation:
+def observe_again(before: Observation | None, status: ConnectorStatus, *, now: datetime, tasks: int = 1) -> Observation:
     """The same, or the observation before, with its older `observed_at`, when nothing has changed and it had no
     reasons: most connectors run, and are not judged in every tick.
     """
     if before is not None and not before.reasons and before.connector == status:
         return before
-    return observe(status, now=now)
+    return observe(status, now=now, tasks=tasks)
 
 
 def unreadable(reason: str, now: datetime) -> Observation:
@@ -140,10 +141,10 @@ def newer(first: Observation | None, second: Observation | None) -> Observation 
     return second if second.observed_at > first.observed_at else first
 
 
-def _judge(status: ConnectorStatus) -> tuple[ObservedState, tuple[str, ...]]:
+def _judge(status: ConnectorStatus, expected: int) -> tuple[ObservedState, tuple[str, ...]]:
     match status.state:
         case "RUNNING":
-            return _judge_running(status.tasks)
+            return _judge_running(status.tasks, expected)
         case "PAUSED":
             state, reasons = _judge_inactive(ObservedState.PAUSED, status.tasks, "PAUSED")
             return state, (*reasons, *_what_pausing_means(status.name))
@@ -157,8 +158,10 @@ def _judge(status: ConnectorStatus) -> tuple[ObservedState, tuple[str, ...]]:
             return ObservedState.UNKNOWN, ("Kafka Connect reports a connector state that Headgate does not know.",)
 
 
-def _judge_running(tasks: tuple[TaskStatus, ...]) -> tuple[ObservedState, tuple[str, ...]]:
+def _judge_running(tasks: tuple[TaskStatus, ...], expected: int) -> tuple[ObservedState, tuple[str, ...]]:
     states = {task.state for task in tasks}
+    if states == {"RUNNING"} and len(tasks) < expected:
+        return ObservedState.DEGRADED, (f"It has {len(tasks)} of its {expected} tasks.",)
     if states == {"RUNNING"}:
         return ObservedState.RUNNING, ()
     if not states:

@@ -140,7 +140,7 @@ class Pipeline:
 
     `log` is what the source keeps for it: like `observation` it is added when the pipeline is read, and never stored.
     `provider` is its source's. `claims` are the keys that it holds beside its name, so that no other pipeline uses the
-    same thing on its server. `version` counts what people changed, `revision` every write.
+    same thing on its server. `version` counts what people changed, `revision` every write. `counted` is of the stores.
     """
 
     id: str
@@ -160,6 +160,7 @@ class Pipeline:
     last_error: Failure | None = None
     version: int = 1
     revision: int = 1
+    counted: str | None = field(default=None, compare=False)
     created_at: datetime
     updated_at: datetime
 
@@ -170,6 +171,11 @@ class Pipeline:
     @property
     def connector_name(self) -> str:
         return connector_name(ConnectorKind.SOURCE, self.id)
+
+    @property
+    def expected_tasks(self) -> int:
+        """How many tasks its connector has: a log is read by one."""
+        return 1
 
     def with_claims(self, added: Sequence[str], *, released: Collection[str]) -> "Pipeline":
         """The pipeline with claims at a new address, the newest first; those at its oldest addresses go."""

@@ -14,7 +14,10 @@ from chalicelib.domain.health import Health
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered(ABC):
-    """Anything registered. `version` counts the changes that people made, `revision` all writes."""
+    """Anything registered. `version` counts the changes that people made, `revision` all writes.
+
+    `counted` is of the stores: see `Documents.counted_as`.
+    """
 
     id: str
     name: str
@@ -22,6 +25,7 @@ class Registered(ABC):
     health: Health = field(default_factory=Health)
     version: int = 1
     revision: int = 1
+    counted: str | None = field(default=None, compare=False)
     created_at: datetime
     updated_at: datetime
 

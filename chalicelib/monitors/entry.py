@@ -11,12 +11,20 @@ monitors = Blueprint(__name__)
 
 @monitors.schedule(Rate(1, unit=Rate.MINUTES), name="dispatch")
 def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
-    """Send every Connect cluster its ticks for this minute, every source its look, and lost jobs again."""
+    """Send every Connect cluster its ticks for this minute, every source its look, and lost jobs again.
+
+    What an earlier release has stored without counting it is counted, once.
+    """
     from chalicelib.wiring import services
 
     wired = services()
     return run_all(
-        {"ticks": wired.tick.dispatch, "jobs": wired.jobs.sweep, "source_checks": wired.source_monitor.dispatch}
+        {
+            "ticks": wired.tick.dispatch,
+            "jobs": wired.jobs.sweep,
+            "source_checks": wired.source_monitor.dispatch,
+            "recount": wired.overview.count_existing,
+        }
     )
 
 

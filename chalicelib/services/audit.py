@@ -1,6 +1,6 @@
 """The audit trail: one record for each change, written in the transaction of that change."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -12,7 +12,7 @@ from chalicelib.domain.audit import AuditRecord, Outcome, View, changes
 from chalicelib.errors import WriteConflict
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Clock, rfc3339
-from chalicelib.kit.ids import id_from, new_id
+from chalicelib.kit.ids import id_from, is_uuid, new_id
 from chalicelib.kit.pages import Page
 from chalicelib.stores.audit import Audit
 from chalicelib.stores.transaction import Transaction
@@ -65,10 +65,13 @@ class AuditTrail:
         with suppress(WriteConflict):  # it has been written
             transaction.commit()
 
-    def record_denial(self, context: RequestContext, *, method: str, path: str, permission: str) -> None:
-        """Write that the caller was refused a route for lack of a permission."""
-        request = {"method": method, "path": path, "permission": permission}
-        self.record_alone(context, "access.deny", None, outcome=Outcome.DENIED, after=request)
+    def record_denial(self, context: RequestContext, action: str, *, ids: Sequence[str], request: View) -> None:
+        """Write that the caller was refused an action for lack of a permission.
+
+        `ids` are those in the path of the request: the last UUID is that of the resource, one before it its parent's.
+        """
+        parent_id, resource_id = ([None, None, *(one for one in ids if is_uuid(one))])[-2:]
+        self.record_alone(context, action, resource_id, parent_id=parent_id, outcome=Outcome.DENIED, after=request)
 
     def list(
         self, *, limit: int, after: str | None, resource_id: str | None, include_related: bool, meaningful: bool | None
@@ -99,12 +102,15 @@ def _record(
 def view(entity: Any) -> View:
     """An entity as an audit record shows it: plain JSON with the names and times of the API.
 
-    Of credentials only whether they are configured; fields that only the stores need are left out.
+    Of credentials only whether they are configured, and how often each was rotated, so that a rotation is a change;
+    fields that only the stores need are left out.
     """
     kind: Any = type(entity)
     shown: dict[str, Any] = adapter(kind).dump_python(entity, exclude=_INTERNAL)
     if "credentials" in shown:
-        shown["credentials"] = {"configured": entity.credentials.configured}
+        rotated = any(version > 1 for version in entity.credentials.fields.values())
+        versions = {"versions": dict(entity.credentials.fields)} if rotated else {}
+        shown["credentials"] = {"configured": entity.credentials.configured, **versions}
     if address := shown.pop("address", None):
         shown |= {"provider": address.pop("provider"), "config": address}
     return {name: _plain(value) for name, value in shown.items()}
@@ -112,7 +118,7 @@ def view(entity: Any) -> View:
 
 _INTERNAL = {
     *("revision", "claims", "config_hash", "secrets_digest", "provider", "generation", "pending_deletions"),
-    "server_identity",
+    *("server_identity", "counted"),
 }
 
 

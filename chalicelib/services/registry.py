@@ -67,7 +67,7 @@ class Registry:
 
         When the same request has created it before (and its answer was lost), returns what is stored.
         """
-        store.put_new(transaction, entity)
+        entity = store.put_new(transaction, entity)
         self.claims.take(transaction, _name_key(store, entity), entity.id, label="name")
         for key, label in links.claims.items():
             self.claims.take(transaction, key, entity.id, label=label)

@@ -4,7 +4,7 @@ Debezium retries a database that does not answer for ever, and the connector is 
 publication that was dropped. So what Kafka Connect says is compared with the source itself.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -26,7 +26,6 @@ from chalicelib.stores.documents import find_together
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.source_states import SourceStates
 from chalicelib.stores.sources import Sources
-from chalicelib.stores.transaction import Transaction
 
 SPREAD_SECONDS = 50
 """The looks of one minute are spread over so many seconds."""
@@ -95,8 +94,8 @@ class SourceMonitor:
             others = [one.id for one in deployed if one.id not in captures]
             after = after_look(before, source_id, captures, now, not_looked_at=others)
             health, failed = Health.healthy(now), None
-        if self._store(before, after, source):
-            ids = [pipeline.id for pipeline in deployed]
+        ids = [pipeline.id for pipeline in deployed]
+        if self._store(before, after, source, ids):
             conditions = source_conditions(source.id, source.name, after, failed, ids, now)
             self.incidents.compare(origin_of("source", source.id), conditions, deadline)
         self._note_health(source, health)
@@ -120,15 +119,12 @@ class SourceMonitor:
             with suppress(WriteConflict):  # somebody changes or checks the source: a later look tries again
                 self.sources.save_alone(replace(source, health=health))
 
-    def _store(self, before: SourceState | None, after: SourceState, source: Source) -> bool:
+    def _store(
+        self, before: SourceState | None, after: SourceState, source: Source, pipeline_ids: Sequence[str]
+    ) -> bool:
         """Store the state, unless another look was faster, and log what is new or gone; whether it was stored."""
-        transaction = Transaction()
-        if before is None:
-            self.store.put_new(transaction, after)
-        else:
-            self.store.save(transaction, after)
         try:
-            transaction.commit()
+            self.store.write(before, after, pipeline_ids)
         except WriteConflict:
             return False
         if _codes(before) != _codes(after):

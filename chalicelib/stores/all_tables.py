@@ -5,6 +5,7 @@ from pynamodb.models import Model
 from chalicelib.stores.audit import AuditRow
 from chalicelib.stores.claims import ClaimRow
 from chalicelib.stores.clusters import ConnectClusterRows, StreamClusterRows
+from chalicelib.stores.counts import CountRow
 from chalicelib.stores.deliveries import DeliveryRows
 from chalicelib.stores.destinations import DestinationRows
 from chalicelib.stores.idempotency import IdempotencyRow
@@ -23,6 +24,7 @@ ALL_TABLES: tuple[type[Model], ...] = (
     AuditRow,
     ClaimRow,
     ConnectClusterRows,
+    CountRow,
     DeliveryRows,
     DestinationRows,
     IdempotencyRow,

@@ -15,6 +15,8 @@ from chalicelib.stores.transaction import Transaction
 
 _TRAIL = "audit"
 _MEANINGFUL = "meaningful"
+_FILTERED = 1_000
+"""Records that one call reads to find meaningful ones: Connect reads the secrets of a source again and again."""
 
 
 class AuditRow(Table):
@@ -63,15 +65,18 @@ class Audit:
         """
         with store_errors():
             sources = _sources(resource_id, include_related, meaningful)
-            rows = [self._query(source, key, limit, after, meaningful) for source, key in sources]
+            filtered = bool(meaningful and resource_id)
+            rows = [self._query(source, key, limit, after, filtered=filtered) for source, key in sources]
             merged = merge(*rows, key=position_of, reverse=True)
             page = page_of(merged, key=position_of, limit=limit, size=body_size)
         return page.map(lambda row: adapter(AuditRecord).validate_json(row.body))
 
-    def _query(self, source: Any, key: str, limit: int, after: str | None, meaningful: bool | None) -> Rows:
+    def _query(self, source: Any, key: str, limit: int, after: str | None, *, filtered: bool) -> Rows:
+        """At most one more than `limit`; `filtered`: only the meaningful ones of an index that has all."""
         condition = AuditRow.position < after if after else None
-        only = (AuditRow.meaningful == True) if meaningful else None  # noqa: E712 - a condition, not a comparison
-        found: Rows = source.query(key, condition, only, scan_index_forward=False, limit=limit + 1)
+        only = (AuditRow.meaningful == True) if filtered else None  # noqa: E712 - a condition, not a comparison
+        size = _FILTERED if filtered else limit + 1
+        found: Rows = source.query(key, condition, only, scan_index_forward=False, limit=limit + 1, page_size=size)
         return found
 
 

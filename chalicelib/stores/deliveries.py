@@ -5,7 +5,9 @@ from chalicelib.stores.documents import Documents
 from chalicelib.stores.tables import CONNECTOR_FIELDS, document_table
 
 DeliveryRows = document_table(
-    "deliveries", groups=("connect_cluster_id", "destination_id", "pipeline_id"), copied=CONNECTOR_FIELDS
+    "deliveries",
+    groups=("connect_cluster_id", "destination_id", "pipeline_id"),
+    copied=(*CONNECTOR_FIELDS, "expected_tasks"),
 )
 
 
@@ -13,3 +15,6 @@ class Deliveries(Documents[Delivery]):
     """Deliveries by id, by Connect cluster, by destination and by pipeline."""
 
     table, entity, noun = DeliveryRows, Delivery, "delivery"
+
+    def counted_as(self, entity: Delivery) -> str:
+        return entity.desired_state

@@ -14,5 +14,8 @@ class Destinations(Documents[Destination]):
 
     table, entity, noun = DestinationRows, Destination, "destination"
 
+    def counted_as(self, entity: Destination) -> str:
+        return entity.health.status
+
     def from_row(self, row: Document) -> Destination:
         return replace(super().from_row(row), deliveries=int(row.references))

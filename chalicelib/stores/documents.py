@@ -12,6 +12,7 @@ from chalicelib.errors import NotFound, StoreUnavailable, TimedOut
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page, page_of
+from chalicelib.stores.counts import Counts
 from chalicelib.stores.rows import Key, read_rows
 from chalicelib.stores.tables import LISTING, Document, body_size, position, position_of
 from chalicelib.stores.transaction import STORE_ERRORS, Transaction
@@ -72,6 +73,13 @@ class Documents(Generic[E]):
     def closing(self, entity: E) -> bool:
         """Whether the entity is being deleted in several steps, and must not be referred to any more."""
         return False
+
+    def counted_as(self, entity: E) -> str | None:
+        """The state under which the overview counts it; None: it is not counted.
+
+        An entity that is counted has a field `counted`: the state under which it was counted when it was written last.
+        """
+        return None
 
     def find(self, entity_id: str) -> E | None:
         """The entity, or None. Consistent."""
@@ -134,6 +142,13 @@ class Documents(Generic[E]):
         with store_errors():
             yield from map(self.from_row, getattr(self.table, f"by_{group}").query(value, scan_index_forward=False))
 
+    def uncounted(self) -> Iterator[E]:
+        """Those that an earlier release has stored, which did not count, in any order: for workers only."""
+        with store_errors():
+            uncounted = self.table.counted.does_not_exist()
+            rows = getattr(self.table, f"by_{LISTING}").query(self.noun, filter_condition=uncounted)
+            yield from map(self.from_row, rows)
+
     def columns_in(self, group: str, value: str, deadline: Deadline) -> Iterator[tuple[str, Mapping[str, str | None]]]:
         """Of all whose group has that value the id and the copied fields: a body may have 50 KB, and they 100 bytes.
 
@@ -149,10 +164,12 @@ class Documents(Generic[E]):
                     columns = {field: getattr(entity, field) for field in copied}
                 yield row.id, columns
 
-    def put_new(self, transaction: Transaction, entity: E) -> None:
-        """Store an entity that does not exist yet. Conflict label: `<noun>.exists`."""
-        row = self._row(entity, transaction.write_id)
+    def put_new(self, transaction: Transaction, entity: E) -> E:
+        """Store an entity that does not exist yet; returns it as stored. Conflict label: `<noun>.exists`."""
+        stored = self._counted(transaction, entity, before=None)
+        row = self._row(stored, transaction.write_id)
         transaction.put(row, condition=self.table.id.does_not_exist(), label=f"{self.noun}.exists")
+        return stored
 
     def save(self, transaction: Transaction, entity: E, *, unused: bool = False, references: int | None = None) -> E:
         """Replace what is stored, if nothing was written since the entity was read; the result has the new revision.
@@ -161,12 +178,13 @@ class Documents(Generic[E]):
         do. Conflict label: `<noun>.changed`.
         """
         saved = replace(entity, revision=entity.revision + 1)  # type: ignore[type-var]
+        saved = self._counted(transaction, saved, before=_counted_before(entity))
         row = self._row(saved, transaction.write_id)
         actions = [self.table.body.set(row.body), self.table.revision.set(row.revision)]
         actions.append(self.table.write_id.set(transaction.write_id))
         expires_at, expiry = self.expires_at(entity), self.table.expires_at
         actions.append(expiry.remove() if expires_at is None else expiry.set(expires_at))
-        for name in (*self.groups(entity), *self.table.COPIED):
+        for name in (*self.groups(entity), *self.table.COPIED, "counted"):
             value, column = getattr(row, name), getattr(self.table, name)
             actions.append(column.set(value) if value is not None else column.remove())
         closing, condition = self.table.closing, self.table.revision == entity.revision
@@ -187,6 +205,8 @@ class Documents(Generic[E]):
 
     def remove(self, transaction: Transaction, entity: E) -> None:
         """Delete it, if nothing was written since it was read and nobody points at it. Label: `<noun>.removable`."""
+        if before := _counted_before(entity):
+            Counts.add(transaction, self.noun, {before: -1})
         transaction.delete(
             self._row(entity, transaction.write_id),
             condition=(self.table.revision == entity.revision) & self._unused(),
@@ -204,19 +224,29 @@ class Documents(Generic[E]):
         references = self.table.references.add(change)
         transaction.update(self.table(entity_id), [references], condition=there, label=f"{self.noun}.missing")
 
+    def _counted(self, transaction: Transaction, entity: E, *, before: str | None) -> E:
+        """The entity with the state that it is counted under from now on. The numbers change if the state does."""
+        after = self.counted_as(entity)
+        if before != after:
+            changes = ((before, -1), (after, +1))
+            Counts.add(transaction, self.noun, {state: change for state, change in changes if state})
+        return _with_counted(entity, after)
+
     def _unused(self) -> Condition:
         unused: Condition = (self.table.references == 0) | self.table.references.does_not_exist()
         return unused
 
     def _row(self, entity: E, write_id: str) -> Document:
         groups: dict[str, Any] = {LISTING: self.noun, **self.groups(entity)}
-        copied: dict[str, Any] = {field: getattr(entity, field) for field in self.table.COPIED}
+        values = {field: getattr(entity, field) for field in self.table.COPIED}
+        copied: dict[str, Any] = {field: str(value) for field, value in values.items() if value is not None}
         return self.table(
             entity.id,
             position=position(entity.created_at, entity.id),
             body=adapter(self.entity).dump_json(entity).decode(),
             revision=entity.revision,
             write_id=write_id,
+            counted=_counted_before(entity),
             expires_at=self.expires_at(entity),
             **groups,
             **copied,
@@ -225,7 +255,8 @@ class Documents(Generic[E]):
     def from_row(self, row: Document) -> E:
         """The entity in a row."""
         found: E = adapter(self.entity).validate_json(row.body)
-        return found
+        # Not what the body says: an earlier release writes bodies without it, and leaves the column as it is.
+        return _with_counted(found, row.counted)
 
     def key(self, entity_id: str) -> Key:
         """The key of its row, for a read across tables."""
@@ -234,3 +265,14 @@ class Documents(Generic[E]):
     def found(self, row: Document | None) -> E | None:
         """The entity in the row of a read across tables; None when there was none."""
         return self.from_row(row) if row else None
+
+
+def _with_counted(entity: E, counted: str | None) -> E:
+    """The entity counted under this state; itself when it is of a type that is not counted."""
+    return replace(entity, counted=counted) if hasattr(entity, "counted") else entity  # type: ignore[type-var]
+
+
+def _counted_before(entity: Any) -> str | None:
+    """The state under which it is counted as stored; None when it never was."""
+    counted: str | None = getattr(entity, "counted", None)
+    return counted

@@ -15,5 +15,8 @@ class Pipelines(Documents[Pipeline]):
 
     table, entity, noun = PipelineRows, Pipeline, "pipeline"
 
+    def counted_as(self, entity: Pipeline) -> str:
+        return entity.desired_state
+
     def closing(self, entity: Pipeline) -> bool:
         return entity.open_operation is not None and entity.open_operation.kind is OperationKind.DELETE

@@ -1,9 +1,13 @@
 """What the last look at each source found."""
 
+from collections.abc import Iterable
+
 from chalicelib.domain.monitoring.source_state import SourceState
 from chalicelib.kit.adapters import adapter
 from chalicelib.stores.documents import Documents
+from chalicelib.stores.monitoring.findings import CaptureFindings
 from chalicelib.stores.tables import Document, document_table, packed, unpacked
+from chalicelib.stores.transaction import Transaction
 
 SourceStateRows = document_table("source-states")
 
@@ -15,6 +19,22 @@ class SourceStates(Documents[SourceState]):
     """States of sources, by the source's id. A row stays when its source is deleted, and is never read again."""
 
     table, entity, noun = SourceStateRows, SourceState, "source_state"
+
+    def write(self, before: SourceState | None, after: SourceState, pipelines: Iterable[str]) -> None:
+        """Store a state, and which of the source's deployed pipelines (their ids) something is wrong with.
+
+        Raises WriteConflict when another look or a person was faster.
+        """
+        transaction = Transaction()
+        if before is None:
+            self.put_new(transaction, after)
+        else:
+            self.save(transaction, after)
+        known = set(pipelines)
+        reported = after.reported(known)
+        if reported or (before and before.reported({*known, *before.captures})):
+            CaptureFindings.replace(transaction, after.id, reported, after.checked_at)
+        transaction.commit()
 
     def from_row(self, row: Document) -> SourceState:
         found: SourceState = adapter(SourceState).validate_json(unpacked(row.body))

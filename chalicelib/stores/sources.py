@@ -11,3 +11,6 @@ class Sources(Documents[Source]):
     """Sources by id. References are the pipelines that capture from them."""
 
     table, entity, noun = SourceRows, Source, "source"
+
+    def counted_as(self, entity: Source) -> str:
+        return entity.health.status

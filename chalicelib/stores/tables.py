@@ -3,7 +3,8 @@
 A document is an entity of `domain`, stored as JSON text in `body`. What conditions and indexes need are columns:
 `revision` (grows with every write), `write_id` (of the last write: it shows that a write whose reply was lost was
 ours), `references` (how many others refer to it; changed by `ADD`, never with the body), `closing` (it is being
-deleted: no new reference is accepted) and one text column for each group that the store can list.
+deleted: no new reference is accepted), `counted` (the state under which the overview counts it: see
+`stores/counts.py`) and one text column for each group that the store can list.
 `infra/decisions/002-documents.md` says why.
 """
 
@@ -72,6 +73,7 @@ class Document(Table):
     write_id = UnicodeAttribute()
     references = NumberAttribute(default=0)
     closing = BooleanAttribute(null=True)
+    counted = UnicodeAttribute(null=True)
     expires_at = TTLAttribute(null=True)
     granted_until = UTCDateTimeAttribute(null=True)
     """Of sealed credentials only: see `stores.secrets`."""

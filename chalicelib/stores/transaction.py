@@ -1,7 +1,8 @@
 """Conditional writes that happen together or not at all (TransactWriteItems); a lost reply is recognised."""
 
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -55,6 +56,7 @@ class Transaction:
 
     write_id: str = field(default_factory=new_id)
     _writes: list[_Write] = field(default_factory=list)
+    _added: dict[str, tuple[Model, Counter[str]]] = field(default_factory=dict)
 
     def put(self, model: Model, *, condition: Condition | None, label: str) -> None:
         """Put a whole row."""
@@ -63,6 +65,12 @@ class Transaction:
     def update(self, model: Model, actions: Sequence[Action], *, condition: Condition | None, label: str) -> None:
         """Change attributes of the row with the model's key."""
         self._writes.append(_Write(_Kind.UPDATE, label, model, condition, actions))
+
+    def add(self, row: Model, changes: Mapping[str, int]) -> None:
+        """Add to numbers of a row, which are 0 where they do not exist. All calls for one row are one item."""
+        numbers = self._added.setdefault(str(row.serialize()), (row, Counter()))[1]
+        for name, change in changes.items():
+            numbers[name] += change
 
     def delete(self, model: Model, *, condition: Condition | None, label: str) -> None:
         """Delete the row with the model's key."""
@@ -80,6 +88,7 @@ class Transaction:
         Raises `WriteConflict(label)` when a condition does not hold, `StoreRefused` when nothing was written and never
         will be, `StoreUnavailable` when the outcome is unknown.
         """
+        self._write_added()
         self._writes.sort(key=lambda write: write.kind)
         for attempt in range(_ATTEMPTS):
             try:
@@ -91,6 +100,12 @@ class Transaction:
             except STORE_ERRORS as error:
                 raise StoreUnavailable("The store did not answer.") from error
             time.sleep(jitter(0.05, attempt))
+
+    def _write_added(self) -> None:
+        while self._added:
+            row, numbers = self._added.popitem()[1]
+            if actions := [getattr(type(row), name).add(change) for name, change in numbers.items() if change]:
+                self.update(row, actions, condition=None, label="added")
 
     def _send(self, token: str) -> None:
         with TransactWrite(connection=connection(), client_request_token=token) as transaction:

@@ -36,12 +36,13 @@ class Growth:
 
 
 def request_growth(data: BenchData, sizes: Sequence[int] = SIZES) -> list[Growth]:
-    """Reading one source and one page of sources, with growing numbers of stored sources."""
+    """Reading one source, one page of sources and the overview, with growing numbers of stored sources."""
     bench_app, stores = data.bench_app, data.bench_app.services.stores
     source = stores.sources.get(data.source)
     asked: Mapping[str, Callable[[], str]] = {
         "GET one": lambda: f"/sources/{data.source}",
         "GET a page of 10": lambda: "/sources?limit=10",
+        "GET the overview": lambda: "/monitoring/overview",
     }
     seen: dict[str, list[Metered]] = {name: [] for name in asked}
     for size in sizes:

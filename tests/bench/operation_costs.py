@@ -14,6 +14,7 @@ BUDGETS = {
     "get with a list": 4,
     "list": 3,
     "mutation": 5,
+    "overview": 7,
     "preview": 8,
     "operation": 8,
     "checked delivery": 9,
@@ -122,6 +123,7 @@ def operations(data: BenchData) -> Iterator[Operation]:
     yield measure("GET /sources/{uuid}/tables (500)", "list", path=f"{source}/tables?limit=500")
     yield measure("GET /jobs/{uuid}", "get", path=f"/jobs/{data.job}")
     yield measure("GET /audit", "list", path="/audit")
+    yield measure("GET /monitoring/overview", "overview", path="/monitoring/overview")
     yield measure("GET /connect/clusters", "list", path="/connect/clusters")
     login = {"email": "admin@example.com", "password": "correct horse battery staple"}
     yield measure("POST /auth/login", "public", path="/auth/login", body=login)

@@ -68,7 +68,7 @@ def test_reads_and_quiet_ticks_do_not_grow_with_what_is_stored(
     lines: dict[str, dict[str, Any]],
 ) -> None:
     grown = {name: line["value"] for name, line in lines.items() if line["group"].startswith("Growth")}
-    assert len(grown) == 6
+    assert len(grown) == 8
     assert {name: value for name, value in grown.items() if abs(value) > 0.05} == {}
 
 

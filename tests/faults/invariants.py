@@ -11,6 +11,7 @@ from boto3.dynamodb.types import Binary
 from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.names import OWNER_KEY, parse_connector_name, unique_key
 from chalicelib.stores.all_tables import ALL_TABLES
+from chalicelib.stores.counts import STATES
 from tests.faults.harness.incident_invariants import (
     each_fault_has_one_active_incident_at_most,
     each_move_of_an_incident_is_audited_once,
@@ -72,6 +73,7 @@ class StoredState:
         self.rows = {noun: {row["id"]: json.loads(row["body"]) for row in rows} for noun, rows in stored.items()}
         self.references = {noun: {row["id"]: int(row.get("references", 0)) for row in stored[noun]} for noun in stored}
         self.audit = [json.loads(row["body"]) for row in app.tables.rows("audit")]
+        self.counts = app.tables.rows("counts")
         self.claims = {row["id"]: row for row in app.tables.rows("claims")}
         self.connectors = {name: app.connect.connector(name) for name in app.connect.names()}
 
@@ -276,6 +278,20 @@ def references_are_counted(state: StoredState) -> Iterator[str]:
                 yield f"a {noun} counts {count}, and there are {recount[noun, row_id]}"
 
 
+def states_are_counted(state: StoredState) -> Iterator[str]:
+    """The overview's numbers are those of a recount of the rows."""
+    found: Counter[tuple[str, str]] = Counter()
+    for row in state.counts:
+        found.update({(row["kind"], name): int(row[name]) for name in STATES if name in row})
+    recount: Counter[tuple[str, str]] = Counter()
+    for noun in NAMED:
+        for row in state.rows[noun].values():
+            recount[noun, row["desired_state"] if "desired_state" in row else row["health"]["status"]] += 1
+    for key in found.keys() | recount.keys():
+        if found[key] != recount[key] and key[0] in NAMED:
+            yield f"{key} is counted {found[key]}, and there are {recount[key]}"
+
+
 def claims_have_the_right_holders(state: StoredState) -> Iterator[str]:
     """Names, slots, publications and target tables are claimed by the resources that use them, and by no others."""
     expected = {
@@ -333,6 +349,7 @@ RULES: tuple[Callable[[StoredState], Iterable[str]], ...] = (
     each_desired_connector_exists,
     each_operation_is_audited_once,
     references_are_counted,
+    states_are_counted,
     claims_have_the_right_holders,
     each_change_is_audited_once,
     each_job_is_audited_once,

@@ -35,7 +35,7 @@ from chalicelib.kit.pages import Page, Signer
 
 ADMIN = {"x-test-role": "Admin"}
 JSON_ADMIN = {**ADMIN, "content-type": "application/json"}
-RecordDenial = Callable[[RequestContext, Route], None]
+RecordDenial = Callable[[RequestContext, Route, Mapping[str, str]], None]
 THING = "6c9de1b9-55d2-4d4b-9c1a-0f4b8b1a2c3d"
 
 
@@ -146,7 +146,7 @@ def make_edge(*extra: Router, record_denial: RecordDenial | None = None) -> Edge
         authenticator=TestAuthenticator(),
         idempotency=lambda: rows,
         signer=lambda: Signer(key=b"k" * 32),
-        record_denial=record_denial or (lambda context, route: denied.append((context, route))),
+        record_denial=record_denial or (lambda context, route, _: denied.append((context, route))),
         clock=utc_now,
     )
     app, boundary = Chalice(app_name="edge"), Boundary(lambda: dependencies)

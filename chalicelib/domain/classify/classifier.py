@@ -1,14 +1,16 @@
 """From a connector's stack trace to an event kind of the specification (section 6) and a sentence of ours.
 
 A trace is foreign text that may carry rows and secrets: it is searched for known phrases and never quoted. The
-innermost cause decides, SQLSTATE before wording. What matches nothing gets the general hint, never a guess.
+innermost cause decides, and in it error numbers and SQLSTATEs before wording. What matches nothing gets the general
+hint, never a guess; programs ask `kind_of`, which says OTHER for it.
 """
 
 from collections.abc import Iterator
 from itertools import pairwise
 
+from chalicelib.domain.classify import codes
 from chalicelib.domain.classify.diagnoses import GENERAL
-from chalicelib.domain.classify.rules import RULES, SQLSTATES
+from chalicelib.domain.classify.rules import RULES
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import Hint
 
@@ -17,19 +19,24 @@ MAX_CAUSES = 32
 _HEAD = 16 * 1024
 _CAUSE = "caused by:"
 _FRAMES = ("at ", "... ", "suppressed:", "detail:", "where:", "statement:", "call getnextexception")
+_ROWS = ("struct{", "sinkrecord{", "sourcerecord{", "connectrecord{")
 _MAX_QUOTED_LINE = 8 * 1024
+
+OTHER = "OTHER"
+"""The kind of a trace that the classifier does not recognise."""
 
 
 def classify(trace: str, role: ConnectorKind) -> Hint:
     """The hint for a trace of a source or a sink connector. Linear in at most 64 KiB of it."""
     for cause in _innermost_first(trace):
-        text = _message_of(cause)
-        by_code, by_phrase = _by_sqlstate(text, role), _by_phrase(text, role)
-        if by_code and by_phrase and by_code.event_type == by_phrase.event_type:
-            return by_phrase  # It is the more specific one.
-        if hint := by_code or by_phrase:
+        if hint := _of_message(_message_of(cause), role):
             return hint
     return GENERAL[role]
+
+
+def kind_of(hint: Hint) -> str:
+    """The event kind that the classifier recognised, or OTHER when it only gave the general hint."""
+    return OTHER if is_general(hint) else hint.event_type
 
 
 def is_general(hint: Hint) -> bool:
@@ -45,24 +52,38 @@ def _innermost_first(trace: str) -> Iterator[str]:
     return reversed(trace.casefold().split(_CAUSE)[-MAX_CAUSES:])
 
 
+def _of_message(text: str, role: ConnectorKind) -> Hint | None:
+    by_code, by_phrase = codes.clear(text, role), _by_phrase(text, role)
+    if by_code and by_phrase and by_code.event_type == by_phrase.event_type:
+        return by_phrase  # It is the more specific one.
+    return by_code or by_phrase or codes.vague(text, role)
+
+
 def _message_of(cause: str) -> str:
-    """The message lines of one cause: without stack frames, without lines that carry rows, without quoted names."""
-    if "batch entry " in cause:
-        # The driver prints the whole statement with its values before this.
-        cause = cause.rpartition("was aborted")[2]
+    """The message lines of one cause: without stack frames, without rows, without quoted names."""
+    before, batch, after = cause.partition("batch entry ")
+    if batch:
+        # The driver prints the whole statement with its values here; in a trace that was cut, nothing else follows.
+        cause = before + after.rpartition("was aborted")[2] if "was aborted" in after else before
     lines = (line.strip() for line in cause.splitlines())
     return "\n".join(_unquoted(line) for line in lines if line and not line.startswith(_FRAMES))
 
 
 def _unquoted(line: str) -> str:
-    """The line without what is between double quotes, or between single quotes outside of words.
+    """The line without what is between double quotes, backticks, or single quotes outside of words, and without rows.
 
     These are names and values; a table called "permission denied for" must not decide anything.
     """
     line = line[:_MAX_QUOTED_LINE]
-    pieces = line.split('"')
-    if len(pieces) > 2:
-        line = '""'.join(pieces[::2])
+    for start in _ROWS:
+        if start in line:
+            line = line.partition(start)[0] + line.rpartition("}")[2]
+    # Connector/J quotes what the server said: that is no name.
+    line = line.replace('message from server: "', "message from server: ")
+    for quote in ('"', "`"):
+        pieces = line.split(quote)
+        if len(pieces) > 2:
+            line = (quote * 2).join(pieces[::2])
     opened = line.split("'")
     if len(opened) < 3:
         return line
@@ -74,16 +95,6 @@ def _unquoted(line: str) -> str:
         if apostrophe or not inside:
             kept.append("'" + after)
     return "".join(kept)
-
-
-def _by_sqlstate(text: str, role: ConnectorKind) -> Hint | None:
-    for label in ("sqlstate", "sql state"):
-        for after in text.split(label)[1:]:
-            code = after.lstrip(" :=[(")[:5]
-            diagnosis = SQLSTATES.get(code) or SQLSTATES.get(code[:2])
-            if diagnosis and role in diagnosis:
-                return diagnosis[role]
-    return None
 
 
 def _by_phrase(text: str, role: ConnectorKind) -> Hint | None:

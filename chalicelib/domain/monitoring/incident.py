@@ -5,7 +5,7 @@ about it. At most one incident is open for a condition's key.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -138,7 +138,7 @@ class Incident:
     last_seen_at: datetime
     resolved_at: datetime | None = None
     correlation_id: str | None = None
-    counted: str | None = None
+    counted: str | None = field(default=None, compare=False)
     revision: int = 1
     created_at: datetime
 

@@ -94,6 +94,10 @@ class SourceState:
         log = self.captures.get(pipeline_id, CaptureState()).log
         return log if log and now - log.observed_at <= VALID_FOR else None
 
+    def reported(self, pipeline_ids: Iterable[str]) -> frozenset[str]:
+        """Those of the pipelines about which something was to be reported when the source was looked at."""
+        return frozenset(one for one in pipeline_ids if self.findings(one, self.checked_at))
+
     def accepting(self, pipeline_id: str) -> "SourceState":
         """Without what was remembered about a pipeline: the next look begins anew."""
         return replace(self, captures={key: one for key, one in self.captures.items() if key != pipeline_id})

@@ -48,12 +48,13 @@ _MISSING_HINT = "Headgate creates it again. Its status says what was tried, and 
 _UNREADABLE_HINT = "What its connectors do is not known until it answers. Look at its workers and at the network."
 
 
-def is_unassigned(seen: Observation) -> bool:
-    """Whether no worker has taken up the connector or one of its tasks, or a running connector has no task."""
+def is_unassigned(seen: Observation, tasks: int) -> bool:
+    """Whether no worker has taken up the connector or one of its tasks, or a running connector has fewer tasks."""
     if seen.connector is None:
         return False
     states = {task.state for task in seen.connector.tasks}
-    return seen.state is ObservedState.UNASSIGNED or "UNASSIGNED" in states
+    lacking = seen.connector.state == "RUNNING" and len(seen.connector.tasks) < tasks
+    return seen.state is ObservedState.UNASSIGNED or "UNASSIGNED" in states or lacking
 
 
 def connector_conditions(
@@ -145,7 +146,8 @@ def _unassigned(about: _About, seen: Observation, since: datetime | None, now: d
         return
     tasks = [task.id for task in seen.connector.tasks if task.state == "UNASSIGNED"]
     if not tasks:
-        yield about.condition("CONNECTOR_UNASSIGNED", _UNASSIGNED.format(what="a task of it"), _UNASSIGNED_HINT)
+        what = "it, or not all of its tasks exist"
+        yield about.condition("CONNECTOR_UNASSIGNED", _UNASSIGNED.format(what=what), _UNASSIGNED_HINT)
     for task_id in tasks:
         message = _UNASSIGNED.format(what=f"task {task_id}")
         yield about.condition("CONNECTOR_UNASSIGNED", message, _UNASSIGNED_HINT, task_id=task_id)

@@ -58,7 +58,9 @@ def digest(cluster_id: str, view: ClusterView, read: TickInput, *, now: datetime
     desired = before.desired if read.desired is None else read.desired
     foreign = _foreign(before, desired, statuses, now)
     seen = {
-        name: observe_again(before.observed.get(name), status, now=now)
+        name: observe_again(
+            before.observed.get(name), status, now=now, tasks=desired[name].tasks if name in desired else 1
+        )
         for name, status in statuses.items()
         if name not in foreign
     }
@@ -80,7 +82,7 @@ def digest(cluster_id: str, view: ClusterView, read: TickInput, *, now: datetime
         recreations=plan.recreations,
         restarts=plan.restarts,
         drifted=plan.drifted,
-        unassigned=_unassigned_since(before.unassigned, observed, now),
+        unassigned=_unassigned_since(before.unassigned, observed, desired, now),
     )
     after, signals = _with_conditions(before, after, room=MAX_TRANSITIONS - len(noted.signals), now=now)
     moved = changed(before.observed, observed)
@@ -123,10 +125,17 @@ def _cluster_view(cluster_id: str, view: ClusterView, connect: ConnectSnapshot, 
 
 
 def _unassigned_since(
-    before: Mapping[str, datetime], observed: Mapping[str, Observation], now: datetime
+    before: Mapping[str, datetime],
+    observed: Mapping[str, Observation],
+    desired: Mapping[str, DesiredConnector],
+    now: datetime,
 ) -> dict[str, datetime]:
     """Since when each connector has not been taken up completely. One that runs as it did is not looked at."""
-    return {name: before.get(name, now) for name, seen in observed.items() if seen.reasons and is_unassigned(seen)}
+    return {
+        name: before.get(name, now)
+        for name, seen in observed.items()
+        if seen.reasons and name in desired and is_unassigned(seen, desired[name].tasks)
+    }
 
 
 def _with_conditions(

@@ -43,13 +43,25 @@ RESTARTABLE: tuple[Diagnosis, ...] = (
     diagnoses.SLOT_BUSY,
     diagnoses.WAL_SENDERS,
     diagnoses.WAL_DECODING,
-    # Writes that may be repeated.
-    diagnoses.DEADLOCK,
+    diagnoses.BINLOG_EVENT,
+    diagnoses.SERVER_MEMORY,
+    # Reads and writes that may be repeated.
+    diagnoses.LOCKED,
+    diagnoses.ABORTED,
+    diagnoses.TABLE_EXISTS,
+    diagnoses.WRITE_CANCELLED,
+    diagnoses.NO_CREDENTIALS,
     diagnoses.SLOW_DOWN,
+    diagnoses.STORE_FAULT,
+    diagnoses.STORE_REFUSED,
+    diagnoses.STORE_TIMEOUT,
+    diagnoses.UPLOAD_LOST,
+    diagnoses.UPLOAD_FAILED,
     diagnoses.RETRIES,
     # The worker and its brokers.
     diagnoses.MEMORY,
     diagnoses.BROKER,
+    diagnoses.BROKER_DENIED,
     # Unknown: it may be any of these.
     diagnoses.GENERAL,
 )

@@ -23,7 +23,8 @@ LONGEST_LOOK_PAUSE = timedelta(seconds=55)
 class DesiredConnector:
     """A connector that should exist, and how. `config_hash` is that of the config last sent to Kafka Connect.
 
-    `restartable` is false where every start reads the whole source again: people decide about that.
+    `restartable` is false where every start reads the whole source again: people decide about that. It has `tasks`
+    tasks when all are there.
     """
 
     resource_type: str
@@ -31,6 +32,7 @@ class DesiredConnector:
     desired_state: DesiredState
     config_hash: str | None
     restartable: bool = True
+    tasks: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,7 +71,7 @@ class CaptureChecks:
         state = self.store.find(pipeline.source_id)
         if state and pipeline.id in state.captures:
             with suppress(WriteConflict):  # a look was faster; it finds what is still wrong again
-                self.store.save_alone(state.accepting(pipeline.id))
+                self.store.write(state, state.accepting(pipeline.id), state.captures)
 
     def look(
         self,

@@ -83,9 +83,8 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
             self.connects.refer(transaction, resource.connect_cluster_id, +1)
 
     def on_deployed(self, transaction: Transaction, resource: Delivery, operation: Operation) -> Delivery:
-        self.store.put_new(transaction, resource)
         self.claims.release(transaction, _draft_key(resource.id), operation.id)
-        return resource
+        return self.store.put_new(transaction, resource)
 
     def on_changed(
         self, transaction: Transaction, before: Delivery, after: Delivery, deps: DeliveryDependencies

@@ -38,6 +38,7 @@ def forget_resource(
     owner.on_forgotten(transaction, operation, resource, deps)
     lifecycle.incidents.end_about(transaction, resource.id)
     lifecycle.observations.bump(transaction, resource.connect_cluster_id)
+    lifecycle.note_state(transaction, owner, resource, None)
     left = {"name": resource.connector_name, "on": resource.connect_cluster_id}
     lifecycle.audit.record(
         transaction,

@@ -19,6 +19,7 @@ from chalicelib.domain.audit import Outcome
 from chalicelib.domain.health import Failure
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState, observe, unreadable
 from chalicelib.domain.operation import OperationKind, OperationStep
+from chalicelib.domain.reconcile.state_counts import RecentState
 from chalicelib.errors import (
     Conflict,
     HeadgateError,
@@ -38,6 +39,7 @@ from chalicelib.services.connectors.operation_run import LEASE, NO_PARAMETERS, O
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
 from chalicelib.services.incidents import IncidentService
 from chalicelib.stores.leases import take_lease
+from chalicelib.stores.monitoring.recent_states import RecentStates
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
 from chalicelib.stores.transaction import Transaction
@@ -56,6 +58,7 @@ class Lifecycle:
 
     operations: Operations
     observations: Observations
+    recent_states: RecentStates
     clients: ClientFactory
     audit: AuditTrail
     incidents: IncidentService
@@ -157,7 +160,7 @@ class Lifecycle:
         if run.operation.kind in _CREATES:
             reasons = ("It was just created.",)
             return Observation(state=ObservedState.STOPPED, observed_at=self.clock(), reasons=reasons)
-        return self._look(action, run.desired_after)
+        return self._look(action, run.resource, run.desired_after)
 
     def _settle_or_undo(self, run: OperationRun[R], action: ConnectorAction) -> R | None:
         """T2. What the store refuses for good is a failure: nobody could ever settle it as a success."""
@@ -190,6 +193,7 @@ class Lifecycle:
         self.observations.bump(transaction, run.resource.connect_cluster_id)
         if signals := success_signals(run, self.clock()):
             self.incidents.add(transaction, ORIGIN, signals)
+        self.note_state(transaction, run.owner, run.resource, result.observation if result else None)
         self._audit(transaction, run, Outcome.SUCCESS, after=result)
         transaction.commit()
         return result
@@ -282,22 +286,39 @@ class Lifecycle:
             act(action.name, action.deadline)
             if run.operation.kind is OperationKind.RECREATE:
                 return settled  # the next tick sees it
-            seen = self._look(action, settled.desired_state)
+            seen = self._look(action, settled, settled.desired_state)
         except HeadgateError as error:
             seen = unreadable(error.message, self.clock())
-        observed = replace(settled, observation=seen)
+        observed, transaction = replace(settled, observation=seen), Transaction()
+        saved = run.owner.store.save(transaction, observed)
+        self.note_state(transaction, run.owner, observed, seen)
         try:
-            return run.owner.store.save_alone(observed)
+            transaction.commit()
+            return saved
         except (WriteConflict, StoreUnavailable):
             return observed
 
-    def _look(self, action: ConnectorAction, desired: DesiredState) -> Observation:
+    def note_state(
+        self, transaction: Transaction, owner: ConnectorOwner[R], resource: R, seen: Observation | None
+    ) -> None:
+        """Note for the overview what was seen of the connector; None: the resource is being removed."""
+        note = RecentState(
+            resource_type=owner.store.noun,
+            connector=resource.connector_name,
+            connect_cluster_id=resource.connect_cluster_id,
+            state=seen.state if seen else None,
+            at=seen.observed_at if seen else self.clock(),
+        )
+        self.recent_states.note(transaction, note)
+
+    def _look(self, action: ConnectorAction, resource: R, desired: DesiredState) -> Observation:
         """Ask until the connector is as desired or has failed, for a few seconds at most."""
         expected = ObservedState.PAUSED if desired is DesiredState.PAUSED else ObservedState.RUNNING
         until = Deadline.after(action.deadline.remaining(_SETTLE_SECONDS))
         while True:
             try:
-                seen = observe(action.connect.find_status(action.name, action.deadline), now=self.clock())
+                status = action.connect.find_status(action.name, action.deadline)
+                seen = observe(status, now=self.clock(), tasks=resource.expected_tasks)
             except HeadgateError as error:
                 return unreadable(error.message, self.clock())
             # A failed task does not recover; every other reason for DEGRADED may pass within seconds.

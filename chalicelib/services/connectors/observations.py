@@ -63,7 +63,7 @@ class ObservationReader:
             return replace(resource, observation=unreadable(error.message, self.clock()))
         if status is None:
             return replace(resource, observation=_missing(resource, view or ClusterView(), self.clock()))
-        return replace(resource, observation=observe(status, now=self.clock()))
+        return replace(resource, observation=observe(status, now=self.clock(), tasks=resource.expected_tasks))
 
     def _with_observation(self, resource: R, view: ClusterView | None) -> R:
         if _is_draft(resource):

@@ -206,6 +206,7 @@ class Tick:
                 config_hash=columns["config_hash"],
                 # Each start of such a connector reads the whole source again.
                 restartable=columns.get("snapshot_mode") != SnapshotMode.ALWAYS,
+                tasks=int(columns.get("expected_tasks") or 1),
             )
             for kind, noun in RESOURCE_TYPES.items()
             for resource_id, columns in self.owners[noun].store.columns_in("connect_cluster_id", cluster_id, deadline)

@@ -32,6 +32,9 @@ class Incidents(Documents[Incident]):
             "destination_id": entity.associations.destination_id,
         }
 
+    def counted_as(self, entity: Incident) -> str | None:
+        return entity.status if entity.is_active else None
+
     def expires_at(self, entity: Incident) -> datetime | None:
         return entity.resolved_at + _RETENTION if entity.resolved_at else None
 

@@ -338,6 +338,7 @@ def test_a_viewer_may_read_all_resources(sandbox: Sandbox) -> None:
         "/stream/clusters", "/connect/clusters", f"/connect/clusters/{sandbox.connect['id']}/plugins", "/pipelines",
         f"/pipelines/{sandbox.pipeline['id']}", f"/pipelines/{sandbox.pipeline['id']}/status", "/destinations",
         f"/destinations/{delivery['destination_id']}/status", "/deliveries", f"/deliveries/{delivery['id']}/status",
+        "/monitoring/overview",
     ):  # fmt: skip
         assert api.get(path).status_code == 200, path
 

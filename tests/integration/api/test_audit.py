@@ -1,5 +1,8 @@
 """The audit trail: one record per fact."""
 
+import json
+from uuid import uuid4
+
 import pytest
 
 from infra.local.doubles.connect_faults import FaultEffect
@@ -38,7 +41,7 @@ def test_before_and_after_show_what_has_changed_by_the_field_names_of_the_api(sa
     assert (before["environment"], after["environment"]) == (None, "new")
     assert (before["version"], after["version"]) == (1, 2)
     assert is_timestamp(after["updated_at"])
-    assert set(before) == set(after) == {"environment", "version", "updated_at"}
+    assert set(before) == set(after) == {"environment", "version", "updated_at", "credentials"}
     whole = created["after"]
     assert (whole["provider"], whole["config"]) == (source["provider"], source["config"])
     assert whole["credentials"] == {"configured": True}
@@ -160,4 +163,67 @@ def test_a_bad_filter_is_refused(sandbox: Sandbox, name: str, value: str) -> Non
 
 
 def test_an_unknown_resource_has_no_records(sandbox: Sandbox) -> None:
-    assert sandbox.audit_records(UNKNOWN_ID) == []
+    assert sandbox.audit_records(str(uuid4())) == []
+
+
+def test_a_refused_action_is_in_the_trail_of_its_resource_with_its_actor(sandbox: Sandbox) -> None:
+    user_id, email = sandbox.make_user("Viewer")
+    viewer, source, delivery = sandbox.signed_in(email), sandbox.new_source()["id"], sandbox.new_delivery()
+    destination, pipeline, connect = delivery["destination_id"], sandbox.pipeline["id"], sandbox.connect["id"]
+    mappings = f"/destinations/{destination}/deliveries/{delivery['id']}/mappings"
+    cases = (
+        ("PUT", f"/sources/{source}", "source.update", source),
+        ("DELETE", f"/sources/{source}", "source.delete", source),
+        ("POST", f"/sources/{source}/discover", "source.discover", source),
+        ("POST", f"/pipelines/{pipeline}/restart-task?task=0", "pipeline.restart_task", pipeline),
+        ("POST", f"/destinations/{destination}/deploy", "destination.deploy", destination),
+        ("POST", f"/deliveries/{delivery['id']}/pause", "delivery.pause", delivery["id"]),
+        ("PUT", mappings, "delivery.update_mappings", delivery["id"]),
+        ("PUT", f"/connect/clusters/{connect}", "connect_cluster.update", connect),
+        ("POST", f"/connect/clusters/{connect}/confirm-deletions", "connect_cluster.confirm_deletions", connect),
+    )  # fmt: skip
+    for method, path, action, resource_id in cases:
+        assert_error(viewer.call(method, path, {}), 403, "FORBIDDEN")
+        [record, *_] = sandbox.audit_records(resource_id)
+        assert (record["action"], record["outcome"]) == (action, "denied")
+        assert record["resource_type"] == action.partition(".")[0]
+        assert record["actor"] == {"id": user_id, "email": email, "via": "session"}
+        assert record["meaningful"]
+    [related, *_] = sandbox.audit_records(destination, include_related="true")
+    assert (related["action"], related["parent_id"]) == ("delivery.update_mappings", destination)
+
+
+def test_a_refused_creation_and_a_refused_read_have_no_resource(sandbox: Sandbox) -> None:
+    viewer = sandbox.with_role("Viewer")
+    for method, path, action in (
+        ("POST", "/stream/clusters", "stream_cluster.create"),
+        ("POST", "/destinations/test-connection", "destination.test_connection"),
+        ("GET", "/audit", "audit.read"),
+    ):
+        assert_error(viewer.call(method, path, None if method == "GET" else {}), 403, "FORBIDDEN")
+        [record] = sandbox.admin.get_ok("/audit?limit=1")
+        assert (record["action"], record["resource_id"], record["outcome"]) == (action, None, "denied")
+
+
+def test_a_rotated_password_is_a_difference_and_is_not_shown(sandbox: Sandbox) -> None:
+    body = sandbox.source_body()
+    source = sandbox.admin.post_ok("/sources", body)
+    for version in (2, 3):
+        assert sandbox.admin.put(f"/sources/{source['id']}", body).status_code == 200
+        [record, *_] = sandbox.audit_records(source["id"])
+        assert record["after"]["credentials"] == {"versions": {"password": version}}
+        assert body["credentials"]["password"] not in json.dumps(record)
+    assert sandbox.admin.put(f"/sources/{source['id']}", {**body, "credentials": None}).status_code == 200
+    [record, *_] = sandbox.audit_records(source["id"])
+    assert "credentials" not in record["after"]
+
+
+def test_other_mappings_of_a_delivery_are_a_difference(sandbox: Sandbox) -> None:
+    delivery = sandbox.new_delivery()
+    mapping = {name: delivery["mappings"][0][name] for name in ("topic", "schema_name", "table_name")}
+    changed = {"mappings": [{**mapping, "table_name": sandbox.name("other").replace("-", "_")}]}
+    assert sandbox.admin.put(f"/deliveries/{delivery['id']}/mappings", changed).status_code == 200
+    [record, *_] = sandbox.audit_records(delivery["id"])
+    assert (record["action"], record["outcome"]) == ("delivery.update_mappings", "success")
+    assert record["before"]["mappings"] == [mapping]
+    assert record["after"]["mappings"] == changed["mappings"]

@@ -167,3 +167,10 @@ def test_an_old_unknown_state_keeps_its_reasons() -> None:
     shown = unless_old(unreadable("Kafka Connect cannot be reached.", NOW - OLD_AFTER), NOW)
     assert shown
     assert shown.reasons[1:] == ("Kafka Connect cannot be reached.",)
+
+
+@pytest.mark.parametrize(("tasks", "state"), [(1, "RUNNING"), (2, "RUNNING"), (3, "DEGRADED")])
+def test_a_connector_that_lacks_tasks_is_degraded(tasks: int, state: str) -> None:
+    seen = observe(status("RUNNING", "RUNNING", "RUNNING"), now=NOW, tasks=tasks)
+    assert seen.state.value == state
+    assert seen.reasons == (("It has 2 of its 3 tasks.",) if state == "DEGRADED" else ())

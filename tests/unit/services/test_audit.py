@@ -22,11 +22,11 @@ def test_a_pipeline_is_shown_without_what_only_the_stores_need(app: InProcessApp
 
 
 def test_a_denial_says_what_was_requested_and_lacked(app: InProcessApp) -> None:
-    app.services.audit.record_denial(
-        app.context(), method="DELETE", path="/api/v1/sources/{uuid}", permission="administer"
-    )
+    request = {"method": "DELETE", "path": "/api/v1/sources/{uuid}", "permission": "administer"}
+    source_id = app.source().id
+    app.services.audit.record_denial(app.context(), "source.delete", ids=[source_id], request=request)
     page = app.services.audit.list(limit=1, after=None, resource_id=None, include_related=False, meaningful=None)
     (record,) = page.items
-    assert (record.action, record.resource_type, record.resource_id) == ("access.deny", "access", None)
+    assert (record.action, record.resource_type, record.resource_id) == ("source.delete", "source", source_id)
     assert (record.outcome, record.actor_id, record.meaningful) == (Outcome.DENIED, ADMIN.id, True)
-    assert record.after == {"method": "DELETE", "path": "/api/v1/sources/{uuid}", "permission": "administer"}
+    assert record.after == request

@@ -1,11 +1,10 @@
-from collections.abc import Iterable
-
 import pytest
 
 from chalicelib.domain.classify import diagnoses
-from chalicelib.domain.classify.classifier import MAX_CHARACTERS, classify, is_general
-from chalicelib.domain.classify.rules import RULES, SQLSTATES
+from chalicelib.domain.classify.classifier import MAX_CHARACTERS, OTHER, classify, is_general, kind_of
+from chalicelib.domain.classify.diagnoses import Diagnosis
 from chalicelib.domain.names import ConnectorKind
+from tests.support.diagnoses import sentences
 
 SOURCE, SINK = ConnectorKind.SOURCE, ConnectorKind.SINK
 
@@ -317,52 +316,6 @@ def test_the_hint_is_our_own_and_contains_nothing_of_the_trace(cause: str, _: st
     assert "hunter2" not in marked.message
 
 
-def sentences() -> set[str]:
-    return {hint.message for diagnosis in every() for hint in diagnosis.values()}
-
-
-def every() -> Iterable[diagnoses.Diagnosis]:
-    """All diagnoses that the classifier can find."""
-    return (diagnoses.GENERAL, *SQLSTATES.values(), *(diagnosis for diagnosis, *_ in RULES))
-
-
-KINDS = {
-    SOURCE: {
-        "SOURCE_CONNECTION_FAILED",
-        "SOURCE_DATABASE_UNAVAILABLE",
-        "SOURCE_AUTH_FAILED",
-        "CDC_REPLICATION_SLOT_ERROR",
-        "CDC_BINLOG_ERROR",
-        "CDC_WAL_ERROR",
-        "CDC_PERMISSION_ERROR",
-        "CDC_CONNECTOR_FAILED",
-    },
-    SINK: {
-        "DESTINATION_CONNECTION_FAILED",
-        "DESTINATION_AUTH_FAILED",
-        "DESTINATION_WRITE_FAILED",
-        "DESTINATION_SCHEMA_ERROR",
-        "DESTINATION_CONNECTOR_FAILED",
-    },
-}
-
-
-@pytest.mark.parametrize("role", list(ConnectorKind))
-def test_the_diagnoses_use_exactly_the_kinds_of_the_specification(role: ConnectorKind) -> None:
-    used = {diagnosis[role].event_type for diagnosis in every() if role in diagnosis}
-    assert used == KINDS[role]
-
-
-def test_phrases_are_written_as_they_are_searched() -> None:
-    every_phrase = [phrase for _, *phrases in RULES for phrase in phrases]
-    assert all(phrase == phrase.casefold() and phrase for phrase in every_phrase)
-    assert len(every_phrase) == len(set(every_phrase))
-
-
-def test_every_sentence_is_complete() -> None:
-    assert all(sentence.endswith(".") and "{" not in sentence for sentence in sentences())
-
-
 @pytest.mark.parametrize(
     ("cause", "advice"),
     [
@@ -377,16 +330,6 @@ def test_a_failure_that_an_option_helps_against_names_the_option(cause: str, adv
     assert advice in classify(wrapped(PRODUCER, cause), SOURCE).message
 
 
-def test_who_needs_a_new_snapshot_reads_the_calls_that_make_one() -> None:
-    calls = (
-        "DELETE /deliveries/ID", "DELETE /pipelines/ID?drop_slot=true", "POST /pipelines", "POST /pipelines/ID/deploy",
-        "POST /destinations/ID/deploy", "truncate", "deleted in the source",
-    )  # fmt: skip
-    needed = [sentence for sentence in sentences() if "new snapshot" in sentence.lower()]
-    assert len(needed) >= 4
-    assert all(call in sentence for sentence in needed for call in calls)
-
-
 def test_a_value_that_the_converter_cannot_read_for_its_length_is_named() -> None:
     trace = wrapped(
         SINK_TASK,
@@ -395,3 +338,49 @@ def test_a_value_that_the_converter_cannot_read_for_its_length_is_named() -> Non
         "allowed (20000000, from `StreamReadConstraints.getMaxStringLength()`)",
     )
     assert "20,000,000 characters" in classify(trace, SINK).message
+
+
+@pytest.mark.parametrize("role", list(ConnectorKind))
+def test_a_program_can_tell_a_recognised_trace_from_one_that_is_not(role: ConnectorKind) -> None:
+    assert kind_of(classify("java.lang.IllegalStateException: something", role)) == OTHER
+    assert kind_of(classify("java.net.ConnectException: Connection refused", role)).endswith("CONNECTION_FAILED")
+
+
+def test_a_failure_of_the_connector_itself_that_is_known_is_not_other() -> None:
+    hint = classify("x.RecordTooLargeException: The message is 2097378 bytes when serialized", SOURCE)
+    assert kind_of(hint) == "CDC_CONNECTOR_FAILED"
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        "x.Y: strange value of `access denied for user`",
+        "x.Y: strange record Struct{id=1,note=deadlock detected}",
+        "x.Y: strange record SinkRecord{offset=7} ConnectRecord{value=Struct{note=connection refused}}",
+        "java.sql.BatchUpdateException: Batch entry 0 INSERT INTO t VALUES ('a',\n'connection refused',\n'b",
+    ],
+)
+def test_rows_and_names_decide_nothing_however_they_are_printed(trace: str) -> None:
+    assert is_general(classify(trace, SINK))
+
+
+def test_what_connector_j_quotes_is_what_the_server_said() -> None:
+    trace = (
+        "java.sql.SQLException: null,  message from server: \"Host 'h' is not allowed to connect to this MySQL server\""
+    )
+    assert classify(trace, SOURCE).event_type == "SOURCE_AUTH_FAILED"
+
+
+@pytest.mark.parametrize(
+    ("trace", "role", "diagnosis"),
+    [
+        ("x: Unable to obtain valid replication slot. Make sure there are no", SOURCE, diagnoses.SLOT_NOT_READY),
+        ("x: Only a single connector task may be started", SOURCE, diagnoses.BINLOG_ONE_TASK),
+        ("x: RDS Proxy currently doesn't support streaming replication mode", SOURCE, diagnoses.POOLER),
+        ("x.PolicyViolationException: max.message.bytes", SOURCE, diagnoses.TOPIC_POLICY),
+        ("x.SQLException: Too big precision 66 specified for 'a'. Maximum is 65.", SINK, diagnoses.TOO_WIDE),
+        ("x.DateTimeException: Invalid value for NanoOfDay (valid values 0 - 1): -1", SINK, diagnoses.VALUE),
+    ],
+)
+def test_what_production_knows_has_its_own_hint(trace: str, role: ConnectorKind, diagnosis: Diagnosis) -> None:
+    assert classify(trace, role) == diagnosis[role]

@@ -140,3 +140,9 @@ def test_a_resource_that_is_not_deployed_any_more_has_no_condition() -> None:
     gone = digest("k", replace(first, epoch=1), read(desired={}), now=NOW + TICK)
     assert [(one.condition.code, one.began) for one in gone.view.signals] == [("SOURCE_AUTH_FAILED", False)]
     assert gone.view.snapshot.conditions == {}
+
+
+def test_tasks_that_do_not_exist_are_missed_once_a_rebalance_would_be_over() -> None:
+    new, one_of_two = ClusterView(compared_at=NOW), read(RUNNING, desired={A: replace(desired(A)[A], tasks=2)})
+    assert codes_after(new, one_of_two, after=UNASSIGNED_FOR - TICK) == []
+    assert codes_after(new, one_of_two, after=UNASSIGNED_FOR) == ["CONNECTOR_UNASSIGNED"]

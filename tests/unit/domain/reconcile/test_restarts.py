@@ -84,6 +84,22 @@ def test_a_failure_that_may_go_away_is_worth_a_restart(diagnosis: Diagnosis, rol
 @pytest.mark.parametrize(
     ("diagnosis", "role"),
     [
+        (diagnoses.BINLOG_EVENT, ConnectorKind.SOURCE),
+        (diagnoses.LOCKED, ConnectorKind.SOURCE),
+        (diagnoses.LOCKED, ConnectorKind.SINK),
+        (diagnoses.CANCELLED, ConnectorKind.SINK),
+        (diagnoses.TABLE_EXISTS, ConnectorKind.SINK),
+        (diagnoses.STORE_FAULT, ConnectorKind.SINK),
+        (diagnoses.UPLOAD_LOST, ConnectorKind.SINK),
+    ],
+)
+def test_a_failure_of_one_side_that_may_go_away_is_worth_a_restart(diagnosis: Diagnosis, role: ConnectorKind) -> None:
+    assert restart_cause(observed("RUNNING", "FAILED", of=hint(diagnosis, role))) is RestartCause.FAILED
+
+
+@pytest.mark.parametrize(
+    ("diagnosis", "role"),
+    [
         (diagnoses.AUTH, ConnectorKind.SOURCE),
         (diagnoses.AUTH, ConnectorKind.SINK),
         (diagnoses.AUTH_HOST, ConnectorKind.SOURCE),
@@ -103,6 +119,14 @@ def test_a_failure_that_may_go_away_is_worth_a_restart(diagnosis: Diagnosis, rol
         (diagnoses.CONSTRAINT, ConnectorKind.SINK),
         (diagnoses.ROW_TOO_LARGE, ConnectorKind.SOURCE),
         (diagnoses.ACCESS_KEY, ConnectorKind.SINK),
+        (diagnoses.AUTH_LOCKED, ConnectorKind.SOURCE),
+        (diagnoses.BINLOG_REFUSED, ConnectorKind.SOURCE),
+        (diagnoses.CANCELLED, ConnectorKind.SOURCE),
+        (diagnoses.DEFINITION, ConnectorKind.SOURCE),
+        (diagnoses.GENERATED, ConnectorKind.SINK),
+        (diagnoses.REGION, ConnectorKind.SINK),
+        (diagnoses.STORE_DENIED, ConnectorKind.SINK),
+        (diagnoses.TIME_ZONE, ConnectorKind.SOURCE),
     ],
 )
 def test_a_failure_that_people_have_to_repair_is_left_alone(diagnosis: Diagnosis, role: ConnectorKind) -> None:

@@ -1,0 +1,63 @@
+"""The overview."""
+
+from typing import Self
+
+from pydantic import Field
+
+from chalicelib.api.contract.audit import AuditOutput
+from chalicelib.api.contract.common import Output
+from chalicelib.api.contract.runtime import METRICS_NOTICE
+from chalicelib.domain.health import HealthStatus
+from chalicelib.domain.observation import ObservedState
+from chalicelib.services.overview import ACTIVITY, Overview
+
+HealthCounts = dict[HealthStatus, int]
+"""Every status is a key."""
+
+ObservedCounts = dict[ObservedState, int]
+"""Every observed state is a key."""
+
+
+class IncidentCounts(Output):
+    """Incidents that are not resolved."""
+
+    open: int
+    acknowledged: int
+
+
+class AlertCounts(Output):
+    """Active alerts, and how many of them are critical."""
+
+    active: int = 0
+    critical: int = 0
+
+
+class OverviewOutput(Output):
+    """Counts by state, as the lists show them. `throughput` and `lag` are null where nothing measures them."""
+
+    sources: HealthCounts
+    pipelines: ObservedCounts
+    deliveries: ObservedCounts
+    destinations: HealthCounts
+    stream_clusters: HealthCounts
+    connect_clusters: HealthCounts
+    incidents: IncidentCounts
+    alerts: AlertCounts
+    throughput: float | None = None
+    lag: int | None = None
+    metrics_notice: str | None = METRICS_NOTICE
+    recent_activity: list[AuditOutput] = Field(description=f"Meaningful audit records, at most {ACTIVITY}.")
+
+    @classmethod
+    def of(cls, entity: Overview) -> Self:
+        """The overview with its incidents by the names of the contract."""
+        counted = {
+            name: getattr(entity, name)
+            for name in ("sources", "pipelines", "deliveries", "destinations", "stream_clusters", "connect_clusters")
+        }
+        return cls(
+            **counted,
+            incidents=IncidentCounts(open=entity.incidents["OPEN"], acknowledged=entity.incidents["ACKNOWLEDGED"]),
+            alerts=AlertCounts(),
+            recent_activity=[AuditOutput.of(one) for one in entity.recent_activity],
+        )

@@ -1,0 +1,65 @@
+"""The overview over HTTP. Its counts against all that is done: `tests/unit/services/test_overview.py`."""
+
+from tests.support.api_assertions import assert_error
+from tests.support.sandbox import Json, Sandbox
+
+HEALTH = {"UNKNOWN", "HEALTHY", "UNHEALTHY"}
+OBSERVED = {
+    *("UNKNOWN", "NOT_DEPLOYED", "RUNNING", "PAUSED", "STOPPED", "UNASSIGNED", "RESTARTING", "DEGRADED", "FAILED"),
+}
+
+
+def _overview(sandbox: Sandbox) -> Json:
+    return dict(sandbox.admin.get_ok("/monitoring/overview"))
+
+
+def test_it_has_every_field_of_the_contract_and_every_state(sandbox: Sandbox) -> None:
+    overview = _overview(sandbox)
+    states = {noun: set(overview.pop(noun)) for noun in ("pipelines", "deliveries")}
+    health = {
+        noun: set(overview.pop(noun)) for noun in ("sources", "destinations", "stream_clusters", "connect_clusters")
+    }
+    assert all(keys == OBSERVED for keys in states.values())
+    assert all(keys == HEALTH for keys in health.values())
+    assert set(overview["incidents"]) == {"open", "acknowledged"}
+    assert overview["alerts"] == {"active": 0, "critical": 0}
+    assert (overview["throughput"], overview["lag"]) == (None, None)
+    assert overview["metrics_notice"]
+    assert set(overview) == {
+        *("incidents", "alerts", "throughput", "lag", "metrics_notice", "recent_activity"),
+    }
+
+
+def test_it_counts_what_was_just_created_and_what_was_just_deleted(sandbox: Sandbox) -> None:
+    before = _overview(sandbox)["destinations"]
+    created = sandbox.admin.post_ok("/destinations", sandbox.destination_body())
+    after = _overview(sandbox)["destinations"]
+    assert after == {**before, created["status"]: before[created["status"]] + 1}
+    assert sandbox.admin.delete(f"/destinations/{created['id']}").status_code == 204
+    assert _overview(sandbox)["destinations"] == before
+
+
+def test_a_pipeline_that_was_just_deployed_is_counted_as_its_list_shows_it(sandbox: Sandbox) -> None:
+    before = _overview(sandbox)["pipelines"]
+    draft = sandbox.new_pipeline()
+    assert _overview(sandbox)["pipelines"]["NOT_DEPLOYED"] == before["NOT_DEPLOYED"] + 1
+    assert sandbox.admin.post(f"/pipelines/{draft['id']}/deploy").status_code == 200
+    assert _overview(sandbox)["pipelines"]["NOT_DEPLOYED"] == before["NOT_DEPLOYED"]
+    assert sandbox.admin.delete(f"/pipelines/{draft['id']}").status_code == 204
+    assert sum(_overview(sandbox)["pipelines"].values()) == sum(before.values())
+
+
+def test_recent_activity_is_what_people_did_and_at_most_20_records(sandbox: Sandbox) -> None:
+    for _ in range(21):
+        created = sandbox.admin.post_ok("/destinations", sandbox.destination_body())
+    sandbox.admin.post_ok(f"/destinations/{created['id']}/test", status=200)
+    activity = _overview(sandbox)["recent_activity"]
+    assert len(activity) == 20
+    assert all(record["meaningful"] for record in activity)
+    assert activity == sandbox.admin.get_ok("/audit?meaningful=true&limit=20")
+
+
+def test_every_role_sees_the_same_overview_and_nobody_without_a_session_does(sandbox: Sandbox) -> None:
+    seen = [sandbox.with_role(role).get_ok("/monitoring/overview") for role in ("Viewer", "Ops", "Admin")]
+    assert seen[0] == seen[1] == seen[2]
+    assert_error(sandbox.unauthenticated().get("/monitoring/overview"), 401, "UNAUTHENTICATED")
