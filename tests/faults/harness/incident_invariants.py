@@ -60,7 +60,7 @@ def incidents_end_with_what_they_are_about(state: Stored) -> Iterator[str]:
     for one in state.active_incidents:
         about = one["condition"]
         if one["origin"] == "operations":
-            if not state.rows[about["resource_type"]].get(about["resource_id"], {}).get("last_error"):
+            if not _has_failed(state, about):
                 yield f"a {about['code']} is {one['status']}, and the last operation has not failed"
             continue
         connector = state.connectors.get(about["connector_name"] or "")
@@ -68,6 +68,17 @@ def incidents_end_with_what_they_are_about(state: Stored) -> Iterator[str]:
         runs = connector is not None and connector.target == "STARTED" and set(states) == {"RUNNING"}
         if runs or about["resource_type"] == "connect_cluster":
             yield f"a {about['code']} is {one['status']}, and all is well"
+
+
+def _has_failed(state: Stored, about: Json) -> bool:
+    """Whether the last operation of the resource has failed; of a destination, the last deploy of a delivery: such a
+    delivery was not stored.
+    """
+    if about["resource_type"] != "destination":
+        return bool(state.rows[about["resource_type"]].get(about["resource_id"], {}).get("last_error"))
+    settled = [one for one in state.rows["operation"].values() if one["kind"] == "deploy" and one["finished_at"]]
+    deploys = sorted((str(one["finished_at"]), one["step"]) for one in settled if one["resource_type"] == "delivery")
+    return bool(deploys) and deploys[-1][1] == "FAILED"
 
 
 def incident_key(incident: Json) -> str:
