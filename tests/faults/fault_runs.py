@@ -21,6 +21,9 @@ PlannedFaults = Sequence[tuple[Point, Fault]]
 JUMPS = (31, 10, 10, 10, 31, 10, 10, 95, 10, 600, 10, 10)
 """Seconds between ticks: past a lease; tick by tick; until an orphan is stopped; until it is deleted."""
 
+MOST_REPEATED, PAUSE_SECONDS = 6, 60
+"""A restart that did not help is repeated after minutes."""
+
 DESIRED_WITHIN, DESIRED_RULE = 3, "each_desired_connector_exists"
 """Ticks without faults: one past the lease, and two more."""
 
@@ -171,8 +174,8 @@ class PreparedCase:
             yield "the answer was a success, but the operation was not carried out"
 
     def _second_attempt(self, app: InProcessApp) -> list[str]:
-        """A second attempt must succeed; what is not requested but repeated by itself may need a third one."""
-        for _ in range(2 if self.operation.ticks_do_it_too else 1):
+        """A second attempt must succeed; what is repeated by itself, with growing pauses, may need some more."""
+        for _ in range(MOST_REPEATED if self.operation.ticks_do_it_too else 1):
             try:
                 self.operation.request()
             except HeadgateError as error:
@@ -180,7 +183,9 @@ class PreparedCase:
             app.connect.settle()
             if self.operation.is_done():
                 break
-        wrong = self._recover(app)[1] if self.operation.leaves_connector else violations(app)
+            app.clock.advance(PAUSE_SECONDS)
+        needs_more = self.operation.leaves_connector or self.operation.ticks_do_it_too
+        wrong = self._recover(app)[1] if needs_more else violations(app)
         if not self.operation.is_done():
             wrong.append("a second attempt had no effect")
         return wrong

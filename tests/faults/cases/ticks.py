@@ -143,7 +143,9 @@ def confirmed_deletions(app: InProcessApp) -> PreparedOperation:
 
 
 def taking_over(interrupted: OperationCase, *, connect_writes: int) -> Prepare:
-    """Another process died in an operation, after so many of its writes to Connect: its lease has ended."""
+    """Another process died in an operation, after so many of its writes to Connect: its lease has ended. It may fail,
+    as it may when it is requested: then people see that, and repeat it.
+    """
 
     def prepare(app: InProcessApp) -> PreparedOperation:
         operation = interrupted.prepare(app)
@@ -167,7 +169,12 @@ def taking_over(interrupted: OperationCase, *, connect_writes: int) -> Prepare:
         finally:
             app.interceptor.unwatch()
         app.connect.settle()
-        return tick_of(app, operation.is_done, after=31, leaves_connector=operation.leaves_connector)
+
+        def is_done() -> bool:
+            steps = [json.loads(row["body"])["step"] for row in app.tables.rows("operations")]
+            return operation.is_done() or "FAILED" in steps
+
+        return tick_of(app, is_done, after=31, leaves_connector=operation.leaves_connector)
 
     return prepare
 

@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from infra.local.doubles.connect_model import Connector
@@ -13,7 +15,19 @@ from tests.support.call_interceptor import Point, Side
 from tests.support.in_process_app import InProcessApp
 
 KEPT = 12
+LAG = timedelta(seconds=60)
+"""Nothing is shown as it was longer ago: an index lags by less than a second, seldom by some more."""
+
 Rows = Mapping[Any, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _State:
+    """What was there before one write, at the time of that write."""
+
+    until: datetime
+    tables: Mapping[str, Rows]
+    connectors: Mapping[str, Connector]
 
 
 class EarlierStates:
@@ -21,21 +35,21 @@ class EarlierStates:
 
     def __init__(self, app: InProcessApp) -> None:
         self._app = app
-        self._tables: deque[Mapping[str, Rows]] = deque(maxlen=KEPT)
-        self._connectors: deque[Mapping[str, Connector]] = deque(maxlen=KEPT)
+        self._states: deque[_State] = deque(maxlen=KEPT)
 
     def copy(self) -> "EarlierStates":
         """The same states, to which others can be added."""
         copied = EarlierStates(self._app)
-        copied._tables.extend(self._tables)
-        copied._connectors.extend(self._connectors)
+        copied._states.extend(self._states)
         return copied
 
     def remember(self) -> None:
         """Remember the state as it is now."""
         connect = self._app.connect
-        self._tables.append(self._app.tables.snapshot())
-        self._connectors.append({name: deepcopy(connect.connector(name)) for name in connect.names()})
+        connectors = {name: deepcopy(connect.connector(name)) for name in connect.names()}
+        self._states.append(
+            _State(until=self._app.clock.now, tables=self._app.tables.snapshot(), connectors=connectors)
+        )
 
     @contextmanager
     def shown_at(self, point: Point, changes: int) -> Iterator[None]:
@@ -49,11 +63,17 @@ class EarlierStates:
             with self._app.tables.showing({table: self._earlier_rows(table, changes) for table in tables}):
                 yield
 
+    def _recent(self) -> Iterator[_State]:
+        """The newest first."""
+        oldest = self._app.clock.now - LAG
+        return (state for state in reversed(self._states) if state.until >= oldest)
+
     def _earlier_rows(self, table: str, changes: int) -> Rows:
         newest = found = self._app.tables.snapshot()[table]
-        for state in reversed(self._tables):
-            if _identities(state[table]) != _identities(newest):
-                newest = found = state[table]
+        for state in self._recent():
+            rows = state.tables[table]
+            if _identities(rows) != _identities(newest):
+                newest = found = rows
                 changes -= 1
             if not changes:
                 break
@@ -63,9 +83,9 @@ class EarlierStates:
         connect = self._app.connect
         found = {name: connect.connector(name) for name in connect.names()}
         newest = _shown(found)
-        for state in reversed(self._connectors):
-            if _shown(state) != newest:
-                newest, found = _shown(state), dict(state)
+        for state in self._recent():
+            if _shown(state.connectors) != newest:
+                newest, found = _shown(state.connectors), dict(state.connectors)
                 changes -= 1
             if not changes:
                 break
