@@ -36,7 +36,9 @@ from chalicelib.services.connectors.delivery_checks import DatabaseDeliveryCheck
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
+from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
+from chalicelib.services.connectors.progress_reader import ProgressReader
 from chalicelib.services.connectors.slot_removal import SlotRemoval
 from chalicelib.services.connectors.target_claims import TargetClaims
 from chalicelib.services.connectors.tick import Tick
@@ -68,6 +70,7 @@ from chalicelib.stores.idempotency import IdempotencyKeys
 from chalicelib.stores.jobs import Jobs
 from chalicelib.stores.monitoring.findings import CaptureFindings
 from chalicelib.stores.monitoring.incidents import Incidents
+from chalicelib.stores.monitoring.progress import ProgressStore
 from chalicelib.stores.monitoring.recent_states import RecentStates
 from chalicelib.stores.monitoring.recount import Recount
 from chalicelib.stores.observations import Observations
@@ -98,6 +101,7 @@ class Stores:
         self.observations = Observations()
         self.operations = Operations()
         self.pipelines = Pipelines()
+        self.progress = ProgressStore()
         self.recent_states = RecentStates()
         self.recount = Recount()
         self.secrets = SealedSecrets()
@@ -232,6 +236,7 @@ class Services:
         self.pipeline_connector = PipelineConnector(
             store=stores.pipelines,
             observations=stores.observations,
+            progress=stores.progress,
             sources=stores.sources,
             tables=stores.tables,
             streams=stores.streams,
@@ -246,6 +251,7 @@ class Services:
         self.delivery_connector = DeliveryConnector(
             store=stores.deliveries,
             observations=stores.observations,
+            progress=stores.progress,
             destinations=stores.destinations,
             pipelines=stores.pipelines,
             connects=stores.connects,
@@ -274,7 +280,9 @@ class Services:
 
     def _build_connector_services(self) -> None:
         stores, clock = self.stores, self.clock
-        observation_reader = ObservationReader(observations=stores.observations, clients=self.clients, clock=clock)
+        observation_reader = ObservationReader(
+            observations=stores.observations, progress=stores.progress, clients=self.clients, clock=clock
+        )
         self.pipelines = PipelineService(
             connector=self.pipeline_connector,
             deliveries=stores.deliveries,
@@ -297,14 +305,22 @@ class Services:
             clock=clock,
             send=lambda source_id, delay: self._send_when_due(SOURCE_CHECKS, {"source_id": source_id}, delay),
         )
+        owners: Mapping[str, ConnectorOwner[Any]] = {
+            "pipeline": self.pipeline_connector,
+            "delivery": self.delivery_connector,
+        }
+        self.progress_reader = ProgressReader(
+            streams=stores.streams, owners=owners, store=stores.progress, clients=self.clients
+        )
         self.tick = Tick(
             connects=stores.connects,
             operations=stores.operations,
             observations=stores.observations,
-            owners={"pipeline": self.pipeline_connector, "delivery": self.delivery_connector},
+            owners=owners,
             lifecycle=self.lifecycle,
             clients=self.clients,
             incidents=self.incidents,
+            progress=self.progress_reader,
             clock=clock,
             send=lambda cluster_id, delay: self._send_when_due(TICKS, {"cluster_id": cluster_id}, delay),
         )
@@ -322,6 +338,7 @@ class Services:
             observations=stores.observations,
             recent_states=stores.recent_states,
             findings=stores.findings,
+            progress=stores.progress,
             audit=self.audit,
             clock=self.clock,
         )

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.health import Failure
+from chalicelib.domain.monitoring.metrics import Metrics
 from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import DesiredState, Observation
 from chalicelib.domain.operation import OpenOperation
@@ -63,7 +64,7 @@ class DeliveryOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """A delivery. It exists once its sink connector does. `counted` is of the stores."""
+    """A delivery. It exists once its sink connector does. `counted` is of the stores, `metrics` are null as stored."""
 
     id: str
     name: str
@@ -74,6 +75,7 @@ class Delivery:
     options: DeliveryOptions
     desired_state: DesiredState = DesiredState.DRAFT
     observation: Observation | None = None
+    metrics: Metrics | None = None
     config_hash: str | None = None
     secrets_digest: str | None = None
     open_operation: OpenOperation | None = None

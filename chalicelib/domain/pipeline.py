@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.health import Failure
+from chalicelib.domain.monitoring.metrics import Metrics
 from chalicelib.domain.monitoring.source_log import LogState
 from chalicelib.domain.names import ConnectorKind, connector_name, topic_name
 from chalicelib.domain.observation import DesiredState, Observation
@@ -138,7 +139,8 @@ def claimed_thing(claim: str) -> str:
 class Pipeline:
     """A pipeline. Desired and observed state are two things.
 
-    `log` is what the source keeps for it: like `observation` it is added when the pipeline is read, and never stored.
+    `log` is what the source keeps for it: like `observation` it is added when the pipeline is read, and never stored,
+    as `metrics` are.
     `provider` is its source's. `claims` are the keys that it holds beside its name, so that no other pipeline uses the
     same thing on its server. `version` counts what people changed, `revision` every write. `counted` is of the stores.
     """
@@ -152,6 +154,7 @@ class Pipeline:
     capture: Capture
     desired_state: DesiredState = DesiredState.DRAFT
     observation: Observation | None = None
+    metrics: Metrics | None = None
     log: LogState | None = None
     config_hash: str | None = None
     secrets_digest: str | None = None

@@ -12,6 +12,8 @@ from typing import Any
 
 from chalicelib.domain.audit import AuditRecord
 from chalicelib.domain.health import HealthStatus
+from chalicelib.domain.monitoring.metrics import Metrics
+from chalicelib.domain.monitoring.progress import total_metrics
 from chalicelib.domain.monitoring.source_state import VALID_FOR
 from chalicelib.domain.observation import OLD_AFTER, ObservedState
 from chalicelib.domain.reconcile.snapshot import ClusterView
@@ -23,6 +25,7 @@ from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.counts import SHARDS, Counts
 from chalicelib.stores.documents import Documents, find_together
 from chalicelib.stores.monitoring.findings import CaptureFindings
+from chalicelib.stores.monitoring.progress import ProgressStore
 from chalicelib.stores.monitoring.recent_states import RecentStates
 from chalicelib.stores.monitoring.recount import Recount
 from chalicelib.stores.observations import Observations
@@ -55,6 +58,7 @@ class Overview:
     pipelines: StateCounts
     deliveries: StateCounts
     incidents: StateCounts
+    metrics: Metrics
     recent_activity: Sequence[AuditRecord]
 
 
@@ -69,6 +73,7 @@ class OverviewService:
     observations: Observations
     recent_states: RecentStates
     findings: CaptureFindings
+    progress: ProgressStore
     audit: AuditTrail
     clock: Clock
 
@@ -95,6 +100,7 @@ class OverviewService:
             pipelines=_all_of(ObservedState, observed["pipeline"]),
             deliveries=_all_of(ObservedState, observed["delivery"]),
             incidents={name: counted[INCIDENT][name] for name in INCIDENT_STATES},
+            metrics=total_metrics(self.progress.looks([cluster.id for cluster in clusters]).values(), now),
             recent_activity=activity.items,
         )
 

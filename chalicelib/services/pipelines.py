@@ -20,7 +20,7 @@ from chalicelib.errors import Conflict, Invalid, WriteConflict
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS
 from chalicelib.services.connectors.dependencies import PipelineDependencies
-from chalicelib.services.connectors.observations import NO_VIEWS, Views
+from chalicelib.services.connectors.known_progress import known_progress, progress_asked
 from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
@@ -81,13 +81,16 @@ class PipelineService(ConnectorService[Pipeline]):
         page = self.connector.store.list(limit=limit, after=after, by_size=True)
         clusters = sorted({one.connect_cluster_id for one in page.items})
         sources = sorted({one.source_id for one in page.items})
-        found = find_together(
-            *((self.connector.observations, cluster_id) for cluster_id in clusters),
-            *((self.source_states, source_id) for source_id in sources),
+        asked = progress_asked(page.items)
+        found = iter(
+            find_together(
+                *((self.connector.observations, cluster_id) for cluster_id in clusters),
+                *((self.source_states, source_id) for source_id in sources),
+                *((self.connector.progress, one) for one in asked),
+            )
         )
-        views = dict(zip(clusters, found, strict=False))
-        states = dict(zip(sources, found[len(clusters) :], strict=True))
-        seen = self.observation_reader.latest(page.items, views)
+        views, states = {one: next(found) for one in clusters}, {one: next(found) for one in sources}
+        seen = self.observation_reader.latest(page.items, views, known_progress(asked, list(found)))
         return page.with_items(tuple(self._with_state(one, states[one.source_id]) for one in seen))
 
     def with_findings(self, resource: Pipeline, deps: PipelineDependencies) -> Pipeline:
@@ -147,24 +150,27 @@ class PipelineService(ConnectorService[Pipeline]):
 
     def detail(self, pipeline_id: str) -> PipelineDetail:
         """The pipeline with source, clusters, config and deliveries; raises NotFound."""
-        stored, deps = self._read(pipeline_id)
+        stored = self.connector.store.get(pipeline_id)
+        deliveries = self._page(pipeline_id, limit=BOUND, after=None)
+        deps = self.connector.load_dependencies(stored, deliveries.items)
         pipeline = with_notice(self.connector, self._latest(stored, deps), deps, self.OUTDATED)
         workers, views = require_found(deps.connect_cluster), {stored.connect_cluster_id: deps.view}
+        observed = self.observation_reader.latest(deliveries.items, views, deps.progress)
         return PipelineDetail(
             pipeline=pipeline,
             source=require_found(deps.source),
             stream_cluster=require_found(deps.stream_cluster),
             connect_cluster=deps.view.on(workers),
             config=public_config(self.connector.config(pipeline, deps).config),
-            deliveries=self._deliveries(pipeline_id, limit=BOUND, after=None, views=views),
+            deliveries=deliveries.with_items(observed),
         )
 
     def destinations(self, pipeline_id: str, *, limit: int, after: str | None) -> Page[Delivery]:
         """Its deliveries, newest first; raises NotFound."""
-        page = self._deliveries(pipeline_id, limit=limit, after=after)
+        page = self._page(pipeline_id, limit=limit, after=after)
         if not page.items:
             self.connector.store.get(pipeline_id)
-        return page
+        return page.with_items(self.observation_reader.latest(page.items))
 
     def readiness(self, context: RequestContext, source_id: str, pipeline_id: str | None) -> Readiness:
         """Whether a source is ready, in general or for one of its pipelines. Raises NotFound, REFERENCE_NOT_FOUND."""
@@ -218,11 +224,8 @@ class PipelineService(ConnectorService[Pipeline]):
     def _observed(self, pipeline: Pipeline) -> Pipeline:
         return self.observation_reader.latest([pipeline])[0]
 
-    def _deliveries(
-        self, pipeline_id: str, *, limit: int, after: str | None, views: Views = NO_VIEWS
-    ) -> Page[Delivery]:
-        page = self.deliveries.list_in("pipeline_id", pipeline_id, limit=limit, after=after, by_size=True)
-        return page.with_items(self.observation_reader.latest(page.items, views))
+    def _page(self, pipeline_id: str, *, limit: int, after: str | None) -> Page[Delivery]:
+        return self.deliveries.list_in("pipeline_id", pipeline_id, limit=limit, after=after, by_size=True)
 
     def _draft(self, context: RequestContext, data: PipelineInput) -> tuple[Pipeline, PipelineDependencies]:
         """The pipeline that the input describes, and what it refers to. Raises REFERENCE_NOT_FOUND, Invalid."""

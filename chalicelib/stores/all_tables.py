@@ -11,6 +11,7 @@ from chalicelib.stores.destinations import DestinationRows
 from chalicelib.stores.idempotency import IdempotencyRow
 from chalicelib.stores.jobs import JobRows
 from chalicelib.stores.monitoring.incidents import IncidentRows
+from chalicelib.stores.monitoring.progress import ProgressRow
 from chalicelib.stores.observations import ObservationRow
 from chalicelib.stores.operations import OperationRows
 from chalicelib.stores.pipelines import PipelineRows
@@ -33,6 +34,7 @@ ALL_TABLES: tuple[type[Model], ...] = (
     ObservationRow,
     OperationRows,
     PipelineRows,
+    ProgressRow,
     SecretRows,
     SessionRow,
     SourceRows,

@@ -48,10 +48,16 @@ class Readable(Protocol):
     def found(self, row: Any, /) -> Any: ...
 
 
-def find_together(*asked: tuple[Readable, Any]) -> list[Any]:
-    """Entities of several stores by id, in the order of the arguments: one call for each hundred. Consistent."""
+def read_together(*asked: tuple[Readable, Any]) -> list[Any]:
+    """Rows of several stores by id, in the order of the arguments: one call for each hundred. Consistent."""
     with store_errors():
-        rows = read_rows(*(store.key(entity_id) for store, entity_id in asked))
+        return read_rows(*(store.key(entity_id) for store, entity_id in asked))
+
+
+def find_together(*asked: tuple[Readable, Any]) -> list[Any]:
+    """The entities in the rows that `read_together` reads."""
+    rows = read_together(*asked)
+    with store_errors():
         return [store.found(row) for (store, _), row in zip(asked, rows, strict=True)]
 
 

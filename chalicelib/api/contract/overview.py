@@ -6,8 +6,8 @@ from pydantic import Field
 
 from chalicelib.api.contract.audit import AuditOutput
 from chalicelib.api.contract.common import Output
-from chalicelib.api.contract.runtime import METRICS_NOTICE
 from chalicelib.domain.health import HealthStatus
+from chalicelib.domain.monitoring.metrics import NO_PROVIDER
 from chalicelib.domain.observation import ObservedState
 from chalicelib.services.overview import ACTIVITY, Overview
 
@@ -43,9 +43,9 @@ class OverviewOutput(Output):
     connect_clusters: HealthCounts
     incidents: IncidentCounts
     alerts: AlertCounts
-    throughput: float | None = None
-    lag: int | None = None
-    metrics_notice: str | None = METRICS_NOTICE
+    throughput: float | None
+    lag: int | None
+    metrics_notice: str | None
     recent_activity: list[AuditOutput] = Field(description=f"Meaningful audit records, at most {ACTIVITY}.")
 
     @classmethod
@@ -59,5 +59,8 @@ class OverviewOutput(Output):
             **counted,
             incidents=IncidentCounts(open=entity.incidents["OPEN"], acknowledged=entity.incidents["ACKNOWLEDGED"]),
             alerts=AlertCounts(),
+            throughput=entity.metrics.throughput,
+            lag=entity.metrics.lag,
+            metrics_notice=entity.metrics.notice,
             recent_activity=[AuditOutput.of(one) for one in entity.recent_activity],
         )

@@ -7,12 +7,11 @@ from pydantic_core import PydanticCustomError
 
 from chalicelib.api.contract.common import FailureOutput, Integer, Output, Timestamp
 from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.monitoring.metrics import NO_PROVIDER, Metrics
 from chalicelib.domain.monitoring.source_log import LogKind
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind, OperationStep
 from chalicelib.domain.pipeline import Pipeline
-
-METRICS_NOTICE = "No metrics provider is installed, so throughput and lag are not known."
 
 
 class TaskQuery(BaseModel):
@@ -86,7 +85,14 @@ class MetricsOutput(Output):
 
     throughput: float | None = None
     lag: int | None = None
-    notice: str | None = METRICS_NOTICE
+    notice: str | None = NO_PROVIDER
+
+
+class ProgressOutput(Output):
+    """`moved_at` is null when the connector has not moved since it was first measured, `lag` for pipelines."""
+
+    moved_at: Timestamp | None
+    lag: int | None
 
 
 class ConnectorOwnerOutput(Output):
@@ -118,6 +124,8 @@ class StatusOutput(Output):
     connector: ConnectorStateOutput | None
     tasks: list[TaskOutput]
     reasons: list[str]
+    progress: ProgressOutput | None
+    progress_notice: str | None
 
 
 class LogOutput(Output):
@@ -145,7 +153,8 @@ class PipelineStatusOutput(StatusOutput):
     @classmethod
     def of(cls, pipeline: Pipeline) -> Self:
         """The two states of the pipeline."""
-        return cls.model_validate({"pipeline_id": pipeline.id, "log": pipeline.log, **status_fields(pipeline)})
+        fields = {"pipeline_id": pipeline.id, "log": pipeline.log, **status_fields(pipeline)}
+        return cls.model_validate({**fields, **_progress(pipeline)})
 
 
 class DeliveryStatusOutput(StatusOutput):
@@ -160,7 +169,8 @@ class DeliveryStatusOutput(StatusOutput):
     def of(cls, delivery: Delivery) -> Self:
         """The two states of the delivery."""
         names = {"name": delivery.name, "connector_name": delivery.connector_name}
-        return cls.model_validate({"id": delivery.id, "delivery_id": delivery.id, **names, **status_fields(delivery)})
+        fields = {"id": delivery.id, "delivery_id": delivery.id, **names, **status_fields(delivery)}
+        return cls.model_validate({**fields, **_progress(delivery)})
 
 
 def owner_fields(resource: Pipeline | Delivery) -> dict[str, Any]:
@@ -171,7 +181,7 @@ def owner_fields(resource: Pipeline | Delivery) -> dict[str, Any]:
         "connector_name": resource.connector_name,
         "open_operation": resource.open_operation,
         "last_error": resource.last_error,
-        "metrics": MetricsOutput(),
+        "metrics": resource.metrics or MetricsOutput(),
         "version": resource.version,
         "created_at": resource.created_at,
         "updated_at": resource.updated_at,
@@ -190,3 +200,9 @@ def status_fields(resource: Pipeline | Delivery) -> dict[str, Any]:
         "tasks": connector.tasks if connector else (),
         "reasons": observation.reasons if observation else ("It has not been looked at yet.",),
     }
+
+
+def _progress(resource: Pipeline | Delivery) -> dict[str, Any]:
+    """`progress`, and why it is null or not complete."""
+    metrics = resource.metrics or Metrics()
+    return {"progress": metrics if metrics.measured else None, "progress_notice": metrics.notice}

@@ -6,8 +6,8 @@ It imports kafka-python: import it lazily.
 import logging
 import ssl
 import threading
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
 from kafka.admin import KafkaAdminClient
 from kafka.errors import AuthorizationError, KafkaError, KafkaTimeoutError, SaslAuthenticationFailedError
@@ -23,6 +23,8 @@ from chalicelib.kit.masking import Secret
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 _JOIN_MILLISECONDS = 200
+
+R = TypeVar("R")
 
 # What a server says goes into kafka-python's messages, and none of that may reach our log.
 logging.getLogger("kafka").propagate = False
@@ -74,6 +76,12 @@ class Admin:
         except KafkaError as error:
             self.close()
             raise _reason(error) from None
+
+    def run(self, question: Callable[..., Awaitable[R]], *arguments: Any) -> R:
+        """What `question` finds out with the connections of this client. Raises KafkaError."""
+        manager = self._made[0]._manager  # noqa: SLF001 - kafka-python's own calls fail for the first thing unreadable
+        found: R = manager.run(question, manager, *arguments)
+        return found
 
     def close(self) -> None:
         """End all connections, and the thread that serves them."""

@@ -9,6 +9,7 @@ from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.oauth import fetch_token
 from chalicelib.domain.cluster import KafkaAddress, SaslMechanism, TopicFacts
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.monitoring.offsets import Offsets
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
@@ -63,6 +64,15 @@ class Kafka:
     def topic_facts(self, topics: Collection[str], deadline: Deadline) -> TopicFacts:
         """All topics that this user may see, and which of `topics` have lost their first records; no compacted ones."""
         return self._ask(deadline, lambda admin: _topic_facts(admin, topics))
+
+    def offsets(self, topics: Collection[str], groups: Mapping[str, Collection[str]], deadline: Deadline) -> Offsets:
+        """The end offsets of `topics`, and of consumer groups (with the topics of each) what they have committed.
+
+        What cannot be read is null. A topic that does not exist is not created.
+        """
+        from chalicelib.clients.kafka.offsets import read_offsets
+
+        return self._ask(deadline, lambda admin: read_offsets(admin, topics, groups))
 
     def close(self) -> None:
         """Nothing stays open: each call has a connection of its own."""

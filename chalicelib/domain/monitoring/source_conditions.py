@@ -18,11 +18,13 @@ CODES: Mapping[FindingCode, str] = {
     FindingCode.OTHER_SERVER: CHANGES_LOST,
     FindingCode.LOG_POSITION_MISSING: "CDC_REPLICATION_SLOT_ERROR",
     FindingCode.LOG_POSITION_LOST: CHANGES_LOST,
-    FindingCode.NOT_READ: STALLED,
+    FindingCode.NOT_READ: "CDC_REPLICATION_SLOT_ERROR",
     FindingCode.TABLES_NOT_PUBLISHED: CAPTURE_NARROWED,
     FindingCode.LOG_AT_RISK: LOG_AT_RISK,
+    FindingCode.STALLED: STALLED,
+    FindingCode.CHANGES_LOST: CHANGES_LOST,
 }
-"""The codes of findings about a capture."""
+"""The codes of findings about a capture, and of those about the progress of any connector."""
 
 _AUTH_FAILED, _CONNECTION_FAILED, _UNAVAILABLE = "AUTH_FAILED", "CONNECTION_FAILED", "DATABASE_UNAVAILABLE"
 

@@ -29,10 +29,12 @@ class FindingCode(StrEnum):
     LOG_POSITION_LOST = "LOG_POSITION_LOST"
     NOT_READ = "NOT_READ"
     TABLES_NOT_PUBLISHED = "TABLES_NOT_PUBLISHED"
+    STALLED = "STALLED"
+    CHANGES_LOST = "CHANGES_LOST"
     LOG_AT_RISK = "LOG_AT_RISK"
 
 
-LASTING = frozenset({FindingCode.OTHER_SERVER, FindingCode.LOG_POSITION_LOST})
+LASTING = frozenset({FindingCode.OTHER_SERVER, FindingCode.LOG_POSITION_LOST, FindingCode.CHANGES_LOST})
 """Changes may be lost for good: it is reported until somebody accepts that or makes a new pipeline."""
 
 

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from chalicelib.domain.classify.classifier import is_general
 from chalicelib.domain.monitoring.incident import CONFIG_DRIFT, Condition, Severity
+from chalicelib.domain.monitoring.source_conditions import CODES
 from chalicelib.domain.observation import (
     MISSING,
     ConnectorStatus,
@@ -89,6 +90,8 @@ def _conditions(snapshot: ClusterSnapshot, name: str, now: datetime) -> Iterator
         yield from _failures(about, seen)
         yield from _unassigned(about, seen, snapshot.unassigned.get(name), now)
         yield from _wrong_state(about, seen, snapshot.wrong_state.get(name), now)
+    for finding in snapshot.progress.get(name, ()):
+        yield about.condition(CODES[finding.code], finding.message, severity=finding.severity)
     yield from _repeated(about, snapshot.restarts.get(name), snapshot.recreations.get(name))
     if (drift := snapshot.drifted.get(name)) and drift.confirmed:
         yield about.condition(CONFIG_DRIFT, DRIFTED, severity=Severity.WARNING)

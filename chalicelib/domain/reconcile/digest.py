@@ -7,6 +7,7 @@ from itertools import islice
 
 from chalicelib.domain.lease import expired
 from chalicelib.domain.monitoring.incident import Signal, signals_between
+from chalicelib.domain.monitoring.source_state import Finding
 from chalicelib.domain.observation import ConnectorStatus, Observation, observe_again
 from chalicelib.domain.operation import Operation
 from chalicelib.domain.reconcile.conditions import (
@@ -83,6 +84,7 @@ def digest(cluster_id: str, view: ClusterView, read: TickInput, *, now: datetime
         restarts=plan.restarts,
         drifted=plan.drifted,
         unassigned=_unassigned_since(before.unassigned, observed, desired, now),
+        progress=_wrong(before.progress if read.progress is None else read.progress, desired),
     )
     after, signals = _with_conditions(before, after, room=MAX_TRANSITIONS - len(noted.signals), now=now)
     moved = changed(before.observed, observed)
@@ -138,6 +140,13 @@ def _unassigned_since(
     }
 
 
+def _wrong(
+    progress: Mapping[str, tuple[Finding, ...]], desired: Mapping[str, DesiredConnector]
+) -> dict[str, tuple[Finding, ...]]:
+    """Of the connectors that are desired those with which something is wrong."""
+    return {name: findings for name, findings in progress.items() if findings and name in desired}
+
+
 def _with_conditions(
     before: ClusterSnapshot, after: ClusterSnapshot, *, room: int, now: datetime
 ) -> tuple[ClusterSnapshot, tuple[Signal, ...]]:
@@ -162,7 +171,8 @@ def _with_conditions(
 
 def _to_judge(before: ClusterSnapshot, after: ClusterSnapshot) -> list[str]:
     """The connectors that may have conditions: most run as they did, and had none."""
-    remembered = (before.conditions, after.missing, after.wrong_state, after.restarts, after.recreations, after.drifted)
+    repairs = (after.missing, after.wrong_state, after.restarts, after.recreations)
+    remembered = (before.conditions, *repairs, after.drifted, after.progress)
     names = {name for known in remembered for name in known}
     return sorted(names | {name for name, seen in after.observed.items() if seen.reasons})
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from chalicelib.domain.cluster import ConnectCluster, PendingDeletions
 from chalicelib.domain.health import Health
 from chalicelib.domain.monitoring.incident import Condition, Signal
+from chalicelib.domain.monitoring.source_state import Finding
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, Observation
 from chalicelib.domain.operation import Operation
 from chalicelib.domain.reconcile.drift import Drift
@@ -51,11 +52,15 @@ class ConnectSnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TickInput:
-    """What a tick has read. `desired` is None when nothing has changed since the snapshot, which lists it as well."""
+    """What a tick has read. `desired` is None when nothing has changed since the snapshot, which lists it as well.
+
+    `progress` is what a measurement has found wrong with each connector; None when none was due, or none could be made.
+    """
 
     connect: ConnectSnapshot
     desired: Mapping[str, DesiredConnector] | None = None
     open_operations: tuple[Operation, ...] = ()
+    progress: Mapping[str, tuple[Finding, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +71,8 @@ class ClusterSnapshot:
     when it was first seen so: nothing is done about what was seen only once. `foreign` are connectors with a name of
     ours that another installation has created, and until when that counts. `recreations` and `restarts` hold what was
     tried for connectors that vanished or failed, `drifted` those whose config is not the one that was sent.
-    `unassigned` are those that no worker has taken up completely, and since when; `conditions` is what is wrong.
+    `unassigned` are those that no worker has taken up completely, and since when; `progress` is what the last
+    measurement has found wrong; `conditions` is all that is wrong.
     """
 
     epoch: int = -1
@@ -81,6 +87,7 @@ class ClusterSnapshot:
     restarts: Mapping[str, Restarts] = field(default_factory=dict)
     drifted: Mapping[str, Drift] = field(default_factory=dict)
     unassigned: Mapping[str, datetime] = field(default_factory=dict)
+    progress: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
     conditions: Mapping[str, tuple[Condition, ...]] = field(default_factory=dict)
 
 

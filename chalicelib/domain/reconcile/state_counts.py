@@ -66,7 +66,9 @@ def _seen_on(view: ClusterView) -> Iterator[tuple[str, tuple[str, ObservedState]
     snapshot = view.snapshot
     for name, desired in snapshot.desired.items():
         observed = None if name in snapshot.missing else snapshot.observed.get(name)
-        yield name, (desired.resource_type, observed.state if observed else ObservedState.NOT_DEPLOYED)
+        state = observed.state if observed else ObservedState.NOT_DEPLOYED
+        stalled = state is ObservedState.RUNNING and name in snapshot.progress
+        yield name, (desired.resource_type, ObservedState.DEGRADED if stalled else state)
 
 
 def _counts(one: RecentState, view: ClusterView | None, now: datetime) -> bool:

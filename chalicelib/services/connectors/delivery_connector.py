@@ -14,6 +14,7 @@ from chalicelib.domain.providers.registry import target_provider
 from chalicelib.kit.adapters import adapter
 from chalicelib.services.connectors.delivery_checks import DatabaseDeliveryChecks
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
+from chalicelib.services.connectors.known_progress import known_progress, progress_asked
 from chalicelib.services.connectors.owner import ConnectorOwner, require_found
 from chalicelib.services.connectors.target_claims import TargetClaims
 from chalicelib.stores.claims import Claims
@@ -36,13 +37,15 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
     checks: DatabaseDeliveryChecks
 
     def load_dependencies(self, resource: Delivery) -> DeliveryDependencies:
-        found = find_together(
+        asked = progress_asked([resource])
+        destination, pipeline, cluster, view, *parts = find_together(
             (self.destinations, resource.destination_id),
             (self.pipelines, resource.pipeline_id),
             (self.connects, resource.connect_cluster_id),
             (self.observations, resource.connect_cluster_id),
+            *((self.progress, one) for one in asked),
         )
-        return DeliveryDependencies(*found)
+        return DeliveryDependencies(destination, pipeline, cluster, view, known_progress(asked, parts))
 
     def check(self, context: RequestContext, resource: Delivery, deps: DeliveryDependencies) -> None:
         self.checks.require(context, resource, deps, self.config(resource, deps))

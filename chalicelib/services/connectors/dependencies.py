@@ -9,6 +9,7 @@ from chalicelib.domain.monitoring.source_state import SourceState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.reconcile.snapshot import ClusterView
 from chalicelib.domain.source import Source
+from chalicelib.services.connectors.known_progress import KnownProgress
 
 
 class ConnectorDependencies(Protocol):
@@ -18,6 +19,8 @@ class ConnectorDependencies(Protocol):
     def connect_cluster(self) -> ConnectCluster | None: ...
     @property
     def view(self) -> ClusterView: ...
+    @property
+    def progress(self) -> KnownProgress: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,8 @@ class PipelineDependencies:
     stream_cluster: StreamCluster | None
     connect_cluster: ConnectCluster | None
     view: ClusterView
-    source_state: SourceState | None = None
+    source_state: SourceState | None
+    progress: KnownProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +43,4 @@ class DeliveryDependencies:
     pipeline: Pipeline | None
     connect_cluster: ConnectCluster | None
     view: ClusterView
+    progress: KnownProgress

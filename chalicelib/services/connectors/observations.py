@@ -22,7 +22,10 @@ from chalicelib.domain.reconcile.snapshot import ClusterView
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.connectors.known_progress import KnownProgress, known_progress, progress_asked
 from chalicelib.services.connectors.owner import R
+from chalicelib.stores.documents import read_together
+from chalicelib.stores.monitoring.progress import ProgressStore
 from chalicelib.stores.observations import Observations
 
 LIVE_SECONDS = 15.0
@@ -40,14 +43,27 @@ class ObservationReader:
     """Adds observations to resources."""
 
     observations: Observations
+    progress: ProgressStore
     clients: ClientFactory
     clock: Clock
 
-    def latest(self, resources: Sequence[R], loaded: Views = NO_VIEWS) -> tuple[R, ...]:
-        """The resources with their newest stored observations: one read, without drafts and the views in `loaded`."""
-        unread = {one.connect_cluster_id for one in resources if not _is_draft(one)} - loaded.keys()
-        views = {**loaded, **self.observations.read(unread)}
-        return tuple(self._with_observation(one, views.get(one.connect_cluster_id)) for one in resources)
+    def latest(
+        self, resources: Sequence[R], loaded: Views = NO_VIEWS, known: KnownProgress | None = None
+    ) -> tuple[R, ...]:
+        """The resources with their newest stored observations and metrics: one read, without drafts, the views in
+        `loaded`, and progress when it is `known`.
+        """
+        deployed = [one for one in resources if not _is_draft(one)]
+        unread = sorted({one.connect_cluster_id for one in deployed} - loaded.keys())
+        asked = progress_asked(deployed) if known is None else []
+        rows = read_together(*((self.observations, one) for one in unread), *((self.progress, one) for one in asked))
+        views = {**loaded, **self.observations.views(filter(None, rows[: len(unread)]))}
+        known = known or known_progress(asked, [self.progress.found(row) for row in rows[len(unread) :]])
+        return tuple(self._with_observation(one, views.get(one.connect_cluster_id), known) for one in resources)
+
+    def measured(self, resource: R, known: KnownProgress) -> R:
+        """The resource with its metrics."""
+        return known.measured(resource, self.clock())
 
     def now(self, context: RequestContext, resource: R, cluster: ConnectCluster, view: ClusterView | None = None) -> R:
         """The resource with its connector's state in Connect now; UNKNOWN when Connect cannot be read.
@@ -63,13 +79,20 @@ class ObservationReader:
             return replace(resource, observation=unreadable(error.message, self.clock()))
         if status is None:
             return replace(resource, observation=_missing(resource, view or ClusterView(), self.clock()))
-        return replace(resource, observation=observe(status, now=self.clock(), tasks=resource.expected_tasks))
+        return _explained(resource, observe(status, now=self.clock(), tasks=resource.expected_tasks))
 
-    def _with_observation(self, resource: R, view: ClusterView | None) -> R:
+    def _with_observation(self, resource: R, view: ClusterView | None, known: KnownProgress) -> R:
         if _is_draft(resource):
             return replace(resource, observation=_not_deployed(resource.updated_at))
         seen = newer(resource.observation, _seen_by_tick(view, resource))
-        return replace(resource, observation=unless_old(seen, self.clock()))
+        return _explained(self.measured(resource, known), unless_old(seen, self.clock()))
+
+
+def _explained(resource: R, observation: Observation | None) -> R:
+    """The resource with this observation, and with what its progress says about it."""
+    if observation and resource.metrics:
+        observation = resource.metrics.explain(observation)
+    return replace(resource, observation=observation)
 
 
 def _is_draft(resource: Pipeline | Delivery) -> bool:

@@ -15,6 +15,7 @@ from chalicelib.errors import Conflict, NotFound
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.documents import Documents
+from chalicelib.stores.monitoring.progress import ProgressStore
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.transaction import Transaction
 
@@ -29,6 +30,7 @@ class ConnectorOwner(ABC, Generic[R]):
     store: Documents[R]
     connects: ConnectClusters
     observations: Observations
+    progress: ProgressStore
 
     @abstractmethod
     def load_dependencies(self, resource: R) -> ConnectorDependencies:

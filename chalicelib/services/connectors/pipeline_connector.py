@@ -1,11 +1,12 @@
 """Pipelines as owners of source connectors. A pipeline claims everything when it is created."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.connector_config import BuiltConfig
+from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.pipeline import Pipeline, claimed_thing, prefix_claim
@@ -16,6 +17,7 @@ from chalicelib.errors import Invalid
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS, CaptureChecks
 from chalicelib.services.connectors.dependencies import PipelineDependencies
+from chalicelib.services.connectors.known_progress import known_progress, progress_asked
 from chalicelib.services.connectors.owner import ConnectorOwner, require_found
 from chalicelib.services.connectors.slot_removal import SlotRemoval
 from chalicelib.services.connectors.validation import ConnectorValidation
@@ -52,15 +54,18 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     captures: CaptureChecks
     clients: ClientFactory
 
-    def load_dependencies(self, resource: Pipeline) -> PipelineDependencies:
-        found = find_together(
+    def load_dependencies(self, resource: Pipeline, deliveries: Sequence[Delivery] = ()) -> PipelineDependencies:
+        """What it refers to, and its progress, with that of its `deliveries`: one call."""
+        asked = progress_asked([resource, *deliveries])
+        source, stream, cluster, view, state, *parts = find_together(
             (self.sources, resource.source_id),
             (self.streams, resource.stream_cluster_id),
             (self.connects, resource.connect_cluster_id),
             (self.observations, resource.connect_cluster_id),
             (self.captures.store, resource.source_id),
+            *((self.progress, one) for one in asked),
         )
-        return PipelineDependencies(*found)
+        return PipelineDependencies(source, stream, cluster, view, state, known_progress(asked, parts))
 
     def check(self, context: RequestContext, resource: Pipeline, deps: PipelineDependencies) -> None:
         """The readiness checks ask the source itself whether each table exists.

@@ -59,7 +59,8 @@ class ConnectorService(Generic[R]):
     def status(self, context: RequestContext, resource_id: str) -> R:
         """The resource with an observation made now. `UNKNOWN`, with the reason, when Connect cannot be read."""
         resource, deps = self._read(resource_id)
-        seen = self.observation_reader.now(context, resource, require_found(deps.connect_cluster), deps.view)
+        measured = self.observation_reader.measured(resource, deps.progress)
+        seen = self.observation_reader.now(context, measured, require_found(deps.connect_cluster), deps.view)
         return with_notice(self.connector, self.with_findings(seen, deps), deps, self.OUTDATED)
 
     def with_findings(self, resource: R, deps: Any) -> R:
@@ -120,7 +121,8 @@ class ConnectorService(Generic[R]):
 
     def _latest(self, resource: R, deps: Any) -> R:
         """The resource with its latest observation, from the dependencies that were loaded with it."""
-        seen = self.observation_reader.latest([resource], {resource.connect_cluster_id: deps.view})[0]
+        views = {resource.connect_cluster_id: deps.view}
+        seen = self.observation_reader.latest([resource], views, deps.progress)[0]
         return self.with_findings(seen, deps)
 
     def _execute(

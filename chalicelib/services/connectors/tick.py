@@ -12,6 +12,7 @@ from typing import Any
 
 from chalicelib.clients.connect.client import Connect
 from chalicelib.domain.cluster import ConnectCluster, PendingDeletions, SecretDelivery
+from chalicelib.domain.monitoring.progress import findings, is_known, measure_due
 from chalicelib.domain.names import connector_name, parse_connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState
 from chalicelib.domain.pipeline import SnapshotMode
@@ -28,6 +29,7 @@ from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.open_operations import OpenOperations
 from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.services.connectors.plan_executor import PlanExecutor, isolated, shuffled
+from chalicelib.services.connectors.progress_reader import ProgressReader
 from chalicelib.services.incidents import IncidentService, origin_of
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import Observations
@@ -60,6 +62,7 @@ class Tick:
     lifecycle: Lifecycle
     clients: ClientFactory
     incidents: IncidentService
+    progress: ProgressReader
     clock: Clock
     send: Callable[[str, int], None]
     consumers: Sequence[Consumer] = (log_transitions,)
@@ -98,7 +101,7 @@ class Tick:
         if read is None:
             self.observations.write(cluster_id, replace(view, compared_at=now), changed=False)
             return
-        result = digest(cluster_id, view, read, now=now)
+        result = digest(cluster_id, view, self._with_progress(cluster, view, read, deadline, now), now=now)
         stored = self.observations.write(cluster_id, result.view, changed=result.changed)
         if stored is None:
             return  # Another tick acts, and what this one has read is out of date.
@@ -125,6 +128,27 @@ class Tick:
         desired = self._desired(cluster.id, deadline)
         operations = () if view.settled else tuple(self.operations.open_on(cluster.id))
         return TickInput(connect=snapshot, desired=desired, open_operations=operations)
+
+    def _with_progress(
+        self, cluster: ConnectCluster, view: ClusterView, read: TickInput, deadline: Deadline, now: datetime
+    ) -> TickInput:
+        """With what a measurement finds, if one is due. A measurement that fails changes nothing, and what it cannot tell
+        of a connector stays as it was.
+        """
+        desired, earlier = view.snapshot.desired if read.desired is None else read.desired, view.snapshot.progress
+        unknown = view.torn and read.desired is None
+        if unknown or not measure_due(view.observed_at, now):
+            return read
+        statuses = None if read.connect.unreadable else read.connect.statuses
+        with isolated():
+            measured = self.progress.measure(cluster, desired, statuses, deadline, now)
+            if measured is not None:
+                found = {
+                    name: findings(one, now) if is_known(one, now) else earlier.get(name, ())
+                    for name, one in measured.items()
+                }
+                return replace(read, progress=found)
+        return read
 
     def publish(self, cluster_id: str, stored: ClusterView, deadline: Deadline) -> ClusterView:
         """Hand the stored transitions to their consumers and the signals to the incidents, then remove them; the view

@@ -14,7 +14,10 @@ NONE = 0
 OFFSET_OUT_OF_RANGE = 1
 CORRUPT_MESSAGE = 2
 UNKNOWN_TOPIC = 3
+LEADER_NOT_AVAILABLE = 5
 INVALID_TOPIC = 17
+TOPIC_DENIED = 29
+GROUP_DENIED = 30
 UNSUPPORTED_VERSION = 35
 TOPIC_EXISTS = 36
 INVALID_PARTITIONS = 37
@@ -75,7 +78,8 @@ class Answers:
 
     def _metadata(self, request: Request) -> Fields:
         topics = request.body.topics
-        names = list(self._state.topics) if topics is None else [one.name for one in topics]
+        known = [name for name in self._state.topics if name not in self._state.denied]
+        names = known if topics is None else [one.name for one in topics]
         return {
             "brokers": [self._broker()],
             "cluster_id": self._state.cluster_id,
@@ -85,14 +89,17 @@ class Answers:
 
     def _topic(self, name: str) -> Fields:
         topic = self._state.topics.get(name)
+        if name in self._state.denied:
+            return {"error_code": TOPIC_DENIED, "name": name}
         if topic is None:
             code = UNKNOWN_TOPIC if TOPIC_NAME.fullmatch(name or "") else INVALID_TOPIC
             return {"error_code": code, "name": name}
-        nodes = [BROKER_ID]
+        nodes, lost = [BROKER_ID], {0} if name in self._state.leaderless else set()
         partitions = [
             {
+                "error_code": LEADER_NOT_AVAILABLE if index in lost else NONE,
                 "partition_index": index,
-                "leader_id": BROKER_ID,
+                "leader_id": -1 if index in lost else BROKER_ID,
                 "leader_epoch": 0,
                 "replica_nodes": nodes,
                 "isr_nodes": nodes,
@@ -214,7 +221,12 @@ class Answers:
 
     def _find_coordinator(self, request: Request) -> Fields:
         keys = getattr(request.body, "coordinator_keys", ())
-        return {**self._broker(), "coordinators": [{**self._broker(), "key": key} for key in keys]}
+        one = self._refused(getattr(request.body, "key", ""))
+        named = [{**self._broker(), **self._refused(key), "key": key} for key in keys]
+        return {**self._broker(), **one, "coordinators": named}
+
+    def _refused(self, group: str) -> Fields:
+        return {"error_code": GROUP_DENIED} if group in self._state.denied else {}
 
     def _list_groups(self, request: Request) -> Fields:
         states = [state.lower() for state in getattr(request.body, "states_filter", ())]
@@ -236,6 +248,8 @@ class Answers:
 
     def _group(self, name: str) -> Fields:
         group = self._state.groups.get(name)
+        if name in self._state.denied:
+            return {"group_id": name, "error_code": GROUP_DENIED}
         if group is None:
             return {"group_id": name, "group_state": "Dead"}
         members = [] if group.member_topics is None else [self._member(group)]
@@ -269,11 +283,13 @@ class Answers:
     def _offset_fetch(self, request: Request) -> Fields:
         if hasattr(request.body, "groups"):
             groups = [
-                {"group_id": one.group_id, "topics": self._committed(one.group_id, one.topics)}
-                for one in request.body.groups
+                {"group_id": one.group_id, **self._fetched(one.group_id, one.topics)} for one in request.body.groups
             ]
             return {"groups": groups}
-        return {"topics": self._committed(request.body.group_id, request.body.topics)}
+        return self._fetched(request.body.group_id, request.body.topics)
+
+    def _fetched(self, group: str, topics: Any) -> Fields:
+        return self._refused(group) or {"topics": self._committed(group, topics)}
 
     def _committed(self, group: str, topics: Any) -> list[Fields]:
         offsets = self._state.groups[group].offsets if group in self._state.groups else {}

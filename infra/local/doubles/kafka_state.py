@@ -91,11 +91,14 @@ class Group:
     member_topics: tuple[str, ...] | None = None
     # Empty for a group that only ever had offsets committed to it.
     protocol_type: str = ""
+    rebalancing: bool = False
 
     @property
     def state(self) -> str:
         """Kafka's word for the group's state."""
-        return "Empty" if self.member_topics is None else "Stable"
+        if self.member_topics is None:
+            return "Empty"
+        return "PreparingRebalance" if self.rebalancing else "Stable"
 
 
 class BrokerState:
@@ -106,6 +109,9 @@ class BrokerState:
         self.lock = threading.RLock()
         self.topics: dict[str, Topic] = {}
         self.groups: dict[str, Group] = {}
+        # Names of topics and groups that no client may describe, and topics whose first partition has no leader.
+        self.denied: set[str] = set()
+        self.leaderless: set[str] = set()
         self.producers = itertools.count(1)
         # Notified when records arrive; a fetch waits for it.
         self.written = threading.Condition(self.lock)
@@ -140,6 +146,11 @@ class BrokerState:
         with self.lock:
             if group in self.groups:
                 self.groups[group].member_topics = None
+
+    def rebalance(self, group: str, *, ends: bool = False) -> None:
+        """The group of a live consumer begins to rebalance, or has done so."""
+        with self.lock:
+            self.groups[group].rebalancing = not ends
 
     def commit(self, group: str, topic: str, partition: int, offset: int) -> None:
         """Commit an offset for a group, which is created if it does not exist."""

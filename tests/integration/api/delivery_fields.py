@@ -9,7 +9,7 @@ FIELDS = {
 }  # fmt: skip
 STATUS = {
     "id", "delivery_id", "name", "connector_name", "desired_state", "observed_state", "observed_at", "connector",
-    "tasks", "reasons",
+    "tasks", "reasons", "progress", "progress_notice",
 }  # fmt: skip
 
 

@@ -8,7 +8,10 @@ from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp,
 from tests.support.sandbox import Json, Sandbox
 from tests.support.waiting import eventually
 
-STATUS = {"pipeline_id", "desired_state", "observed_state", "observed_at", "connector", "tasks", "reasons", "log"}
+STATUS = {
+    "pipeline_id", "desired_state", "observed_state", "observed_at", "connector", "tasks", "reasons", "progress",
+    "progress_notice", "log",
+}  # fmt: skip
 
 
 def _states(pipeline: Json) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from chalicelib.domain.destination import Destination
 from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.domain.source import Source
 
-KEPT = {"version", "revision", "deliveries"}
+KEPT = {"version", "revision", "deliveries", "counted"}
 """Fields that do not come from a database."""
 
 

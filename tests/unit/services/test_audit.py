@@ -24,6 +24,7 @@ def test_a_pipeline_is_shown_without_what_only_the_stores_need(app: InProcessApp
 def test_a_denial_says_what_was_requested_and_lacked(app: InProcessApp) -> None:
     request = {"method": "DELETE", "path": "/api/v1/sources/{uuid}", "permission": "administer"}
     source_id = app.source().id
+    app.clock.advance(1)
     app.services.audit.record_denial(app.context(), "source.delete", ids=[source_id], request=request)
     page = app.services.audit.list(limit=1, after=None, resource_id=None, include_related=False, meaningful=None)
     (record,) = page.items

@@ -8,6 +8,7 @@ import pytest
 from chalicelib.domain.observation import MISSING, Observation, ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView
+from chalicelib.services.connectors.known_progress import KnownProgress
 from chalicelib.services.connectors.observations import ObservationReader
 from tests.support.in_process_app import START_TIME, InProcessApp
 
@@ -47,10 +48,12 @@ def test_any_number_of_resources_of_a_cluster_is_one_read(app: InProcessApp, rea
     assert len(app.interceptor.unwatch()) == 1
 
 
-def test_a_view_that_the_caller_has_read_is_not_read_again(app: InProcessApp, reader: ObservationReader) -> None:
+def test_a_view_and_progress_that_the_caller_has_read_are_not_read_again(
+    app: InProcessApp, reader: ObservationReader
+) -> None:
     pipeline = app.deployed_pipeline()
     app.interceptor.watch()
-    (shown,) = reader.latest([pipeline], view(pipeline))
+    (shown,) = reader.latest([pipeline], view(pipeline), KnownProgress())
     assert app.interceptor.unwatch() == []
     assert (observation(shown).state, observation(shown).observed_at) == (ObservedState.FAILED, LATER)
 

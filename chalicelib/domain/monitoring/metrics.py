@@ -1,0 +1,30 @@
+"""What people see of a connector's progress."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from chalicelib.domain.monitoring.source_state import Finding, FindingCode, observed_with
+from chalicelib.domain.observation import Observation, ObservedState
+
+NO_PROVIDER = "No metrics provider is installed, so throughput and lag are not known."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metrics:
+    """`throughput` in records a second, `lag` in records; `notice` says why something is null.
+
+    `moved_at` is when the connector was last found to have moved, null when it has not since the first measurement.
+    """
+
+    throughput: float | None = None
+    lag: int | None = None
+    notice: str | None = NO_PROVIDER
+    measured: bool = False
+    moved_at: datetime | None = None
+    findings: tuple[Finding, ...] = ()
+
+    def explain(self, observation: Observation) -> Observation:
+        """The observation with what was found; without a standstill when the connector does not run by now."""
+        running = observation.state in (ObservedState.RUNNING, ObservedState.DEGRADED)
+        found = (one for one in self.findings if running or one.code is not FindingCode.STALLED)
+        return observed_with(observation, found)

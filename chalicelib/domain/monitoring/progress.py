@@ -1,0 +1,279 @@
+"""Whether a connector moves, whatever Kafka Connect says about it.
+
+A connector may read RUNNING while nothing passes through it: Debezium that waits for its database, a sink whose task
+was put out of its consumer group, or one that tries the same record again and again. What proves that it moves are
+offsets in Kafka.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from chalicelib.domain.monitoring.metrics import Metrics
+from chalicelib.domain.monitoring.source_state import VALID_FOR, Finding, FindingCode
+from chalicelib.domain.monitoring.watched import ProgressFacts, Watched
+from chalicelib.kit.clock import rfc3339
+
+MEASURE_EVERY = timedelta(seconds=30)
+
+LONGEST_GAP = timedelta(minutes=2)
+"""After a longer time without measurements (Kafka could not be read) the time of quiet begins anew: a connector could
+not move meanwhile, and needs time to begin again.
+"""
+
+START_WITHIN = timedelta(seconds=60)
+"""What a connector may take from RUNNING to its first record or commit, beside the time for which it may be quiet."""
+
+LOOKS_WITHOUT_MOVE = 2
+NO_MEMBERS_FOR = timedelta(seconds=60)
+FIRST_HEARTBEAT_WITHIN = timedelta(minutes=10)
+"""There is none during the initial snapshot, which may wait for a lock or for its first row."""
+
+LONGEST_REBALANCE = timedelta(minutes=10)
+"""Nothing is committed while a group rebalances: at most `max.poll.interval.ms`, by default 5 minutes."""
+
+NOT_MEASURED = "Throughput and lag have not been measured yet. They are measured every 30 seconds once it is deployed."
+_UNREADABLE = (
+    "Throughput and lag are not known: the brokers do not show all of its topics, or not its consumer group. Allow the "
+    "user of the stream cluster to describe and read them."
+)
+_NO_PIPELINE_LAG = "A pipeline has no lag of its own: its deliveries have."
+_ONE_MEASUREMENT = "Throughput is known after a second measurement, 30 seconds after the first."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """A connector's movement, as of `measured_at`.
+
+    `moved_at` is the measurement that last found it moved, null when none has yet. `throughput` is in records a second
+    since the measurement before, `lag` in records. `quiet_since` (in the future while it starts) and `looks` (without
+    movement) count only while it should move. `basis` says which topics the numbers are of. `notice` says why nothing
+    is known.
+    """
+
+    measured_at: datetime
+    moved_at: datetime | None = None
+    throughput: float | None = None
+    lag: int | None = None
+    findings: tuple[Finding, ...] = ()
+    notice: str | None = None
+    basis: int = 0
+    position: int = 0
+    records: int = 0
+    end: int = 0
+    end_moved_at: datetime | None = None
+    quiet_since: datetime | None = None
+    looks: int = 0
+    no_members_since: datetime | None = None
+    rebalancing_since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressLook:
+    """The last attempt to measure a Connect cluster. `failure` is a sentence of ours, null when it succeeded.
+
+    `throughput` is that of all pipelines, `lag` that of all deliveries; null when none is known.
+    """
+
+    at: datetime
+    failure: str | None = None
+    throughput: float | None = None
+    lag: int | None = None
+
+
+def measure_due(last_look: datetime | None, now: datetime) -> bool:
+    """Whether a tick is the first one in a period of `MEASURE_EVERY`; `last_look` is when the tick before began."""
+    return last_look is None or _period(now) > _period(last_look)
+
+
+def after_measurement(
+    before: Progress | None, watched: Watched, facts: ProgressFacts | None, running: bool | None, now: datetime
+) -> Progress:
+    """The progress after a measurement; `facts` None when the connector could not be measured, which changes nothing
+    until what is known is too old.
+
+    `running` is what Connect says, None when Connect could not be read.
+    """
+    if facts is None:
+        unreadable = Progress(measured_at=now, notice=_UNREADABLE, basis=watched.basis)
+        return before if before and is_known(before, now) else unreadable
+    if before and (before.basis != watched.basis or before.notice == _UNREADABLE):
+        before = None
+    if before and before.measured_at >= now:
+        return before
+    former = before or Progress(measured_at=now, position=facts.position, end=facts.end)
+    moved = facts.position != former.position
+    after = Progress(
+        measured_at=now,
+        moved_at=now if moved else former.moved_at,
+        throughput=_throughput(before, facts, now),
+        lag=facts.lag,
+        notice=watched.notice,
+        basis=watched.basis,
+        position=facts.position,
+        records=facts.records,
+        end=facts.end,
+        end_moved_at=now if facts.end != former.end else former.end_moved_at,
+        rebalancing_since=(former.rebalancing_since or now) if facts.rebalancing else None,
+    )
+    after = _with_quiet(after, before, watched, facts, running, moved=moved)
+    return replace(after, findings=_findings(after, before, watched, facts, running))
+
+
+def is_known(progress: Progress, now: datetime) -> bool:
+    """Whether it was measured lately. If not, its findings have neither begun nor ended."""
+    return progress.notice != _UNREADABLE and now - progress.measured_at <= VALID_FOR
+
+
+def findings(progress: Progress | None, now: datetime) -> tuple[Finding, ...]:
+    """What is wrong with a connector: nothing when it was measured too long ago."""
+    return progress.findings if progress and now - progress.measured_at <= VALID_FOR else ()
+
+
+def metrics(progress: Progress | None, look: ProgressLook | None, now: datetime, *, is_sink: bool) -> Metrics:
+    """What is shown. `look` is the cluster's last one, None where nothing is measured."""
+    if look is None or now - look.at > VALID_FOR:
+        return Metrics()
+    if progress is None:
+        return Metrics(notice=f"{NOT_MEASURED} {look.failure or ''}".strip())
+    if now - progress.measured_at > VALID_FOR:
+        old = f"Throughput and lag are not known: they were last measured at {rfc3339(progress.measured_at)}."
+        return Metrics(notice=f"{old} {look.failure or ''}".strip())
+    if not is_known(progress, now):
+        return Metrics(notice=_UNREADABLE)
+    parts = (
+        progress.notice,
+        None if is_sink else _NO_PIPELINE_LAG,
+        _ONE_MEASUREMENT if progress.throughput is None else None,
+    )
+    return Metrics(
+        throughput=progress.throughput,
+        lag=progress.lag,
+        notice=" ".join(part.strip() for part in parts if part) or None,
+        measured=True,
+        moved_at=progress.moved_at,
+        findings=progress.findings,
+    )
+
+
+def total_metrics(looks: Iterable[ProgressLook], now: datetime) -> Metrics:
+    """The sums over all Connect clusters that were measured lately; `looks` are their last ones."""
+    fresh = [look for look in looks if now - look.at <= VALID_FOR]
+    failed = next((look.failure for look in fresh if look.failure), None)
+    if not fresh:
+        return Metrics()
+    throughput = [look.throughput for look in fresh if look.throughput is not None]
+    lag = [look.lag for look in fresh if look.lag is not None]
+    return Metrics(
+        throughput=round(sum(throughput), 3) if throughput else None,
+        lag=sum(lag) if lag else None,
+        notice=failed or (None if throughput or lag else NOT_MEASURED),
+        measured=True,
+    )
+
+
+def _period(at: datetime) -> int:
+    return int(at.timestamp() // MEASURE_EVERY.total_seconds())
+
+
+def _throughput(before: Progress | None, facts: ProgressFacts, now: datetime) -> float | None:
+    if before is None:
+        return None
+    return round(max(0, facts.records - before.records) / (now - before.measured_at).total_seconds(), 3)
+
+
+def _with_quiet(
+    after: Progress,
+    before: Progress | None,
+    watched: Watched,
+    facts: ProgressFacts,
+    running: bool | None,
+    *,
+    moved: bool,
+) -> Progress:
+    """How long the connector has not moved although it should, and for how long its group has had no members."""
+    now = after.measured_at
+    if before is None:
+        return replace(after, quiet_since=now + START_WITHIN)
+    missed = now - before.measured_at > LONGEST_GAP and not _was_stalled(before)
+    excused = after.rebalancing_since is not None and now - after.rebalancing_since <= LONGEST_REBALANCE
+    starts = missed or running is False
+    anew = starts or moved or excused or not _has_work(after, watched, facts)
+    empty_before = None if missed else before.no_members_since
+    return replace(
+        after,
+        quiet_since=now + START_WITHIN * starts if anew else before.quiet_since,
+        looks=0 if anew else before.looks + bool(running),
+        no_members_since=_no_members_since(empty_before, facts, running, now),
+    )
+
+
+def _no_members_since(
+    before: datetime | None, facts: ProgressFacts, running: bool | None, now: datetime
+) -> datetime | None:
+    if facts.members != 0 or running is False:
+        return None
+    return before or (now if running else None)
+
+
+def _was_stalled(before: Progress | None) -> bool:
+    return before is not None and any(one.code is FindingCode.STALLED for one in before.findings)
+
+
+def _has_work(after: Progress, watched: Watched, facts: ProgressFacts) -> bool:
+    """A capture always has heartbeats to send; a sink has records, or one that came after its last commit."""
+    if not watched.is_sink:
+        return watched.notice is None
+    newer = after.end_moved_at is not None and (after.moved_at is None or after.end_moved_at > after.moved_at)
+    return facts.behind or (bool(facts.lag) and newer)
+
+
+def _findings(
+    after: Progress, before: Progress | None, watched: Watched, facts: ProgressFacts, running: bool | None
+) -> tuple[Finding, ...]:
+    """While Connect cannot be read no standstill begins, and none ends but by a move."""
+    found, now = list[Finding](), after.measured_at
+    since = {one.code: one.since for one in before.findings} if before else {}
+    stalled = _no_members(after) or _quiet(after, watched, facts)
+    if stalled and (running or _was_stalled(before)):
+        found.append(stalled)
+    if facts.lost:
+        message = (
+            f"Kafka has removed up to {facts.lost} records before they were delivered: the retention of its topics is "
+            "shorter than the time for which the delivery was paused or behind. Give the topics a longer retention, "
+            "and copy the tables again with a new pipeline and delivery."
+        )
+        first = since.get(FindingCode.CHANGES_LOST) or now
+        found.append(Finding(code=FindingCode.CHANGES_LOST, message=message, certain=True, since=first))
+    return tuple(found)
+
+
+def _no_members(after: Progress) -> Finding | None:
+    since = after.no_members_since
+    if since is None or after.measured_at - since < NO_MEMBERS_FOR:
+        return None
+    message = (
+        f"Kafka Connect says that it is running, but its consumer group has had no member since {rfc3339(since)}, so "
+        "nothing is delivered. Restart the delivery. If that happens again, look for a destination that takes longer "
+        "than five minutes to write one batch, and lower batch_size."
+    )
+    return Finding(code=FindingCode.STALLED, message=message, certain=True, since=since)
+
+
+def _quiet(after: Progress, watched: Watched, facts: ProgressFacts) -> Finding | None:
+    since, limit = after.quiet_since, watched.quiet if facts.begun else max(watched.quiet, FIRST_HEARTBEAT_WITHIN)
+    if since is None or after.looks < LOOKS_WITHOUT_MOVE or after.measured_at - since <= limit:
+        return None
+    if watched.is_sink:
+        message = (
+            f"Kafka Connect says that it is running, but it has committed nothing since {rfc3339(since)}, and "
+            f"{facts.lag} records wait to be delivered. Check whether the destination can be reached and accepts "
+            "writes, then restart the delivery."
+        )
+    else:
+        message = (
+            f"Kafka Connect says that it is running, but it has written nothing to Kafka since {rfc3339(since)}, not "
+            "even a heartbeat. Check whether the source can be reached and its log position is read, then restart the "
+            "pipeline."
+        )
+    return Finding(code=FindingCode.STALLED, message=message, certain=True, since=since)

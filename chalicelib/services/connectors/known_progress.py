@@ -1,0 +1,51 @@
+"""The stored progress of pipelines and deliveries, read together with what else a request needs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TypeVar
+
+from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.monitoring.progress import metrics
+from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.stores.monitoring.progress import ProgressPart, ProgressStore
+from chalicelib.stores.rows import Key
+
+R = TypeVar("R", Pipeline, Delivery)
+
+Asked = tuple[str, str | None]
+"""A Connect cluster and one of its connectors, or none for the last look at the cluster."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownProgress:
+    """Rows of progress that were read, by key."""
+
+    parts: Mapping[Key, ProgressPart] = field(default_factory=dict)
+
+    def measured(self, resource: R, now: datetime) -> R:
+        """The resource with its metrics. A draft has no connector that could be measured."""
+        if resource.desired_state is DesiredState.DRAFT:
+            return resource
+        part, look = (self._part(resource, name) for name in (resource.connector_name, None))
+        progress = part.measured.get(resource.connector_name)
+        shown = metrics(progress, look.look, now, is_sink=isinstance(resource, Delivery))
+        return replace(resource, metrics=shown)
+
+    def _part(self, resource: Pipeline | Delivery, connector: str | None) -> ProgressPart:
+        return self.parts.get(ProgressStore.key((resource.connect_cluster_id, connector)), ProgressPart())
+
+
+def progress_asked(resources: Iterable[Pipeline | Delivery]) -> list[Asked]:
+    """What is to be read of these resources, each row once."""
+    rows: dict[Key, Asked] = {}
+    for one in resources:
+        for asked in ((one.connect_cluster_id, one.connector_name), (one.connect_cluster_id, None)):
+            rows.setdefault(ProgressStore.key(asked), asked)
+    return list(rows.values())
+
+
+def known_progress(asked: Sequence[Asked], found: Sequence[ProgressPart]) -> KnownProgress:
+    """What was found when that was asked, in the same order."""
+    return KnownProgress({ProgressStore.key(one): part for one, part in zip(asked, found, strict=True)})
