@@ -18,6 +18,9 @@ from tests.support.in_process_app import AppSnapshot, InProcessApp, app_on
 from tests.support.tables import on_moto
 
 CASES = {case.name: case for case in (*OPERATION_CASES, *TICK_CASES, *OTHER_CASES, *INCIDENT_CASES, *REGISTERED_CASES)}
+SMALL = frozenset(case.name for case in REGISTERED_CASES)
+"""Cases with few calls."""
+
 _APP: list[tuple[InProcessApp, AppSnapshot]] = []
 _STACK = ExitStack()
 
