@@ -1,7 +1,9 @@
 """Any order of requests, ticks, looks, jobs and changes from outside, with a fault now and then.
 
 A small model knows which desired states are possible: one after a definite answer, two after an unknown outcome. When
-everything is quiet again, ticks make all of it true.
+everything is quiet again, ticks make all of it true. Many more sequences, for an hour:
+
+.headgate/venv/bin/python -m pytest -c tests/pytest.ini -m long tests/faults/test_stateful.py
 """
 
 import random
