@@ -7,7 +7,6 @@ from pydantic import Field
 from chalicelib.api.contract.audit import AuditOutput
 from chalicelib.api.contract.common import Output
 from chalicelib.domain.health import HealthStatus
-from chalicelib.domain.monitoring.metrics import NO_PROVIDER
 from chalicelib.domain.observation import ObservedState
 from chalicelib.services.overview import ACTIVITY, Overview
 

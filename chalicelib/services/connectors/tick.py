@@ -132,9 +132,7 @@ class Tick:
     def _with_progress(
         self, cluster: ConnectCluster, view: ClusterView, read: TickInput, deadline: Deadline, now: datetime
     ) -> TickInput:
-        """With what a measurement finds, if one is due. A measurement that fails changes nothing, and what it cannot tell
-        of a connector stays as it was.
-        """
+        """With what a measurement finds, if one is due. What it cannot tell of a connector stays as it was."""
         desired, earlier = view.snapshot.desired if read.desired is None else read.desired, view.snapshot.progress
         unknown = view.torn and read.desired is None
         if unknown or not measure_due(view.observed_at, now):

@@ -91,7 +91,11 @@ def register_clusters(run: Run) -> None:
     """Uses those that an earlier run, or a person, registered for the same servers."""
     with run.report.step("Register the Kafka and Connect clusters") as step:
         known = [one for one in run.api.every("/stream/clusters") if one["bootstrap_servers"] == run.stack.kafka]
-        stream = {"name": run.named("Kafka"), "bootstrap_servers": run.stack.kafka}
+        stream = {
+            "name": run.named("Kafka"),
+            "bootstrap_servers": run.stack.kafka,
+            "metrics_provider": "consumer-groups",
+        }
         run.stream = known[0] if known else run.api.post("/stream/clusters", stream, status=[201])
         same = [
             one

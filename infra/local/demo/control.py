@@ -85,6 +85,20 @@ def show_status(run: Run) -> None:
         step.saw("source, topics, config and delivery are shown with the pipeline")
 
 
+def show_overview(run: Run) -> None:
+    """Everything by its state, and what is wrong: nothing with what this run made."""
+    with run.report.step("Read the overview and the incidents") as step:
+        overview = run.api.get("/monitoring/overview")
+        for noun in ("pipelines", "deliveries"):
+            require(overview[noun]["RUNNING"] > 0, expected=f"a running one of the {noun}", seen=overview[noun])
+        wrong = run.api.get("/operations/errors", active="true", pipeline_id=run.pipeline["id"])
+        require(wrong == [], expected="no open incident of the pipeline", seen=wrong)
+        moves = run.api.get(f"{run.pipeline_path}/status")["progress"]
+        moved_at = moves["moved_at"] if moves else None
+        step.saw(f"{counted(overview['incidents']['open'], 'open incident')}, none of this pipeline")
+        step.also(f"it last moved at {moved_at}" if moved_at else "its progress is measured every 30 seconds")
+
+
 def show_audit(run: Run) -> None:
     """Every change and operation of this run, under its correlation id."""
     with run.report.step("Read the audit trail") as step:

@@ -86,6 +86,7 @@ def _control(under_way: Run) -> None:
     control.pause_destination(under_way)
     control.restart(under_way)
     control.show_status(under_way)
+    control.show_overview(under_way)
     control.show_audit(under_way)
 
 

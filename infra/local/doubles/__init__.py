@@ -42,6 +42,7 @@ def start(
         cluster_id=cluster_id,
         broker=kafka.state,
         delays=delays,
+        heartbeats=True,
     )
     try:
         connect.start()

@@ -37,6 +37,7 @@ class ConnectDouble:
         cluster_id: str = CLUSTER_ID,
         broker: Broker | None = None,
         delays: Delays | None = None,
+        heartbeats: bool = False,
     ) -> None:
         self.faults, self.calls = Faults(), Recorder()
         self._port = port
@@ -51,6 +52,7 @@ class ConnectDouble:
             timeline=self._timeline,
             delays=self._delays,
             lock=self._lock,
+            heartbeats=heartbeats,
         )
         self._worker = Worker(
             secrets=secrets,

@@ -32,10 +32,16 @@ class Broker(Protocol):
     def delete_offsets(self, group: str) -> None:
         """Delete the group's offsets."""
 
+    def advance(self, topic: str, count: int) -> None:
+        """Move the topic's end as if so many records had been written."""
+
 
 @dataclass(kw_only=True)
 class TaskRunner:
-    """Starts and stops connectors and tasks. Callers have the worker's lock; delayed actions take it themselves."""
+    """Starts and stops connectors and tasks. Callers have the worker's lock; delayed actions take it themselves.
+
+    With `heartbeats` a running source writes to its heartbeat topic, as Debezium does.
+    """
 
     secrets: SecretReader
     broker: Broker
@@ -43,6 +49,7 @@ class TaskRunner:
     timeline: Timeline
     delays: Delays
     lock: threading.RLock
+    heartbeats: bool = False
     running: dict[str, Running] = field(default_factory=dict)
     down: bool = False
 
@@ -141,6 +148,7 @@ class TaskRunner:
             connector.starts += 1
             if was == "PAUSED" and connector.tasks:
                 self._show_tasks(connector, "RUNNING")
+                self._send_heartbeat(connector)
             else:
                 self._plan(connector, self.delays.task, lambda: self._launch(connector))
         elif connector.target == PAUSED:
@@ -211,8 +219,20 @@ class TaskRunner:
         if connector.kind == "source":
             for topic in started.topics:
                 self.broker.create_topic(topic)
+            self._send_heartbeat(connector)
         else:
             self.broker.join_group(f"connect-{connector.name}", started.topics)
+
+    def _send_heartbeat(self, connector: Connector) -> None:
+        """One now, and the next when it is due; no more once the connector's state has changed."""
+        topic, interval = (
+            connector.config.get("topic.heartbeat.name"),
+            connector.config.get("heartbeat.interval.ms", "0"),
+        )
+        if self.heartbeats and connector.kind == "source" and topic and interval.isdecimal() and int(interval):
+            self.broker.create_topic(topic)
+            self.broker.advance(topic, 1)
+            self._plan(connector, int(interval) / 1000, lambda: self._send_heartbeat(connector))
 
     def note_offset(self, connector: Connector) -> None:
         """Store how far the connector's stream was acknowledged, as Connect does before Debezium confirms it."""
@@ -258,4 +278,7 @@ class NoBroker:
         """Nothing to do."""
 
     def delete_offsets(self, group: str) -> None:
+        """Nothing to do."""
+
+    def advance(self, topic: str, count: int) -> None:
         """Nothing to do."""

@@ -23,7 +23,7 @@ def publish(app: InProcessApp, *conditions: Condition, began: bool = True, after
     app.clock.advance(after)
     now = app.clock()
     signals = [Signal(condition=one, began=began, at=now) for one in conditions]
-    app.services.incidents.publish(ORIGIN, signals, Deadline.after(20))
+    app.services.incidents.publish(ORIGIN, signals, Deadline.after(120))
 
 
 def only(app: InProcessApp) -> Incident:
