@@ -1,10 +1,32 @@
 """The in-process app for every test here, and a summary line with the number of cases that were run."""
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.support.in_process_app import app, app_of_the_module
+import pytest
+
+from tests.faults.cases.operation_case import OperationCase
+from tests.faults.fault_runs import PreparedCase
+from tests.faults.harness.matrix import CaseMatrix
+from tests.faults.harness.whole_app import entries_on
+from tests.support.in_process_app import AppSnapshot, InProcessApp, app, app_of_the_module
 
 __all__ = ["app", "app_of_the_module"]
+
+
+@pytest.fixture(scope="module")
+def matrix_of(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> Iterator[Callable[[OperationCase], CaseMatrix]]:
+    """The faults of a case, which is prepared once for the module."""
+    app, empty = app_of_the_module
+    prepared: dict[str, CaseMatrix] = {}
+
+    def prepare(case: OperationCase) -> CaseMatrix:
+        if case.name not in prepared:
+            prepared[case.name] = CaseMatrix(app, PreparedCase.prepare(app, case, empty))
+        return prepared[case.name]
+
+    with entries_on(app):
+        yield prepare
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -1,15 +1,37 @@
-"""Faults: what can go wrong at one call to the store or to Connect, and how a test injects it."""
+"""Faults: what can go wrong at one call to another system, and how a test injects it.
+
+Eight kinds, as section 1.4 of the research on reliability lists them. A kind has several faults where systems fail in
+several ways. `tests/faults/harness/matrix.py` says which kinds cannot happen at which calls.
+"""
 
 import contextvars
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 import httpx
 from botocore.exceptions import BotoCoreError, ReadTimeoutError
 
+from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
+from chalicelib.errors import Unavailable
 from infra.local.doubles.connect_faults import FaultEffect
+from tests.faults.harness.earlier_states import EarlierStates
 from tests.support.call_interceptor import Crash, FailureMode, InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp
+
+
+class Kind(StrEnum):
+    """What happens to a call."""
+
+    CRASH_BEFORE = "crash before"
+    CRASH_AFTER = "crash after"
+    FAIL_BEFORE = "fail before"
+    LOST_REPLY = "lost reply"
+    LATE_APPLY = "late apply"
+    STALE_READ = "stale read"
+    DUPLICATE = "duplicate"
+    PARTIAL = "partial"
 
 
 class StoreDown(BotoCoreError):
@@ -20,10 +42,17 @@ class StoreDown(BotoCoreError):
 
 @dataclass
 class DelayedCalls:
-    """Requests that reach Connect after their client has given up: `late`, or `last`, when everything is settled."""
+    """Requests that reach another system after their client has given up: `late`, or `last`, when everything is
+    settled.
+
+    What a fault may need besides: `again` is the same request or message once more, served by another process;
+    `earlier` are the states of tables and connectors before the last writes.
+    """
 
     late: list[Callable[[], object]] = field(default_factory=list)
     last: list[Callable[[], object]] = field(default_factory=list)
+    again: Callable[[], object] = lambda: None
+    earlier: EarlierStates | None = None
 
     def send_late(self) -> None:
         """Send those that arrive late."""
@@ -39,20 +68,25 @@ class DelayedCalls:
 
 
 Inject = Callable[[InProcessApp, Point, DelayedCalls], FailureMode | None]
+Applies = Callable[[Point], bool]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """One way for a call to go wrong. `inject` prepares it for one point; it may add requests to the `DelayedCalls`."""
+    """One way for a call to go wrong. `inject` prepares it for one point; it may add requests to the `DelayedCalls`.
+
+    `applies` tells of a point of its side whether the fault can happen there, and is not the same there as another.
+    """
 
     name: str
+    kind: Kind
     side: Side
     inject: Inject
-    writes_only: bool = False
+    applies: Applies = lambda _: True
 
     def applies_to(self, point: Point) -> bool:
         """Whether it can happen at this point, and is not the same there as another fault."""
-        return point.side is self.side and (point.writes or not self.writes_only)
+        return point.side is self.side and self.applies(point)
 
 
 def only_at(where: Point, failure_mode: FailureMode) -> FailureMode:
@@ -78,28 +112,57 @@ def _crash_before(_point: Point, _call: InterceptedCall) -> object:
 
 
 def _crash_after(_point: Point, call: InterceptedCall) -> object:
-    answer = call()
-    if isinstance(answer, httpx.Response):
-        answer.close()
+    _close(call())
     raise Crash
 
 
-def _store_down(_point: Point, _call: InterceptedCall) -> object:
-    raise StoreDown
+def _no_answer(side: Side) -> Exception:
+    """What the client of the system raises when it does not answer, and was tried as often as it may be."""
+    match side:
+        case Side.CONNECT:
+            return httpx.ReadTimeout("no answer")
+        case Side.DATABASE:
+            return DatabaseFailure(FailureCode.TIMEOUT)
+        case Side.KAFKA:
+            return Unavailable("The brokers did not answer.", code="STREAM_UNAVAILABLE")
+        case _:
+            return StoreDown()
 
 
-def _store_silent(_point: Point, call: InterceptedCall) -> object:
-    call()
-    raise StoreDown
+def _down(point: Point, _call: InterceptedCall) -> object:
+    raise httpx.ConnectError("refused") if point.side is Side.CONNECT else _no_answer(point.side)
+
+
+def _silent(point: Point, call: InterceptedCall) -> object:
+    _close(call())
+    raise _no_answer(point.side)
 
 
 def _reply_lost(_point: Point, call: InterceptedCall) -> object:
     call()
-    raise ReadTimeoutError(endpoint_url="dynamodb")
+    raise ReadTimeoutError(endpoint_url="aws")
 
 
-def _refused(_point: Point, _call: InterceptedCall) -> object:
-    raise httpx.ConnectError("refused")
+def _partly(point: Point, call: InterceptedCall) -> object:
+    return point.request.partly() if point.request else call()
+
+
+def _contended(point: Point, _call: InterceptedCall) -> object:
+    """Another transaction writes the same rows at this moment."""
+    reasons = [{"Code": "TransactionConflict", "Message": "Transaction is ongoing for the item"}]
+    kind = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException"
+    body = {"__type": kind, "message": "Transaction cancelled [TransactionConflict]", "CancellationReasons": reasons}
+    return 400, {}, json.dumps(body)
+
+
+def _twice(_point: Point, call: InterceptedCall) -> object:
+    call()
+    return call()
+
+
+def _close(answer: object) -> None:
+    if isinstance(answer, httpx.Response):
+        answer.close()
 
 
 def _once(failure_mode: FailureMode) -> Inject:
@@ -123,51 +186,191 @@ def _delayed_request(*, last: bool = False) -> Inject:
     """No answer arrives, and the request is carried out only later. Connect may delay a request for 90 s."""
 
     def inject(_app: InProcessApp, point: Point, delayed: DelayedCalls) -> FailureMode:
-        def swallow(_point: Point, call: InterceptedCall) -> object:
+        def swallow(at: Point, call: InterceptedCall) -> object:
             context = contextvars.copy_context()
             queue = delayed.last if last else delayed.late
-            queue.append(lambda: context.run(call).close())  # type: ignore[attr-defined]
-            raise httpx.ReadTimeout("late")
+            queue.append(lambda: _close(context.run(call)))
+            raise _no_answer(at.side)
 
         return only_at(point, swallow)
 
     return inject
 
 
-CRASHES = (
-    Fault(name="crash before", side=Side.STORE, inject=_once(_crash_before), writes_only=True),
-    Fault(name="crash after", side=Side.STORE, inject=_once(_crash_after), writes_only=True),
-    Fault(name="crash before", side=Side.CONNECT, inject=_once(_crash_before), writes_only=True),
-    Fault(name="crash after", side=Side.CONNECT, inject=_once(_crash_after), writes_only=True),
+def _outdated(*, writes_ago: int) -> Inject:
+    """An index, or another worker of Connect, shows what was there before the last changes."""
+
+    def inject(app: InProcessApp, where: Point, delayed: DelayedCalls) -> FailureMode:
+        def read(point: Point, call: InterceptedCall) -> object:
+            if delayed.earlier is None:
+                return call()
+            with delayed.earlier.shown_at(point, writes_ago):
+                return call()
+
+        return only_at(where, read)
+
+    return inject
+
+
+def _again(*, after_seconds: float = 0) -> Inject:
+    """The same request or message arrives once more, and another process serves it before this call is made.
+
+    With `after_seconds` this process was suspended for so long, and its leases have ended.
+    """
+
+    def inject(app: InProcessApp, where: Point, delayed: DelayedCalls) -> FailureMode:
+        def repeat(_point: Point, call: InterceptedCall) -> object:
+            with app.interceptor.unrecorded():
+                app.clock.advance(after_seconds)
+                delayed.again()
+            return call()
+
+        return only_at(where, repeat)
+
+    return inject
+
+
+def _writes(point: Point) -> bool:
+    return point.writes
+
+
+def _reads_outdated(point: Point) -> bool:
+    if point.side is Side.CONNECT:
+        return not point.writes and point.operation.startswith("GET ") and "connectors" in point.operation
+    return point.request is not None and bool(point.request.outdated_tables)
+
+
+def _is_divisible(point: Point) -> bool:
+    return point.request is not None and point.request.divisible
+
+
+def _is_transaction(point: Point) -> bool:
+    return point.operation == "TransactWriteItems"
+
+
+def _is_message(point: Point) -> bool:
+    return point.operation == "SendMessage"
+
+
+PAST_EVERY_LEASE = 61
+
+CRASHES = tuple(
+    Fault(name=str(kind), kind=kind, side=side, inject=_once(crash), applies=_writes)
+    for side in Side
+    for kind, crash in ((Kind.CRASH_BEFORE, _crash_before), (Kind.CRASH_AFTER, _crash_after))
 )
 """Writes only: a crash at a read leaves the same state as a crash before the next write, or at the end."""
 
 STORE_FAULTS = (
-    Fault(name="not applied", side=Side.STORE, inject=_once(_store_down)),
-    Fault(name="applied, no answer", side=Side.STORE, inject=_once(_store_silent), writes_only=True),
-    Fault(name="answer lost once", side=Side.STORE, inject=_once(_reply_lost), writes_only=True),
-    Fault(name="down from here", side=Side.STORE, inject=_from_then_on(_store_down), writes_only=True),
-    Fault(name="applied, then down", side=Side.STORE, inject=_from_then_on(_store_silent), writes_only=True),
+    Fault(name="not applied", kind=Kind.FAIL_BEFORE, side=Side.STORE, inject=_once(_down)),
+    Fault(name="down from here", kind=Kind.FAIL_BEFORE, side=Side.STORE, inject=_from_then_on(_down), applies=_writes),
+    Fault(name="contended", kind=Kind.FAIL_BEFORE, side=Side.STORE, inject=_once(_contended), applies=_is_transaction),
+    Fault(name="applied, no answer", kind=Kind.LOST_REPLY, side=Side.STORE, inject=_once(_silent), applies=_writes),
+    Fault(name="answer lost once", kind=Kind.LOST_REPLY, side=Side.STORE, inject=_once(_reply_lost), applies=_writes),
+    Fault(
+        name="applied, then down", kind=Kind.LOST_REPLY, side=Side.STORE, inject=_from_then_on(_silent), applies=_writes
+    ),
+)
+
+LATER_STORE_FAULTS = (
+    Fault(name="late", kind=Kind.LATE_APPLY, side=Side.STORE, inject=_delayed_request(), applies=_writes),
+    Fault(
+        name="last of all", kind=Kind.LATE_APPLY, side=Side.STORE, inject=_delayed_request(last=True), applies=_writes
+    ),
+    Fault(name="partly", kind=Kind.PARTIAL, side=Side.STORE, inject=_once(_partly), applies=_is_divisible),
 )
 
 CONNECT_FAULTS = (
-    Fault(name="answer lost", side=Side.CONNECT, inject=_planted_in_connect(FaultEffect.LOSE_REPLY)),
-    Fault(name="late", side=Side.CONNECT, inject=_delayed_request(), writes_only=True),
-    Fault(name="last of all", side=Side.CONNECT, inject=_delayed_request(last=True), writes_only=True),
-    Fault(name="409 once", side=Side.CONNECT, inject=_planted_in_connect(FaultEffect.REBALANCE), writes_only=True),
+    Fault(name="refused", kind=Kind.FAIL_BEFORE, side=Side.CONNECT, inject=_once(_down)),
+    Fault(name="down from here", kind=Kind.FAIL_BEFORE, side=Side.CONNECT, inject=_from_then_on(_down)),
     Fault(
-        name="409", side=Side.CONNECT, inject=_planted_in_connect(FaultEffect.REBALANCE, always=True), writes_only=True
+        name="409 once",
+        kind=Kind.FAIL_BEFORE,
+        side=Side.CONNECT,
+        inject=_planted_in_connect(FaultEffect.REBALANCE),
+        applies=_writes,
     ),
-    Fault(name="500", side=Side.CONNECT, inject=_planted_in_connect(FaultEffect.TIMED_OUT, always=True)),
+    Fault(
+        name="409",
+        kind=Kind.FAIL_BEFORE,
+        side=Side.CONNECT,
+        inject=_planted_in_connect(FaultEffect.REBALANCE, always=True),
+        applies=_writes,
+    ),
+    Fault(
+        name="500",
+        kind=Kind.FAIL_BEFORE,
+        side=Side.CONNECT,
+        inject=_planted_in_connect(FaultEffect.TIMED_OUT, always=True),
+    ),
+    Fault(name="HTML 404", kind=Kind.FAIL_BEFORE, side=Side.CONNECT, inject=_planted_in_connect(FaultEffect.NOT_READY)),
+    Fault(
+        name="garbage",
+        kind=Kind.FAIL_BEFORE,
+        side=Side.CONNECT,
+        inject=_planted_in_connect(FaultEffect.GARBAGE),
+        applies=_writes,
+    ),
+    Fault(
+        name="answer lost", kind=Kind.LOST_REPLY, side=Side.CONNECT, inject=_planted_in_connect(FaultEffect.LOSE_REPLY)
+    ),
     Fault(
         name="500, applied",
+        kind=Kind.LOST_REPLY,
         side=Side.CONNECT,
         inject=_planted_in_connect(FaultEffect.TIMED_OUT_APPLIED),
-        writes_only=True,
+        applies=_writes,
     ),
-    Fault(name="HTML 404", side=Side.CONNECT, inject=_planted_in_connect(FaultEffect.NOT_READY)),
-    Fault(name="garbage", side=Side.CONNECT, inject=_planted_in_connect(FaultEffect.GARBAGE), writes_only=True),
-    Fault(name="refused", side=Side.CONNECT, inject=_once(_refused)),
-    Fault(name="down from here", side=Side.CONNECT, inject=_from_then_on(_refused)),
+    Fault(name="late", kind=Kind.LATE_APPLY, side=Side.CONNECT, inject=_delayed_request(), applies=_writes),
+    Fault(
+        name="last of all", kind=Kind.LATE_APPLY, side=Side.CONNECT, inject=_delayed_request(last=True), applies=_writes
+    ),
 )
+
+OTHER_FAULTS = (
+    *(
+        Fault(name="no answer", kind=Kind.FAIL_BEFORE, side=side, inject=_once(_down))
+        for side in (Side.QUEUE, Side.KAFKA, Side.DATABASE)
+    ),
+    *(
+        Fault(name="done, no answer", kind=Kind.LOST_REPLY, side=side, inject=_once(_silent), applies=_writes)
+        for side in (Side.QUEUE, Side.DATABASE)
+    ),
+    *(
+        Fault(name="late", kind=Kind.LATE_APPLY, side=side, inject=_delayed_request(), applies=_writes)
+        for side in (Side.QUEUE, Side.DATABASE)
+    ),
+    Fault(name="sent twice", kind=Kind.DUPLICATE, side=Side.QUEUE, inject=_once(_twice), applies=_is_message),
+)
+
+STALE_READS = tuple(
+    Fault(
+        name=f"{writes_ago} writes ago",
+        kind=Kind.STALE_READ,
+        side=side,
+        inject=_outdated(writes_ago=writes_ago),
+        applies=_reads_outdated,
+    )
+    for side in (Side.STORE, Side.CONNECT)
+    for writes_ago in (1, 3)
+)
+
+DUPLICATES = tuple(
+    fault
+    for side in Side
+    for fault in (
+        Fault(name="again", kind=Kind.DUPLICATE, side=side, inject=_again()),
+        Fault(
+            name="again, past the lease",
+            kind=Kind.DUPLICATE,
+            side=side,
+            inject=_again(after_seconds=PAST_EVERY_LEASE),
+            applies=_writes,
+        ),
+    )
+)
+
 FAULTS = (*CRASHES, *STORE_FAULTS, *CONNECT_FAULTS)
+"""Those that need nothing but the app: for tests with runs of their own."""
+
+ALL_FAULTS = (*FAULTS, *LATER_STORE_FAULTS, *OTHER_FAULTS, *STALE_READS, *DUPLICATES)

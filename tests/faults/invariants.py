@@ -1,18 +1,45 @@
 """What must be true of tables and connectors whenever no request is running: everything is counted again."""
 
 import json
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from boto3.dynamodb.types import Binary
+
 from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.names import OWNER_KEY, parse_connector_name, unique_key
+from chalicelib.stores.all_tables import ALL_TABLES
 from chalicelib.stores.counts import STATES
+from tests.faults.harness.incident_invariants import (
+    each_fault_has_one_active_incident_at_most,
+    each_move_of_an_incident_is_audited_once,
+    incident_key,
+    incidents_are_about_what_exists,
+    incidents_end_with_what_they_are_about,
+)
 from tests.support.in_process_app import InProcessApp
 
 Json = dict[str, Any]
 NAMED = ("source", "destination", "stream_cluster", "connect_cluster", "pipeline", "delivery")
+REGISTERED = ("source", "destination", "stream_cluster", "connect_cluster")
 SETTLED = {"SUCCEEDED": "success", "FAILED": "failed"}
+ENDED = {"COMPLETED": "success", "FAILED": "failed"}
+VERSIONED = (
+    "create",
+    "update",
+    "deploy",
+    "pause",
+    "resume",
+    "restart",
+    "restart_task",
+    "update_config",
+    "update_mappings",
+)
+"""What a version counts, each success once. A re-creation does not: it changes nothing that people set."""
+
+SECRETS = ("source password", "destination password", "planted-database-password", "planted-connect-password")
 RUNS = {"RUNNING": ("STARTED",), "PAUSED": ("PAUSED", "STOPPED")}
 """Desired state -> the target states in Connect that mean it. A paused one that was created again is STOPPED."""
 TABLE_OF = {
@@ -23,6 +50,8 @@ TABLE_OF = {
     "pipeline": "pipelines",
     "delivery": "deliveries",
     "operation": "operations",
+    "job": "jobs",
+    "incident": "incidents",
 }
 REFERS_TO = {
     "connect_cluster": {"stream_cluster_id": "stream_cluster"},
@@ -49,6 +78,11 @@ class StoredState:
         self.connectors = {name: app.connect.connector(name) for name in app.connect.names()}
 
     @property
+    def active_incidents(self) -> list[Json]:
+        """Those that are not resolved."""
+        return [one for one in self.rows["incident"].values() if one["status"] != "RESOLVED"]
+
+    @property
     def with_connectors(self) -> Iterator[tuple[str, Json]]:
         """Every pipeline and delivery with its noun."""
         for noun in ("pipeline", "delivery"):
@@ -62,6 +96,12 @@ def violations(app: InProcessApp) -> list[str]:
     return [f"{rule.__name__}: {wrong}" for rule in RULES for wrong in rule(state)]
 
 
+def at_any_time(app: InProcessApp) -> list[str]:
+    """Every violated invariant of those that hold also between the steps of an operation."""
+    state = StoredState(app)
+    return [f"{rule.__name__}: {wrong}" for rule in ALWAYS for wrong in rule(state)]
+
+
 def nothing_is_open(state: StoredState) -> Iterator[str]:
     """No operation is open, and no row says that one is."""
     for one in state.rows["operation"].values():
@@ -70,6 +110,105 @@ def nothing_is_open(state: StoredState) -> Iterator[str]:
     for noun, row in state.with_connectors:
         if row["open_operation"]:
             yield f"{noun} still has {row['open_operation']['kind']}"
+    for job in state.rows["job"].values():
+        if job["status"] not in ENDED:
+            yield f"a job is {job['status']}"
+
+
+def each_resource_has_one_open_operation_at_most(state: StoredState) -> Iterator[str]:
+    """Of all operations of a resource, one may be open, and its row names it."""
+    opened = [one for one in state.rows["operation"].values() if one["step"] not in SETTLED]
+    for resource_id, count in Counter(one["resource_id"] for one in opened).items():
+        if count > 1:
+            yield f"{count} open operations of {resource_id}"
+    for one in opened:
+        row = state.rows[one["resource_type"]].get(one["resource_id"])
+        if row is not None and (row["open_operation"] or {}).get("id") != one["id"]:
+            yield f"an open {one['kind']} that its {one['resource_type']} does not name"
+
+
+def no_secret_is_readable(state: StoredState) -> Iterator[str]:
+    """No row, and no config in Connect, has a secret as plain text."""
+    for table in ALL_TABLES:
+        name = table.Meta.table_name.removeprefix("headgate-")
+        for row in state.app.tables.rows(name):
+            text = " ".join(_text(value) for value in row.values())
+            yield from (f"a row of {name} has the {secret}" for secret in SECRETS if secret in text)
+    for name, one in state.connectors.items():
+        text = json.dumps(one.config)
+        yield from (f"the config of {name} has the {secret}" for secret in SECRETS if secret in text)
+
+
+def each_change_is_audited_once(state: StoredState) -> Iterator[str]:
+    """Of every resource that exists, its creation and each version; of every other one, its deletion."""
+    changed = Counter(
+        (one["resource_type"], one["resource_id"], one["action"].partition(".")[2])
+        for one in state.audit
+        if one["outcome"] == "success"
+    )
+    for noun in NAMED:
+        for row_id, row in state.rows[noun].items():
+            versions = sum(changed[noun, row_id, verb] for verb in VERSIONED)
+            if versions != row["version"]:
+                yield f"a {noun} has version {row['version']}, and {versions} changes were audited"
+            if removed := changed[noun, row_id, "delete"] + changed[noun, row_id, "forget"]:
+                yield f"a {noun} exists, and {removed} deletions were audited"
+    for (noun, row_id, verb), count in changed.items():
+        if verb in ("create", "delete", "forget") and count > 1:
+            yield f"{noun}.{verb} was audited {count} times"
+        is_gone = verb == "create" and noun in NAMED and row_id not in state.rows[noun]
+        if is_gone and changed[noun, row_id, "delete"] + changed[noun, row_id, "forget"] != 1:
+            yield f"a {noun} is gone, and its deletion was not audited"
+
+
+def each_job_is_audited_once(state: StoredState) -> Iterator[str]:
+    """Each job has one `requested` record, and one of its end."""
+    recorded = Counter(
+        (one["after"]["job_id"], one["outcome"]) for one in state.audit if "job_id" in (one.get("after") or {})
+    )
+    expected: Counter[tuple[str, str]] = Counter()
+    for job in state.rows["job"].values():
+        expected[job["id"], "requested"] += 1
+        expected[job["id"], ENDED.get(job["status"], "open")] += 1
+    for key in recorded.keys() | expected.keys():
+        if recorded[key] != expected[key]:
+            yield f"{key[1]} of a job: {recorded[key]} records, {expected[key]} jobs"
+
+
+def each_session_is_audited_once(state: StoredState) -> Iterator[str]:
+    """As many sessions exist as were begun and not ended. One that is ended twice at the same moment is recorded
+    twice.
+    """
+    actions = Counter(one["action"] for one in state.audit if one["outcome"] == "success")
+    sessions = len(state.app.tables.rows("sessions"))
+    if not actions["session.login"] - actions["session.logout"] <= sessions <= actions["session.login"]:
+        yield f"{sessions} sessions, {actions['session.login']} logins, {actions['session.logout']} logouts"
+
+
+def nothing_is_left_of_what_was_deleted(state: StoredState) -> Iterator[str]:
+    """Credentials belong to something that exists, and are those that it lists.
+
+    Discovered tables may stay: the next discovery, or a second deletion, removes what a slow store left behind.
+    """
+    for row in state.app.tables.rows("secrets"):
+        sealed = json.loads(row["body"])
+        owner = state.rows.get(sealed["resource_type"], {}).get(sealed["resource_id"])
+        if owner is None:
+            yield f"credentials of a {sealed['resource_type']} that does not exist"
+        elif owner["credentials"]["fields"].keys() != sealed["sealed"].keys():
+            yield f"a {sealed['resource_type']} lists other credentials than those that are stored"
+    for noun in REGISTERED:
+        stored = {json.loads(row["body"])["resource_id"] for row in state.app.tables.rows("secrets")}
+        for row_id, row in state.rows[noun].items():
+            if row["credentials"]["fields"] and row_id not in stored:
+                yield f"the credentials of a {noun} are missing"
+
+
+def _text(value: object) -> str:
+    """The text of a column; of a compressed one, what it was before."""
+    if isinstance(value, (bytes, Binary)):
+        return zlib.decompress(bytes(value)).decode()
+    return str(value)
 
 
 def each_connector_is_desired(state: StoredState) -> Iterator[str]:
@@ -159,7 +298,12 @@ def claims_have_the_right_holders(state: StoredState) -> Iterator[str]:
         f"name/{noun}/{unique_key(row['name'])}": row["id"] for noun in NAMED for row in state.rows[noun].values()
     }
     expected |= {key: row["id"] for row in state.rows["pipeline"].values() for key in row["claims"]}
-    expected |= {f"incident/{one.key}": one.id for one in state.app.services.stores.incidents.all() if one.is_active}
+    expected |= {
+        f"job/{job['kind']}/{job['resource_id']}": job["id"]
+        for job in state.rows["job"].values()
+        if job["status"] not in ENDED
+    }
+    expected |= {f"incident/{incident_key(one)}": one["id"] for one in state.active_incidents}
     holders = {key: row["holder"] for key, row in state.claims.items() if row.get("holder")}
     yield from _difference("claims", holders, expected)
     tables = {
@@ -193,7 +337,13 @@ def _connector(noun: str, row: Json) -> str:
     return f"headgate-{'source' if noun == 'pipeline' else 'sink'}-{row['id'].replace('-', '')}"
 
 
+ALWAYS: tuple[Callable[[StoredState], Iterable[str]], ...] = (
+    each_resource_has_one_open_operation_at_most,
+    each_fault_has_one_active_incident_at_most,
+    no_secret_is_readable,
+)
 RULES: tuple[Callable[[StoredState], Iterable[str]], ...] = (
+    *ALWAYS,
     nothing_is_open,
     each_connector_is_desired,
     each_desired_connector_exists,
@@ -201,4 +351,11 @@ RULES: tuple[Callable[[StoredState], Iterable[str]], ...] = (
     references_are_counted,
     states_are_counted,
     claims_have_the_right_holders,
+    each_change_is_audited_once,
+    each_job_is_audited_once,
+    each_session_is_audited_once,
+    each_move_of_an_incident_is_audited_once,
+    incidents_are_about_what_exists,
+    incidents_end_with_what_they_are_about,
+    nothing_is_left_of_what_was_deleted,
 )

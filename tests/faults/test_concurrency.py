@@ -15,9 +15,9 @@ from chalicelib.errors import Conflict, HeadgateError, NotFound, Unavailable
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.kafka import KafkaDouble
+from tests.faults.cases.connectors import DEPLOY_DELIVERY, REMAP_DELIVERY, OperationCase
 from tests.faults.fault_runs import recover
 from tests.faults.invariants import violations
-from tests.faults.operation_cases import DEPLOY_DELIVERY, REMAP_DELIVERY, OperationCase
 from tests.support.call_interceptor import InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp, changed_input
 

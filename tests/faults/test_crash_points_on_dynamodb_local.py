@@ -12,9 +12,9 @@ from infra.local.process.reaper import Reaper
 from infra.local.stack import dynamodb
 from infra.local.stack.fetch import fetch_all
 from infra.local.stack.folders import Folders
+from tests.faults.cases.connectors import DEPLOY_DELIVERY, DEPLOY_PIPELINE, OperationCase
 from tests.faults.failure_modes import CRASHES, STORE_FAULTS
 from tests.faults.fault_runs import PreparedCase, inject_at_each_point
-from tests.faults.operation_cases import DEPLOY_DELIVERY, DEPLOY_PIPELINE, OperationCase
 from tests.support.call_interceptor import CallInterceptor
 from tests.support.in_process_app import InProcessApp, app_on
 from tests.support.tables import on_dynamodb_local

@@ -1,10 +1,12 @@
-"""Calls to DynamoDB and to Kafka Connect pass a `CallInterceptor`: tests count them, or make one of them fail."""
+"""Calls to other systems pass a `CallInterceptor`: tests count them, or make one of them fail."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeVar
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -18,13 +20,31 @@ class Side(Enum):
 
     STORE = "store"
     CONNECT = "connect"
+    QUEUE = "queue"
+    KAFKA = "kafka"
+    DATABASE = "database"
+
+
+class StoreRequest(Protocol):
+    """What a failure has to know about a request to the store: see `tests.support.tables`."""
+
+    @property
+    def outdated_tables(self) -> Collection[str]:
+        """The tables that may be read as they were some time ago."""
+
+    @property
+    def divisible(self) -> bool:
+        """Whether the store may do only a part of it, and say so."""
+
+    def partly(self) -> object:
+        """Do only a part of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
     """One call. `number` counts all calls from 0, `number_on_side` those to the same side.
 
-    `operation` is DynamoDB's name of the action, or method and path of an HTTP request.
+    `operation` is the name of the action, or method and path of an HTTP request.
     """
 
     number: int
@@ -32,6 +52,7 @@ class Point:
     side: Side
     operation: str
     writes: bool
+    request: StoreRequest | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"#{self.number} {self.side.value} {self.operation}"
@@ -44,8 +65,12 @@ FailureMode = Callable[[Point, InterceptedCall], object]
 
 @dataclass
 class CallInterceptor:
-    """Records the calls of one thread. Calls of other threads, and all calls before `watch`, pass unchanged."""
+    """Records the calls of one thread. Calls of other threads, and all calls before `watch`, pass unchanged.
 
+    `before_write` runs before each call of any thread that writes, recorded or not.
+    """
+
+    before_write: Callable[[], None] = lambda: None
     _points: list[Point] = field(default_factory=list)
     _thread: int | None = None
     _failure_mode: FailureMode | None = None
@@ -59,13 +84,48 @@ class CallInterceptor:
         self._thread = self._failure_mode = None
         return self._points
 
-    def intercept(self, side: Side, operation: str, *, writes: bool, call: Callable[[], T]) -> T:
+    @contextmanager
+    def unrecorded(self) -> Iterator[None]:
+        """Calls inside the block pass unchanged, also those of this thread."""
+        thread, self._thread = self._thread, None
+        try:
+            yield
+        finally:
+            self._thread = thread
+
+    def intercept(
+        self, side: Side, operation: str, *, writes: bool, call: Callable[[], T], request: StoreRequest | None = None
+    ) -> T:
         """Make the call, or run the failure mode instead."""
+        if writes:
+            self.before_write()
         if threading.get_ident() != self._thread:
             return call()
-        number_on_side = sum(point.side is side for point in self._points)
         point = Point(
-            number=len(self._points), number_on_side=number_on_side, side=side, operation=operation, writes=writes
+            number=len(self._points),
+            number_on_side=sum(point.side is side for point in self._points),
+            side=side,
+            operation=operation,
+            writes=writes,
+            request=request,
         )
         self._points.append(point)
         return call() if self._failure_mode is None else self._failure_mode(point, call)  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class InterceptedClient:
+    """A client each method of which is one call. `writes` are the methods that change something."""
+
+    client: Any
+    interceptor: CallInterceptor
+    side: Side
+    writes: Collection[str] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self.client, name)
+        return partial(self._intercepted, name, method) if callable(method) and name != "close" else method
+
+    def _intercepted(self, name: str, method: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        call = partial(method, *arguments, **named)
+        return self.interceptor.intercept(self.side, name, writes=name in self.writes, call=call)

@@ -5,8 +5,10 @@ double without databases and secrets: every connection test passes, and every ta
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from chalicelib.clients.databases.connection_test import succeeded
 from chalicelib.clients.databases.contract import DISCOVERY_BOUND, SlotState, TableListing
@@ -65,6 +67,18 @@ class FakeDatabase:
     def at(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> "FakeDatabaseClient":
         """A client of it, the same for every address."""
         return FakeDatabaseClient(self, endpoint.address)
+
+    def state(self) -> Mapping[str, Any]:
+        """Everything, for `restore`."""
+        return {**vars(self), "slots": dict(self.slots)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Return to that state."""
+        vars(self).update({**state, "slots": dict(state["slots"])})
+
+    def reset(self) -> None:
+        """Be as a new one."""
+        self.restore(FakeDatabase().state())
 
     def raise_if_unreadable(self) -> None:
         """DatabaseFailure when the database is unreachable; `bug` when there is one."""
@@ -191,6 +205,17 @@ class FakeConnect(ConnectDouble):
     def listing(self, expand: Sequence[str]) -> str:
         """The body of GET /connectors now."""
         return self._worker.listing(expand)
+
+    @contextmanager
+    def showing(self, connectors: Mapping[str, Connector]) -> Iterator[None]:
+        """Answer as a worker does that has not read the latest changes yet."""
+        with self._lock:
+            current, self._worker.connectors = self._worker.connectors, dict(connectors)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._worker.connectors = current
 
     def settle(self) -> None:
         """Wait until every connector has reached its target state."""

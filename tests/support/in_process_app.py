@@ -24,10 +24,12 @@ import httpx
 import pytest
 
 from chalicelib.clients.connect.client import Connect
+from chalicelib.clients.kafka.client import Kafka
 from chalicelib.domain.access import Actor, RequestContext, Role
 from chalicelib.domain.cluster import (
     ConnectAddress,
     ConnectCluster,
+    KafkaAddress,
     MetricsProvider,
     SecretDelivery,
     SecurityProtocol,
@@ -51,7 +53,7 @@ from chalicelib.settings import Settings
 from chalicelib.wiring import Clients, Services
 from infra.local.doubles.connect_model import Connector
 from infra.local.doubles.kafka import KafkaDouble
-from tests.support.call_interceptor import CallInterceptor, Side
+from tests.support.call_interceptor import CallInterceptor, InterceptedClient, Side
 from tests.support.fakes import SCHEMA, TABLES, FakeConnect, FakeDatabase
 from tests.support.tables import Tables, on_moto
 
@@ -106,10 +108,17 @@ class Connections:
 class CachedClients(Clients):
     """Clients of the fake database; those of Connect are cached in `Connections`."""
 
-    def __init__(self, database: FakeDatabase, connections: Connections) -> None:
+    def __init__(self, database: FakeDatabase, connections: Connections, interceptor: CallInterceptor) -> None:
         super().__init__(SETTINGS)
-        self.databases = {DatabaseProvider.POSTGRESQL: database.at}
-        self._connections = connections
+        self.databases = {
+            DatabaseProvider.POSTGRESQL: lambda endpoint: InterceptedClient(  # type: ignore[dict-item]
+                database.at(endpoint), interceptor, Side.DATABASE, writes=("drop_slot",)
+            )
+        }
+        self._connections, self._interceptor = connections, interceptor
+
+    def kafka(self, endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
+        return InterceptedClient(super().kafka(endpoint), self._interceptor, Side.KAFKA)  # type: ignore[return-value]
 
     def connect(self, endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
         base_url = endpoint.address.base_url
@@ -232,13 +241,13 @@ class InProcessApp:
 
     def source(self) -> Source:
         """A source whose tables have been discovered."""
-        source = self.services.sources.create(self.context(), _system("source", next(self.numbers)))
+        source = self.services.sources.create(self.context(), system_input("source", next(self.numbers)))
         self.services.discovery.discover(self.context(), source.id)
         return self.services.sources.get(source.id)
 
     def destination(self) -> Destination:
         """A destination."""
-        return self.services.destinations.create(self.context(), _system("destination", next(self.numbers)))
+        return self.services.destinations.create(self.context(), system_input("destination", next(self.numbers)))
 
     def pipeline(self, source: Source | None = None) -> Pipeline:
         """A draft that is ready to be deployed; it captures every table of the fake database."""
@@ -277,7 +286,10 @@ class InProcessApp:
 
     def _new_process(self) -> Services:
         return Services(
-            SETTINGS, clients=CachedClients(self.database, self.connections), clock=self.clock, sleep=_short_sleep
+            SETTINGS,
+            clients=CachedClients(self.database, self.connections, self.interceptor),
+            clock=self.clock,
+            sleep=_short_sleep,
         )
 
 
@@ -326,7 +338,8 @@ def changed_input(system: Source | Destination, **changes: Any) -> SystemInput:
     return replace(unchanged, **changes)
 
 
-def _system(noun: str, number: int) -> SystemInput:
+def system_input(noun: str, number: int) -> SystemInput:
+    """The input to register the source or destination with this number."""
     return SystemInput(
         name=f"{noun} {number}",
         description=None,

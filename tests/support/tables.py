@@ -8,9 +8,13 @@
 Every request of the SDK to DynamoDB passes the interceptor.
 """
 
+import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, Protocol
 from unittest.mock import patch
@@ -26,8 +30,10 @@ from moto.dynamodb.models import dynamodb_backends
 from pynamodb.models import Model
 
 from chalicelib.stores.all_tables import ALL_TABLES
+from infra.local.app.setup import create_queues
 from tests.support.call_interceptor import CallInterceptor, Side
 from tests.support.moto_row_sharing import row_copies, share_rows
+from tests.support.moto_speed import answer_quickly
 
 REGION = "eu-central-1"
 ENVIRONMENT = {
@@ -37,8 +43,71 @@ ENVIRONMENT = {
     # Without this the SDK calls hosts named after the account, which moto does not answer.
     "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled",
 }
-WRITES = ("PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem")
+WRITES = ("PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem", "SendMessage")
 Row = Mapping[str, Any]
+Answer = tuple[int, Mapping[str, str], str]
+
+
+@dataclass
+class DynamoDBRequest:
+    """A `StoreRequest`."""
+
+    action: str
+    request: Any
+    answer: Callable[[Any], Any]
+
+    @cached_property
+    def body(self) -> dict[str, Any]:
+        """The parameters of the action."""
+        found: dict[str, Any] = json.loads(self.request.body)
+        return found
+
+    @property
+    def outdated_tables(self) -> tuple[str, ...]:
+        match self.action:
+            case "Query" | "Scan" | "GetItem":
+                return () if self.body.get("ConsistentRead") else (self.body["TableName"],)
+            case "BatchGetItem":
+                asked = self.body["RequestItems"].items()
+                return tuple(table for table, of_table in asked if not of_table.get("ConsistentRead"))
+        return ()
+
+    @property
+    def divisible(self) -> bool:
+        return self.action in ("BatchGetItem", "BatchWriteItem", "Query")
+
+    def partly(self) -> Answer:
+        """The first half of a batch, rounded down, or the first row of a query."""
+        if self.action == "Query":
+            return self._send({**self.body, "Limit": 1})
+        whole = [
+            (table, one)
+            for table, of_table in self.body["RequestItems"].items()
+            for one in (of_table["Keys"] if self.action == "BatchGetItem" else of_table)
+        ]
+        done, left = self._batch(whole[: len(whole) // 2]), self._batch(whole[len(whole) // 2 :])
+        name, nothing = (
+            ("UnprocessedKeys", {"Responses": {}}) if self.action == "BatchGetItem" else ("UnprocessedItems", {})
+        )
+        status, headers, body = self._send({**self.body, "RequestItems": done}) if done else (200, {}, "{}")
+        if status != 200:
+            return status, headers, body
+        return status, {"x-amzn-RequestId": "partly"}, json.dumps({**nothing, **json.loads(body), name: left})
+
+    def _batch(self, items: list[tuple[str, Any]]) -> dict[str, Any]:
+        asked = self.body["RequestItems"]
+        found: dict[str, list[Any]] = {}
+        for table, one in items:
+            found.setdefault(table, []).append(one)
+        if self.action == "BatchWriteItem":
+            return dict(found)
+        return {table: {**asked[table], "Keys": keys} for table, keys in found.items()}
+
+    def _send(self, body: Mapping[str, Any]) -> Answer:
+        request = copy(self.request)
+        request.body = json.dumps(body)
+        answered: Answer = self.answer(request)
+        return answered
 
 
 class Tables(Protocol):
@@ -53,6 +122,9 @@ class Tables(Protocol):
     def restore(self, snapshot: Any) -> None:
         """Replace all rows by those of the snapshot."""
 
+    def showing(self, rows: Mapping[str, Any]) -> AbstractContextManager[None]:
+        """Show other rows of some tables, by their full names, for a read that may be out of date. Only moto can."""
+
 
 @contextmanager
 def on_moto(interceptor: CallInterceptor) -> Iterator[Tables]:
@@ -64,8 +136,10 @@ def on_moto(interceptor: CallInterceptor) -> Iterator[Tables]:
             return answer(request)
 
     share_rows()
+    answer_quickly()
     with _stubbed(interceptor, one_at_a_time):
         _create_tables()
+        create_queues(boto3.client("sqs"), "headgate-")
         yield _MotoTables(next(found for found in dynamodb_backends[DEFAULT_ACCOUNT_ID].values() if found.tables))
 
 
@@ -87,8 +161,11 @@ def on_dynamodb_local(interceptor: CallInterceptor, url: str) -> Iterator[Tables
 def _stubbed(interceptor: CallInterceptor, answer: Callable[[Any], Any]) -> Iterator[None]:
     def intercepted(request: Any) -> Any:
         header = request.headers.get("X-Amz-Target", b"")
-        name = (header.decode() if isinstance(header, bytes) else header).rpartition(".")[2]
-        return interceptor.intercept(Side.STORE, name, writes=name in WRITES, call=lambda: answer(request))
+        service, _, name = (header.decode() if isinstance(header, bytes) else header).rpartition(".")
+        side, parsed = (
+            (Side.QUEUE, None) if service == "AmazonSQS" else (Side.STORE, DynamoDBRequest(name, request, answer))
+        )
+        return interceptor.intercept(side, name, writes=name in WRITES, call=lambda: answer(request), request=parsed)
 
     with (
         patch.dict("os.environ", ENVIRONMENT),
@@ -124,6 +201,18 @@ class _MotoTables:
     def restore(self, snapshot: Any) -> None:
         for name, items in snapshot.items():
             self._tables[name].items = row_copies(items)
+
+    @contextmanager
+    def showing(self, rows: Mapping[str, Any]) -> Iterator[None]:
+        """Some tables (by full name) with other rows, for a read that may be out of date."""
+        current = {name: self._tables[name].items for name in rows}
+        try:
+            for name, items in rows.items():
+                self._tables[name].items = items
+            yield
+        finally:
+            for name, items in current.items():
+                self._tables[name].items = items
 
 
 class _LocalTables:

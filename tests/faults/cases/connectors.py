@@ -1,44 +1,22 @@
-"""The operations that are run with faults at every call: their preparation, the request, and how success is seen."""
+"""Operations on connectors that are run with faults at every call."""
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from chalicelib.domain.database import SslMode
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.services.deliveries import DeliveryService
 from infra.local.doubles.connect_faults import FaultEffect
+from tests.faults.cases.operation_case import OperationCase, PreparedOperation
 from tests.support.in_process_app import InProcessApp, changed_input
 
 Resource = Pipeline | Delivery
 Request = Callable[[], Resource | None]
 DELIVERY_ID = "7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10"
-
-
-@dataclass(frozen=True, kw_only=True)
-class PreparedOperation:
-    """A prepared operation: `request` sends it as a client would, `is_done` says whether it was carried out.
-
-    `warm_up` is a request that the process serves before it. `leaves_connector`: ticks have to remove its connector.
-    `ticks_do_it_too`: whatever the answer was, ticks carry it out.
-    """
-
-    warm_up: Callable[[], object]
-    request: Request
-    is_done: Callable[[], bool]
-    leaves_connector: bool = False
-    ticks_do_it_too: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class OperationCase:
-    """One operation, and how to create what it needs."""
-
-    name: str
-    prepare: Callable[[InProcessApp], PreparedOperation]
-
-    def __str__(self) -> str:
-        return self.name
 
 
 def stored(app: InProcessApp, resource_id: str) -> Resource | None:
@@ -160,9 +138,14 @@ def delete_pipeline(app: InProcessApp) -> PreparedOperation:
 
 
 def delete_pipeline_with_slot(app: InProcessApp) -> PreparedOperation:
-    """Nothing reads from the slot any more once the connector is gone."""
+    """Nothing reads from the slot any more once the connector is gone. A slot that was not dropped is in the audit."""
     pipeline_id = app.deployed_pipeline().id
     slot = f"headgate_slot_{pipeline_id.replace('-', '')}"
+
+    def is_done() -> bool:
+        details = [json.loads(row["body"])["after"] or {} for row in app.tables.rows("audit")]
+        reported = any(one.get("slot_dropped") is False for one in details)
+        return stored(app, pipeline_id) is None and (reported or slot not in app.database.slots)
 
     def read_with_slot() -> None:
         app.database.slots[slot] = False
@@ -171,7 +154,7 @@ def delete_pipeline_with_slot(app: InProcessApp) -> PreparedOperation:
     return PreparedOperation(
         warm_up=read_with_slot,
         request=lambda: app.services.pipelines.delete(app.context(), pipeline_id, drop_slot=True),
-        is_done=lambda: stored(app, pipeline_id) is None and slot not in app.database.slots,
+        is_done=is_done,
     )
 
 
@@ -238,6 +221,59 @@ def delete_delivery(app: InProcessApp) -> PreparedOperation:
     )
 
 
+def delete_draft(app: InProcessApp) -> PreparedOperation:
+    """A pipeline that was never deployed."""
+    pipeline_id = app.pipeline().id
+    return with_pipeline(
+        app,
+        pipeline_id,
+        request=lambda: app.services.pipelines.delete(app.context(), pipeline_id),
+        is_done=lambda: stored(app, pipeline_id) is None,
+    )
+
+
+def restart_task(app: InProcessApp) -> PreparedOperation:
+    """Done when one more operation has succeeded: a task that runs looks the same afterwards."""
+    pipeline = app.deployed_pipeline()
+    return with_pipeline(
+        app,
+        pipeline.id,
+        request=lambda: app.services.pipelines.control(app.context(), pipeline.id, OperationKind.RESTART_TASK, task=0),
+        is_done=lambda: app.services.stores.pipelines.get(pipeline.id).version > pipeline.version,
+    )
+
+
+def control_delivery(
+    kind: OperationKind, *, of_destination: bool = False
+) -> Callable[[InProcessApp], PreparedOperation]:
+    """Pause, resume or restart a delivery, alone or with all others of its destination."""
+
+    def prepare(app: InProcessApp) -> PreparedOperation:
+        delivery, deliveries = deployed_delivery(app), app.services.deliveries
+        if kind is OperationKind.RESUME:
+            delivery = deliveries.control(app.context(), DELIVERY_ID, OperationKind.PAUSE)
+        version = delivery.version
+
+        def request() -> Resource | None:
+            if not of_destination:
+                return deliveries_of(app).control(app.context(), DELIVERY_ID, kind)
+            outcome = deliveries_of(app).control_all(app.context(), delivery.destination_id, kind, None)[0]
+            if outcome.error and not outcome.delivery.open_operation:
+                raise outcome.error
+            return outcome.delivery
+
+        return with_delivery(
+            app, request, is_done=lambda: app.services.stores.deliveries.get(DELIVERY_ID).version > version
+        )
+
+    return prepare
+
+
+def deliveries_of(app: InProcessApp) -> DeliveryService:
+    """The service of the app's current process."""
+    return app.services.deliveries
+
+
 FORGET_PIPELINE = OperationCase(name="pipeline forget", prepare=forget_pipeline)
 """It changes nothing in Connect, so it is no operation with an intent and a result."""
 
@@ -257,4 +293,11 @@ OPERATION_CASES = (
     REMAP_DELIVERY,
     OperationCase(name="delivery schema", prepare=move_delivery),
     OperationCase(name="delivery delete", prepare=delete_delivery),
+    OperationCase(name="pipeline restart task", prepare=restart_task),
+    OperationCase(name="delivery pause", prepare=control_delivery(OperationKind.PAUSE)),
+    OperationCase(name="delivery resume", prepare=control_delivery(OperationKind.RESUME)),
+    OperationCase(name="delivery restart", prepare=control_delivery(OperationKind.RESTART)),
+    OperationCase(name="destination pause", prepare=control_delivery(OperationKind.PAUSE, of_destination=True)),
 )
+OTHER_CASES = (FORGET_PIPELINE, OperationCase(name="draft delete", prepare=delete_draft))
+"""They change nothing in Connect."""

@@ -1,0 +1,125 @@
+"""What opens, moves and resolves incidents: ticks, looks at sources, people, and deletions."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from tests.faults.cases.connectors import stored
+from tests.faults.cases.operation_case import OperationCase, PreparedOperation
+from tests.faults.cases.registered import api_operation
+from tests.faults.cases.ticks import source_look, tick_of
+from tests.faults.inspection import change_by_hand, running_pipeline
+from tests.support.fakes import healthy_captures
+from tests.support.in_process_app import InProcessApp
+
+Json = dict[str, Any]
+UNKNOWN_FAILURE = "java.lang.IllegalStateException: something that nobody has seen before"
+
+
+def incidents(app: InProcessApp) -> list[Json]:
+    """All incidents as they are stored."""
+    return [json.loads(row["body"]) for row in app.tables.rows("incidents")]
+
+
+def has_one(app: InProcessApp, status: str) -> Callable[[], bool]:
+    """Whether there is exactly one incident, with this status, whose condition began once."""
+    return lambda: [(one["status"], one["occurrences"]) for one in incidents(app)] == [(status, 1)]
+
+
+def fail(app: InProcessApp, pipeline: Pipeline) -> None:
+    """The pipeline's task fails, and restarts do not help."""
+    app.connect.fail_task(pipeline.connector_name, UNKNOWN_FAILURE, failing_restarts=1_000)
+
+
+def opening_tick(app: InProcessApp) -> PreparedOperation:
+    """A task has failed."""
+    pipeline = running_pipeline(app)
+    return tick_of(app, has_one(app, "OPEN"), warm_up=lambda: fail(app, pipeline))
+
+
+def resolving_tick(app: InProcessApp) -> PreparedOperation:
+    """A task has failed, that was published, and it runs again."""
+    pipeline = running_pipeline(app)
+
+    def fail_and_recover() -> None:
+        fail(app, pipeline)
+        app.tick()
+        app.connect.connector(pipeline.connector_name).planned_failures.clear()
+        change_by_hand(app, pipeline, "stop")
+        change_by_hand(app, pipeline, "resume")
+
+    return tick_of(app, has_one(app, "RESOLVED"), warm_up=fail_and_recover)
+
+
+def opening_look(app: InProcessApp) -> PreparedOperation:
+    """A slot was missing at the last look, too."""
+    pipeline = _pipeline_without_slot(app)
+    return source_look(app, pipeline, has_one(app, "OPEN"))
+
+
+def resolving_look(app: InProcessApp) -> PreparedOperation:
+    """Everything is well again."""
+    pipeline = _pipeline_without_slot(app)
+    app.clock.advance(60)
+    source_look(app, pipeline).request()
+    assert has_one(app, "OPEN")()
+    app.database.captures = healthy_captures([CapturePlan.of(pipeline, deployed=True)])
+    return source_look(app, pipeline, has_one(app, "RESOLVED"))
+
+
+def _pipeline_without_slot(app: InProcessApp) -> Pipeline:
+    """A running pipeline whose slot was missing once."""
+    pipeline = running_pipeline(app)
+    facts = healthy_captures([CapturePlan.of(pipeline, deployed=True)])
+    app.database.captures = replace(facts, slots={})
+    source_look(app, pipeline).request()
+    return pipeline
+
+
+def moving(*statuses: str) -> Callable[[InProcessApp], PreparedOperation]:
+    """A person sets the last of these statuses, after the others."""
+
+    def prepare(app: InProcessApp) -> PreparedOperation:
+        pipeline = running_pipeline(app)
+        fail(app, pipeline)
+        app.tick()
+        (opened,) = incidents(app)
+        path = f"/operations/errors/{opened['id']}?status="
+        for status in statuses[:-1]:
+            api_operation(app, "PATCH", path + status, is_done=lambda: True).request()
+            app.clock.advance(1)
+        return api_operation(app, "PATCH", path + statuses[-1], is_done=has_one(app, statuses[-1]))
+
+    return prepare
+
+
+def deletion(app: InProcessApp) -> PreparedOperation:
+    """A pipeline that has an open incident is deleted. The incident ends at once, or with the next tick."""
+    pipeline = running_pipeline(app)
+    fail(app, pipeline)
+    app.tick()
+    assert has_one(app, "OPEN")()
+    return PreparedOperation(
+        warm_up=lambda: app.services.pipelines.get(pipeline.id),
+        request=lambda: app.services.pipelines.delete(app.context(), pipeline.id),
+        is_done=lambda: stored(app, pipeline.id) is None,
+        ticks_before=0,
+    )
+
+
+INCIDENT_CASES = tuple(
+    OperationCase(name=name, prepare=prepare)
+    for name, prepare in (
+        ("incident opened by a tick", opening_tick),
+        ("incident resolved by a tick", resolving_tick),
+        ("incident opened by a look", opening_look),
+        ("incident resolved by a look", resolving_look),
+        ("incident acknowledged", moving("ACKNOWLEDGED")),
+        ("incident resolved", moving("ACKNOWLEDGED", "RESOLVED")),
+        ("incident opened again", moving("RESOLVED", "OPEN")),
+        ("incident of a deleted pipeline", deletion),
+    )
+)

@@ -1,0 +1,256 @@
+"""What people do with sources, destinations, clusters and sessions, through the whole API."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from chalicelib.kit.ids import new_id
+from tests.faults.cases.operation_case import OperationCase, PreparedOperation
+from tests.faults.harness.whole_app import EMAIL, PASSWORD, ApiUser, deliver, messages
+from tests.support.in_process_app import InProcessApp, system_input
+
+Json = dict[str, Any]
+Test = Callable[[Json | None], bool]
+KEY = "4f0c9a0e-7c0b-4ed8-8a0b-6a1f6c4a2b11"
+TABLES = {
+    "/sources": "sources",
+    "/destinations": "destinations",
+    "/stream/clusters": "stream-clusters",
+    "/connect/clusters": "connect-clusters",
+    "/pipelines": "pipelines",
+}
+
+
+def system(name: str, **config: Any) -> Json:
+    """The body of a source or destination."""
+    address = {"host": "database.example.com", "database_name": "shop", "username": "headgate", **config}
+    return {
+        "name": name,
+        "provider": "postgresql",
+        "config": address,
+        "credentials": {"password": "planted-database-password"},
+    }
+
+
+def stream_body(app: InProcessApp, name: str) -> Json:
+    return {"name": name, "bootstrap_servers": app.kafka.address, "security_protocol": "PLAINTEXT"}
+
+
+def connect_body(app: InProcessApp, name: str) -> Json:
+    return {
+        "name": name,
+        "base_url": app.connect.url,
+        "stream_cluster_id": app.stream.id,
+        "username": "headgate",
+        "credentials": {"password": "planted-connect-password"},
+    }
+
+
+def row_named(app: InProcessApp, path: str, name: str) -> Json | None:
+    """The stored row with this name."""
+    rows = [_body(row) for row in app.tables.rows(TABLES[path])]
+    return next((row for row in rows if row["name"] == name), None)
+
+
+def row_of(app: InProcessApp, path: str, entity_id: str) -> Json | None:
+    """The stored row with this id."""
+    return next((_body(row) for row in app.tables.rows(TABLES[path]) if row["id"] == entity_id), None)
+
+
+def api_operation(
+    app: InProcessApp,
+    method: str,
+    path: str,
+    body: Any = None,
+    *,
+    is_done: Callable[[], bool],
+    key: str | None = None,
+    then: Callable[[], object] = lambda: None,
+    **more: Any,
+) -> PreparedOperation:
+    """One request of an Admin who is signed in; `then` follows at once."""
+    user, keys = ApiUser.signed_in(app), [key]
+
+    def request() -> object:
+        answer = user.send(method, path, body, key=keys[-1])
+        then()
+        return answer
+
+    def warm_up() -> None:
+        keys[:] = [key]
+        user.send("GET", "/session")
+
+    def start_over() -> None:
+        if key:
+            keys.append(new_id())
+
+    return PreparedOperation(
+        warm_up=warm_up,
+        request=request,
+        is_done=is_done,
+        start_over=start_over,
+        repeatable=key is not None,
+        repeats_without_answer=True,
+        **{"needs_ticks": False, "ticks_before": 0, **more},
+    )
+
+
+def creating(path: str, body: Callable[[InProcessApp], Json]) -> Callable[[InProcessApp], PreparedOperation]:
+    """A POST with an `Idempotency-Key`."""
+
+    def prepare(app: InProcessApp) -> PreparedOperation:
+        sent = body(app)
+        name = sent["name"]
+        return api_operation(app, "POST", path, sent, key=KEY, is_done=lambda: row_named(app, path, name) is not None)
+
+    return prepare
+
+
+def changing(
+    path: str, existing: Callable[[InProcessApp], Any], body: Callable[[InProcessApp], Json]
+) -> Callable[[InProcessApp], PreparedOperation]:
+    """A PUT with another name."""
+
+    def prepare(app: InProcessApp) -> PreparedOperation:
+        entity, sent = existing(app), body(app)
+        return api_operation(
+            app, "PUT", f"{path}/{entity.id}", sent, is_done=lambda: row_named(app, path, sent["name"]) is not None
+        )
+
+    return prepare
+
+
+def deleting(path: str, existing: Callable[[InProcessApp], Any]) -> Callable[[InProcessApp], PreparedOperation]:
+    """A DELETE."""
+
+    def prepare(app: InProcessApp) -> PreparedOperation:
+        entity = existing(app)
+        return api_operation(app, "DELETE", f"{path}/{entity.id}", is_done=lambda: row_of(app, path, entity.id) is None)
+
+    return prepare
+
+
+def acting(
+    path: str, existing: Callable[[InProcessApp], Any], verb: str, is_done: Test
+) -> Callable[[InProcessApp], PreparedOperation]:
+    """A POST to `<path>/<id>/<verb>`."""
+
+    def prepare(app: InProcessApp) -> PreparedOperation:
+        entity = existing(app)
+        target = f"{path}/{entity.id}/{verb}"
+        return api_operation(app, "POST", target, key=KEY, is_done=lambda: is_done(row_of(app, path, entity.id)))
+
+    return prepare
+
+
+def job(verb: str) -> Callable[[InProcessApp], PreparedOperation]:
+    """A job is requested, and its message arrives at once. It may fail, and says so then."""
+
+    def prepare(app: InProcessApp) -> PreparedOperation:
+        source = _undiscovered(app)
+
+        def run_jobs() -> None:
+            for body in messages("jobs"):
+                deliver("jobs", body)
+
+        def is_done() -> bool:
+            jobs, row = [_body(one) for one in app.tables.rows("jobs")], row_of(app, "/sources", source.id)
+            changed = row is not None and bool(row["last_discovery_at"] or row["last_tested_at"])
+            return bool(jobs) and (changed or not any(one["status"] == "COMPLETED" for one in jobs))
+
+        return api_operation(app, "POST", f"/sources/{source.id}/{verb}", key=KEY, then=run_jobs, is_done=is_done)
+
+    return prepare
+
+
+def moved_source(app: InProcessApp) -> PreparedOperation:
+    """A source with a draft of a pipeline gets another address: claims move, what was discovered is removed."""
+    source = app.source()
+    app.pipeline(source)
+    body = system(source.name, host="elsewhere.example.com")
+    path = f"/sources/{source.id}"
+
+    def is_done() -> bool:
+        row = row_of(app, "/sources", source.id)
+        return row is not None and row["address"]["host"] == "elsewhere.example.com"
+
+    return api_operation(app, "PUT", path, body, is_done=is_done)
+
+
+def new_pipeline(app: InProcessApp) -> Json:
+    return {
+        "name": "new",
+        "source_id": app.source().id,
+        "stream_cluster_id": app.stream.id,
+        "connect_cluster_id": app.cluster.id,
+        "topic_prefix": "shop",
+        "tables": [{"schema_name": "shop", "table_name": table} for table in app.database.tables],
+    }
+
+
+def login(app: InProcessApp) -> PreparedOperation:
+    """Each login without a cookie is a session of its own."""
+    user, other = ApiUser.signed_in(app), ApiUser()
+    before = len(app.tables.rows("sessions"))
+    body = {"email": EMAIL, "password": PASSWORD}
+    return PreparedOperation(
+        warm_up=lambda: user.send("GET", "/session"),
+        request=lambda: other.send("POST", "/auth/login", body),
+        is_done=lambda: len(app.tables.rows("sessions")) > before,
+        needs_ticks=False,
+        ticks_before=0,
+    )
+
+
+def logout(app: InProcessApp) -> PreparedOperation:
+    return api_operation(app, "POST", "/auth/logout", is_done=lambda: not app.tables.rows("sessions"))
+
+
+def _body(row: Mapping[str, Any]) -> Json:
+    found: Json = json.loads(row["body"])
+    return found
+
+
+def _tested(row: Json | None) -> bool:
+    return row is not None and row["last_tested_at"] is not None
+
+
+def _case(name: str, prepare: Callable[[InProcessApp], PreparedOperation]) -> OperationCase:
+    return OperationCase(name=name, prepare=prepare)
+
+
+def _undiscovered(app: InProcessApp) -> Any:
+    return app.services.sources.create(app.context(), system_input("source", next(app.numbers)))
+
+
+REGISTERED_CASES = (
+    _case("source create", creating("/sources", lambda _: system("new"))),
+    _case(
+        "source update",
+        changing("/sources", InProcessApp.source, lambda _: system("other", host="database1.example.com")),
+    ),
+    _case("source move", moved_source),
+    _case("source delete", deleting("/sources", InProcessApp.source)),
+    _case("source test", acting("/sources", InProcessApp.source, "test", _tested)),
+    _case("source discovery", job("discover")),
+    _case("source health", job("health")),
+    _case("destination create", creating("/destinations", lambda _: system("new"))),
+    _case("destination update", changing("/destinations", InProcessApp.destination, lambda _: system("other"))),
+    _case("destination delete", deleting("/destinations", InProcessApp.destination)),
+    _case("destination test", acting("/destinations", InProcessApp.destination, "test", _tested)),
+    _case("stream cluster create", creating("/stream/clusters", lambda app: stream_body(app, "new"))),
+    _case(
+        "stream cluster update",
+        changing("/stream/clusters", lambda app: app.stream, lambda app: stream_body(app, "other")),
+    ),
+    _case("stream cluster delete", deleting("/stream/clusters", lambda app: app.stream)),
+    _case("Connect cluster create", creating("/connect/clusters", lambda app: connect_body(app, "new"))),
+    _case(
+        "Connect cluster update",
+        changing("/connect/clusters", lambda app: app.cluster, lambda app: connect_body(app, "other")),
+    ),
+    _case("Connect cluster delete", deleting("/connect/clusters", lambda app: app.cluster)),
+    _case("pipeline create", creating("/pipelines", new_pipeline)),
+    _case("login", login),
+    _case("logout", logout),
+)

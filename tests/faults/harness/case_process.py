@@ -1,0 +1,47 @@
+"""One case in a process of its own, with an app that all cases of the process share."""
+
+import logging
+import time
+import warnings
+from contextlib import ExitStack
+
+from chalicelib.kit.log import get_logger
+from tests.faults.cases.connectors import OPERATION_CASES, OTHER_CASES
+from tests.faults.cases.incidents import INCIDENT_CASES
+from tests.faults.cases.registered import REGISTERED_CASES
+from tests.faults.cases.ticks import TICK_CASES
+from tests.faults.fault_runs import PreparedCase
+from tests.faults.harness.matrix import CaseMatrix, CaseReport
+from tests.faults.harness.whole_app import entries_on
+from tests.support.call_interceptor import CallInterceptor
+from tests.support.in_process_app import AppSnapshot, InProcessApp, app_on
+from tests.support.tables import on_moto
+
+CASES = {case.name: case for case in (*OPERATION_CASES, *TICK_CASES, *OTHER_CASES, *INCIDENT_CASES, *REGISTERED_CASES)}
+SMALL = frozenset(case.name for case in REGISTERED_CASES)
+"""Cases with few calls."""
+
+_APP: list[tuple[InProcessApp, AppSnapshot]] = []
+_STACK = ExitStack()
+
+
+def start() -> None:
+    """The app of this process, for all of its cases."""
+    warnings.simplefilter("ignore")
+    interceptor = CallInterceptor()
+    tables = _STACK.enter_context(on_moto(interceptor))
+    app = _STACK.enter_context(app_on(tables, interceptor))
+    _STACK.enter_context(entries_on(app))
+    get_logger().setLevel(logging.CRITICAL)
+    _APP.append((app, app.snapshot()))
+
+
+def run_case(name: str, pairs: int) -> CaseReport:
+    """Everything of one case."""
+    app, empty = _APP[0]
+    began = time.process_time()
+    matrix = CaseMatrix(app, PreparedCase.prepare(app, CASES[name], empty))
+    matrix.run_singles()
+    matrix.run_pairs(pairs)
+    matrix.report.seconds = time.process_time() - began
+    return matrix.report

@@ -1,0 +1,94 @@
+"""What must be true of incidents: counted again from the stored rows."""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from infra.local.doubles.connect_model import Connector
+
+Json = dict[str, Any]
+
+
+class Stored(Protocol):
+    """What is needed of all that is stored."""
+
+    rows: Mapping[str, Mapping[str, Json]]
+    audit: list[Json]
+    connectors: Mapping[str, Connector]
+
+    @property
+    def active_incidents(self) -> list[Json]: ...
+
+
+def each_fault_has_one_active_incident_at_most(state: Stored) -> Iterator[str]:
+    """One for each code, resource, connector and task."""
+    for key, count in Counter(map(incident_key, state.active_incidents)).items():
+        if count > 1:
+            yield f"{count} active incidents of {key}"
+
+
+def each_move_of_an_incident_is_audited_once(state: Stored) -> Iterator[str]:
+    """Whoever acknowledges, resolves or opens an incident again is recorded; the last move is its status, unless a
+    tick or a look has resolved it since.
+    """
+    moves: dict[str, list[Json]] = {}
+    for one in sorted(state.audit, key=lambda one: str(one["at"])):
+        if one["resource_type"] == "incident" and one["outcome"] == "success":
+            moves.setdefault(one["resource_id"], []).append(one)
+    for incident_id, recorded in moves.items():
+        for earlier, later in itertools.pairwise(recorded):
+            if later["before"]["status"] != earlier["after"]["status"] != "RESOLVED":
+                yield "a move of an incident begins where no other has ended"
+        last, status = recorded[-1]["after"]["status"], state.rows["incident"][incident_id]["status"]
+        if status not in (last, "RESOLVED"):
+            yield f"an incident is {status}, and was moved to {last}"
+
+
+def incidents_are_about_what_exists(state: Stored) -> Iterator[str]:
+    """An active incident is about something that exists."""
+    for one in state.active_incidents:
+        about = one["condition"]
+        if about["resource_id"] not in state.rows[about["resource_type"]]:
+            yield f"a {about['code']} of a {about['resource_type']} that does not exist"
+
+
+def incidents_end_with_what_they_are_about(state: Stored) -> Iterator[str]:
+    """No incident of a connector that runs as it should, and none of workers that answer. That of an operation that
+    has failed ends with the next one that succeeds.
+    """
+    for one in state.active_incidents:
+        about = one["condition"]
+        if one["origin"] == "operations":
+            if not _has_failed(state, about):
+                yield f"a {about['code']} is {one['status']}, and the last operation has not failed"
+            continue
+        connector = state.connectors.get(about["connector_name"] or "")
+        states = [part.state for part in (connector.part, *connector.tasks.values())] if connector else []
+        runs = connector is not None and connector.target == "STARTED" and set(states) == {"RUNNING"}
+        if runs or about["resource_type"] == "connect_cluster":
+            yield f"a {about['code']} is {one['status']}, and all is well"
+
+
+def _has_failed(state: Stored, about: Json) -> bool:
+    """Whether the last operation of the resource has failed; of a destination, the last deploy of a delivery: such a
+    delivery was not stored.
+    """
+    if about["resource_type"] != "destination":
+        return bool(state.rows[about["resource_type"]].get(about["resource_id"], {}).get("last_error"))
+    settled = [one for one in state.rows["operation"].values() if one["kind"] == "deploy" and one["finished_at"]]
+    deploys = sorted((str(one["finished_at"]), one["step"]) for one in settled if one["resource_type"] == "delivery")
+    return bool(deploys) and deploys[-1][1] == "FAILED"
+
+
+def incident_key(incident: Json) -> str:
+    """What the claim of an active incident is about."""
+    about = incident["condition"]
+    task = about["task_id"]
+    names = (
+        about["resource_type"],
+        about["resource_id"],
+        about["connector_name"] or "",
+        "" if task is None else str(task),
+    )
+    return "/".join((*names, about["code"]))
