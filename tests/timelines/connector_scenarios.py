@@ -150,12 +150,13 @@ TIMELINES = (
         broken=(Broken(of=CAPTURE, begins=21, ends=131, opened_within=80, codes={"CONNECTOR_PAUSED"}),),
     ),
     Timeline(
-        name="paused by somebody again and again",
-        lasts=260,
-        tick_seconds=20,
-        steps=every(30, by_hand(CAPTURE, "pause"), start=21, end=200),
-        broken=(Broken(of=CAPTURE, begins=21, ends=201, shown_within=NEVER, opened_within=None),),
-        also={"CONNECTOR_PAUSED"},
+        name="Strimzi-like: paused again and again",
+        lasts=300,
+        steps=every(60, by_hand(CAPTURE, "pause"), start=21, end=300),
+        broken=(
+            Broken(of=CAPTURE, begins=21, shown_within=130, opened_within=130, codes={"CONNECTOR_PAUSED"}, live=False),
+            Broken(of=CAPTURE, begins=21, ends=140, shown_within=NEVER, opened_within=None, gone_within=NEVER),
+        ),
     ),
     Timeline(
         name="config changed by hand",

@@ -22,6 +22,7 @@ from chalicelib.domain.observation import (
 from chalicelib.domain.reconcile.drift import DRIFTED
 from chalicelib.domain.reconcile.recreations import CONTESTED, Recreations
 from chalicelib.domain.reconcile.restarts import MAX_RESTARTS, Restarts
+from chalicelib.domain.reconcile.reverts import REVERTED, is_contested
 from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, DesiredConnector
 
 UNASSIGNED_FOR = timedelta(seconds=330)
@@ -43,6 +44,7 @@ _UNASSIGNED = "No Connect worker has taken up {what} for more than five minutes.
 _UNASSIGNED_HINT = "Its rows do not move. Look at the workers: too few are running, or one of them cannot start it."
 _PAUSED = "It should be running and is {state} in Kafka Connect. Somebody has done that without Headgate."
 _PAUSED_HINT = "Headgate resumes it in each tick. If it does not stay so, another program controls this connector."
+_REVERTED_HINT = "Headgate resumes it each time. The incident ends when it has run for 15 minutes."
 _RUNNING = "It should be paused and is {state} in Kafka Connect."
 _RUNNING_HINT = "Headgate pauses it in each tick. If it does not stay so, another program controls this connector."
 _MISSING_HINT = "Headgate creates it again. Its status says what was tried, and when it is tried again."
@@ -89,7 +91,11 @@ def _conditions(snapshot: ClusterSnapshot, name: str, now: datetime) -> Iterator
     elif seen is not None:
         yield from _failures(about, seen)
         yield from _unassigned(about, seen, snapshot.unassigned.get(name), now)
-        yield from _wrong_state(about, seen, snapshot.wrong_state.get(name), now)
+        since, times = snapshot.wrong_state.get(name), snapshot.reverted.get(name, ())
+        if is_contested(times) and _should_run(about):
+            yield about.condition("CONNECTOR_PAUSED", REVERTED, _REVERTED_HINT)
+        else:
+            yield from _wrong_state(about, seen, since, now)
     for finding in snapshot.progress.get(name, ()):
         yield about.condition(CODES[finding.code], finding.message, severity=finding.severity)
     yield from _repeated(about, snapshot.restarts.get(name), snapshot.recreations.get(name))
@@ -160,11 +166,15 @@ def _wrong_state(about: _About, seen: Observation, since: datetime | None, now: 
     if since is None or now - since < WRONG_STATE_FOR:
         return
     state = seen.state.lower()
-    if about.desired.desired_state is DesiredState.RUNNING:
+    if _should_run(about):
         yield about.condition("CONNECTOR_PAUSED", _PAUSED.format(state=state), _PAUSED_HINT)
     elif seen.state is not ObservedState.FAILED:
         message = _RUNNING.format(state=state)
         yield about.condition("PIPELINE_DEGRADED", message, _RUNNING_HINT, severity=Severity.WARNING)
+
+
+def _should_run(about: _About) -> bool:
+    return about.desired.desired_state is DesiredState.RUNNING
 
 
 def _repeated(about: _About, restarts: Restarts | None, recreations: Recreations | None) -> Iterator[Condition]:

@@ -78,6 +78,7 @@ def digest(cluster_id: str, view: ClusterView, read: TickInput, *, now: datetime
         observed=observed,
         missing=plan.missing,
         wrong_state=plan.wrong_state,
+        reverted=plan.reverted,
         orphans=plan.orphans,
         foreign=foreign,
         recreations=plan.recreations,
@@ -171,7 +172,7 @@ def _with_conditions(
 
 def _to_judge(before: ClusterSnapshot, after: ClusterSnapshot) -> list[str]:
     """The connectors that may have conditions: most run as they did, and had none."""
-    repairs = (after.missing, after.wrong_state, after.restarts, after.recreations)
+    repairs = (after.missing, after.wrong_state, after.reverted, after.restarts, after.recreations)
     remembered = (before.conditions, *repairs, after.drifted, after.progress)
     names = {name for known in remembered for name in known}
     return sorted(names | {name for name, seen in after.observed.items() if seen.reasons})

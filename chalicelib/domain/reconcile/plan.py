@@ -8,7 +8,7 @@ from typing import TypeVar
 from chalicelib.domain.cluster import PendingDeletions
 from chalicelib.domain.names import parse_connector_name
 from chalicelib.domain.observation import LOOKS_APART, DesiredState, Observation, ObservedState
-from chalicelib.domain.reconcile import recreations
+from chalicelib.domain.reconcile import recreations, reverts
 from chalicelib.domain.reconcile.drift import DRIFTED, Drift, drifted
 from chalicelib.domain.reconcile.orphans import Orphan, plan_orphans
 from chalicelib.domain.reconcile.recreations import Recreations
@@ -21,6 +21,7 @@ from chalicelib.domain.reconcile.restarts import (
     restart_cause,
     with_attempt,
 )
+from chalicelib.domain.reconcile.reverts import REVERTED, Reverted, is_contested
 from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView, DesiredConnector
 
 A = TypeVar("A", Recreations, Restarts)
@@ -52,6 +53,7 @@ class Plan:
     pending: PendingDeletions | None = None
     missing: Mapping[str, datetime] = field(default_factory=dict)
     wrong_state: Mapping[str, datetime] = field(default_factory=dict)
+    reverted: Reverted = field(default_factory=dict)
     orphans: Mapping[str, Orphan] = field(default_factory=dict)
     recreations: Mapping[str, Recreations] = field(default_factory=dict)
     restarts: Mapping[str, Restarts] = field(default_factory=dict)
@@ -104,6 +106,7 @@ def decide(
         pending=removal.pending,
         missing=missing,
         wrong_state=wrong_state,
+        reverted=reverts.after_look(before.reverted, _paused_anew(before, desired, wrong_state), desired.keys(), now),
         orphans=orphans,
         recreations=_with_attempts(recreated, create, recreations.with_attempt, now),
         restarts=_with_attempts(restarts, restart, with_attempt, now),
@@ -124,6 +127,9 @@ def annotated(seen: Mapping[str, Observation], plan: Plan) -> Mapping[str, Obser
             notes.setdefault(name, []).append(sentence)
     for name in plan.not_restarted:
         notes.setdefault(name, []).append(NOT_RESTARTED)
+    for name, times in plan.reverted.items():
+        if is_contested(times):
+            notes.setdefault(name, []).append(REVERTED)
     for name, drift in plan.drifted.items():
         if drift.confirmed:
             notes.setdefault(name, []).append(DRIFTED)
@@ -167,6 +173,13 @@ def _restarts(
 
 def _wrong_states(idle: Mapping[str, DesiredConnector], seen: Mapping[str, Observation]) -> Iterator[str]:
     return (name for name, one in idle.items() if name in seen and seen[name].state in _WRONG_STATE[one.desired_state])
+
+
+def _paused_anew(
+    before: ClusterSnapshot, desired: Mapping[str, DesiredConnector], wrong_state: Mapping[str, datetime]
+) -> set[str]:
+    """Connectors that should run, were seen to run and are paused or stopped now."""
+    return {name for name in wrong_state if name not in before.wrong_state and _should_run(desired[name])}
 
 
 def _orphans(

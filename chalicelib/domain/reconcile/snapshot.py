@@ -14,6 +14,7 @@ from chalicelib.domain.reconcile.drift import Drift
 from chalicelib.domain.reconcile.orphans import Confirmation, Orphan
 from chalicelib.domain.reconcile.recreations import Recreations
 from chalicelib.domain.reconcile.restarts import Restarts
+from chalicelib.domain.reconcile.reverts import Reverted
 from chalicelib.domain.reconcile.transitions import Transition
 
 LONGEST_LOOK_PAUSE = timedelta(seconds=55)
@@ -71,8 +72,9 @@ class ClusterSnapshot:
     when it was first seen so: nothing is done about what was seen only once. `foreign` are connectors with a name of
     ours that another installation has created, and until when that counts. `recreations` and `restarts` hold what was
     tried for connectors that vanished or failed, `drifted` those whose config is not the one that was sent.
-    `unassigned` are those that no worker has taken up completely, and since when; `progress` is what the last
-    measurement has found wrong; `conditions` is all that is wrong.
+    `reverted` are those that something else keeps pausing or stopping, `unassigned` those that no worker has taken up
+    completely, and since when; `progress` is what the last measurement has found wrong; `conditions` is all that is
+    wrong.
     """
 
     epoch: int = -1
@@ -86,6 +88,7 @@ class ClusterSnapshot:
     recreations: Mapping[str, Recreations] = field(default_factory=dict)
     restarts: Mapping[str, Restarts] = field(default_factory=dict)
     drifted: Mapping[str, Drift] = field(default_factory=dict)
+    reverted: Reverted = field(default_factory=dict)
     unassigned: Mapping[str, datetime] = field(default_factory=dict)
     progress: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
     conditions: Mapping[str, tuple[Condition, ...]] = field(default_factory=dict)
