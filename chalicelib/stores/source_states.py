@@ -21,7 +21,7 @@ class SourceStates(Documents[SourceState]):
     table, entity, noun = SourceStateRows, SourceState, "source_state"
 
     def write(self, before: SourceState | None, after: SourceState, pipelines: Iterable[str]) -> None:
-        """Store a state, and which of the source's deployed pipelines (their ids) something is wrong with.
+        """Store a state, and which of the source's deployed pipelines (their ids) are degraded.
 
         Raises WriteConflict when another look or a person was faster.
         """
@@ -31,9 +31,9 @@ class SourceStates(Documents[SourceState]):
         else:
             self.save(transaction, after)
         known = set(pipelines)
-        reported = after.reported(known)
-        if reported or (before and before.reported({*known, *before.captures})):
-            CaptureFindings.replace(transaction, after.id, reported, after.checked_at)
+        degraded = after.degraded(known)
+        if degraded or (before and before.degraded({*known, *before.captures})):
+            CaptureFindings.replace(transaction, after.id, degraded, after.checked_at)
         transaction.commit()
 
     def from_row(self, row: Document) -> SourceState:

@@ -60,8 +60,13 @@ def test_a_tick_that_compares_configs_reads_what_is_desired_as_well(
 
 
 @pytest.mark.parametrize("connectors", ["1,000", "10,000"])
-def test_a_tick_with_a_failed_task_needs_one_more_write(lines: dict[str, dict[str, Any]], connectors: str) -> None:
-    assert lines[f"{connectors} connectors, one task failed"]["measured"].startswith("1 + 2, ")
+def test_a_tick_with_a_failed_task_stores_the_snapshot_the_incident_and_that_it_was_published(
+    lines: dict[str, dict[str, Any]], connectors: str
+) -> None:
+    calls = lines[f"{connectors} connectors, one task failed"]["measured"].partition(",")[0]
+    reads, writes = map(int, calls.split(" + "))
+    assert reads <= 4
+    assert writes == 3
 
 
 def test_reads_and_quiet_ticks_do_not_grow_with_what_is_stored(

@@ -96,9 +96,10 @@ class SourceState:
         log = self.captures.get(pipeline_id, CaptureState()).log
         return log if log and now - log.observed_at <= VALID_FOR else None
 
-    def reported(self, pipeline_ids: Iterable[str]) -> frozenset[str]:
-        """Those of the pipelines about which something was to be reported when the source was looked at."""
-        return frozenset(one for one in pipeline_ids if self.findings(one, self.checked_at))
+    def degraded(self, pipeline_ids: Iterable[str]) -> frozenset[str]:
+        """Those of the pipelines that are not simply RUNNING, by what was found when the source was looked at."""
+        found = {one: self.findings(one, self.checked_at) for one in pipeline_ids}
+        return frozenset(key for key, all_of in found.items() if any(one.severity is Severity.ERROR for one in all_of))
 
     def accepting(self, pipeline_id: str) -> "SourceState":
         """Without what was remembered about a pipeline: the next look begins anew."""

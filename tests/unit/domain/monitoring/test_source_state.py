@@ -168,3 +168,13 @@ def test_what_is_stored_can_be_read_again() -> None:
     state = after_look(None, "s", {"p": CaptureState(log=LOG, findings=(AT_RISK,))}, NOW)
     stored = adapter(SourceState)
     assert stored.validate_json(stored.dump_json(state)) == state
+
+
+def test_a_warning_degrades_no_pipeline() -> None:
+    def state(severity: Severity) -> SourceState:
+        finding = Finding(code=FindingCode.LOG_AT_RISK, message="Much is kept.", severity=severity, certain=True)
+        captures = {"p": CaptureState(findings=(finding,)), "q": CaptureState()}
+        return SourceState(id="s", checked_at=NOW, captures=captures, created_at=NOW)
+
+    assert state(Severity.WARNING).degraded(["p", "q"]) == set()
+    assert state(Severity.ERROR).degraded(["p", "q"]) == {"p"}
