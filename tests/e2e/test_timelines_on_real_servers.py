@@ -322,6 +322,8 @@ def recorder(stage: Stage, faults: dict[str, Fault]) -> Iterator[Recorder]:
         for name in (KILLED, UNREACHABLE, NARROWED, OVERTAKEN, LOST, UNLIMITED):
             faults[name].begin(recorder.samples[-1])
         yield recorder
+    for fault in faults.values():
+        fault.repair()  # those that a failed test has left
 
 
 def reported(recorder: Recorder, name: str, fault: Fault, record: Callable[[str, object], None]) -> None:

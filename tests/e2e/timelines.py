@@ -78,7 +78,8 @@ class Fault:
         self.break_it()
 
     def repair(self) -> None:
-        if self.repaired is None:
+        """Repair it, unless it was repaired or has not begun."""
+        if self.began and self.repaired is None:
             self.repaired = time.monotonic()
             self.repair_it()
 
