@@ -32,9 +32,9 @@ class Sample:
     said: Mapping[str, tuple[Said, ...]]
     incidents: Sequence[Json]
 
-    def reads_healthy(self, path: str) -> bool:
-        """Whether the list or the status of a resource says nothing against it."""
-        return any(not reasons for _, reasons in self.said[path])
+    def reads_healthy(self, fault: "Fault") -> bool:
+        """Whether the list or the status of one of its resources says nothing, or no more than before the fault."""
+        return any(one in {("RUNNING", ()), *fault.before} for path in fault.paths for one in self.said[path])
 
     def about(self, paths: Collection[str], codes: Collection[str], *, active: bool = True) -> dict[str, Json]:
         """The incidents with these codes about one of the resources, or about no pipeline and delivery; by code."""
@@ -67,15 +67,19 @@ class Fault:
     break_it: Callable[[], object]
     repair_it: Callable[[], object]
     others: frozenset[str] = frozenset()
-    began: float | None = None
+    before: frozenset[Said] = frozenset()
+    began: float = 0.0
     repaired: float | None = None
 
-    def begin(self) -> None:
+    def begin(self, last: Sample) -> None:
+        """`last`: what was shown before."""
+        self.before = frozenset(one for path in self.paths for one in last.said[path])
         self.began = time.monotonic()
         self.break_it()
 
     def repair(self) -> None:
-        if self.repaired is None:
+        """Repair it, unless it was repaired or has not begun."""
+        if self.began and self.repaired is None:
             self.repaired = time.monotonic()
             self.repair_it()
 
@@ -120,26 +124,22 @@ class Recorder:
 
         From the first sample that shows it until its repair (or now) none may read healthy.
         """
-        assert fault.began is not None
         since, limit = fault.began, fault.began + REPORTED_WITHIN - time.monotonic()
-        shown = self.until(
-            lambda one: not any(map(one.reads_healthy, fault.paths)), since=since, seconds=max(limit, BETWEEN_SAMPLES)
-        )
+        shown = self.until(lambda one: not one.reads_healthy(fault), since=since, seconds=max(limit, BETWEEN_SAMPLES))
         seen = {"shown": shown.at - since}
         for code in sorted(fault.codes):
             seen[code] = self._opened(fault, code, seconds=max(limit, BETWEEN_SAMPLES)).at - since
         return seen
 
     def _opened(self, fault: Fault, code: str, *, seconds: float) -> Sample:
-        return self.until(lambda one: code in one.about(fault.paths, {code}), since=fault.began or 0, seconds=seconds)
+        return self.until(lambda one: code in one.about(fault.paths, {code}), since=fault.began, seconds=seconds)
 
     def healthy_again_too_early(self, fault: Fault) -> list[Sample]:
         """The samples that read healthy after the fault was shown and before its repair began."""
-        assert fault.began is not None
         until = fault.repaired or time.monotonic()
         during = [one for one in self.samples if fault.began < one.at <= until]
-        first = next((n for n, one in enumerate(during) if not any(map(one.reads_healthy, fault.paths))), len(during))
-        return [one for one in during[first:] if any(map(one.reads_healthy, fault.paths))]
+        first = next((n for n, one in enumerate(during) if not one.reads_healthy(fault)), len(during))
+        return [one for one in during[first:] if one.reads_healthy(fault)]
 
     def recovered(self, fault: Fault) -> float:
         """Wait until nothing is wrong any more and no incident is open; how many seconds after the repair."""
