@@ -82,6 +82,9 @@ LOOKS_APART = timedelta(seconds=5)
 OLD_AFTER = timedelta(minutes=3)
 """How long an observation counts. Ticks are ten seconds apart, and at most a minute while Connect does not answer."""
 
+CLOCKS_APART = timedelta(seconds=5)
+"""By how much the clocks of two machines may differ."""
+
 _STATES = {
     "UNASSIGNED": (ObservedState.UNASSIGNED, "No Connect worker has taken up the connector."),
     "RESTARTING": (ObservedState.RESTARTING, "The connector is restarting."),
@@ -132,6 +135,13 @@ def unless_old(seen: Observation | None, now: datetime) -> Observation | None:
     age = f"Headgate last looked at {rfc3339(seen.observed_at)}, {minutes} minutes ago. The state now is not known."
     before = seen.reasons if seen.state is ObservedState.UNKNOWN else (f"It was {seen.state} then.",)
     return Observation(state=ObservedState.UNKNOWN, observed_at=seen.observed_at, reasons=(age, *before))
+
+
+def unless_ahead(seen: Observation | None, now: datetime) -> Observation | None:
+    """The observation, or None when it is of a time that has not come yet: the clock was set back since. Otherwise it
+    would count as the newest until that time.
+    """
+    return None if seen is None or seen.observed_at - now > CLOCKS_APART else seen
 
 
 def newer(first: Observation | None, second: Observation | None) -> Observation | None:

@@ -14,7 +14,7 @@ BUDGETS = {
     "get with a list": 4,
     "list": 3,
     "mutation": 5,
-    "overview": 7,
+    "overview": 8,
     "preview": 8,
     "operation": 8,
     "checked delivery": 9,

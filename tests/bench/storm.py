@@ -9,11 +9,14 @@ import resource
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from chalicelib.domain.cluster import MetricsProvider
 from chalicelib.domain.connector_config import config_hash
 from chalicelib.kit.clock import Deadline
 from chalicelib.stores.monitoring.incidents import IncidentRows
@@ -30,6 +33,7 @@ from tests.support.tables import on_dynamodb_local
 
 CONNECTORS = 10_000
 MOST_TICKS = 20
+TICKS_A_MINUTE = 6
 TICK_SECONDS = 25.0
 """What a tick may take in production."""
 
@@ -41,14 +45,17 @@ def main() -> int:
     """Print the figures; 1 when an incident is missing, or was opened twice."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else CONNECTORS
     with _app() as app:
+        stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
+        app.services.stream_clusters.create(app.context(), stream)
         names = connector_names(count)
         app.connect.preload(names)
         hashes = {name: config_hash(app.connect.config_of(name)) for name in names}
         with app.services.stores.pipelines.table.batch_write() as batch:
             for row in pipeline_rows(app.services.stores.pipelines, app.cluster.id, hashes):
                 batch.save(row)
-        for _ in range(2):
+        for _ in range(4):
             app.tick()
+        _quiet(app, count)
         for name in names:
             app.connect.show(name, "FAILED", task=0, trace=NOT_RESTARTED)
         opened = _until(app, "opened", count)
@@ -59,6 +66,22 @@ def main() -> int:
         stored = sum(1 for _ in app.services.stores.incidents.all())
     print(f"incidents stored at the end: {stored:,} for {count:,} failures")
     return int((opened, left, stored) != (count, 0, count))
+
+
+def _quiet(app: InProcessApp, count: int) -> None:
+    """Print what six ticks cost, a minute, in which nothing changes."""
+    app.connect.calls.clear()
+    app.kafka.calls.clear()
+    calls, cluster_id = list[Any](), app.cluster.id
+    for _ in range(TICKS_A_MINUTE):
+        app.clock.advance(10)
+        app.interceptor.watch()
+        app.services.tick.run(cluster_id, Deadline.after(TICK_SECONDS))
+        calls += [call.operation for call in app.interceptor.unwatch() if call.side is Side.STORE]
+    print(
+        f"{count:,} connectors, {TICKS_A_MINUTE} quiet ticks: {app.connect.calls.count('GET')} calls to Connect;"
+        f" requests to Kafka: {dict(app.kafka.calls)}; calls to the store: {dict(Counter(calls))}"
+    )
 
 
 def _until(app: InProcessApp, what: str, expected: int) -> int:

@@ -100,7 +100,7 @@ def ticks(data: BenchData, connectors: int) -> list[Tick]:
 
     compares = _tick(data, COMPARES, connectors, reads=1 + pages, units=None, repeats=1, parse=read_and_parse)
     double.show(names[0], "FAILED", task=0)
-    failed = _tick(data, FAILED, connectors, reads=2, writes=3, units=None, repeats=1, parse=lambda: None)
+    failed = _tick(data, FAILED, connectors, reads=3, writes=3, units=None, repeats=1, parse=lambda: None)
     return [quiet, compares, failed]
 
 

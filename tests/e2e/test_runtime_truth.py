@@ -3,23 +3,17 @@
 One pipeline and one delivery for all tests; each test leaves them running.
 """
 
-import contextlib
 import json
-import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import pytest
 
-from infra.local.process.ports import kept_ports
-from infra.local.process.processes import Server
-from infra.local.process.reaper import Reaper
-from infra.local.stack import connect
 from infra.local.stack.fetch import fetch_all
-from infra.local.stack.folders import Folders
+from tests.support.real import RealStackInUse, other_worker
 from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
@@ -267,32 +261,10 @@ def test_connectors_of_a_worker_that_started_without_secrets_are_restarted_by_ti
 
 
 @pytest.fixture
-def bare_worker(headgate: RealHeadgate, real_state: Path) -> Iterator[str]:
-    """The URL of a second worker, a cluster of its own on the same broker, which has no connector plug-ins."""
-    programs, folders = fetch_all(), Folders(real_state / "bare")
-    port = kept_ports(folders.ports, ["connect"])["connect"]
-    plan = connect.plan(
-        programs.connect,
-        programs.plugins[1:],
-        folders,
-        port=port,
-        kafka_port=int(headgate.stack.addresses.kafka.rsplit(":", 1)[1]),
-        headgate_url=str(headgate.client.base_url).removesuffix("/api/v1/"),
-        service_credential=headgate.service_credential,
-    )
-    config = folders.of("connect") / "worker.properties"
-    config.write_text(
-        config.read_text().replace("headgate-local", "headgate-bare").replace("topic=connect-", "topic=bare-")
-    )
-    with contextlib.ExitStack() as ends:
-        # Its configuration has the service credential, which the search for leaks allows in the first worker's only.
-        ends.callback(shutil.rmtree, real_state / "bare", ignore_errors=True)
-        reaper = Reaper()
-        ends.callback(reaper.close)
-        worker = Server(replace(plan, name="Kafka Connect without plug-ins"), reaper)
-        ends.callback(worker.kill)
-        worker.start()
-        yield f"http://127.0.0.1:{port}"
+def bare_worker(headgate: RealHeadgate, real_stack_in_use: RealStackInUse, real_state: Path) -> Iterator[str]:
+    """The URL of a second worker, which has no connector plug-ins. Headgate runs, so that it may ask for secrets."""
+    with other_worker(real_stack_in_use, real_state / "bare", name="bare", plugins=fetch_all().plugins[1:]) as (url, _):
+        yield url
 
 
 def test_cluster_without_the_plug_in_is_refused_with_the_name_of_the_class(running: Running, bare_worker: str) -> None:

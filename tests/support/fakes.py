@@ -213,22 +213,39 @@ class FakeConnect(ConnectDouble):
             with self._lock:
                 self._worker.connectors = current
 
+    def listing(self, expand: Sequence[str]) -> str:
+        """The body of GET /connectors now."""
+        return self._worker.listing(expand)
+
     def settle(self) -> None:
         """Wait until every connector has reached its target state."""
         end = time.monotonic() + 10
-        while not all(self._has_settled(name) for name in self.names()):
+        while not all(self.has_settled(name) for name in self.names()):
             assert time.monotonic() < end, {name: vars(self.connector(name)) for name in self.names()}
             time.sleep(0.0005)
 
-    def _has_settled(self, name: str) -> bool:
+    @property
+    def is_down(self) -> bool:
+        """Whether the worker was killed and has not come back: its tasks do nothing, whatever is shown of them."""
+        return self._tasks.down
+
+    def has_settled(self, name: str) -> bool:
+        """Whether a connector has reached its target state; true when there is none."""
         with self._lock:
             one = self._worker.connectors.get(name)
             if one is None or one.preloaded:
                 return True
             tasks = [task.state for task in one.tasks.values()]
-            expected = {"STARTED": ["RUNNING"], "STOPPED": []}.get(one.target, ["PAUSED"] * len(tasks))
+            expected = {"STARTED": ["RUNNING"] * one.expected_tasks, "STOPPED": []}.get(
+                one.target, ["PAUSED"] * len(tasks)
+            )
             failed = "FAILED" in (one.part.state, *tasks) and "RESTARTING" not in (one.part.state, *tasks)
             return failed or (one.part.state == SHOWN[one.target] and tasks == expected)
+
+    def revive(self) -> None:
+        """The worker answers again, and its tasks work, if it was killed or refused connections."""
+        self.accept()
+        self._tasks.down = False
 
     def reset(self) -> None:
         """Remove all connectors, faults and recorded calls."""

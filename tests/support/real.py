@@ -4,17 +4,22 @@ Headgate's own address is part of Connect's configuration, so a port is reserved
 Downloaded programs are shared with other runs through the cache.
 """
 
+import contextlib
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from infra.local.process.ports import kept_ports
-from infra.local.stack import real_stack
+from infra.local.process.processes import Server
+from infra.local.process.reaper import Reaper
+from infra.local.stack import connect, real_stack
+from infra.local.stack.fetch import fetch_all
+from infra.local.stack.folders import Folders
 from infra.local.stack.real_stack import RealStack
 
 
@@ -55,3 +60,41 @@ def real_stack_in_use(real_state: Path) -> Iterator[RealStackInUse]:
 def _real_stack(real_stack_in_use: RealStackInUse) -> RealStack:
     """The real stack itself: addresses, and servers to stop, kill and start again."""
     return real_stack_in_use.stack
+
+
+@contextlib.contextmanager
+def other_worker(
+    use: RealStackInUse,
+    folder: Path,
+    *,
+    name: str,
+    plugins: Sequence[Path] | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> Iterator[tuple[str, Server]]:
+    """A second worker, a Connect cluster of its own on the same broker: its URL and its process.
+
+    `name` begins the names of its group and topics. `settings` come on top of those of the stack's worker.
+    """
+    programs, folders = fetch_all(), Folders(folder)
+    port = kept_ports(folders.ports, ["connect"])["connect"]
+    plan = connect.plan(
+        programs.connect,
+        programs.plugins if plugins is None else plugins,
+        folders,
+        port=port,
+        kafka_port=int(use.stack.addresses.kafka.rsplit(":", 1)[1]),
+        headgate_url=use.headgate_url,
+        service_credential=use.service_credential,
+    )
+    config = folders.of("connect") / "worker.properties"
+    own = config.read_text().replace("headgate-local", f"headgate-{name}").replace("topic=connect-", f"topic={name}-")
+    config.write_text("\n".join([own, *(f"{key}={value}" for key, value in (settings or {}).items()), ""]))
+    with contextlib.ExitStack() as ends:
+        # Its configuration has the service credential, which the search for leaks allows in the first worker's only.
+        ends.callback(shutil.rmtree, folder, ignore_errors=True)
+        reaper = Reaper()
+        ends.callback(reaper.close)
+        worker = Server(replace(plan, name=f"Kafka Connect ({name})"), reaper)
+        ends.callback(worker.kill)
+        worker.start()
+        yield f"http://127.0.0.1:{port}", worker

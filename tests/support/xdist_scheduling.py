@@ -10,7 +10,7 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 SANDBOX = "integration/api/"
-FIRST = (SANDBOX, "integration/databases/", "integration/", "contract/", "faults/")
+FIRST = (SANDBOX, "integration/databases/", "integration/", "contract/", "timelines/", "faults/")
 """Folders in the order in which their files start; all others follow."""
 
 

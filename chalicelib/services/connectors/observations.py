@@ -13,6 +13,7 @@ from chalicelib.domain.observation import (
     ObservedState,
     newer,
     observe,
+    unless_ahead,
     unless_old,
     unreadable,
 )
@@ -84,8 +85,9 @@ class ObservationReader:
     def _with_observation(self, resource: R, view: ClusterView | None, known: KnownProgress) -> R:
         if _is_draft(resource):
             return replace(resource, observation=_not_deployed(resource.updated_at))
-        seen = newer(resource.observation, _seen_by_tick(view, resource))
-        return _explained(self.measured(resource, known), unless_old(seen, self.clock()))
+        now = self.clock()
+        seen = newer(unless_ahead(resource.observation, now), _seen_by_tick(view, resource))
+        return _explained(self.measured(resource, known), unless_old(seen, now))
 
 
 def _explained(resource: R, observation: Observation | None) -> R:

@@ -15,7 +15,7 @@ _HINT = "Its last_error and the audit trail say more. Remove the cause, then do 
 
 
 def failure_signals(run: OperationRun[R], error: HeadgateError, now: datetime) -> tuple[Signal, ...]:
-    """The incident of an operation that has failed; none when a caller was just told that the request is wrong."""
+    """The incident of an operation that has failed; none when its answer says that the request itself was wrong."""
     if run.first_attempt and isinstance(error, Invalid | Conflict | NotFound):
         return ()
     verb = run.operation.kind.replace("_", " ")

@@ -141,14 +141,16 @@ class ConnectDouble:
         times: int = 1,
         skip: int = 0,
         delay_seconds: float = 0.0,
+        body: object = None,
     ) -> Fault:
         """Apply the effect to the next `times` calls with that method (None: any) in whose path the pattern is found.
 
-        The first `skip` of them pass. `met` of the fault counts its calls; `release()` ends it.
+        The first `skip` of them pass. `met` of the fault counts its calls; `release()` ends it. `body` is the answer of
+        OTHER_BODY: text, or an object to be written as JSON.
         """
-        return self.faults.plant(
-            Fault(effect=effect, method=method, path=path, times=times, skip=skip, delay_seconds=delay_seconds)
-        )
+        fault = Fault(effect=effect, method=method, path=path, times=times, skip=skip, body=body)
+        fault.delay_seconds = delay_seconds
+        return self.faults.plant(fault)
 
     def fail_task(self, name: str, trace: str, *, task: int = 0, failing_restarts: int = 0) -> None:
         """Fail a task with this trace, and its next `failing_restarts` starts, too. KeyError: no connector."""

@@ -22,6 +22,7 @@ class FaultEffect(Enum):
     HANG = "the connection stays open and silent until it is released, not applied"
     SLOW = "answered rightly after the delay"
     GARBAGE = "200 with a body that is not JSON, not applied"
+    OTHER_BODY = "200 with the fault's body, not applied"
 
 
 @dataclass(kw_only=True)
@@ -34,6 +35,7 @@ class Fault:
     times: int = 1
     skip: int = 0
     delay_seconds: float = 0.0
+    body: object = None
     released: threading.Event = field(default_factory=threading.Event)
     met: int = 0
 

@@ -217,7 +217,7 @@ class Handler(BaseHTTPRequestHandler):
                 self._applied(request)
                 return error(500, "Request timed out")
             case _:
-                return CANNED[fault.effect]
+                return CANNED.get(fault.effect) or Answer(body=fault.body)
 
     def _request(self) -> Request | None:
         try:

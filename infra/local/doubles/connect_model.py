@@ -61,6 +61,11 @@ class Connector:
     preloaded: bool = False
     _status: str | None = field(default=None, repr=False)
 
+    @property
+    def expected_tasks(self) -> int:
+        """A source of one database has one task; a sink has as many as it is allowed."""
+        return int(self.config.get("tasks.max", "1")) if self.kind == "sink" else 1
+
     def changed(self) -> None:
         """Drop the rendered status."""
         self._status = None

@@ -208,8 +208,9 @@ class TaskRunner:
         return Running(trace=trace or "", topics=topics)
 
     def _settle(self, connector: Connector, started: Running) -> None:
-        part = connector.tasks.setdefault(0, Part())
-        part.become("FAILED" if started.trace else "RUNNING", started.trace)
+        for number in range(connector.expected_tasks):
+            part = connector.tasks.setdefault(number, Part())
+            part.become("FAILED" if started.trace else "RUNNING", started.trace)
         connector.changed()
         if started.trace:
             return

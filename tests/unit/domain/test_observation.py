@@ -14,6 +14,7 @@ from chalicelib.domain.observation import (
     TaskStatus,
     newer,
     observe,
+    unless_ahead,
     unless_old,
     unreadable,
 )
@@ -130,6 +131,13 @@ def test_the_later_observation_wins() -> None:
 def test_of_two_observations_of_the_same_time_the_first_stays() -> None:
     one, other = (Observation(state=state, observed_at=NOW) for state in (ObservedState.RUNNING, ObservedState.FAILED))
     assert newer(one, other) is one
+
+
+def test_an_observation_from_the_future_does_not_count_but_clocks_may_differ_a_little() -> None:
+    seen = Observation(state=ObservedState.RUNNING, observed_at=NOW)
+    assert unless_ahead(seen, NOW - timedelta(seconds=5)) == seen
+    assert unless_ahead(seen, NOW - timedelta(seconds=6)) is None
+    assert unless_ahead(None, NOW) is None
 
 
 def test_any_observation_is_newer_than_none() -> None:

@@ -140,6 +140,12 @@ def test_a_pipeline_that_is_not_looked_at_keeps_what_is_known_of_it() -> None:
     assert messages(state, NOW + MINUTE) == ["Lost."]
 
 
+def test_a_pipeline_that_is_not_looked_at_keeps_what_was_confirmed() -> None:
+    before = looks((PASSING,), (PASSING,))
+    state = after_look(before, "s", {}, before.checked_at + MINUTE, not_looked_at=["p"])
+    assert messages(state, state.checked_at) == [PASSING.message]
+
+
 def test_a_pipeline_that_is_gone_is_forgotten() -> None:
     assert after_look(looks((LOST,)), "s", {}, NOW).captures == {}
 

@@ -1,0 +1,51 @@
+"""Prints the truth table: python -m tests.timelines [WORD]
+
+One line for each timeline (with a WORD: whose name contains it): broken or healthy, the states that the API showed (`*`
+means with reasons), the codes of incidents, and after how many virtual seconds the first fault was shown and its
+incident opened. The exit status is 1 when one of them showed something untrue.
+"""
+
+import logging
+import sys
+import time
+
+from tests.timelines.table import TIMELINES, judging
+from tests.timelines.verdict import Verdict
+
+MOST_VIOLATIONS = 4
+
+
+def main() -> int:
+    """Run and print."""
+    logging.disable(logging.CRITICAL)
+    chosen = [one for one in TIMELINES if len(sys.argv) < 2 or sys.argv[1] in one.name]
+    print(f"{'timeline':78} {'':7} {'shown':>6} {'opened':>6}  states; incidents")
+    wrong, began = 0, time.monotonic()
+    with judging() as verdict_of:
+        for timeline in chosen:
+            verdict = verdict_of(timeline)
+            wrong += bool(verdict.violations)
+            _print(verdict)
+    broken = sum(one.is_broken for one in chosen)
+    print(f"{len(chosen)} timelines, {broken} broken, {len(chosen) - broken} healthy: {wrong} untrue.", end=" ")
+    print(f"{time.monotonic() - began:.0f} s")
+    return int(wrong > 0)
+
+
+def _print(verdict: Verdict) -> None:
+    kind = "broken" if verdict.timeline.is_broken else "healthy"
+    shown, opened = _seconds(verdict.shown_after), _seconds(verdict.opened_after)
+    said = f"{' '.join(verdict.said)}; {' '.join(verdict.codes) or '-'}"
+    print(f"{verdict.timeline.name:78} {kind:7} {shown:>6} {opened:>6}  {said}")
+    for violation in verdict.violations[:MOST_VIOLATIONS]:
+        print(f"    UNTRUE {violation}")
+    if len(verdict.violations) > MOST_VIOLATIONS:
+        print(f"    and {len(verdict.violations) - MOST_VIOLATIONS} more")
+
+
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:g} s"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

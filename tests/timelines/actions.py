@@ -1,0 +1,322 @@
+"""What can happen in a timeline. Each function returns an action; `who` is CAPTURE or DELIVERY."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import httpx
+
+from chalicelib.clients.connect import client
+from chalicelib.stores.observations import ObservationRow
+from infra.local.doubles.connect_faults import FaultEffect
+from tests.timelines.script import CAPTURE, Action
+from tests.timelines.world import World
+
+OFTEN = 100_000
+_LISTING = "^/connectors$"
+_NO_WAIT = 0.05
+"""Seconds that Headgate waits for workers that hang, in place of several."""
+
+# connectors and tasks
+
+
+def fail_task(who: str, trace: str, *, failing_restarts: int = 0) -> Action:
+    """Its task fails, and so do its next starts."""
+    return lambda world: world.app.connect.fail_task(world.name_of(who), trace, failing_restarts=failing_restarts)
+
+
+def show(who: str, state: str, *, task: int | None = None, works: bool = False) -> Action:
+    """Kafka Connect shows this state of a connector or its task; `works` says whether it works nevertheless."""
+
+    def act(world: World) -> None:
+        world.app.connect.show(world.name_of(who), state, task=task)
+        world.freeze(who)
+        world.working[world.name_of(who)] = works
+
+    return act
+
+
+def lose_tasks(who: str) -> Action:
+    """The connector is shown RUNNING and has no task any more."""
+
+    def act(world: World) -> None:
+        connector = world.app.connect.connector(world.name_of(who))
+        connector.tasks.clear()
+        connector.changed()
+        world.freeze(who)
+
+    return act
+
+
+def lose_task(who: str, task: int) -> Action:
+    """One of its tasks is not there any more; the others work."""
+
+    def act(world: World) -> None:
+        connector = world.app.connect.connector(world.name_of(who))
+        del connector.tasks[task]
+        connector.changed()
+        world.freeze(who)
+        world.working[world.name_of(who)] = True
+
+    return act
+
+
+def vanish(who: str) -> Action:
+    """Somebody deletes the connector in Kafka Connect."""
+
+    def act(world: World) -> None:
+        if world.name_of(who) in world.app.connect.names():
+            world.app.connect.drop(world.name_of(who))
+
+    return act
+
+
+def by_hand(who: str, what: str) -> Action:
+    """Somebody calls Kafka Connect's pause, stop or resume for the connector."""
+    return lambda world: _put(world, who, what, None)
+
+
+def rewrite(who: str, **changes: str) -> Action:
+    """Somebody changes the connector's config in Kafka Connect; two underscores in a key mean a dot."""
+    changed = {key.replace("__", "."): value for key, value in changes.items()}
+    return lambda world: _put(world, who, "config", {**world.app.connect.config_of(world.name_of(who)), **changed})
+
+
+def restore_config(who: str) -> Action:
+    """The config is again the one that the timeline began with."""
+    return lambda world: _put(world, who, "config", world.configs[world.name_of(who)])
+
+
+def heal(who: str) -> Action:
+    """The connector runs again, by itself."""
+
+    def act(world: World) -> None:
+        world.frozen.pop(world.name_of(who), None)
+        connector = world.app.connect.connector(world.name_of(who))
+        connector.planned_failures.clear()
+        with httpx.Client(trust_env=False) as http:
+            http.post(f"{world.app.connect.url}/connectors/{connector.name}/restart?includeTasks=true")
+
+    return act
+
+
+def _put(world: World, who: str, what: str, body: Any) -> None:
+    url = f"{world.app.connect.url}/connectors/{world.name_of(who)}/{what}"
+    assert httpx.put(url, json=body, trust_env=False).is_success
+    world.settle()
+
+
+# Kafka Connect and Kafka
+
+
+def connect_answers(effect: FaultEffect, *, method: str | None = None, path: str = "", body: object = None) -> Action:
+    """Every answer of Kafka Connect to these calls is this one, until `connect_is_well`."""
+    return lambda world: world.app.connect.plant(effect, method, path, times=OFTEN, body=body)
+
+
+def connect_is_well(world: World) -> None:
+    """Kafka Connect answers as it should."""
+    world.app.connect.faults.clear()
+
+
+def connect_hangs(world: World) -> None:
+    """Kafka Connect takes every request and answers none; Headgate does not wait long in this test."""
+    query = client.Connect._query
+    waits = dict(query.__kwdefaults__)
+    world.ends.callback(lambda: setattr(query, "__kwdefaults__", waits))
+    query.__kwdefaults__ = {**waits, "seconds": _NO_WAIT}
+    connect_answers(FaultEffect.HANG, method="GET")(world)
+
+
+def connect_shows_the_past(world: World) -> None:
+    """The worker that answers lists every connector as it is now, whatever happens to them."""
+    words = ["status", "info"]
+    listing = json.loads(world.app.connect.listing(words))
+    connect_answers(FaultEffect.OTHER_BODY, method="GET", path=_LISTING, body=listing)(world)
+
+
+def connect_lists_nothing(world: World) -> None:
+    """The worker that answers has not read its topics yet: it lists no connectors at all."""
+    connect_answers(FaultEffect.OTHER_BODY, method="GET", path=_LISTING, body={})(world)
+
+
+def connect_down(world: World) -> None:
+    """The worker is killed: no answer, and its tasks are gone."""
+    world.app.connect.crash()
+
+
+def connect_up(world: World) -> None:
+    """The worker is started again: its old statuses first, then its tasks."""
+    world.app.connect.boot()
+
+
+def connect_unreachable(world: World) -> None:
+    """The way to the worker is cut; its tasks work."""
+    world.app.connect.refuse()
+
+
+def connect_reachable(world: World) -> None:
+    """The way to the worker is there again."""
+    world.app.connect.accept()
+
+
+def kafka_unreachable(world: World) -> None:
+    """The way from Headgate to Kafka is cut."""
+    world.app.kafka.refuse()
+
+
+def kafka_reachable(world: World) -> None:
+    """The way to Kafka is there again."""
+    world.app.kafka.accept()
+
+
+def retention_deletes(world: World) -> None:
+    """Kafka deletes everything of the delivery's topic, read or not."""
+    topic = world.delivery.mappings[0].topic
+    log = world.app.kafka.state.topics[topic].partitions[0]
+    log.begin = log.end
+
+
+# rows and the source
+
+
+def traffic(**changes: Any) -> Action:
+    """From now on rows move so; see `Traffic`."""
+
+    def act(world: World) -> None:
+        world.traffic = replace(world.traffic, **changes)
+
+    return act
+
+
+def backlog(rows: int) -> Action:
+    """So many rows more wait for the delivery."""
+    return lambda world: world.app.kafka.state.advance(world.delivery.mappings[0].topic, rows)
+
+
+def slot(**changes: Any) -> Action:
+    """The capture's slot is shown so; see `Slot`."""
+
+    def act(world: World) -> None:
+        world.server.slots[world.pipeline.id] = replace(world.server.slot(world.pipeline), **changes)
+
+    return act
+
+
+def server(**changes: Any) -> Action:
+    """The source's server is shown so; see `SourceServer`."""
+
+    def act(world: World) -> None:
+        world.server = replace(world.server, **changes)
+
+    return act
+
+
+def drop_slot(world: World) -> None:
+    """The capture's slot is gone."""
+    del world.server.slots[world.pipeline.id]
+
+
+def database(*, reachable: bool) -> Action:
+    """Headgate and Debezium reach the source, or not."""
+
+    def act(world: World) -> None:
+        world.app.database.reachable = reachable
+        world.traffic = replace(world.traffic, captures=reachable)
+
+    return act
+
+
+def unpublish(table: int = 0) -> Action:
+    """One captured table is taken out of the publication."""
+
+    def act(world: World) -> None:
+        world.server.unpublished[world.pipeline.id] = {world.pipeline.capture.tables[table]}
+
+    return act
+
+
+def publish(world: World) -> None:
+    """The publication is complete again."""
+    world.server.unpublished.clear()
+
+
+def fail_over(*, keeps_slot: bool) -> Action:
+    """Another server of the same cluster takes over, with its slots or without."""
+
+    def act(world: World) -> None:
+        for key, slot in world.server.slots.items():
+            world.server.slots[key] = replace(slot, reader="4242")
+        if not keeps_slot:
+            drop_slot(world)
+
+    return act
+
+
+# people
+
+
+def ask(who: str, what: str) -> Action:
+    """Somebody asks Headgate for pause, resume, restart ... of the pipeline or the delivery."""
+
+    def act(world: World) -> None:
+        path = f"/pipelines/{world.pipeline.id}" if who == CAPTURE else f"/deliveries/{world.delivery.id}"
+        world.api.call("POST", f"{path}/{what}")
+
+    return act
+
+
+def delete(who: str) -> Action:
+    """Somebody deletes the pipeline or the delivery in Headgate."""
+
+    def act(world: World) -> None:
+        path = f"/pipelines/{world.pipeline.id}" if who == CAPTURE else f"/deliveries/{world.delivery.id}"
+        world.api.call("DELETE", path)
+
+    return act
+
+
+def move_incidents(status: str) -> Action:
+    """Somebody sets the status of every active incident."""
+
+    def act(world: World) -> None:
+        for incident in world.api.get("/operations/errors?active=true"):
+            world.api.call("PATCH", f"/operations/errors/{incident['id']}?status={status}")
+
+    return act
+
+
+def deploy_another(world: World) -> None:
+    """Somebody deploys a third pipeline."""
+    world.app.deployed_pipeline()
+
+
+# Headgate itself
+
+
+def process_dies(world: World) -> None:
+    """The process is replaced by a new one, which knows only what is stored."""
+    world.app.restart()
+
+
+def tear_snapshot(world: World) -> None:
+    """What the last tick has stored is there only in part, and its process has died."""
+    for row in ObservationRow.query(world.cluster_id, ObservationRow.part.startswith("body/")):
+        row.delete()
+    world.app.restart()
+
+
+def clock(seconds: float) -> Action:
+    """The clock of the machines that look is set by so much."""
+    return lambda world: world.app.clock.advance(seconds)
+
+
+def also(*actions: Callable[[World], object]) -> Action:
+    """Several actions at once."""
+
+    def act(world: World) -> None:
+        for action in actions:
+            action(world)
+
+    return act

@@ -1,0 +1,71 @@
+"""The API as a user reads it: the routes of Headgate over an app in this process, called with Lambda events."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+from unittest.mock import patch
+
+from chalice.app import Chalice
+
+from chalicelib.api.boundary import Boundary, BoundaryDependencies
+from chalicelib.api.router import finish_app
+from chalicelib.domain.access import Actor
+from tests.support.edge import Send, through_lambda_event
+from tests.support.in_process_app import ADMIN, InProcessApp
+
+MODULES = ("pipelines", "deliveries", "sources", "operations")
+
+
+class _Admin:
+    def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
+        return ADMIN
+
+    def authenticate_service(self, headers: Mapping[str, str]) -> None:
+        """Not used here."""
+
+
+@dataclass(kw_only=True)
+class Api:
+    """Requests of the Admin. `bodies` are the texts of all answers since it was last cleared."""
+
+    send: Send
+    bodies: list[str] = field(default_factory=list)
+
+    def get(self, path: str) -> Any:
+        """The body of GET; AssertionError unless that is answered with 200."""
+        return self.call("GET", path)
+
+    def call(self, method: str, path: str) -> Any:
+        """The body of the answer to a request without a body; AssertionError unless it succeeds."""
+        headers = {"host": "headgate.example.com", "x-correlation-id": "timeline", "content-type": "application/json"}
+        answer = self.send(method, f"/api/v1{path}", headers, b"")
+        assert answer.status < 300, (method, path, answer.status, answer.body)
+        self.bodies.append(answer.body)
+        return json.loads(answer.body) if answer.body else None
+
+
+@contextmanager
+def api_of(app: InProcessApp) -> Iterator[Api]:
+    """The API of the app, whichever its process is at the time of a request."""
+    chalice = Chalice(app_name="timelines", configure_logs=False)
+    boundary = Boundary(lambda: _dependencies(app))
+    with ExitStack() as ends:
+        for name in MODULES:
+            module = import_module(f"chalicelib.api.{name}")
+            ends.enter_context(patch.object(module, "services", lambda: app.services))
+            module.routes.mount(chalice, "/api/v1", boundary)
+        finish_app(chalice, boundary, lambda _: tuple(chalice.routes))
+        yield Api(send=through_lambda_event(chalice))
+
+
+def _dependencies(app: InProcessApp) -> BoundaryDependencies:
+    return BoundaryDependencies(
+        authenticator=_Admin(),
+        idempotency=lambda: app.services.idempotency,
+        signer=lambda: app.services.signer,
+        record_denial=lambda *_: None,
+        clock=app.clock,
+    )

@@ -1,0 +1,81 @@
+"""The source's server as a look at it sees it: one slot and one publication for each capture."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
+from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot
+from chalicelib.domain.table import TableName
+
+FIRST_POSITION = 1_000_000
+BYTES_PER_SECOND = 1_000
+MEGABYTE = 1024**2
+
+
+@dataclass(kw_only=True)
+class Slot:
+    """A replication slot. `reader` is the server's process that reads from it, None when nobody does.
+
+    `grows` is how many bytes a second are kept besides what is read, as during a long transaction, and `limit` is
+    max_slot_wal_keep_size, None without.
+    """
+
+    position: int = FIRST_POSITION
+    reader: str | None = "7"
+    wal_status: str = "reserved"
+    log_end: int = FIRST_POSITION
+    retained: int = MEGABYTE
+    grows: int = 0
+    limit: int | None = None
+
+    def advance(self, seconds: float, *, reads: bool) -> None:
+        """Let the server write its log, and a reader confirm what it has read."""
+        written = round((BYTES_PER_SECOND + self.grows) * seconds)
+        self.log_end += written
+        self.retained += written if not reads else round(self.grows * seconds)
+        if reads:
+            self.position += round(BYTES_PER_SECOND * seconds)
+
+    def shown(self, name: str) -> CaptureSlot:
+        """As a look reads it."""
+        return CaptureSlot(
+            name=name,
+            position=self.position,
+            reader=self.reader,
+            wal_status=self.wal_status,
+            log_end=self.log_end,
+            retained_bytes=self.retained,
+            safe_bytes=None if self.limit is None else self.limit - self.retained,
+            most_kept_bytes=self.limit,
+        )
+
+
+@dataclass(kw_only=True)
+class SourceServer:
+    """The server. `slots` and `unpublished` (tables that its publication lacks) are by the pipeline's id."""
+
+    identity: str = "7000000000000000001"
+    slots: dict[str, Slot] = field(default_factory=dict)
+    unpublished: dict[str, set[TableName]] = field(default_factory=dict)
+
+    def slot(self, pipeline: Pipeline) -> Slot:
+        """The pipeline's slot. KeyError: it was dropped."""
+        return self.slots[pipeline.id]
+
+    def facts(self, pipelines: Iterable[Pipeline]) -> CaptureFacts:
+        """What a client reads about the captures."""
+        plans = {pipeline.id: CapturePlan.of(pipeline, deployed=True) for pipeline in pipelines}
+        return CaptureFacts(
+            system_identifier=self.identity,
+            slots={
+                plan.slot_name: self.slots[key].shown(plan.slot_name)
+                for key, plan in plans.items()
+                if key in self.slots
+            },
+            published={
+                plan.publication_name: frozenset(plan.published_tables) - self.unpublished.get(key, set())
+                for key, plan in plans.items()
+            },
+        )

@@ -1,0 +1,168 @@
+"""What happens to the source's server, its slot and its publication."""
+
+from tests.timelines import traces
+from tests.timelines.actions import drop_slot, fail_over, fail_task, publish, server, slot, traffic, unpublish
+from tests.timelines.script import CAPTURE, Broken, Timeline, at, every
+from tests.timelines.server import MEGABYTE
+
+LOST = frozenset({"CHANGES_LOST"})
+
+TIMELINES = (
+    Timeline(
+        name="lost slot: the server has removed its log",
+        lasts=200,
+        tick_seconds=20,
+        steps=at(21, slot(wal_status="lost", reader=None), traffic(captures=False)),
+        broken=(Broken(of=CAPTURE, begins=21, codes=LOST, shown_within=60, opened_within=70),),
+        also={"STALLED"},
+    ),
+    Timeline(
+        name="the slot is dropped",
+        lasts=200,
+        tick_seconds=20,
+        steps=at(21, drop_slot, traffic(captures=False)),
+        broken=(Broken(of=CAPTURE, begins=21, codes=LOST, shown_within=60, opened_within=70),),
+        also={"STALLED"},
+    ),
+    Timeline(
+        name="the slot is dropped and made again later",
+        lasts=200,
+        tick_seconds=20,
+        steps=at(21, slot(position=90_000_000, reader="8"), traffic(captures=False)),
+        broken=(Broken(of=CAPTURE, begins=21, codes=LOST, shown_within=60, opened_within=70),),
+        also={"STALLED"},
+    ),
+    Timeline(
+        name="slot retained without bound, behind a long transaction",
+        lasts=260,
+        tick_seconds=20,
+        steps=at(21, slot(grows=400 * MEGABYTE)) + at(171, slot(grows=0, retained=MEGABYTE)),
+        broken=(
+            Broken(
+                of=CAPTURE,
+                begins=21,
+                ends=171,
+                codes={"LOG_AT_RISK"},
+                shown_within=120,
+                opened_within=120,
+                gone_within=80,
+            ),
+        ),
+    ),
+    Timeline(
+        name="the slot has used up what it may keep",
+        lasts=200,
+        tick_seconds=20,
+        steps=at(21, slot(limit=1000 * MEGABYTE, retained=980 * MEGABYTE)),
+        broken=(Broken(of=CAPTURE, begins=21, codes={"LOG_AT_RISK"}, shown_within=60, opened_within=60),),
+    ),
+    Timeline(
+        name="the next checkpoint may remove the slot's log",
+        lasts=200,
+        tick_seconds=20,
+        steps=at(21, slot(wal_status="unreserved")) + at(111, slot(wal_status="reserved")),
+        broken=(
+            Broken(
+                of=CAPTURE,
+                begins=21,
+                ends=111,
+                codes={"LOG_AT_RISK"},
+                shown_within=60,
+                opened_within=60,
+                gone_within=60,
+            ),
+        ),
+    ),
+    Timeline(
+        name="much log is kept for a while, and then read",
+        lasts=300,
+        tick_seconds=20,
+        steps=at(21, slot(grows=10 * MEGABYTE, limit=10_000 * MEGABYTE, wal_status="extended"))
+        + at(141, slot(grows=0, retained=MEGABYTE, wal_status="reserved")),
+    ),
+    Timeline(
+        name="nobody reads from the slot, behind RUNNING",
+        lasts=260,
+        tick_seconds=20,
+        steps=at(21, slot(reader=None), traffic(captures=False)) + at(181, slot(reader="9"), traffic(captures=True)),
+        broken=(
+            Broken(
+                of=CAPTURE,
+                begins=21,
+                ends=181,
+                codes={"CDC_REPLICATION_SLOT_ERROR", "STALLED", "LOG_AT_RISK"},
+                shown_within=120,
+                opened_within=120,
+                gone_within=70,
+            ),
+        ),
+    ),
+    Timeline(
+        name="a table left the publication",
+        lasts=260,
+        tick_seconds=20,
+        steps=at(21, unpublish()) + at(141, publish),
+        broken=(
+            Broken(
+                of=CAPTURE,
+                begins=21,
+                ends=141,
+                codes={"CAPTURE_NARROWED"},
+                shown_within=60,
+                opened_within=70,
+                gone_within=70,
+            ),
+        ),
+    ),
+    Timeline(
+        name="database failover with its slot",
+        lasts=220,
+        tick_seconds=20,
+        steps=at(21, fail_over(keeps_slot=True)),
+    ),
+    Timeline(
+        name="database failover without its slot",
+        lasts=220,
+        tick_seconds=20,
+        steps=at(21, fail_over(keeps_slot=False), traffic(captures=False)),
+        broken=(Broken(of=CAPTURE, begins=21, codes=LOST, shown_within=60, opened_within=70),),
+        also={"STALLED"},
+    ),
+    Timeline(
+        name="another server answers: a restored copy",
+        lasts=160,
+        steps=at(21, server(identity="7999999999999999999")),
+        broken=(Broken(of=CAPTURE, begins=21, codes=LOST, shown_within=60, opened_within=70),),
+        # It is also the other pipeline's server.
+        also=LOST,
+    ),
+    Timeline(
+        name="two connectors with the same server id take turns",
+        lasts=360,
+        tick_seconds=20,
+        steps=every(40, fail_task(CAPTURE, traces.SERVER_ID), start=21, end=340),
+        broken=(Broken(of=CAPTURE, begins=21, codes={"CDC_BINLOG_ERROR"}),),
+    ),
+    Timeline(
+        name="two connectors with the same slot take turns",
+        lasts=360,
+        tick_seconds=20,
+        steps=every(40, fail_task(CAPTURE, traces.SLOT_BUSY), start=21, end=340),
+        broken=(
+            Broken(
+                of=CAPTURE,
+                begins=21,
+                codes={"CDC_REPLICATION_SLOT_ERROR", "CONNECTOR_RESTART_LOOP"},
+                shown_within=1000,
+                opened_within=None,
+                incidents=10,
+            ),
+        ),
+    ),
+    Timeline(
+        name="the slot is gone and the task says so",
+        lasts=160,
+        steps=at(21, drop_slot, fail_task(CAPTURE, traces.SLOT_GONE)),
+        broken=(Broken(of=CAPTURE, begins=21, codes={"CDC_REPLICATION_SLOT_ERROR", *LOST}),),
+    ),
+)

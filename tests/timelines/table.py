@@ -1,0 +1,40 @@
+"""All timelines, and the world that they run in."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from tests.support.call_interceptor import CallInterceptor
+from tests.support.in_process_app import app_on
+from tests.support.tables import on_moto
+from tests.timelines import (
+    cluster_scenarios,
+    connector_scenarios,
+    headgate_scenarios,
+    healthy_scenarios,
+    progress_scenarios,
+    source_scenarios,
+)
+from tests.timelines.api import api_of
+from tests.timelines.run import run
+from tests.timelines.script import Timeline
+from tests.timelines.verdict import Verdict, judge
+from tests.timelines.world import begin, prepare
+
+GROUPS = (
+    connector_scenarios,
+    cluster_scenarios,
+    progress_scenarios,
+    source_scenarios,
+    headgate_scenarios,
+    healthy_scenarios,
+)
+TIMELINES: tuple[Timeline, ...] = tuple(timeline for group in GROUPS for timeline in group.TIMELINES)
+
+
+@contextmanager
+def judging() -> Iterator[Callable[[Timeline], Verdict]]:
+    """A function that runs a timeline, always from the same beginning, and judges it."""
+    interceptor = CallInterceptor()
+    with on_moto(interceptor) as tables, app_on(tables, interceptor) as app, api_of(app) as api:
+        world, beginning = prepare(app, api)
+        yield lambda timeline: judge(run(timeline, begin(world, beginning)))

@@ -1,0 +1,198 @@
+"""The world of a timeline: a Headgate with one pipeline and its delivery, the outside systems, and virtual time."""
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+
+from chalicelib.domain.cluster import MetricsProvider
+from chalicelib.domain.delivery import Delivery, DeliveryOptions
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.kit.clock import Deadline
+from infra.local.doubles.connect_model import Connector
+from infra.local.doubles.kafka_state import Group, Topic
+from tests.support.fakes import TABLES
+from tests.support.in_process_app import AppSnapshot, InProcessApp
+from tests.timelines.api import Api
+from tests.timelines.script import CAPTURE
+from tests.timelines.server import Slot, SourceServer
+from tests.timelines.traffic import Traffic
+
+CALM_SECONDS = 120
+"""What passes before a timeline begins: everything was seen, compared and measured."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beginning:
+    """A world that runs well, from which every timeline starts."""
+
+    app: AppSnapshot
+    pipelines: tuple[Pipeline, ...]
+    delivery: Delivery
+    topics: dict[str, Topic]
+    groups: dict[str, Group]
+    server: SourceServer
+
+
+@dataclass(kw_only=True)
+class World:
+    """`second` counts from the beginning of the timeline. `frozen` are connectors whose shown state was written by
+    hand, with the generation that they had then: nothing moves them until Headgate acts. `working` says of those
+    whether their tasks work nevertheless. `configs` are those that the connectors began with.
+    """
+
+    app: InProcessApp
+    api: Api
+    pipelines: tuple[Pipeline, ...]
+    delivery: Delivery
+    cluster_id: str
+    traffic: Traffic = field(default_factory=Traffic)
+    server: SourceServer = field(default_factory=SourceServer)
+    second: float = 0
+    frozen: dict[str, int] = field(default_factory=dict)
+    working: dict[str, bool] = field(default_factory=dict)
+    configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    ends: ExitStack = field(default_factory=ExitStack)
+
+    @property
+    def pipeline(self) -> Pipeline:
+        return self.pipelines[0]
+
+    def name_of(self, who: str) -> str:
+        """The connector's name."""
+        return self.pipeline.connector_name if who == CAPTURE else self.delivery.connector_name
+
+    # time
+
+    def advance_to(self, second: float) -> None:
+        """Let time pass: rows move, the server writes its log."""
+        seconds = second - self.second
+        if not seconds:
+            return
+        self.second = second
+        self.app.clock.advance(seconds)
+        broker = self.app.kafka.state
+        for pipeline in self.pipelines:
+            if self._runs(pipeline.connector_name):
+                self._traffic_of(pipeline).capture(broker, pipeline, seconds)
+            self._move_slot(pipeline, seconds)
+        if self._runs(self.delivery.connector_name):
+            self.traffic.deliver(broker, self.delivery, seconds)
+        else:
+            broker.leave_group(f"connect-{self.delivery.connector_name}")
+
+    def tick(self) -> None:
+        """One tick of the reconciler."""
+        self.settle()
+        self.app.services.tick.run(self.cluster_id, Deadline.after(25))
+        self.settle()
+
+    def look(self) -> None:
+        """One look at the source."""
+        self.app.database.captures = self.server.facts(self.pipelines)
+        self.app.services.source_monitor.run(self.pipeline.source_id, Deadline.after(25))
+
+    def settle(self) -> None:
+        """Wait until every connector that is not frozen has reached its target state."""
+        end = time.monotonic() + 10
+        while not all(self._has_settled(name) for name in self.app.connect.names()):
+            assert time.monotonic() < end, [vars(connector) for connector in self._connectors()]
+            time.sleep(0.0005)
+
+    def freeze(self, who: str) -> None:
+        """Leave the shown state of a connector as it is until Headgate acts on it."""
+        self.frozen[self.name_of(who)] = self.app.connect.connector(self.name_of(who)).generation
+
+    def _has_settled(self, name: str) -> bool:
+        connect = self.app.connect
+        if name in connect.names() and self.frozen.get(name) == connect.connector(name).generation:
+            return True
+        self.frozen.pop(name, None)
+        return connect.has_settled(name)
+
+    def _connectors(self) -> Iterator[Connector]:
+        return (self.app.connect.connector(name) for name in self.app.connect.names())
+
+    def _runs(self, name: str) -> bool:
+        """Whether the connector's task works, as far as Kafka Connect is concerned."""
+        if name not in self.app.connect.names() or self.app.connect.is_down:
+            return False
+        if name in self.frozen:
+            return self.working.get(name, False)
+        connector = self.app.connect.connector(name)
+        return bool(connector.tasks) and {connector.part.state, *_states(connector)} == {"RUNNING"}
+
+    def _traffic_of(self, pipeline: Pipeline) -> Traffic:
+        """What happens to one capture happens to the first; all of them need their database."""
+        return self.traffic if pipeline is self.pipeline else Traffic(captures=self.app.database.reachable)
+
+    def _move_slot(self, pipeline: Pipeline, seconds: float) -> None:
+        """What is captured is confirmed to the slot, and Connect stores it as the connector's offset."""
+        name, slot = pipeline.connector_name, self.server.slots.get(pipeline.id)
+        if slot is None:
+            return
+        reads = slot.reader is not None and self._runs(name) and self._traffic_of(pipeline).captures
+        slot.advance(seconds, reads=reads)
+        if reads:
+            self.app.connect.connector(name).offsets = [
+                {"partition": {"server": pipeline.capture.topic_prefix}, "offset": {"lsn_proc": slot.position}}
+            ]
+
+
+def _states(connector: Connector) -> Iterable[str | None]:
+    return [task.state for task in connector.tasks.values()]
+
+
+def prepare(app: InProcessApp, api: Api) -> tuple[World, Beginning]:
+    """Deploy two pipelines of one source and a delivery of the first, and let everything become calm."""
+    stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
+    app.services.stream_clusters.create(app.context(), stream)
+    source = app.source()
+    pipelines = tuple(app.services.pipelines.deploy(app.context(), app.pipeline(source).id) for _ in range(2))
+    for topic in (topic for pipeline in pipelines for topic in pipeline.capture.topics):
+        app.kafka.state.create_topic(topic)
+    delivery_input = replace(app.delivery_input(pipelines[0]), options=DeliveryOptions(tasks_max=2))
+    delivery = app.services.deliveries.deploy(app.context(), app.destination().id, delivery_input)
+    world = World(app=app, api=api, pipelines=pipelines, delivery=delivery, cluster_id=app.cluster.id)
+    world.server.slots = {pipeline.id: Slot() for pipeline in pipelines}
+    world.settle()
+    for second in range(10, CALM_SECONDS + 1, 10):
+        world.advance_to(second)
+        world.tick()
+        if second % 60 == 0:
+            world.look()
+    state = app.kafka.state
+    return world, Beginning(
+        app=app.snapshot(),
+        pipelines=pipelines,
+        delivery=delivery,
+        topics=deepcopy(state.topics),
+        groups=deepcopy(state.groups),
+        server=deepcopy(world.server),
+    )
+
+
+def begin(world: World, beginning: Beginning) -> World:
+    """The world as it was at the beginning, for the next timeline."""
+    app = world.app
+    world.ends.close()
+    app.connect.revive()
+    app.kafka.thaw()
+    app.kafka.accept()
+    app.restore(beginning.app)
+    with app.kafka.state.lock:
+        app.kafka.state.topics = deepcopy(beginning.topics)
+        app.kafka.state.groups = deepcopy(beginning.groups)
+    app.database.reachable, app.database.tables = True, TABLES
+    world.api.bodies.clear()
+    return replace(
+        world,
+        traffic=Traffic(),
+        server=deepcopy(beginning.server),
+        second=0,
+        frozen={},
+        working={},
+        configs={name: app.connect.config_of(name) for name in app.connect.names()},
+        ends=ExitStack(),
+    )
