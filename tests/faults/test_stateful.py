@@ -23,9 +23,10 @@ from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import HeadgateError
 from tests.faults.cases.connectors import stored
-from tests.faults.failure_modes import ALL_FAULTS, DelayedCalls, Fault
+from tests.faults.failure_modes import DelayedCalls
 from tests.faults.fault_runs import JUMPS, NOT_CARRIED_OUT
 from tests.faults.harness.earlier_states import EarlierStates
+from tests.faults.harness.fault_once import FaultOnce
 from tests.faults.harness.whole_app import (
     NotAcknowledged,
     clear_queues,
@@ -36,7 +37,7 @@ from tests.faults.harness.whole_app import (
     run_lost_jobs,
 )
 from tests.faults.invariants import at_any_time, violations
-from tests.support.call_interceptor import Crash, InterceptedCall, Point
+from tests.support.call_interceptor import Crash
 from tests.support.in_process_app import AppSnapshot, InProcessApp, changed_input
 
 pytestmark = pytest.mark.thorough
@@ -50,33 +51,6 @@ CONTROLS = (OperationKind.PAUSE, OperationKind.RESUME, OperationKind.RESTART)
 MOST_PIPELINES = 3
 MOST_TICKS = 60
 """A task that fails for ever is restarted less and less often: nothing else needs so many."""
-
-
-@dataclass
-class FaultOnce:
-    """One fault at the call with this number. Which one depends on what the call is."""
-
-    number: int
-    choice: int
-    app: InProcessApp
-    delayed: DelayedCalls
-    crashed: bool = False
-    met: Fault | None = None
-
-    def __call__(self, point: Point, call: InterceptedCall) -> object:
-        if self.crashed:
-            raise Crash
-        if point.number != self.number:
-            return call()
-        here = replace(point, number_on_side=0)
-        faults = [fault for fault in ALL_FAULTS if fault.applies_to(here)]
-        self.met = faults[self.choice % len(faults)]
-        mode = self.met.inject(self.app, here, self.delayed)
-        try:
-            return mode(here, call) if mode else call()
-        except Crash:
-            self.crashed = True
-            raise
 
 
 @dataclass

@@ -202,10 +202,6 @@ class FakeConnect(ConnectDouble):
         with self._lock:
             return self._worker.connectors[name]
 
-    def listing(self, expand: Sequence[str]) -> str:
-        """The body of GET /connectors now."""
-        return self._worker.listing(expand)
-
     @contextmanager
     def showing(self, connectors: Mapping[str, Connector]) -> Iterator[None]:
         """Answer as a worker does that has not read the latest changes yet."""
@@ -216,6 +212,10 @@ class FakeConnect(ConnectDouble):
         finally:
             with self._lock:
                 self._worker.connectors = current
+
+    def listing(self, expand: Sequence[str]) -> str:
+        """The body of GET /connectors now."""
+        return self._worker.listing(expand)
 
     def settle(self) -> None:
         """Wait until every connector has reached its target state."""

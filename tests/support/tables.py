@@ -74,25 +74,29 @@ class DynamoDBRequest:
 
     @property
     def divisible(self) -> bool:
-        return self.action in ("BatchGetItem", "BatchWriteItem", "Query")
+        return self.action == "Query" or len(self._whole()) > 1
 
     def partly(self) -> Answer:
-        """The first half of a batch, rounded down, or the first row of a query."""
+        """The first half of a batch, or the first row of a query. DynamoDB processes one item at least, or refuses."""
         if self.action == "Query":
             return self._send({**self.body, "Limit": 1})
-        whole = [
+        whole = self._whole()
+        done, left = self._batch(whole[: len(whole) // 2]), self._batch(whole[len(whole) // 2 :])
+        status, headers, body = self._send({**self.body, "RequestItems": done})
+        if status != 200:
+            return status, headers, body
+        name = "UnprocessedKeys" if self.action == "BatchGetItem" else "UnprocessedItems"
+        return status, {"x-amzn-RequestId": "partly"}, json.dumps({**json.loads(body), name: left})
+
+    def _whole(self) -> list[tuple[str, Any]]:
+        """The items of a batch, each with its table; nothing when it is none."""
+        if self.action not in ("BatchGetItem", "BatchWriteItem"):
+            return []
+        return [
             (table, one)
             for table, of_table in self.body["RequestItems"].items()
             for one in (of_table["Keys"] if self.action == "BatchGetItem" else of_table)
         ]
-        done, left = self._batch(whole[: len(whole) // 2]), self._batch(whole[len(whole) // 2 :])
-        name, nothing = (
-            ("UnprocessedKeys", {"Responses": {}}) if self.action == "BatchGetItem" else ("UnprocessedItems", {})
-        )
-        status, headers, body = self._send({**self.body, "RequestItems": done}) if done else (200, {}, "{}")
-        if status != 200:
-            return status, headers, body
-        return status, {"x-amzn-RequestId": "partly"}, json.dumps({**nothing, **json.loads(body), name: left})
 
     def _batch(self, items: list[tuple[str, Any]]) -> dict[str, Any]:
         asked = self.body["RequestItems"]
