@@ -228,7 +228,8 @@ def faults(stage: Stage) -> dict[str, Fault]:
             paths=(overtaken,),
             codes=frozenset({"CHANGES_LOST"}),
             break_it=lambda: remove_records(stage, "overtaken"),
-            repair_it=lambda: stage.headgate.post(f"{overtaken}/resume"),
+            # Connect commits nothing before it has delivered something.
+            repair_it=lambda: (stage.headgate.post(f"{overtaken}/resume"), stage.insert("overtaken")),
         ),
         LOST: Fault(
             paths=(stage.path("limited"),),
