@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
@@ -33,8 +34,6 @@ SEGMENT_BYTES = 16 * 1024**2
 KEPT_FOR_SLOTS = {"limited": "96MB", "unlimited": "-1"}
 """Databases on servers of their own, and what these keep for a slot at the most (max_slot_wal_keep_size)."""
 
-Transaction = psycopg.Connection[tuple[object, ...]]
-
 
 @dataclass(kw_only=True)
 class Stage:
@@ -48,7 +47,7 @@ class Stage:
     earlier_incidents: frozenset[str]
     pipelines: dict[str, Json] = field(default_factory=dict)
     deliveries: dict[str, Json] = field(default_factory=dict)
-    transactions: dict[str, Transaction] = field(default_factory=dict)
+    locks: list["psycopg.Connection[Any]"] = field(default_factory=list)
 
     def path(self, name: str) -> str:
         """The path of the pipeline."""
@@ -65,20 +64,10 @@ class Stage:
     def topic(self, name: str) -> str:
         return str(self.pipelines[name]["topics"][0])
 
-    def insert(self, table: str, count: int = 1) -> None:
+    def insert(self, table: str, count: int = 1, database: str = "shop") -> None:
         """So many rows more."""
         first = f"(SELECT max(id) FROM shop.{table})"
-        self.databases["shop"].run(f"INSERT INTO shop.{table} SELECT {first} + n FROM generate_series(1, {count}) n")
-
-    def begin(self, database: str, statement: str) -> None:
-        """Begin a transaction with this statement, and leave it open."""
-        one = self.databases[database]
-        self.transactions[database] = psycopg.connect(one.superuser, dbname=one.name, connect_timeout=10)
-        self.transactions[database].execute(statement.encode())
-
-    def end(self, database: str) -> None:
-        """End that transaction."""
-        self.transactions.pop(database).close()
+        self.databases[database].run(f"INSERT INTO shop.{table} SELECT {first} + n FROM generate_series(1, {count}) n")
 
 
 # what is deployed
@@ -228,7 +217,8 @@ def faults(stage: Stage) -> dict[str, Fault]:
             paths=(overtaken,),
             codes=frozenset({"CHANGES_LOST"}),
             break_it=lambda: remove_records(stage, "overtaken"),
-            repair_it=lambda: stage.headgate.post(f"{overtaken}/resume"),
+            # Connect commits nothing before it has delivered something.
+            repair_it=lambda: (stage.headgate.post(f"{overtaken}/resume"), stage.insert("overtaken")),
         ),
         LOST: Fault(
             paths=(stage.path("limited"),),
@@ -240,14 +230,14 @@ def faults(stage: Stage) -> dict[str, Fault]:
         UNLIMITED: Fault(
             paths=(stage.path("unlimited"),),
             codes=frozenset({"LOG_AT_RISK"}),
-            break_it=lambda: retain(stage, "unlimited", segments=660),
-            repair_it=lambda: stage.end("unlimited"),
+            break_it=lambda: grow_log(stage, "unlimited", segments=660),
+            repair_it=lambda: stage.insert("unlimited", database="unlimited"),
         ),
         LOCKED: Fault(
             paths=(stage.delivery("locked"),),
             codes=frozenset({"STALLED"}),
             break_it=lambda: lock(stage, "locked"),
-            repair_it=lambda: stage.end("target"),
+            repair_it=lambda: stage.locks.pop().close(),
         ),
     }
 
@@ -269,14 +259,13 @@ def remove_records(stage: Stage, name: str) -> None:
 
 
 def lose_slot(stage: Stage, database: str) -> None:
-    """A long transaction keeps the slot where it is, until more is written than the server keeps for it."""
-    retain(stage, database, segments=20)
+    """More is written than the server keeps for the slot."""
+    grow_log(stage, database, segments=20)
     stage.databases[database].run("CHECKPOINT")
 
 
 def make_slot_again(stage: Stage, database: str) -> None:
     """What a person does who accepts that changes were lost."""
-    stage.end(database)
     slot, one = stage.pipelines[database]["options"]["slot_name"], stage.databases[database]
     one.run(
         f"SELECT pg_drop_replication_slot('{slot}')", f"SELECT pg_create_logical_replication_slot('{slot}', 'pgoutput')"
@@ -284,13 +273,12 @@ def make_slot_again(stage: Stage, database: str) -> None:
     stage.headgate.post(f"{stage.path(database)}/restart?accept_data_loss=true")
 
 
-def retain(stage: Stage, database: str, *, segments: int) -> None:
-    """A long transaction keeps the slot where it is while the server's log grows.
+def grow_log(stage: Stage, database: str, *, segments: int) -> None:
+    """The server's log grows, and no captured table changes: the slot stays where it is, although it is read.
 
     Segments of the log are ended early. Behind that point they are zeros, which are removed from the disk.
     """
     one, done = stage.databases[database], 0
-    stage.begin(database, f"INSERT INTO shop.{database} VALUES (-1)")
     ((folder,),) = one.run("SELECT current_setting('data_directory') || '/pg_wal/'")
     first = one.run("SELECT pg_walfile_name(pg_current_wal_lsn())")[0][0]
     end = "SELECT pg_create_restore_point('test'), pg_switch_wal() FROM generate_series(1, 20)"
@@ -305,7 +293,9 @@ def retain(stage: Stage, database: str, *, segments: int) -> None:
 
 def lock(stage: Stage, name: str) -> None:
     """A write into the target waits for a lock, longer than a consumer may go without asking for records."""
-    stage.begin("target", f"LOCK TABLE shop.{name} IN ACCESS EXCLUSIVE MODE")
+    target = stage.databases["target"]
+    stage.locks.append(psycopg.connect(target.superuser, dbname=target.name, connect_timeout=10))
+    stage.locks[0].execute(f"LOCK TABLE shop.{name} IN ACCESS EXCLUSIVE MODE".encode())
     stage.insert(name, 5)
 
 

@@ -127,7 +127,8 @@ def _what_to_do(log: LogState, desired: DesiredState) -> str:
         return f"Look at the log of the Connect worker; a restart of the pipeline may help.{more_time}"
     return (
         "Its reader is too slow, or a long transaction in the source keeps it where it is: end that transaction, or "
-        f"give the Connect worker more memory and CPU.{more_time}"
+        "give the Connect worker more memory and CPU. Where the captured tables rarely change, nothing moves it on: "
+        f"options.heartbeat_table of a pipeline does.{more_time}"
     )
 
 

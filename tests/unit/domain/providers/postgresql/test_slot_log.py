@@ -99,6 +99,7 @@ def test_a_reader_that_falls_behind_is_said_to_be_slow() -> None:
     found = finding(left(0.1))
     assert found
     assert "Its reader is too slow, or a long transaction in the source keeps it where it is" in found.message
+    assert "Where the captured tables rarely change, nothing moves it on: options.heartbeat_table" in found.message
 
 
 def test_words_of_the_server_that_are_not_known_are_not_shown() -> None:
