@@ -9,6 +9,7 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.errors import NotFound
 from chalicelib.services.deliveries import DeliveryService
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.faults.cases.operation_case import OperationCase, PreparedOperation
@@ -257,7 +258,10 @@ def control_delivery(
         def request() -> Resource | None:
             if not of_destination:
                 return deliveries_of(app).control(app.context(), DELIVERY_ID, kind)
-            outcome = deliveries_of(app).control_all(app.context(), delivery.destination_id, kind, None)[0]
+            outcomes = deliveries_of(app).control_all(app.context(), delivery.destination_id, kind, None)
+            if not outcomes:
+                raise NotFound("The list of the destination's deliveries is out of date.")
+            outcome = outcomes[0]
             if outcome.error and not outcome.delivery.open_operation:
                 raise outcome.error
             return outcome.delivery

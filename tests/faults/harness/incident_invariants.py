@@ -77,8 +77,10 @@ def _has_failed(state: Stored, about: Json) -> bool:
     if about["resource_type"] != "destination":
         return bool(state.rows[about["resource_type"]].get(about["resource_id"], {}).get("last_error"))
     settled = [one for one in state.rows["operation"].values() if one["kind"] == "deploy" and one["finished_at"]]
-    deploys = sorted((str(one["finished_at"]), one["step"]) for one in settled if one["resource_type"] == "delivery")
-    return bool(deploys) and deploys[-1][1] == "FAILED"
+    deploys = [(str(one["finished_at"]), one["step"]) for one in settled if one["resource_type"] == "delivery"]
+    last = max((at for at, _ in deploys), default=None)
+    # The clock stands still during a request: of two that ended at the same time either may be the last.
+    return (last, "FAILED") in deploys
 
 
 def incident_key(incident: Json) -> str:

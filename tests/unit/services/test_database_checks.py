@@ -13,6 +13,7 @@ from chalicelib.domain.readiness import ReadinessStatus
 from chalicelib.domain.table import TableName
 from chalicelib.errors import Unavailable
 from chalicelib.services.database_checks import DatabaseChecks, health_after
+from tests.support.call_interceptor import Side
 from tests.support.in_process_app import START_TIME, InProcessApp, changed_input
 
 TARGETS = [TableName("target", "orders")]
@@ -45,7 +46,7 @@ def test_a_test_of_an_endpoint_stores_nothing(app: InProcessApp) -> None:
     endpoint = app.services.clients.open(app.source().endpoint)
     app.interceptor.watch()
     assert app.services.database_checks.test_endpoint(app.context(), endpoint).success
-    assert app.interceptor.unwatch() == []
+    assert [point for point in app.interceptor.unwatch() if point.side is Side.STORE] == []
 
 
 def test_the_test_of_a_registration_that_was_changed_meanwhile_is_returned_and_not_stored(app: InProcessApp) -> None:

@@ -121,12 +121,13 @@ def test_a_look_costs_the_same_calls_for_any_number_of_pipelines(app: InProcessA
         app.services.source_monitor.run(pipeline.source_id, Deadline.after(20))
         return [point.operation for point in app.interceptor.unwatch()]
 
+    reads_the_source = "capture_facts"
     alone = calls()
     for _ in range(3):
         source = app.services.sources.get(pipeline.source_id)
         app.services.pipelines.deploy(app.context(), app.pipeline(source).id)
     calls()  # the first look at new pipelines asks Connect what it has stored for them
-    assert calls() == alone == ["Query", "BatchGetItem", "TransactWriteItems", "Query"]
+    assert calls() == alone == ["Query", "BatchGetItem", reads_the_source, "TransactWriteItems", "Query"]
 
 
 def test_a_message_that_is_refused_does_not_stop_the_others(app: InProcessApp) -> None:

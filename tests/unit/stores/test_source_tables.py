@@ -18,7 +18,7 @@ from chalicelib.stores.transaction import Transaction
 from tests.unit.stores.conftest import Storage
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
-SOON = Deadline.after(600)
+SOON = Deadline.after(24 * 3600)
 
 
 def table(name: str, source_id: str = "source") -> SourceTable:
