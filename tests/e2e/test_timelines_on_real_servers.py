@@ -2,7 +2,8 @@
 incident beside it.
 
 Everything is deployed once, and the faults go on side by side while Headgate's own schedule ticks and looks. How long
-each took to be seen is printed (-s) and recorded as a property of its test.
+each took to be seen is printed (-s) and recorded as a property of its test. It takes six to ten minutes, so it runs only
+when it is asked for: pytest -c tests/pytest.ini -s -m long tests/e2e/test_timelines_on_real_servers.py
 """
 
 import contextlib
@@ -28,7 +29,7 @@ from tests.support.real import RealStackInUse, other_worker
 from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.long]
 
 SEGMENT_BYTES = 16 * 1024**2
 KEPT_FOR_SLOTS = {"limited": "96MB", "unlimited": "-1"}
