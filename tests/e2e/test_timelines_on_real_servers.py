@@ -2,8 +2,8 @@
 incident beside it.
 
 Everything is deployed once, and the faults go on side by side while Headgate's own schedule ticks and looks. How long
-each took to be seen is printed (-s) and recorded as a property of its test. It takes six to ten minutes, so it runs only
-when it is asked for: pytest -c tests/pytest.ini -s -m long tests/e2e/test_timelines_on_real_servers.py
+each took to be seen is printed (-s) and recorded as a property of its test. It takes six to ten minutes, so it runs
+only when it is asked for: pytest -c tests/pytest.ini -s -m long tests/e2e/test_timelines_on_real_servers.py
 """
 
 import contextlib
