@@ -54,8 +54,6 @@ _CATEGORIES: Mapping[str, Category] = {
 }
 """By the first word of a code; all others concern the whole pipeline."""
 
-KINDS_OF_RESOURCES = frozenset({"pipeline", "delivery", "source", "destination", "connect_cluster"})
-
 ALLOWED_MOVES: Mapping[IncidentStatus, frozenset[IncidentStatus]] = {
     IncidentStatus.OPEN: frozenset({IncidentStatus.ACKNOWLEDGED, IncidentStatus.RESOLVED}),
     IncidentStatus.ACKNOWLEDGED: frozenset({IncidentStatus.OPEN, IncidentStatus.RESOLVED}),
@@ -72,7 +70,7 @@ def category_of(code: str) -> Category:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """Something wrong with one resource (one of `KINDS_OF_RESOURCES`).
+    """Something wrong with one resource: a pipeline, delivery, source, destination or connect_cluster.
 
     `message` says what is wrong, `hint` what it means and what to do; both are sentences of ours. `pipeline_id` is the
     only pipeline that a source's condition concerns, if it is one.
@@ -91,15 +89,8 @@ class Condition:
     @property
     def key(self) -> str:
         """The same for the same fault: code, resource, connector and task."""
-        return incident_key(self.code, self.resource_type, self.resource_id, self.connector_name, self.task_id)
-
-
-def incident_key(
-    code: str, resource_type: str, resource_id: str, connector_name: str | None = None, task_id: int | None = None
-) -> str:
-    """The key of a condition."""
-    task = "" if task_id is None else str(task_id)
-    return "/".join((resource_type, resource_id, connector_name or "", task, code))
+        task = "" if self.task_id is None else str(self.task_id)
+        return "/".join((self.resource_type, self.resource_id, self.connector_name or "", task, self.code))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,14 +7,13 @@ for `scheduled.rebalance.max.delay.ms`, five minutes by default.
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 
-from chalicelib.domain.classify.classifier import is_general
+from chalicelib.domain.classify.classifier import OTHER, kind_of
 from chalicelib.domain.monitoring.incident import CONFIG_DRIFT, Condition, Severity
 from chalicelib.domain.monitoring.source_conditions import CODES
 from chalicelib.domain.observation import (
     MISSING,
     ConnectorStatus,
     DesiredState,
-    Hint,
     Observation,
     ObservedState,
     TaskStatus,
@@ -143,11 +142,8 @@ def _failures(about: _About, seen: Observation) -> Iterator[Condition]:
 def _failure(about: _About, part: ConnectorStatus | TaskStatus, code: str, message: str) -> Condition:
     """The classifier's event kind, where it has found one."""
     hint, task_id = part.hint, part.id if isinstance(part, TaskStatus) else None
-    return about.condition(_code(hint) or code, message, hint.message if hint else None, task_id=task_id)
-
-
-def _code(hint: Hint | None) -> str | None:
-    return None if hint is None or is_general(hint) else hint.event_type
+    kind = kind_of(hint) if hint else OTHER
+    return about.condition(code if kind == OTHER else kind, message, hint.message if hint else None, task_id=task_id)
 
 
 def _unassigned(about: _About, seen: Observation, since: datetime | None, now: datetime) -> Iterator[Condition]:

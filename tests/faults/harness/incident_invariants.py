@@ -29,7 +29,7 @@ def each_fault_has_one_active_incident_at_most(state: Stored) -> Iterator[str]:
 
 
 def each_move_of_an_incident_is_audited_once(state: Stored) -> Iterator[str]:
-    """Whoever acknowledges, resolves or opens an incident again is recorded; the last move is its status, unless a
+    """The person who acknowledges, resolves or reopens an incident is recorded; the last move is its status, unless a
     tick or a look has resolved it since.
     """
     moves: dict[str, list[Json]] = {}
