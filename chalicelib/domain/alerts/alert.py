@@ -1,0 +1,115 @@
+"""An alert: one episode in which something is wrong, from the first observation to the recovery.
+
+At most one alert of a fingerprint is active. Operators write other fields than observations do, and an observation
+never undoes what an operator has said. The moves between states are in `transitions`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from chalicelib.domain.alerts.event import AlertEvent
+from chalicelib.domain.alerts.kinds import AlertSeverity
+
+MOST_HISTORY = 100
+"""Entries of a history: the first ones and the newest are kept."""
+
+
+class AlertStatus(StrEnum):
+    """Specification, section 3."""
+
+    FIRING = "firing"
+    ACKNOWLEDGED = "acknowledged"
+    SILENCED = "silenced"
+    RESOLVED = "resolved"
+
+
+class Resolution(StrEnum):
+    """Why an alert is resolved: it was seen to be well again, or what it is about does not exist any more."""
+
+    RECOVERED = "recovered"
+    ENTITY_REMOVED = "entity_removed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryEntry:
+    """One change: a new state, or a severity that was raised. `actor` is an e-mail address, or `system`."""
+
+    at: datetime
+    before: AlertStatus | None
+    after: AlertStatus
+    actor: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert:
+    """`occurrence_count` counts the monitor's cycles that found it. `sent_to` are the channels that a firing message of
+    this episode was queued for, each with the ids of its rules: only there a recovery is reported.
+
+    `sequence` counts firing messages of the episode. `muted_before` are the earlier episodes that a cooldown has muted.
+    `inhibited_by` is the id of the alert that stands for this one in a storm, `inhibited_cycles` since how many cycles
+    that one has been over. `unseen` counts readings in a row in which its task did not exist.
+    """
+
+    id: str
+    fingerprint: str
+    origin: str
+    event: AlertEvent
+    status: AlertStatus = AlertStatus.FIRING
+    max_severity: AlertSeverity
+    episode: int = 1
+    first_seen_at: datetime
+    last_seen_at: datetime
+    occurrence_count: int = 1
+    acknowledged_at: datetime | None = None
+    acknowledged_by: str | None = None
+    silenced_at: datetime | None = None
+    silenced_until: datetime | None = None
+    silenced_by: str | None = None
+    silence_reason: str | None = None
+    resolved_at: datetime | None = None
+    resolution: Resolution | None = None
+    stale: bool = False
+    flapping: bool = False
+    sent_to: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    sequence: int = 0
+    muted_before: int = 0
+    was_silenced: bool = False
+    inhibited_by: str | None = None
+    inhibited_cycles: int = 0
+    unseen: int = 0
+    history: tuple[HistoryEntry, ...] = ()
+    counted: str | None = field(default=None, compare=False)
+    revision: int = 1
+    created_at: datetime
+
+    @property
+    def severity(self) -> AlertSeverity:
+        """The severity now."""
+        return self.event.severity
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it is not resolved."""
+        return self.status is not AlertStatus.RESOLVED
+
+    @property
+    def recovery_seconds(self) -> float | None:
+        """From the first observation to the recovery, never negative; None while it is active."""
+        if self.resolved_at is None:
+            return None
+        return max(0.0, (self.resolved_at - self.first_seen_at).total_seconds())
+
+    def status_at(self, now: datetime) -> AlertStatus:
+        """The state that people see: a silence that has expired is over, even before anything was written."""
+        expired = self.silenced_until is not None and self.silenced_until <= now
+        if self.status is not AlertStatus.SILENCED or not expired:
+            return self.status
+        return self.without_silence
+
+    @property
+    def without_silence(self) -> AlertStatus:
+        """The state when a silence ends: what the operator had decided before."""
+        return AlertStatus.ACKNOWLEDGED if self.acknowledged_at else AlertStatus.FIRING

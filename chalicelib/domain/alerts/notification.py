@@ -1,0 +1,151 @@
+"""Notifications: one row for each message to one channel. The row is the truth; a message of the queue only wakes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from chalicelib.domain.alerts.channel import ChannelProvider
+from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.kit.ids import id_from
+
+RETRY_AFTER = (timedelta(seconds=5), timedelta(seconds=30), timedelta(seconds=120))
+"""After the first, second and third attempt that failed for a while."""
+
+MOST_ATTEMPTS = 1 + len(RETRY_AFTER)
+
+
+class NotificationStatus(StrEnum):
+    """`SUPPRESSED`: silenced or inhibited before it was sent. `CANCELLED`: its channel was deleted or disabled."""
+
+    QUEUED = "queued"
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    SUPPRESSED = "suppressed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may still be sent."""
+        return self in (NotificationStatus.QUEUED, NotificationStatus.PENDING)
+
+
+class MessageKind(StrEnum):
+    """A message says that something is wrong, or that it is over."""
+
+    FIRING = "firing"
+    RESOLVED = "resolved"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageContent:
+    """What a message says, as it was when it was queued: every attempt sends the same.
+
+    `at` is when the alert fired or was resolved. `muted_before` are earlier episodes that a cooldown has muted,
+    `affected` the alerts that this one stands for. `link` opens the alert.
+    """
+
+    alert_id: str
+    event: EventKind
+    severity: AlertSeverity
+    kind: MessageKind
+    at: datetime
+    emitter_type: str
+    emitter_name: str
+    pipeline_id: str | None
+    pipeline_name: str | None
+    connector_name: str | None
+    task_id: int | None
+    error: str
+    hint: str | None
+    first_seen_at: datetime
+    recovery_seconds: float | None = None
+    muted_before: int = 0
+    affected: int = 0
+    link: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotificationError:
+    """Why the last attempt failed, in our own words."""
+
+    code: str
+    message: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notification:
+    """One message to one channel. `attempts` counts the claims of workers.
+
+    A worker claims it: until `lease_until` the attempt with this `claim` counts as under way. `after_id` is the firing
+    message that has to end before this recovery is sent. `digest_id` is shared by the rows that one message settled.
+    """
+
+    id: str
+    alert_id: str
+    channel_id: str
+    channel_name: str
+    provider: ChannelProvider
+    rule_ids: tuple[str, ...]
+    kind: MessageKind
+    sequence: int
+    content: MessageContent
+    status: NotificationStatus = NotificationStatus.QUEUED
+    reason: str | None = None
+    attempts: int = 0
+    next_attempt_at: datetime
+    claim: str | None = None
+    lease_until: datetime | None = None
+    after_id: str | None = None
+    digest_id: str | None = None
+    last_error: NotificationError | None = None
+    sent_at: datetime | None = None
+    revision: int = 1
+    created_at: datetime
+
+
+def notification_id(alert_id: str, kind: MessageKind, sequence: int, channel_id: str) -> str:
+    """The same for the same message: one that is queued again is the same row."""
+    return id_from("notification", alert_id, kind, str(sequence), channel_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How fast a provider takes messages: `per_second` on average, `burst` at once, `per_minute` at most."""
+
+    per_second: float
+    burst: int
+    per_minute: int | None = None
+
+
+PACES: Mapping[ChannelProvider, Pace] = {
+    ChannelProvider.CHAT_WEBHOOK: Pace(per_second=1, burst=3),
+    ChannelProvider.BOT_CHAT: Pace(per_second=1, burst=1, per_minute=20),
+    ChannelProvider.WEBHOOK: Pace(per_second=10, burst=10),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelGate:
+    """What holds messages of a channel (`id`) back. One worker at a time sends to a channel: until `lease_until` it is
+    the one with this `claim`.
+
+    Before `not_before` nothing is sent. `tokens` at `tokens_at` are what the pace allows at once; `sent_times` are the
+    newest sends, where the pace has a limit per minute. `failures` counts failed attempts in a row. `last_status` and
+    `last_at` are how the newest message ended.
+    """
+
+    id: str
+    claim: str | None = None
+    lease_until: datetime | None = None
+    not_before: datetime | None = None
+    tokens: float = 0
+    tokens_at: datetime | None = None
+    sent_times: tuple[datetime, ...] = ()
+    failures: int = 0
+    last_status: NotificationStatus | None = None
+    last_at: datetime | None = None
+    revision: int = 1
+    created_at: datetime

@@ -1,0 +1,36 @@
+"""Alerts. Resolved ones are kept for thirty days."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+
+from chalicelib.domain.alerts.alert import Alert, AlertStatus
+from chalicelib.stores.documents import Documents
+from chalicelib.stores.tables import document_table
+
+AlertRows = document_table("alerts", groups=("active", "origin", "silenced"))
+RETENTION = timedelta(days=30)
+_ACTIVE, _SILENCED = "active", "silenced"
+
+
+class Alerts(Documents[Alert]):
+    """Alerts by id; the active ones also as one group and by their origin, the silenced ones as one group."""
+
+    table, entity, noun = AlertRows, Alert, "alert"
+
+    def groups(self, entity: Alert) -> Mapping[str, str | None]:
+        return {
+            "active": _ACTIVE if entity.is_active else None,
+            "origin": entity.origin if entity.is_active else None,
+            "silenced": _SILENCED if entity.status is AlertStatus.SILENCED else None,
+        }
+
+    def expires_at(self, entity: Alert) -> datetime | None:
+        return entity.resolved_at + RETENTION if entity.resolved_at else None
+
+    def active_of(self, origin: str) -> Iterator[Alert]:
+        """All active alerts of an origin, without a bound: for workers only."""
+        return self.all_in("origin", origin)
+
+    def silenced(self) -> Iterator[Alert]:
+        """All silenced alerts, without a bound: for workers only."""
+        return self.all_in("silenced", _SILENCED)

@@ -1,0 +1,13 @@
+"""Alert rules."""
+
+from chalicelib.domain.alerts.rule import AlertRule
+from chalicelib.stores.documents import Documents
+from chalicelib.stores.tables import document_table
+
+AlertRuleRows = document_table("alert-rules")
+
+
+class AlertRules(Documents[AlertRule]):
+    """Rules by id."""
+
+    table, entity, noun = AlertRuleRows, AlertRule, "alert_rule"
