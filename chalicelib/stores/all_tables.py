@@ -2,6 +2,11 @@
 
 from pynamodb.models import Model
 
+from chalicelib.stores.alerts.alerts import AlertRows
+from chalicelib.stores.alerts.channels import ChannelRows
+from chalicelib.stores.alerts.notifications import ChannelGateRows, NotificationRows
+from chalicelib.stores.alerts.rules import AlertRuleRows
+from chalicelib.stores.alerts.tracks import AlertTrackRows
 from chalicelib.stores.audit import AuditRow
 from chalicelib.stores.claims import ClaimRow
 from chalicelib.stores.clusters import ConnectClusterRows, StreamClusterRows
@@ -22,7 +27,12 @@ from chalicelib.stores.sources import SourceRows
 from chalicelib.stores.users import SessionRow, UserRows
 
 ALL_TABLES: tuple[type[Model], ...] = (
+    AlertRows,
+    AlertRuleRows,
+    AlertTrackRows,
     AuditRow,
+    ChannelGateRows,
+    ChannelRows,
     ClaimRow,
     ConnectClusterRows,
     CountRow,
@@ -31,6 +41,7 @@ ALL_TABLES: tuple[type[Model], ...] = (
     IdempotencyRow,
     IncidentRows,
     JobRows,
+    NotificationRows,
     ObservationRow,
     OperationRows,
     PipelineRows,

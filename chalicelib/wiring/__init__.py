@@ -1,32 +1,23 @@
-"""Builds everything once per container. The only file that knows every concrete class.
+"""Builds everything once per container. The only package that knows every concrete class.
 
-Building opens no connection: clients connect when they are first used. Importing this file loads every service, so
+Building opens no connection: clients connect when they are first used. Importing this package loads every service, so
 `app.py`, `monitors` and `workers` import it when they serve (`infra/decisions/008-imports.md`).
 """
 
-import ssl
 import time
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import cache, cached_property
 from typing import Any
 
-from chalicelib.clients.addresses import AddressPolicy
-from chalicelib.clients.connect.client import Connect
-from chalicelib.clients.databases.contract import MakeDatabase
-from chalicelib.clients.databases.postgresql.client import PostgreSQL
-from chalicelib.clients.kafka.client import Kafka
 from chalicelib.clients.queue import JOBS, SOURCE_CHECKS, TICKS, Queues
-from chalicelib.domain.cluster import ConnectAddress, KafkaAddress
-from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
-from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.domain.job import JobKind
 from chalicelib.kit.clock import Clock, rfc3339, utc_now
 from chalicelib.kit.log import get_logger
 from chalicelib.kit.pages import Signer
 from chalicelib.secrets.envelope import Envelope
-from chalicelib.secrets.keys import CachedKeys, KeyProvider, KmsKeys, LocalKeys
+from chalicelib.secrets.keys import CachedKeys
 from chalicelib.secrets.sealer import Sealer
 from chalicelib.services.audit import AuditTrail
 from chalicelib.services.client_factory import ClientFactory
@@ -59,85 +50,9 @@ from chalicelib.services.signing_key import signing_key
 from chalicelib.services.source_monitor import SourceMonitor
 from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
-from chalicelib.settings import SettingMissing, Settings, settings
-from chalicelib.stores.audit import Audit
-from chalicelib.stores.claims import Claims, Targets
-from chalicelib.stores.clusters import ConnectClusters, StreamClusters
-from chalicelib.stores.counts import Counts
-from chalicelib.stores.deliveries import Deliveries
-from chalicelib.stores.destinations import Destinations
-from chalicelib.stores.idempotency import IdempotencyKeys
-from chalicelib.stores.jobs import Jobs
-from chalicelib.stores.monitoring.findings import CaptureFindings
-from chalicelib.stores.monitoring.incidents import Incidents
-from chalicelib.stores.monitoring.progress import ProgressStore
-from chalicelib.stores.monitoring.recent_states import RecentStates
-from chalicelib.stores.monitoring.recount import Recount
-from chalicelib.stores.observations import Observations
-from chalicelib.stores.operations import Operations
-from chalicelib.stores.pipelines import Pipelines
-from chalicelib.stores.secrets import SealedSecrets
-from chalicelib.stores.source_states import SourceStates
-from chalicelib.stores.source_tables import SourceTables
-from chalicelib.stores.sources import Sources
-from chalicelib.stores.users import Sessions, Users
-
-
-class Stores:
-    """The store of every table."""
-
-    def __init__(self, sealer: Sealer) -> None:
-        """`sealer` seals the answers that are kept for an `Idempotency-Key`."""
-        self.audit = Audit()
-        self.claims = Claims()
-        self.connects = ConnectClusters()
-        self.counts = Counts()
-        self.deliveries = Deliveries()
-        self.destinations = Destinations()
-        self.findings = CaptureFindings()
-        self.idempotency = IdempotencyKeys(sealer)
-        self.incidents = Incidents()
-        self.jobs = Jobs()
-        self.observations = Observations()
-        self.operations = Operations()
-        self.pipelines = Pipelines()
-        self.progress = ProgressStore()
-        self.recent_states = RecentStates()
-        self.recount = Recount()
-        self.secrets = SealedSecrets()
-        self.sources = Sources()
-        self.source_states = SourceStates()
-        self.streams = StreamClusters()
-        self.tables = SourceTables(self.sources)
-        self.targets = Targets()
-        self.users = Users()
-        self.sessions = Sessions(self.users)
-
-
-class Clients:
-    """Makes clients of external systems. Tests pass another one."""
-
-    def __init__(self, config: Settings) -> None:
-        self._ca_bundle = config.ca_bundle
-        self._policy = AddressPolicy(allow_loopback=config.allow_loopback_targets)
-        self.databases: dict[DatabaseProvider, MakeDatabase] = {DatabaseProvider.POSTGRESQL: self._postgresql}
-
-    def connect(self, endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
-        """A client of Connect workers."""
-        return Connect(endpoint, check_host=self._policy, tls=self._tls)
-
-    def kafka(self, endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
-        """A client of Kafka brokers."""
-        return Kafka(endpoint, check_host=self._policy, tls=self._tls)
-
-    def _postgresql(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> PostgreSQL:
-        return PostgreSQL(endpoint=endpoint, check_host=self._policy, trusted_ca_file=self._ca_bundle)
-
-    def _tls(self) -> ssl.SSLContext:
-        context = ssl.create_default_context()
-        if self._ca_bundle:
-            context.load_verify_locations(cafile=self._ca_bundle)
-        return context
+from chalicelib.settings import Settings, settings
+from chalicelib.wiring.clients import Clients, keys_of
+from chalicelib.wiring.stores import Stores
 
 
 class Services:
@@ -154,7 +69,7 @@ class Services:
         """Raises `SettingMissing` and `ValueError` for settings that cannot work."""
         self.settings, self.clock = config, clock
         self.queues = Queues(config.queue_prefix)
-        self.envelope = Envelope(CachedKeys(_keys(config)))
+        self.envelope = Envelope(CachedKeys(keys_of(config)))
         self.stores = Stores(Sealer(self.envelope))
         self.idempotency: IdempotencyStore = self.stores.idempotency
         self._build_registry(clients or Clients(config))
@@ -375,19 +290,3 @@ def services() -> Services:
     get_logger().setLevel(built.settings.log_level.upper())
     built.install()
     return built
-
-
-def _keys(config: Settings) -> KeyProvider:
-    if config.kms_key_id:
-        return KmsKeys(_kms, config.kms_key_id)
-    if config.master_key:
-        return LocalKeys(config.master_key)
-    raise SettingMissing("Set HEADGATE_KMS_KEY_ID, or HEADGATE_MASTER_KEY (make one with: openssl rand -base64 32).")
-
-
-def _kms() -> Any:
-    import boto3
-    from botocore.config import Config
-
-    limits = Config(connect_timeout=1, read_timeout=2, retries={"total_max_attempts": 3})
-    return boto3.client("kms", config=limits)

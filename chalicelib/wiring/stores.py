@@ -1,0 +1,66 @@
+"""The store of every table."""
+
+from chalicelib.secrets.sealer import Sealer
+from chalicelib.stores.alerts.alerts import Alerts
+from chalicelib.stores.alerts.channels import Channels
+from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
+from chalicelib.stores.alerts.rules import AlertRules
+from chalicelib.stores.alerts.tracks import Tracks
+from chalicelib.stores.audit import Audit
+from chalicelib.stores.claims import Claims, Targets
+from chalicelib.stores.clusters import ConnectClusters, StreamClusters
+from chalicelib.stores.counts import Counts
+from chalicelib.stores.deliveries import Deliveries
+from chalicelib.stores.destinations import Destinations
+from chalicelib.stores.idempotency import IdempotencyKeys
+from chalicelib.stores.jobs import Jobs
+from chalicelib.stores.monitoring.findings import CaptureFindings
+from chalicelib.stores.monitoring.incidents import Incidents
+from chalicelib.stores.monitoring.progress import ProgressStore
+from chalicelib.stores.monitoring.recent_states import RecentStates
+from chalicelib.stores.monitoring.recount import Recount
+from chalicelib.stores.observations import Observations
+from chalicelib.stores.operations import Operations
+from chalicelib.stores.pipelines import Pipelines
+from chalicelib.stores.secrets import SealedSecrets
+from chalicelib.stores.source_states import SourceStates
+from chalicelib.stores.source_tables import SourceTables
+from chalicelib.stores.sources import Sources
+from chalicelib.stores.users import Sessions, Users
+
+
+class Stores:
+    """The store of every table."""
+
+    def __init__(self, sealer: Sealer) -> None:
+        """`sealer` seals the answers that are kept for an `Idempotency-Key`."""
+        self.alerts = Alerts()
+        self.alert_rules = AlertRules()
+        self.alert_tracks = Tracks()
+        self.audit = Audit()
+        self.channel_gates = ChannelGates()
+        self.channels = Channels()
+        self.claims = Claims()
+        self.connects = ConnectClusters()
+        self.counts = Counts()
+        self.deliveries = Deliveries()
+        self.destinations = Destinations()
+        self.findings = CaptureFindings()
+        self.idempotency = IdempotencyKeys(sealer)
+        self.incidents = Incidents()
+        self.jobs = Jobs()
+        self.notifications = Notifications()
+        self.observations = Observations()
+        self.operations = Operations()
+        self.pipelines = Pipelines()
+        self.progress = ProgressStore()
+        self.recent_states = RecentStates()
+        self.recount = Recount()
+        self.secrets = SealedSecrets()
+        self.sources = Sources()
+        self.source_states = SourceStates()
+        self.streams = StreamClusters()
+        self.tables = SourceTables(self.sources)
+        self.targets = Targets()
+        self.users = Users()
+        self.sessions = Sessions(self.users)
