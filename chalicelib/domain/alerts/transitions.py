@@ -144,7 +144,7 @@ def not_visible(alert: Alert, at: datetime) -> Alert:
 
 def without_its_task(alert: Alert, at: datetime) -> Alert:
     """Its task did not exist in one more reading (row 13)."""
-    return replace(alert, unseen=alert.unseen + 1, checked_at=at)
+    return replace(alert, unseen=alert.unseen + 1, stale=False, checked_at=at)
 
 
 def with_history(alert: Alert, at: datetime, before: AlertStatus | None, actor: str, reason: str) -> Alert:
