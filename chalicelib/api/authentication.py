@@ -41,9 +41,9 @@ class SessionAuthenticator:
 def require_token(headers: Mapping[str, str], token: Secret | None) -> None:
     """Returns when the request carries this bearer token, or none is set. Raises Unauthenticated."""
     scheme, _, presented = headers.get("authorization", "").partition(" ")
-    if token is None or (
-        scheme.lower() == "bearer" and has_hash(presented.strip(), [token_hash(token.reveal().strip())])
-    ):
+    if token is None:
+        return
+    if scheme.lower() == "bearer" and has_hash(presented.strip(), [token_hash(token.reveal().strip())]):
         return
     raise Unauthenticated("This address needs the token that the installation was given for it.")
 

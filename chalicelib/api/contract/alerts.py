@@ -1,10 +1,19 @@
 """Alerts (wire contract, section 6)."""
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Self
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from chalicelib.api.contract.common import Input, Integer, Lines, Output, Timestamp, Uuid
@@ -26,7 +35,7 @@ Reason = Annotated[Lines, StringConstraints(max_length=300)]
 class AlertQuery(BaseModel):
     """Filters of alerts: each that is given has to hold."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(extra="forbid")
 
     page: Integer = Field(default=1, ge=1, le=1_000_000)
     page_size: Integer = Field(default=50, ge=1, le=MOST_PER_PAGE, alias="pageSize")
@@ -74,11 +83,12 @@ class SilenceBody(Input):
     )
     reason: Reason | None = None
 
-    @model_validator(mode="after")
-    def _one_end(self) -> Self:
-        if self.duration_seconds is not None and self.until is not None:
+    @field_validator("until")
+    @classmethod
+    def _one_end(cls, until: datetime | None, info: ValidationInfo) -> datetime | None:
+        if until is not None and info.data.get("duration_seconds") is not None:
             raise PydanticCustomError("one_of", "duration_seconds or until, not both")
-        return self
+        return until
 
     def to_silence(self) -> Silence:
         """The input of the service."""

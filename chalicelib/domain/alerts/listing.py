@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from chalicelib.domain.alerts.alert import AlertStatus
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
@@ -51,8 +52,8 @@ class Facets:
         return self.without_silence if self.status is AlertStatus.SILENCED and expired else self.status
 
 
-def facets_of(alert_id: str, columns: Mapping[str, str | None]) -> Facets:
-    """The facets in the columns of a row, which are text."""
+def facets_of(alert_id: str, columns: Mapping[str, Any]) -> Facets:
+    """The facets in the columns of a row, which are text or None."""
     until = columns["silenced_until"]
     return Facets(
         id=alert_id,

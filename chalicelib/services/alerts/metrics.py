@@ -1,5 +1,7 @@
-"""What `/metrics` says, in Prometheus' text format, version 0.0.4: from durable counters and the index of active alerts,
-never from one process's memory. Every series exists from the beginning, with 0.
+"""What `/metrics` says, in Prometheus' text format, version 0.0.4.
+
+The numbers are those of durable counters and of the index of active alerts, never of one process's memory. Every series
+exists from the beginning, with 0.
 """
 
 from collections import Counter
@@ -34,11 +36,7 @@ class Metric:
         yield f"# TYPE {self.name} {self.type}"
         for suffix, labels, value in self.samples:
             shown = ",".join(f'{name}="{text}"' for name, text in labels.items())
-            yield (
-                f"{self.name}{suffix}{{{shown}}} {value:g}"
-                if value % 1
-                else f"{self.name}{suffix}{{{shown}}} {value:.0f}"
-            )
+            yield f"{self.name}{suffix}{{{shown}}} {value}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
