@@ -74,10 +74,11 @@ class Services:
         self.envelope = Envelope(CachedKeys(keys_of(config)))
         self.stores = Stores(Sealer(self.envelope))
         self.idempotency: IdempotencyStore = self.stores.idempotency
-        self._build_registry(clients or Clients(config))
+        make = clients or Clients(config)
+        self._build_registry(make)
         self._build_connectors(sleep)
         self.overview = self._overview()
-        self.alerting = Alerting(self.stores, self.registry, self.audit, clock)
+        self.alerting = Alerting(self.stores, self.registry, self.audit, make.senders(config), clock)
 
     def _build_registry(self, make: Clients) -> None:
         """Registered resources, their checks and their jobs."""

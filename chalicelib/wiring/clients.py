@@ -28,7 +28,7 @@ class Clients:
     def __init__(self, config: Settings) -> None:
         self._ca_bundle = config.ca_bundle
         self._policy = AddressPolicy(allow_loopback=config.allow_loopback_targets)
-        # Messages go to hosts that the installation names, wherever these are, and to URLs of users on the public network.
+        # The hosts of chats, which the installation names, may be anywhere; webhooks are on the public network.
         self._operators_hosts = AddressPolicy(allow_loopback=True)
         self._public_hosts = AddressPolicy(allow_private=False)
         self.databases: dict[DatabaseProvider, MakeDatabase] = {DatabaseProvider.POSTGRESQL: self._postgresql}
@@ -47,9 +47,7 @@ class Clients:
             chat_host=_host("HEADGATE_CHAT_WEBHOOK_HOST", config.chat_webhook_host),
             bot_host=_host("HEADGATE_BOT_API_HOST", config.bot_api_host),
             public_url=config.public_url,
-            to_operators_hosts=partial(
-                GuardedHttp, check_host=self._operators_hosts, tls=self._tls, cut_answers=True
-            ),
+            to_operators_hosts=partial(GuardedHttp, check_host=self._operators_hosts, tls=self._tls, cut_answers=True),
             to_public_hosts=partial(GuardedHttp, check_host=self._public_hosts, tls=self._tls, cut_answers=True),
             check_public=self._public_hosts,
         )
