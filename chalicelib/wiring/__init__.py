@@ -13,8 +13,9 @@ from typing import Any
 from chalicelib.clients.queue import JOBS, SOURCE_CHECKS, TICKS, Queues
 from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.domain.job import JobKind
+from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.clock import Clock, rfc3339, utc_now
-from chalicelib.kit.log import get_logger
+from chalicelib.kit.log import failure, get_logger
 from chalicelib.kit.pages import Signer
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.keys import CachedKeys
@@ -51,6 +52,7 @@ from chalicelib.services.source_monitor import SourceMonitor
 from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
 from chalicelib.settings import Settings, settings
+from chalicelib.wiring.alerting import Alerting
 from chalicelib.wiring.clients import Clients, keys_of
 from chalicelib.wiring.stores import Stores
 
@@ -72,9 +74,11 @@ class Services:
         self.envelope = Envelope(CachedKeys(keys_of(config)))
         self.stores = Stores(Sealer(self.envelope))
         self.idempotency: IdempotencyStore = self.stores.idempotency
-        self._build_registry(clients or Clients(config))
+        make = clients or Clients(config)
+        self._build_registry(make)
         self._build_connectors(sleep)
         self.overview = self._overview()
+        self.alerting = Alerting(self.stores, self.registry, self.audit, make.senders(config), clock)
 
     def _build_registry(self, make: Clients) -> None:
         """Registered resources, their checks and their jobs."""
@@ -254,6 +258,7 @@ class Services:
             recent_states=stores.recent_states,
             findings=stores.findings,
             progress=stores.progress,
+            alerts=stores.alerts,
             audit=self.audit,
             clock=self.clock,
         )
@@ -269,9 +274,13 @@ class Services:
         return Signer(key=signing_key(self.settings.master_key, self.stores.secrets, self.envelope, self.clock()))
 
     def install(self) -> None:
-        """Make the first Admin, if the settings name one and the address has no account."""
+        """Make the first Admin, if the settings name one and the address has no account, and the default alert rule."""
         if self.settings.admin_email and self.settings.admin_password:
             self.sessions.install_admin(self.settings.admin_email, self.settings.admin_password)
+        try:
+            self.alerting.rules.install()
+        except StoreUnavailable as error:  # without the tables of alerting everything else goes on
+            get_logger().warning("default alert rule not made", extra={"failure": failure(error)})
 
     def ready(self) -> Mapping[str, bool]:
         """Every kind of store by name, and whether it answers."""
@@ -285,8 +294,12 @@ class Services:
 
 @cache
 def services() -> Services:
-    """The services of this process. The first Admin is made before anybody is served."""
+    """The services of this process. The first Admin is made before anybody is served.
+
+    Only the API's function gets the setting that names the Admin; the others may not write what is installed.
+    """
     built = Services(settings())
     get_logger().setLevel(built.settings.log_level.upper())
-    built.install()
+    if built.settings.admin_email:
+        built.install()
     return built

@@ -70,6 +70,10 @@ SETTINGS = Settings(
     allow_loopback_targets=True,
     allow_inline_secrets=False,
     ca_bundle=None,
+    chat_webhook_host="hooks.slack.com",
+    bot_api_host="api.telegram.org",
+    public_url=None,
+    metrics_token=None,
     log_level="INFO",
 )
 

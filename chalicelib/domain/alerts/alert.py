@@ -106,6 +106,21 @@ class Alert:
         return max(self.last_seen_at, self.checked_at or self.last_seen_at)
 
     @property
+    def pipeline_id(self) -> str | None:
+        """The pipeline that it is about."""
+        return self.event.pipeline_id
+
+    @property
+    def source_id(self) -> str | None:
+        """The source of that pipeline."""
+        return self.event.source_id
+
+    @property
+    def emitter_id(self) -> str:
+        """The source, destination or Connect cluster that it comes from."""
+        return self.event.emitter.id
+
+    @property
     def is_active(self) -> bool:
         """Whether it is not resolved."""
         return self.status is not AlertStatus.RESOLVED
