@@ -20,6 +20,7 @@ class Settings:
 
     `service_credential_hash` are SHA-256, in hex: a function's environment can be read by more people than may read
     secrets. The credential is long and random, so no salt is needed. While it is exchanged there are two.
+    `public_url` is where people reach this installation, without a slash at its end; messages link to it.
     """
 
     table_prefix: str
@@ -32,6 +33,8 @@ class Settings:
     allow_loopback_targets: bool
     allow_inline_secrets: bool
     ca_bundle: str | None
+    public_url: str | None
+    metrics_token: Secret | None
     log_level: str
 
     @classmethod
@@ -56,8 +59,18 @@ class Settings:
             allow_loopback_targets=text("ALLOW_LOOPBACK_TARGETS", "false").lower() == "true",
             allow_inline_secrets=text("ALLOW_INLINE_SECRETS", "false").lower() == "true",
             ca_bundle=text("CA_BUNDLE") or None,
+            public_url=_url(text("PUBLIC_URL")),
+            metrics_token=secret("METRICS_TOKEN"),
             log_level=text("LOG_LEVEL", "INFO"),
         )
+
+
+def _url(given: str) -> str | None:
+    if given and not re.fullmatch(r"https?://[^\s/?#@\\]+(/[^\s?#\\]*)?", given):
+        raise ValueError(
+            "HEADGATE_PUBLIC_URL must be like https://headgate.example.com, without user, query or fragment."
+        )
+    return given.rstrip("/") or None
 
 
 def _hashes(listed: str, plain: Secret | None) -> tuple[str, ...]:

@@ -70,6 +70,8 @@ SETTINGS = Settings(
     allow_loopback_targets=True,
     allow_inline_secrets=False,
     ca_bundle=None,
+    public_url=None,
+    metrics_token=None,
     log_level="INFO",
 )
 

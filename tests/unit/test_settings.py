@@ -24,3 +24,19 @@ def test_the_service_credential_is_set_by_its_hash_or_itself_and_may_have_a_succ
 def test_a_hash_of_another_form_is_refused(value: str) -> None:
     with pytest.raises(ValueError, match="64 hex digits"):
         hashes(SERVICE_CREDENTIAL_HASH=value)
+
+
+def test_the_public_address_ends_without_a_slash_and_may_be_left_out() -> None:
+    assert Settings.read({}).public_url is None
+    assert (
+        Settings.read({"HEADGATE_PUBLIC_URL": "https://cdc.example.com/ops/"}).public_url
+        == "https://cdc.example.com/ops"
+    )
+
+
+@pytest.mark.parametrize(
+    "value", ["cdc.example.com", "https://", "https://me@cdc.example.com", "https://cdc.example.com/?a=1"]
+)
+def test_a_public_address_that_nobody_could_open_is_refused(value: str) -> None:
+    with pytest.raises(ValueError, match="HEADGATE_PUBLIC_URL must be like"):
+        Settings.read({"HEADGATE_PUBLIC_URL": value})
