@@ -63,9 +63,9 @@ def put_off(
     return _waiting(row, error, now + max(step, min(retry_after or step, MOST_RETRY_AFTER)))
 
 
-def limited(row: Notification, error: NotificationError, not_before: datetime) -> Notification:
+def limited(row: Notification, error: NotificationError, pause: timedelta, now: datetime) -> Notification:
     """The provider limits the channel. However often it does, the notification does not fail by it."""
-    return replace(_waiting(row, error, not_before), attempts=max(1, row.attempts - 1))
+    return replace(_waiting(row, error, now + pause), attempts=max(1, row.attempts - 1))
 
 
 def has_lapsed(row: Notification, now: datetime) -> bool:

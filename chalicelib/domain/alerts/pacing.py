@@ -93,10 +93,9 @@ def spent(gate: ChannelGate, pace: Pace, now: datetime, singles: Iterable[str] =
     return replace(gate, tokens=tokens, tokens_at=now, sent_times=times, singles=counts, singles_since=since)
 
 
-def answered(gate: ChannelGate, status: NotificationStatus | None, now: datetime) -> ChannelGate:
-    """The provider has answered, whatever it said. `status`: how the message has ended."""
-    done = replace(_arrived(gate, now), failures=0, not_before=None)
-    return done if status is None else replace(done, last_status=status, last_at=now)
+def answered(gate: ChannelGate, status: NotificationStatus, now: datetime) -> ChannelGate:
+    """The provider has answered, so it is not down. `status`: how the message has ended."""
+    return replace(_arrived(gate, now), failures=0, not_before=None, last_status=status, last_at=now)
 
 
 def failed(gate: ChannelGate, now: datetime, *, has_ended: bool = False) -> ChannelGate:
@@ -109,9 +108,14 @@ def failed(gate: ChannelGate, now: datetime, *, has_ended: bool = False) -> Chan
 
 def limited(gate: ChannelGate, retry_after: timedelta | None, now: datetime) -> ChannelGate:
     """The provider asks to wait before the next message of this channel."""
-    step = RETRY_AFTER[min(gate.failures, len(RETRY_AFTER) - 1)]
-    pause = max(step, min(retry_after or step, MOST_RETRY_AFTER))
-    return replace(_arrived(gate, now), failures=gate.failures + 1, not_before=now + pause)
+    not_before = now + limit_pause(gate.failures, retry_after)
+    return replace(_arrived(gate, now), failures=gate.failures + 1, not_before=not_before)
+
+
+def limit_pause(failures: int, retry_after: timedelta | None) -> timedelta:
+    """How long nothing is sent after a 429: as long as the provider says, at least 5 s, 30 s, then 2 min."""
+    step = RETRY_AFTER[min(failures, len(RETRY_AFTER) - 1)]
+    return max(step, min(retry_after or step, MOST_RETRY_AFTER))
 
 
 def is_over_the_ceiling(gate: ChannelGate, rule_ids: Iterable[str], now: datetime) -> bool:
