@@ -10,7 +10,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from chalicelib.errors import StoreUnavailable
 
 MAX_DELAY_SECONDS = 900
-JOBS, TICKS, SOURCE_CHECKS, NOTIFICATIONS = "jobs", "ticks", "source-checks", "notifications"
+JOBS, TICKS, SOURCE_CHECKS = "jobs", "ticks", "source-checks"
+DESTINATION_CHECKS, NOTIFICATIONS = "destination-checks", "notifications"
 """The queues, without the prefix of the installation."""
 
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 from functools import cache, cached_property
 from typing import Any
 
-from chalicelib.clients.queue import JOBS, SOURCE_CHECKS, TICKS, Queues
+from chalicelib.clients.queue import DESTINATION_CHECKS, JOBS, NOTIFICATIONS, SOURCE_CHECKS, TICKS, Queues
 from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.domain.job import JobKind
 from chalicelib.kit.clock import Clock, rfc3339, utc_now
@@ -37,10 +37,12 @@ from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.deliveries import DeliveryService
+from chalicelib.services.destination_monitor import DestinationMonitor
 from chalicelib.services.destinations import DestinationService
 from chalicelib.services.discovery import Discovery
 from chalicelib.services.incidents import IncidentService
 from chalicelib.services.jobs import JobHandler, JobService
+from chalicelib.services.monitoring import MonitorReports
 from chalicelib.services.overview import OverviewService
 from chalicelib.services.pipelines import PipelineService
 from chalicelib.services.registry import Registry
@@ -51,6 +53,7 @@ from chalicelib.services.source_monitor import SourceMonitor
 from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
 from chalicelib.settings import Settings, settings
+from chalicelib.wiring.alerting import Alerting
 from chalicelib.wiring.clients import Clients, keys_of
 from chalicelib.wiring.stores import Stores
 
@@ -71,9 +74,11 @@ class Services:
         self.queues = Queues(config.queue_prefix)
         self.envelope = Envelope(CachedKeys(keys_of(config)))
         self.stores = Stores(Sealer(self.envelope))
+        self.alerting = Alerting()
         self.idempotency: IdempotencyStore = self.stores.idempotency
         self._build_registry(clients or Clients(config))
         self._build_connectors(sleep)
+        self._build_monitors(sleep)
         self.overview = self._overview()
 
     def _build_registry(self, make: Clients) -> None:
@@ -209,6 +214,17 @@ class Services:
         self.deliveries = DeliveryService(
             connector=self.delivery_connector, lifecycle=self.lifecycle, observation_reader=observation_reader
         )
+
+    def _build_monitors(self, sleep: Callable[[float], None]) -> None:
+        """What looks at systems again and again, and reports to alerting."""
+        stores, clock = self.stores, self.clock
+        self.monitor_reports = MonitorReports(
+            bus=self.alerting.bus,
+            incidents=stores.incidents,
+            alerts=stores.alerts,
+            emitters={one.noun: one for one in (stores.sources, stores.destinations, stores.connects)},
+            clock=clock,
+        )
         self.source_monitor = SourceMonitor(
             sources=stores.sources,
             pipelines=stores.pipelines,
@@ -217,8 +233,18 @@ class Services:
             checks=self.captures,
             clients=self.clients,
             incidents=self.incidents,
+            reports=self.monitor_reports,
             clock=clock,
             send=lambda source_id, delay: self._send_when_due(SOURCE_CHECKS, {"source_id": source_id}, delay),
+        )
+        self.destination_monitor = DestinationMonitor(
+            destinations=stores.destinations,
+            deliveries=stores.deliveries,
+            checks=self.database_checks,
+            reports=self.monitor_reports,
+            clock=clock,
+            sleep=sleep,
+            send=lambda one, delay: self._send_when_due(DESTINATION_CHECKS, {"destination_id": one}, delay),
         )
         owners: Mapping[str, ConnectorOwner[Any]] = {
             "pipeline": self.pipeline_connector,
@@ -236,6 +262,7 @@ class Services:
             clients=self.clients,
             incidents=self.incidents,
             progress=self.progress_reader,
+            bus=self.alerting.bus,
             clock=clock,
             send=lambda cluster_id, delay: self._send_when_due(TICKS, {"cluster_id": cluster_id}, delay),
         )
@@ -280,6 +307,8 @@ class Services:
             "queue_jobs": self.queues.answers(JOBS),
             "queue_ticks": self.queues.answers(TICKS),
             "queue_source_checks": self.queues.answers(SOURCE_CHECKS),
+            "queue_destination_checks": self.queues.answers(DESTINATION_CHECKS),
+            "queue_notifications": self.queues.answers(NOTIFICATIONS),
         }
 
 

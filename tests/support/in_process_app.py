@@ -380,5 +380,6 @@ def app(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> InProcessApp:
     app.database.reachable, app.database.bug, app.database.more_columns = True, None, 0
     app.database.tables, app.database.server_identity = TABLES, None
     app.database.slots.clear()
+    app.database.test_failures.clear()
     app.database.captures = None
     return app
