@@ -8,7 +8,7 @@ from chalicelib.domain.alerts.alert import Alert
 from chalicelib.domain.alerts.attempts import has_lapsed, lapsed, refused, unsendable
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.digest import NextMessage, is_delayed
-from chalicelib.domain.alerts.notification import Notification, NotificationError, NotificationStatus
+from chalicelib.domain.alerts.notification import Notification, NotificationStatus
 from chalicelib.domain.alerts.pacing import PACES, ChannelGate, spent
 from chalicelib.errors import HeadgateError, NotFound, SecretMismatch, StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
@@ -22,8 +22,8 @@ from chalicelib.notify.contract import (
     Outcome,
     OutgoingMessage,
     Sender,
-    Transient,
 )
+from chalicelib.notify.errors import error
 from chalicelib.services.alerts.outcomes import gate_after, row_after
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.stores.alerts.alerts import Alerts
@@ -38,14 +38,6 @@ LEASE = timedelta(seconds=ATTEMPT_SECONDS + 10)
 """Longer than an attempt, so that no lease ends under a live worker."""
 
 _SETTLE_TRIES = 4
-_INTERNAL = NotificationError(
-    code="internal", message="Headgate could not send the message.", hint="The log says why; it is tried again."
-)
-_UNREADABLE = NotificationError(
-    code="secret_unreadable",
-    message="The stored secrets of the channel cannot be opened.",
-    hint="Enter all of them again in the channel, then send a test.",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +56,7 @@ class Attempted:
 class Attempts:
     """Sends messages of channels whose lease the caller has.
 
-    `store_changed` stores secret fields of a channel that the provider has replaced.
+    `replace_secrets` stores secret fields of a channel that the provider has replaced.
     """
 
     notifications: Notifications
@@ -74,7 +66,7 @@ class Attempts:
     counters: AlertCounters
     vault: CredentialVault
     senders: Mapping[ChannelProvider, Sender]
-    store_changed: Callable[[Channel, Mapping[str, Secret]], None]
+    replace_secrets: Callable[[str, Mapping[str, Secret]], None]
     clock: Clock
     sleep: Callable[[float], None]
 
@@ -91,12 +83,13 @@ class Attempts:
             return self._end(gate, not_sent)
         channel, secrets = self._opened(read.channel)
         if channel is None or secrets is None:
-            return self._end(gate, [refused(row, _UNREADABLE) for row in read.found])
+            return self._end(gate, [refused(row, error("secret_unreadable")) for row in read.found])
         try:
             gate, claimed = self._claim(gate, message)
         except WriteConflict:
             return self._as_stored(gate, read.found)
-        outcome = self._send(channel, read.outgoing(message, now), secrets)
+        outgoing, deadline = read.outgoing(message, self.clock()), Deadline.after(ATTEMPT_SECONDS)
+        outcome = self.senders[channel.provider].send(outgoing, secrets, deadline)
         attempted = self._settle(gate, claimed, outcome)
         if isinstance(outcome, Accepted) and outcome.changed:
             self._store_changed(channel, outcome.changed)
@@ -141,14 +134,6 @@ class Attempts:
         ]
         transaction.commit()
         return gate, claimed
-
-    def _send(self, channel: Channel, message: OutgoingMessage, secrets: Mapping[str, Secret]) -> Outcome:
-        try:
-            return self.senders[channel.provider].send(message, secrets, Deadline.after(ATTEMPT_SECONDS))
-        except Exception as error:  # noqa: BLE001 - a defect of one sender must not stop the other notifications
-            details = {"channel_id": channel.id, "failure": failure(error)}
-            get_logger().error("a sender of notifications has failed", extra=details)
-            return Transient(_INTERNAL)
 
     def _settle(self, gate: ChannelGate, claimed: Sequence[Notification], outcome: Outcome) -> Attempted:
         """Store the outcome, with several tries: a message whose outcome is not stored is sent again."""
@@ -206,9 +191,9 @@ class Attempts:
 
     def _store_changed(self, channel: Channel, changed: Mapping[str, Secret]) -> None:
         try:
-            self.store_changed(channel, changed)
-        except HeadgateError as error:  # the message has arrived; the next one finds out again
-            details = {"channel_id": channel.id, "failure": failure(error)}
+            self.replace_secrets(channel.id, changed)
+        except HeadgateError as refused_change:  # the message has arrived; the next one finds out again
+            details = {"channel_id": channel.id, "failure": failure(refused_change)}
             get_logger().error("a channel that has moved was not changed", extra=details)
 
 
