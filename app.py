@@ -21,6 +21,7 @@ ROUTE_MODULES = {
     "destinations": ("destinations",),
     "deliveries": ("deliveries",),
     "operations": ("audit", "monitoring", "operations"),
+    "alerts": ("alerts", "alert-rules", "notification-channels"),
     "events": ("events",),
 }
 """The route modules of `chalicelib.api`, each with the first segments of its paths. See `LazyRoutes`."""
@@ -49,6 +50,7 @@ for module, segments in ROUTE_MODULES.items():
     lazy_routes.declare(API, segments, partial(routes_of, module))
 lazy_routes.declare("", ("internal",), partial(routes_of, "access", "internal_routes"))
 lazy_routes.declare("", ("health", "ready"), health)
+lazy_routes.declare("", ("metrics",), partial(routes_of, "alerts", "metrics_routes"))
 lazy_routes.declare("", ("docs", "openapi.json"), docs)
 app.register_blueprint(monitors)
 app.register_blueprint(workers)

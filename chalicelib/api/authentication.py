@@ -7,7 +7,8 @@ from chalicelib.api.http import HttpRequest
 from chalicelib.domain.access import Actor
 from chalicelib.errors import NotPermitted, Unauthenticated
 from chalicelib.kit.clock import utc_now
-from chalicelib.secrets.tokens import has_hash
+from chalicelib.kit.masking import Secret
+from chalicelib.secrets.tokens import has_hash, token_hash
 from chalicelib.services.sessions import SessionService, SignedIn, actor_of
 
 COOKIE = "headgate_session"
@@ -35,6 +36,16 @@ class SessionAuthenticator:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not has_hash(token.strip(), self.service_credential_hash):
             raise NotPermitted("This address is for Kafka Connect's secret provider and needs the service credential.")
+
+
+def require_token(headers: Mapping[str, str], token: Secret | None) -> None:
+    """Returns when the request carries this bearer token, or none is set. Raises Unauthenticated."""
+    scheme, _, presented = headers.get("authorization", "").partition(" ")
+    if token is None:
+        return
+    if scheme.lower() == "bearer" and has_hash(presented.strip(), [token_hash(token.reveal().strip())]):
+        return
+    raise Unauthenticated("This address needs the token that the installation was given for it.")
 
 
 def cookie_of(headers: Mapping[str, str]) -> str:

@@ -14,6 +14,9 @@ _NOUNS = {
     "stream/clusters": "stream_cluster",
     "connect/clusters": "connect_cluster",
     "operations/errors": "incident",
+    "alerts": "alert",
+    "alert-rules": "alert_rule",
+    "notification-channels": "notification_channel",
     "users": "user",
     "tokens": "api_token",
 }

@@ -229,7 +229,7 @@ def _problems(route: Route) -> list[int]:
     takes_body = route.method in ("POST", "PUT", "PATCH")
     applies = {
         400: takes_body,
-        401: signed_in or route.method == "POST",
+        401: signed_in or route.method == "POST" or 401 in route.also,
         403: signed_in,
         404: bool(route.variables) or writes,
         409: writes,

@@ -1,6 +1,7 @@
 """What the installation looks like now: counts by state, open incidents, what happened last.
 
 It reads counters and what the ticks have stored, never a list of resources: it costs the same however many there are.
+Active alerts are counted in a compact index: one call for about 3,000.
 """
 
 from collections import Counter
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.audit import AuditRecord
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.monitoring.metrics import Metrics
@@ -21,6 +23,7 @@ from chalicelib.domain.reconcile.state_counts import state_counts
 from chalicelib.errors import WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.audit import AuditTrail
+from chalicelib.stores.alerts.alerts import Alerts
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.counts import SHARDS, Counts
 from chalicelib.stores.documents import Documents, find_together
@@ -42,6 +45,7 @@ _CHECKED = ("source", "destination", "stream_cluster")
 _WITH_CONNECTOR = ("pipeline", "delivery")
 _CONNECT = "connect_cluster"
 _RECOUNT_SECONDS = 10.0
+_ALERTS_SECONDS = 10.0
 
 StateCounts = Mapping[str, int]
 """A number for every state; 0 where nothing is in it."""
@@ -58,6 +62,8 @@ class Overview:
     pipelines: StateCounts
     deliveries: StateCounts
     incidents: StateCounts
+    active_alerts: int
+    critical_alerts: int
     metrics: Metrics
     recent_activity: Sequence[AuditRecord]
 
@@ -74,6 +80,7 @@ class OverviewService:
     recent_states: RecentStates
     findings: CaptureFindings
     progress: ProgressStore
+    alerts: Alerts
     audit: AuditTrail
     clock: Clock
 
@@ -91,6 +98,7 @@ class OverviewService:
             {noun: counted[noun] for noun in _WITH_CONNECTOR},
             now,
         )
+        active = self.alerts.facets(Deadline.after(_ALERTS_SECONDS), only_active=True)
         activity = self.audit.list(limit=ACTIVITY, after=None, resource_id=None, include_related=False, meaningful=True)
         return Overview(
             sources=_all_of(HealthStatus, counted["source"]),
@@ -100,6 +108,8 @@ class OverviewService:
             pipelines=_all_of(ObservedState, observed["pipeline"]),
             deliveries=_all_of(ObservedState, observed["delivery"]),
             incidents={name: counted[INCIDENT][name] for name in INCIDENT_STATES},
+            active_alerts=len(active),
+            critical_alerts=sum(one.severity is AlertSeverity.CRITICAL for one in active),
             metrics=total_metrics(self.progress.looks([cluster.id for cluster in clusters]).values(), now),
             recent_activity=activity.items,
         )

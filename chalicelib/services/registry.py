@@ -114,13 +114,28 @@ class Registry:
         return after
 
     def delete(self, context: RequestContext, store: Documents[E], entity: E, *, links: Links = NO_LINKS) -> None:
-        """Remove an entity that nothing refers to. Raises Conflict RESOURCE_IN_USE, VersionMismatch, NotFound."""
+        """Remove what was registered: see `remove`. Its secrets go with it, and its incidents are over."""
         transaction = Transaction()
+        self.vault.remove(transaction, entity.credentials)
+        self.incidents.end_about(transaction, entity.id)
+        self.remove(transaction, context, store, entity, links=links)
+
+    def remove(
+        self,
+        transaction: Transaction,
+        context: RequestContext,
+        store: Documents[N],
+        entity: N,
+        *,
+        links: Links = NO_LINKS,
+    ) -> None:
+        """Remove an entity that nothing refers to, and commit the transaction.
+
+        Raises Conflict RESOURCE_IN_USE, VersionMismatch, NotFound.
+        """
         store.remove(transaction, entity)
         self.release_name(transaction, store, entity)
         self.unlink(transaction, entity.id, links)
-        self.vault.remove(transaction, entity.credentials)
-        self.incidents.end_about(transaction, entity.id)
         self.audit.record(transaction, context, f"{store.noun}.delete", entity.id, before=view(entity))
         try:
             transaction.commit()
@@ -156,7 +171,7 @@ class Registry:
             return claim_conflict(store.noun, next(iter(names.values())), label)
         return _create_error(store, label)
 
-    def _delete_error(self, context: RequestContext, store: Documents[E], entity_id: str) -> HeadgateError:
+    def _delete_error(self, context: RequestContext, store: Documents[Any], entity_id: str) -> HeadgateError:
         if store.find(entity_id) is None:
             return NotFound(f"There is no {store.noun} with this id.")
         if store.references(entity_id):
@@ -206,6 +221,8 @@ def _create_error(store: Documents[Any], label: str) -> HeadgateError:
 def _update_error(context: RequestContext, store: Documents[Any], label: str) -> HeadgateError:
     if label == "name":
         return _name_conflict(store)
+    if label.endswith(".missing"):
+        return reference_not_found(_words(label.removesuffix(".missing")))
     message = "It was changed by somebody else at the same moment. Read it again and repeat your change."
     return VersionMismatch(message) if context.if_match is not None else Conflict(message)
 

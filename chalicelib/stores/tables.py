@@ -10,7 +10,7 @@ deleted: no new reference is accepted), `counted` (the state under which the ove
 
 import base64
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cache
@@ -20,7 +20,7 @@ from pynamodb.attributes import BooleanAttribute, NumberAttribute, TTLAttribute,
 from pynamodb.connection import Connection, TableConnection
 from pynamodb.constants import PAY_PER_REQUEST_BILLING_MODE
 from pynamodb.exceptions import PynamoDBException
-from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
+from pynamodb.indexes import AllProjection, GlobalSecondaryIndex, IncludeProjection, KeysOnlyProjection
 from pynamodb.models import Model
 
 from chalicelib.kit.clock import rfc3339
@@ -65,6 +65,7 @@ class Document(Table):
 
     GROUPS: ClassVar[tuple[str, ...]] = ()
     COPIED: ClassVar[tuple[str, ...]] = ()
+    COMPACT: ClassVar[frozenset[str]] = frozenset()
 
     id = UnicodeAttribute(hash_key=True)
     position = UnicodeAttribute()
@@ -79,16 +80,24 @@ class Document(Table):
     """Of sealed credentials only: see `stores.secrets`."""
 
 
-def document_table(name: str, *, groups: Sequence[str] = (), copied: Sequence[str] = ()) -> type[Document]:
+def document_table(
+    name: str,
+    *,
+    groups: Sequence[str] = (),
+    copied: Sequence[str] = (),
+    compact: Mapping[str, Sequence[str]] | None = None,
+) -> type[Document]:
     """A table of documents with one index for each group, newest first. `copied` are fields of the entity that have
-    columns besides the body, so that they can be read without it.
+    columns besides the body, so that they can be read without it. The index of a group in `compact` has these of them
+    and no body: a group of thousands can be walked in a few calls.
     """
+    only = compact or {}
     columns: dict[str, Any] = {"Meta": meta(name), "__module__": __name__}
-    columns |= {"GROUPS": tuple(groups), "COPIED": tuple(copied)}
+    columns |= {"GROUPS": tuple(groups), "COPIED": tuple(copied), "COMPACT": frozenset(only)}
     columns |= {field: UnicodeAttribute(null=True) for field in copied}
     for group in (LISTING, *groups):
         columns[group] = UnicodeAttribute(null=True)
-        columns[f"by_{group}"] = index_on(group)
+        columns[f"by_{group}"] = index_on(group, only=only.get(group))
     return type(f"{name.title().replace('-', '')}Table", (Document,), columns)
 
 
@@ -117,9 +126,12 @@ def body_size(row: Any) -> int:
     return len(row.body.encode())
 
 
-def index_on(group: str) -> GlobalSecondaryIndex[Any]:
+def index_on(group: str, *, only: Sequence[str] | None = None) -> GlobalSecondaryIndex[Any]:
+    """The index of a group, with all columns, or with the keys and `only` these."""
+    fewer = IncludeProjection(list(only)) if only else KeysOnlyProjection()
+    projection = AllProjection() if only is None else fewer
     columns = {
-        "Meta": type("Meta", (), {"index_name": f"by_{group}", "projection": AllProjection()}),
+        "Meta": type("Meta", (), {"index_name": f"by_{group}", "projection": projection}),
         group: UnicodeAttribute(hash_key=True),
         "position": UnicodeAttribute(range_key=True),
         "__module__": __name__,

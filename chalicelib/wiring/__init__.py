@@ -13,8 +13,9 @@ from typing import Any
 from chalicelib.clients.queue import DESTINATION_CHECKS, JOBS, NOTIFICATIONS, SOURCE_CHECKS, TICKS, Queues
 from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.domain.job import JobKind
+from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.clock import Clock, rfc3339, utc_now
-from chalicelib.kit.log import get_logger
+from chalicelib.kit.log import failure, get_logger
 from chalicelib.kit.pages import Signer
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.keys import CachedKeys
@@ -68,15 +69,26 @@ class Services:
         clients: Clients | None = None,
         clock: Clock = utc_now,
         sleep: Callable[[float], None] = time.sleep,
+        queues: Queues | None = None,
     ) -> None:
         """Raises `SettingMissing` and `ValueError` for settings that cannot work."""
         self.settings, self.clock = config, clock
-        self.queues = Queues(config.queue_prefix)
+        self.queues = queues or Queues(config.queue_prefix)
         self.envelope = Envelope(CachedKeys(keys_of(config)))
         self.stores = Stores(Sealer(self.envelope))
-        self.alerting = Alerting()
         self.idempotency: IdempotencyStore = self.stores.idempotency
-        self._build_registry(clients or Clients(config))
+        make = clients or Clients(config)
+        self._build_registry(make)
+        self.alerting = Alerting(
+            config,
+            stores=self.stores,
+            registry=self.registry,
+            audit=self.audit,
+            clients=make,
+            queues=self.queues,
+            clock=clock,
+            sleep=sleep,
+        )
         self._build_connectors(sleep)
         self._build_monitors(sleep)
         self.overview = self._overview()
@@ -281,6 +293,7 @@ class Services:
             recent_states=stores.recent_states,
             findings=stores.findings,
             progress=stores.progress,
+            alerts=stores.alerts,
             audit=self.audit,
             clock=self.clock,
         )
@@ -296,9 +309,13 @@ class Services:
         return Signer(key=signing_key(self.settings.master_key, self.stores.secrets, self.envelope, self.clock()))
 
     def install(self) -> None:
-        """Make the first Admin, if the settings name one and the address has no account."""
+        """Make the first Admin, if the settings name one and the address has no account, and the default alert rule."""
         if self.settings.admin_email and self.settings.admin_password:
             self.sessions.install_admin(self.settings.admin_email, self.settings.admin_password)
+        try:
+            self.alerting.rules.install()
+        except StoreUnavailable as error:  # without the tables of alerting everything else goes on
+            get_logger().warning("default alert rule not made", extra={"failure": failure(error)})
 
     def ready(self) -> Mapping[str, bool]:
         """Every kind of store by name, and whether it answers."""
@@ -314,8 +331,12 @@ class Services:
 
 @cache
 def services() -> Services:
-    """The services of this process. The first Admin is made before anybody is served."""
+    """The services of this process. The first Admin is made before anybody is served.
+
+    Only the API's function gets the setting that names the Admin; the others may not write what is installed.
+    """
     built = Services(settings())
     get_logger().setLevel(built.settings.log_level.upper())
-    built.install()
+    if built.settings.admin_email:
+        built.install()
     return built

@@ -1,10 +1,82 @@
-"""Alerts, and the messages about them."""
+"""Builds what alerting consists of."""
+
+from collections.abc import Callable
 
 from chalicelib.alerting.bus import EventBus, InProcessBus
+from chalicelib.clients.queue import NOTIFICATIONS, Queues
+from chalicelib.kit.clock import Clock
+from chalicelib.services.alerts.alerts import AlertService
+from chalicelib.services.alerts.attempt import Attempts
+from chalicelib.services.alerts.channels import ChannelService
+from chalicelib.services.alerts.delivery import NotificationDelivery
+from chalicelib.services.alerts.metrics import MetricsService
+from chalicelib.services.alerts.rules import AlertRuleService
+from chalicelib.services.audit import AuditTrail
+from chalicelib.services.registry import Registry
+from chalicelib.settings import Settings
+from chalicelib.stores.alerts.counters import AlertCounters
+from chalicelib.wiring.clients import Clients
+from chalicelib.wiring.stores import Stores
 
 
 class Alerting:
-    """Everything of alerting that routes, monitors and workers may call."""
+    """Everything about alerts that routes, monitors and workers may call."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        config: Settings,
+        *,
+        stores: Stores,
+        registry: Registry,
+        audit: AuditTrail,
+        clients: Clients,
+        queues: Queues,
+        clock: Clock,
+        sleep: Callable[[float], None],
+    ) -> None:
+        self._stores, self._clock, self._sleep, counters = stores, clock, sleep, AlertCounters()
+        self._queues, senders = queues, clients.senders(config)
         self.bus: EventBus = InProcessBus(())
+        self.alerts = AlertService(store=stores.alerts, notifications=stores.notifications, audit=audit, clock=clock)
+        self.rules = AlertRuleService(
+            store=stores.alert_rules,
+            channels=stores.channels,
+            sources=stores.sources,
+            pipelines=stores.pipelines,
+            claims=stores.claims,
+            registry=registry,
+            clock=clock,
+        )
+        self.channels = ChannelService(
+            store=stores.channels, gates=stores.channel_gates, registry=registry, senders=senders, clock=clock
+        )
+        attempts = Attempts(
+            notifications=stores.notifications,
+            gates=stores.channel_gates,
+            channels=stores.channels,
+            alerts=stores.alerts,
+            counters=counters,
+            vault=registry.vault,
+            senders=senders,
+            replace_secrets=self.channels.replace_secrets,
+            clock=clock,
+            sleep=sleep,
+        )
+        self.delivery = self._delivery(attempts)
+        self.metrics = MetricsService(counters=counters, alerts=stores.alerts)
+
+    def wake(self, channel_id: str, delay_seconds: int = 0) -> None:
+        """Wake the worker of a channel. Raises StoreUnavailable: then the schedule wakes it."""
+        self._queues.send(NOTIFICATIONS, {"channel_id": channel_id}, delay_seconds=delay_seconds)
+
+    def _delivery(self, attempts: Attempts) -> NotificationDelivery:
+        stores = self._stores
+        return NotificationDelivery(
+            notifications=stores.notifications,
+            gates=stores.channel_gates,
+            channels=stores.channels,
+            attempts=attempts,
+            wake=self.wake,
+            clock=self._clock,
+            sleep=self._sleep,
+        )

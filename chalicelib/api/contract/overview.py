@@ -27,8 +27,8 @@ class IncidentCounts(Output):
 class AlertCounts(Output):
     """Active alerts, and how many of them are critical."""
 
-    active: int = 0
-    critical: int = 0
+    active: int
+    critical: int
 
 
 class OverviewOutput(Output):
@@ -57,7 +57,7 @@ class OverviewOutput(Output):
         return cls(
             **counted,
             incidents=IncidentCounts(open=entity.incidents["OPEN"], acknowledged=entity.incidents["ACKNOWLEDGED"]),
-            alerts=AlertCounts(),
+            alerts=AlertCounts(active=entity.active_alerts, critical=entity.critical_alerts),
             throughput=entity.metrics.throughput,
             lag=entity.metrics.lag,
             metrics_notice=entity.metrics.notice,

@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from chalicelib.domain.alerts.event import AlertEvent
-from chalicelib.domain.alerts.kinds import AlertSeverity
+from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 
 MOST_HISTORY = 100
 """Entries of a history: the first ones and the newest are kept."""
@@ -89,6 +89,26 @@ class Alert:
     def severity(self) -> AlertSeverity:
         """The severity now."""
         return self.event.severity
+
+    @property
+    def kind(self) -> EventKind:
+        """What is wrong."""
+        return self.event.kind
+
+    @property
+    def pipeline_id(self) -> str | None:
+        """The pipeline that it is about."""
+        return self.event.pipeline_id
+
+    @property
+    def source_id(self) -> str | None:
+        """The source of that pipeline."""
+        return self.event.source_id
+
+    @property
+    def emitter_id(self) -> str:
+        """The source, destination or Connect cluster that it comes from."""
+        return self.event.emitter.id
 
     @property
     def is_active(self) -> bool:

@@ -4,16 +4,25 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
 from chalicelib.domain.alerts.alert import Alert, AlertStatus
-from chalicelib.stores.documents import Documents
-from chalicelib.stores.tables import document_table
+from chalicelib.domain.alerts.listing import FACETS, Facets, facets_of
+from chalicelib.kit.clock import Deadline
+from chalicelib.stores.documents import Documents, store_errors
+from chalicelib.stores.tables import LISTING, document_table
 
-AlertRows = document_table("alerts", groups=("active", "origin", "silenced"))
+AlertRows = document_table(
+    "alerts",
+    groups=("active", "origin", "silenced", "resolved"),
+    copied=FACETS,
+    compact={LISTING: FACETS, "active": FACETS, "resolved": ()},
+)
 RETENTION = timedelta(days=30)
-_ACTIVE, _SILENCED = "active", "silenced"
+_ACTIVE, _SILENCED, _RESOLVED = "active", "silenced", "resolved"
 
 
 class Alerts(Documents[Alert]):
-    """Alerts by id; the active ones also as one group and by their origin, the silenced ones as one group."""
+    """Alerts by id; the active ones also as one group and by their origin, the silenced and the resolved ones as one
+    group each. What filters need of all alerts, and of the active ones, is in indexes without bodies.
+    """
 
     table, entity, noun = AlertRows, Alert, "alert"
 
@@ -22,6 +31,7 @@ class Alerts(Documents[Alert]):
             "active": _ACTIVE if entity.is_active else None,
             "origin": entity.origin if entity.is_active else None,
             "silenced": _SILENCED if entity.status is AlertStatus.SILENCED else None,
+            "resolved": None if entity.is_active else _RESOLVED,
         }
 
     def expires_at(self, entity: Alert) -> datetime | None:
@@ -34,3 +44,17 @@ class Alerts(Documents[Alert]):
     def silenced(self) -> Iterator[Alert]:
         """All silenced alerts, without a bound: for workers only."""
         return self.all_in("silenced", _SILENCED)
+
+    def facets(self, deadline: Deadline, *, only_active: bool = False) -> list[Facets]:
+        """What filters need of all alerts that are kept, or of the active ones, newest first: one call for about 3,000.
+
+        Raises TimedOut after the deadline.
+        """
+        group, value = ("active", _ACTIVE) if only_active else (LISTING, self.noun)
+        oldest_first = [facets_of(alert_id, columns) for alert_id, columns in self.columns_in(group, value, deadline)]
+        return oldest_first[::-1]
+
+    def count_resolved(self) -> int:
+        """How many resolved alerts are kept: one call for about 9,000."""
+        with store_errors():
+            return int(AlertRows.by_resolved.count(_RESOLVED))  # type: ignore[attr-defined]

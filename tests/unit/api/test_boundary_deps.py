@@ -16,7 +16,10 @@ from chalicelib.api.boundary_deps import denied_action
         ("POST", "/pipelines/{uuid}/restart-task", "pipeline.restart_task"),
         ("PATCH", "/operations/errors/{uuid}", "incident.update"),
         ("GET", "/audit", "audit.read"),
-        ("POST", "/notification-channels", "notification_channels.create"),
+        ("POST", "/alerts/{uuid}/acknowledge", "alert.acknowledge"),
+        ("PUT", "/alert-rules/{uuid}", "alert_rule.update"),
+        ("POST", "/notification-channels", "notification_channel.create"),
+        ("POST", "/saved-views", "saved_views.create"),
     ],
 )
 def test_it_is_the_action_that_it_would_have_been(method: str, path: str, action: str) -> None:

@@ -1,0 +1,76 @@
+"""Alert rules (wire contract, section 6)."""
+
+from typing import Annotated, TypeVar
+
+from pydantic import AfterValidator, Field
+
+from chalicelib.api.contract.common import Input, Integer, Lines, Name, Output, Uuid
+from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.rule import (
+    DEFAULT_COOLDOWN_SECONDS,
+    MOST_CHANNELS_OF_RULE,
+    MOST_COOLDOWN_SECONDS,
+    CooldownPolicy,
+)
+from chalicelib.services.alerts.rules import AlertRuleInput
+
+MOST_SELECTED = 100
+T = TypeVar("T")
+
+
+def _once(values: tuple[T, ...]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+Severities = Annotated[tuple[AlertSeverity, ...], Field(max_length=len(AlertSeverity)), AfterValidator(_once)]
+EventTypes = Annotated[tuple[EventKind, ...], Field(max_length=len(EventKind)), AfterValidator(_once)]
+Selected = Annotated[tuple[Uuid, ...], Field(max_length=MOST_SELECTED), AfterValidator(_once)]
+ChannelIds = Annotated[tuple[Uuid, ...], Field(max_length=MOST_CHANNELS_OF_RULE), AfterValidator(_once)]
+
+
+class AlertRuleBody(Input):
+    """Which alerts are sent to which channels. Every selection that is not empty has to have the alert."""
+
+    name: Name
+    description: Lines | None = None
+    enabled: bool = True
+    severities: Severities = Field(default=(), description="Empty: all.")
+    event_types: EventTypes = Field(default=(), description="Empty: all.")
+    source_ids: Selected = Field(default=(), description="Alerts about these sources and their pipelines. Empty: all.")
+    pipeline_ids: Selected = Field(default=(), description="Empty: all.")
+    channel_ids: ChannelIds = Field(default=(), description="Empty: the rule sends nothing.")
+    cooldown_policy: CooldownPolicy = Field(
+        default=CooldownPolicy.AFTER_COOLDOWN,
+        description="Whether the same alert is sent again when it fires again after it was resolved. An occurrence is "
+        "such an episode, not an observation: while an alert fires, it is sent once.",
+    )
+    cooldown_seconds: Integer = Field(
+        default=DEFAULT_COOLDOWN_SECONDS,
+        ge=0,
+        le=MOST_COOLDOWN_SECONDS,
+        description="Since the last message about the same that has reached somebody. For `notify_after_cooldown`.",
+    )
+    send_recovery: bool = Field(default=True, description="Say when it is over, wherever it was said that it began.")
+
+    def to_input(self) -> AlertRuleInput:
+        """The input of the service."""
+        return AlertRuleInput(**dict(self))
+
+
+class AlertRuleOutput(Output):
+    """A rule. `is_default`: the installation made it."""
+
+    id: str
+    name: str
+    description: str | None
+    enabled: bool
+    severities: list[AlertSeverity]
+    event_types: list[EventKind]
+    source_ids: list[str]
+    pipeline_ids: list[str]
+    channel_ids: list[str]
+    cooldown_policy: CooldownPolicy
+    cooldown_seconds: int
+    send_recovery: bool
+    is_default: bool
+    version: int

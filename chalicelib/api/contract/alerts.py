@@ -1,0 +1,280 @@
+"""Alerts (wire contract, section 6)."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from chalicelib.api.contract.common import Input, Integer, Lines, Output, Timestamp, Uuid
+from chalicelib.domain.alerts.alert import Alert, AlertStatus, HistoryEntry, Resolution
+from chalicelib.domain.alerts.channel import ChannelProvider
+from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.listing import AlertFilter, StatusFilter
+from chalicelib.domain.alerts.notification import MessageKind, NotificationStatus
+from chalicelib.domain.alerts.titles import title_of
+from chalicelib.services.alerts.alerts import AlertSummary, Silence
+
+MOST_PER_PAGE = 200
+LISTED_HISTORY = 5
+"""Entries of the history of an alert in a list, the newest: so 200 of the largest alerts stay within a body."""
+
+Reason = Annotated[Lines, StringConstraints(max_length=300)]
+
+
+class AlertQuery(BaseModel):
+    """Filters of alerts: each that is given has to hold."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    page: Integer = Field(default=1, ge=1, le=1_000_000)
+    page_size: Integer = Field(default=50, ge=1, le=MOST_PER_PAGE, alias="pageSize")
+    status: StatusFilter | None = Field(default=None, description="`active`: not resolved.")
+    severity: AlertSeverity | None = None
+    event_type: EventKind | None = Field(default=None, alias="eventType")
+    pipeline_id: Uuid | None = Field(default=None, alias="pipelineId")
+    source_id: Uuid | None = Field(
+        default=None,
+        alias="sourceId",
+        description="Alerts about this source, and about the pipelines that capture it. Also takes the id of a "
+        "destination or a Connect cluster that alerts come from.",
+    )
+
+    def to_filter(self) -> AlertFilter:
+        """The filter of the service."""
+        return AlertFilter(
+            status=self.status,
+            severity=self.severity,
+            kind=self.event_type,
+            pipeline_id=self.pipeline_id,
+            source_id=self.source_id,
+        )
+
+
+class AcknowledgeBody(Input):
+    """What the operator says about it."""
+
+    note: Reason | None = None
+
+
+def _text(value: object) -> object:
+    """Pydantic also reads numbers as times."""
+    if value is not None and not isinstance(value, str):
+        raise PydanticCustomError("datetime_type", "not a time")
+    return value
+
+
+class SilenceBody(Input):
+    """For how long and why. Without `duration_seconds` and `until` it lasts until it is unsilenced or resolved."""
+
+    duration_seconds: Integer | None = Field(default=None, ge=60, le=2_592_000)
+    until: Annotated[AwareDatetime, BeforeValidator(_text)] | None = Field(
+        default=None, description="A time in the future with its zone, at most 30 days from now."
+    )
+    reason: Reason | None = None
+
+    @field_validator("until")
+    @classmethod
+    def _one_end(cls, until: datetime | None, info: ValidationInfo) -> datetime | None:
+        if until is not None and info.data.get("duration_seconds") is not None:
+            raise PydanticCustomError("one_of", "duration_seconds or until, not both")
+        return until
+
+    def to_silence(self) -> Silence:
+        """The input of the service."""
+        seconds = self.duration_seconds
+        duration = None if seconds is None else timedelta(seconds=seconds)
+        return Silence(duration=duration, until=self.until, reason=self.reason)
+
+
+class AlertSourceOutput(Output):
+    """Where it comes from: a source, a destination or a connect_cluster, with its name as it was then."""
+
+    type: str
+    id: str
+    name: str
+
+
+class AlertDetailsOutput(Output):
+    """What helps. `error` is what is wrong and `hint` what it means and what to do, both in Headgate's words.
+
+    `episode` counts the alerts about the same; `muted_episodes` of them, just before, were not reported because of a
+    cooldown. `inhibited_by` is the alert that stands for this one in messages. `resolution` says why it is over:
+    recovered, or what it was about does not exist any more.
+    """
+
+    error: str
+    hint: str | None
+    source_id: str | None
+    destination_id: str | None
+    delivery_id: str | None
+    connect_cluster_id: str | None
+    max_severity: AlertSeverity
+    episode: int
+    muted_episodes: int
+    inhibited_by: str | None
+    silence_reason: str | None
+    resolution: Resolution | None
+
+    @classmethod
+    def of(cls, alert: Alert) -> Self:
+        """Fields of the alert and of its event."""
+        event = {name: getattr(alert.event, name) for name in ("error", "hint", *_PLACES)}
+        own = {name: getattr(alert, name) for name in ("max_severity", "episode", "inhibited_by", "silence_reason")}
+        return cls(**event, **own, muted_episodes=alert.muted_before, resolution=alert.resolution)
+
+
+_PLACES = ("source_id", "destination_id", "delivery_id", "connect_cluster_id")
+
+
+class HistoryOutput(Output):
+    """One change of the status or the severity. `actor` is an e-mail address, or `system`."""
+
+    at: Timestamp
+    from_: AlertStatus | None = Field(serialization_alias="from", validation_alias="before")
+    to: AlertStatus = Field(validation_alias="after")
+    actor: str
+    reason: str
+
+
+class AlertOutput(Output):
+    """Something that is or was wrong, from its first observation to the recovery. One alert is active for each
+    combination of event, source, pipeline, connector and task; its `fingerprint` is the same in every episode.
+
+    `occurrence_count` counts the monitors' cycles that found it. A silence that has expired is shown as over.
+    """
+
+    id: str
+    fingerprint: str
+    event_type: EventKind
+    severity: AlertSeverity
+    status: AlertStatus
+    source: AlertSourceOutput
+    pipeline_id: str | None
+    pipeline_name: str | None
+    connector_name: str | None
+    task_id: int | None
+    title: str
+    message: str
+    details: AlertDetailsOutput
+    first_seen_at: Timestamp
+    last_seen_at: Timestamp
+    occurrence_count: int
+    acknowledged_at: Timestamp | None
+    acknowledged_by: str | None
+    silenced_until: Timestamp | None
+    silenced_by: str | None
+    resolved_at: Timestamp | None
+    recovery_seconds: float | None
+    stale: bool = Field(description="What it comes from could not be looked at: it may be over.")
+    flapping: bool = Field(description="It began or ended six times or more within half an hour.")
+    history: list[HistoryOutput] = Field(description=f"The oldest first. In lists: the newest {LISTED_HISTORY}.")
+
+    @classmethod
+    def of(cls, alert: Alert) -> Self:
+        """An alert in a list."""
+        return cls(**_fields(alert, alert.history[-LISTED_HISTORY:]))
+
+
+def _fields(alert: Alert, history: Iterable[HistoryEntry]) -> dict[str, Any]:
+    event = alert.event
+    own = {name: getattr(alert, name) for name in _OWN}
+    return {
+        **own,
+        "event_type": event.kind,
+        "source": AlertSourceOutput.of(event.emitter),
+        **{name: getattr(event, name) for name in ("pipeline_id", "pipeline_name", "connector_name", "task_id")},
+        "title": title_of(event),
+        "message": event.error,
+        "details": AlertDetailsOutput.of(alert),
+        "history": [HistoryOutput.of(entry) for entry in history],
+    }
+
+
+_OWN = (
+    *("id", "fingerprint", "severity", "status", "first_seen_at", "last_seen_at", "occurrence_count"),
+    *("acknowledged_at", "acknowledged_by", "silenced_until", "silenced_by", "resolved_at", "recovery_seconds"),
+    *("stale", "flapping"),
+)
+
+
+class DeliveryErrorOutput(Output):
+    """Why an attempt failed, in Headgate's words, and what to do."""
+
+    code: str
+    message: str
+    hint: str | None
+
+
+class AlertDeliveryOutput(Output):
+    """One message to one channel. `next_attempt_at` is null once it has ended."""
+
+    id: str
+    channel_id: str
+    channel_name: str
+    provider: ChannelProvider
+    kind: MessageKind
+    status: NotificationStatus
+    attempt_count: int = Field(validation_alias="attempts")
+    last_error: DeliveryErrorOutput | None
+    next_attempt_at: Timestamp | None
+    sent_at: Timestamp | None
+
+    @classmethod
+    def of(cls, entity: Any) -> Self:
+        """A notification."""
+        output = cls.model_validate(entity)
+        return output if entity.status.is_open else output.model_copy(update={"next_attempt_at": None})
+
+
+class AlertDetailOutput(AlertOutput):
+    """An alert with its messages."""
+
+    deliveries: list[AlertDeliveryOutput] = Field(description="The newest first, at most 200.")
+
+    @classmethod
+    def of_all(cls, alert: Alert, deliveries: Iterable[Any]) -> Self:
+        """The alert with its whole history and its notifications."""
+        listed = [AlertDeliveryOutput.of(one) for one in deliveries]
+        return cls(**_fields(alert, alert.history), deliveries=listed)
+
+
+class AlertPageOutput(Output):
+    """One page of the alerts that the filters accept. `total` counts all of them."""
+
+    items: list[AlertOutput]
+    page: int
+    page_size: int = Field(serialization_alias="pageSize")
+    total: int
+
+
+class AlertSummaryOutput(Output):
+    """Active alerts by severity, all that are kept by status, and the newest ten. Every status and severity is a key.
+
+    Resolved alerts are kept, and counted, for thirty days.
+    """
+
+    active: int
+    by_status: dict[AlertStatus, int]
+    by_severity: dict[AlertSeverity, int]
+    recent: list[AlertOutput]
+
+    @classmethod
+    def of(cls, entity: AlertSummary) -> Self:
+        """The summary of the service."""
+        return cls(
+            active=entity.active,
+            by_status=dict(entity.by_status),
+            by_severity=dict(entity.by_severity),
+            recent=[AlertOutput.of(alert) for alert in entity.recent],
+        )

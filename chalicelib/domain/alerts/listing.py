@@ -1,0 +1,94 @@
+"""Which alerts a list shows: the few fields of an alert that its filters need, and the filters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from chalicelib.domain.alerts.alert import AlertStatus
+from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+
+FACETS = (
+    *("status", "without_silence", "silenced_until", "severity", "kind"),
+    *("pipeline_id", "source_id", "emitter_id"),
+)
+"""The fields of `Facets` besides the id: attributes of an alert by the same names."""
+
+
+class StatusFilter(StrEnum):
+    """A status, or all that are not resolved."""
+
+    FIRING = "firing"
+    ACKNOWLEDGED = "acknowledged"
+    SILENCED = "silenced"
+    RESOLVED = "resolved"
+    ACTIVE = "active"
+
+    def accepts(self, status: AlertStatus) -> bool:
+        """Whether it shows alerts of this status."""
+        if self is StatusFilter.ACTIVE:
+            return status is not AlertStatus.RESOLVED
+        return status.value == self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """What filters need of one alert. `without_silence` is its status once `silenced_until` has passed."""
+
+    id: str
+    status: AlertStatus
+    without_silence: AlertStatus
+    silenced_until: datetime | None
+    severity: AlertSeverity
+    kind: EventKind
+    pipeline_id: str | None
+    source_id: str | None
+    emitter_id: str | None
+
+    def status_at(self, now: datetime) -> AlertStatus:
+        """The status that people see, as `Alert.status_at` says."""
+        expired = self.silenced_until is not None and self.silenced_until <= now
+        return self.without_silence if self.status is AlertStatus.SILENCED and expired else self.status
+
+
+def facets_of(alert_id: str, columns: Mapping[str, Any]) -> Facets:
+    """The facets in the columns of a row, which are text or None."""
+    until = columns["silenced_until"]
+    return Facets(
+        id=alert_id,
+        status=AlertStatus(columns["status"]),
+        without_silence=AlertStatus(columns["without_silence"]),
+        silenced_until=datetime.fromisoformat(until) if until else None,
+        severity=AlertSeverity(columns["severity"]),
+        kind=EventKind(columns["kind"]),
+        pipeline_id=columns["pipeline_id"],
+        source_id=columns["source_id"],
+        emitter_id=columns["emitter_id"],
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertFilter:
+    """Each that is not None has to hold. A source is the emitter, or the source of the alert's pipeline."""
+
+    status: StatusFilter | None = None
+    severity: AlertSeverity | None = None
+    kind: EventKind | None = None
+    pipeline_id: str | None = None
+    source_id: str | None = None
+
+    @property
+    def only_active(self) -> bool:
+        """Whether no resolved alert can pass."""
+        return self.status not in (None, StatusFilter.RESOLVED)
+
+    def accepts(self, alert: Facets, now: datetime) -> bool:
+        """Whether the alert passes now."""
+        return (
+            (self.status is None or self.status.accepts(alert.status_at(now)))
+            and self.severity in (None, alert.severity)
+            and self.kind in (None, alert.kind)
+            and self.pipeline_id in (None, alert.pipeline_id)
+            and self.source_id in (None, alert.source_id, alert.emitter_id)
+        )

@@ -1,0 +1,151 @@
+"""Alert rules: which alerts are sent to which channels. One is there from the beginning, without channels."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+
+from chalicelib.domain.access import SYSTEM, RequestContext
+from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.rule import (
+    DEFAULT_COOLDOWN_SECONDS,
+    DEFAULT_RULE_KINDS,
+    DEFAULT_RULE_NAME,
+    MOST_RULES,
+    AlertRule,
+    CooldownPolicy,
+)
+from chalicelib.errors import Conflict, Invalid
+from chalicelib.kit.clock import Clock
+from chalicelib.kit.ids import id_from, new_id
+from chalicelib.kit.pages import Page
+from chalicelib.services.registry import Links, Registry, expect_version
+from chalicelib.stores.alerts.channels import Channels
+from chalicelib.stores.alerts.rules import AlertRules
+from chalicelib.stores.claims import Claims
+from chalicelib.stores.documents import Readable, find_together
+from chalicelib.stores.pipelines import Pipelines
+from chalicelib.stores.sources import Sources
+from chalicelib.stores.transaction import Transaction
+
+DEFAULT_RULE_ID = id_from("alert_rule", "default")
+_INSTALLED = "installed/default_alert_rule"
+"""The claim that says that the default rule was made once. It stays when the rule is deleted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertRuleInput:
+    """What people say about a rule: fields of `AlertRule`, by the same names."""
+
+    name: str
+    description: str | None = None
+    enabled: bool = True
+    severities: tuple[AlertSeverity, ...] = ()
+    event_types: tuple[EventKind, ...] = ()
+    source_ids: tuple[str, ...] = ()
+    pipeline_ids: tuple[str, ...] = ()
+    channel_ids: tuple[str, ...] = ()
+    cooldown_policy: CooldownPolicy = CooldownPolicy.AFTER_COOLDOWN
+    cooldown_seconds: int = DEFAULT_COOLDOWN_SECONDS
+    send_recovery: bool = True
+
+
+DEFAULT_RULE = AlertRuleInput(
+    name=DEFAULT_RULE_NAME,
+    description="Made at installation. It sends nothing until it has channels.",
+    severities=(AlertSeverity.CRITICAL,),
+    event_types=DEFAULT_RULE_KINDS,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertRuleService:
+    """Create, read, change and delete rules. A channel counts the rules that name it, and cannot be deleted before."""
+
+    store: AlertRules
+    channels: Channels
+    sources: Sources
+    pipelines: Pipelines
+    claims: Claims
+    registry: Registry
+    clock: Clock
+
+    def install(self) -> None:
+        """Create the default rule, once in the life of an installation: one that was deleted does not come back."""
+        if self.claims.find(_INSTALLED):
+            return
+        now, transaction = self.clock(), Transaction()
+        rule = AlertRule(id=DEFAULT_RULE_ID, is_default=True, created_at=now, updated_at=now, **asdict(DEFAULT_RULE))
+        self.claims.take(transaction, _INSTALLED, rule.id, label="installation")
+        with suppress(Conflict):  # another process is making it, or there is a rule of that name
+            context = RequestContext(actor=SYSTEM, correlation_id=new_id())
+            self.registry.create(transaction, context, self.store, rule)
+
+    def get(self, rule_id: str) -> AlertRule:
+        """Raises NotFound."""
+        return self.store.get(rule_id)
+
+    def list(self, *, limit: int, after: str | None) -> Page[AlertRule]:
+        """Newest first."""
+        return self.store.list(limit=limit, after=after, by_size=True)
+
+    def create(self, context: RequestContext, data: AlertRuleInput) -> AlertRule:
+        """Store a rule. Raises Conflict (also when there are `MOST_RULES`), Invalid for references to nothing.
+
+        It knows nothing about earlier alerts: an episode that is under way is not reported by it.
+        """
+        others = [rule for rule in self.store.list(limit=MOST_RULES + 1).items if rule.id != context.request_key]
+        if len(others) >= MOST_RULES:
+            raise Conflict(f"There are {MOST_RULES} rules, and no more are possible. Delete one first.")
+        self._require(data, known=AlertRuleInput(name=data.name))
+        now = self.clock()
+        rule = AlertRule(id=context.fresh_id(), created_at=now, updated_at=now, **asdict(data))
+        return self.registry.create(Transaction(), context, self.store, rule, links=self._links(rule))
+
+    def update(self, context: RequestContext, rule_id: str, data: AlertRuleInput) -> AlertRule:
+        """Replace a rule. Whether it is the default rule stays. What it names already may have been deleted since.
+
+        Raises NotFound, VersionMismatch, Conflict, Invalid for new references to nothing.
+        """
+        before = self.store.get(rule_id)
+        expect_version(context, before.version)
+        self._require(data, known=before)
+        after = replace(before, version=before.version + 1, updated_at=self.clock(), **asdict(data))
+        transaction = Transaction()
+        for channel_id in _new(after.channel_ids, before.channel_ids):
+            self.channels.refer(transaction, channel_id, +1)
+        for channel_id in _new(before.channel_ids, after.channel_ids):
+            self.channels.refer(transaction, channel_id, -1)
+        return self.registry.update(transaction, context, self.store, before, after)
+
+    def delete(self, context: RequestContext, rule_id: str) -> None:
+        """Remove a rule. Raises NotFound, VersionMismatch, Conflict."""
+        rule = self.store.get(rule_id)
+        expect_version(context, rule.version)
+        self.registry.remove(Transaction(), context, self.store, rule, links=self._links(rule))
+
+    def _links(self, rule: AlertRule) -> Links:
+        return Links(references=[(self.channels, channel_id) for channel_id in rule.channel_ids])
+
+    def _require(self, data: AlertRuleInput, *, known: AlertRuleInput | AlertRule) -> None:
+        """Raise Invalid REFERENCE_NOT_FOUND when something that is named, and is not known already, does not exist."""
+        stores: dict[str, Readable] = {
+            "channel_ids": self.channels,
+            "source_ids": self.sources,
+            "pipeline_ids": self.pipelines,
+        }
+        asked = [
+            (field, position, entity_id)
+            for field in stores
+            for position, entity_id in enumerate(getattr(data, field))
+            if entity_id not in getattr(known, field)
+        ]
+        found = find_together(*((stores[field], entity_id) for field, _, entity_id in asked)) if asked else []
+        missing = [one for one, entity in zip(asked, found, strict=True) if entity is None]
+        if missing:
+            details = [{"location": ["body", field, position], "type": "not_found"} for field, position, _ in missing]
+            message = "The rule names something that does not exist. Details name the places."
+            raise Invalid(message, code="REFERENCE_NOT_FOUND", details=details)
+
+
+def _new(ids: Iterable[str], known: Iterable[str]) -> list[str]:
+    return [one for one in ids if one not in set(known)]
