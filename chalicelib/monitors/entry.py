@@ -26,6 +26,7 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
         {
             "ticks": lambda: wired.tick.dispatch(within_seconds=deadline.remaining(40)),
             "jobs": wired.jobs.sweep,
+            "notifications": lambda: wired.alerting.delivery.sweep(within_seconds=deadline.remaining(10)),
             "source_checks": lambda: wired.source_monitor.dispatch(within_seconds=deadline.remaining(15)),
             "destination_checks": lambda: wired.destination_monitor.dispatch(within_seconds=deadline.remaining(15)),
             "operations": wired.monitor_reports.publish_operations,

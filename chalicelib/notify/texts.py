@@ -44,8 +44,7 @@ def render(message: OutgoingMessage, style: TextStyle) -> str:
     if message.is_test:
         return style.escape(TEST_TEXT)
     lines = _digest(message) if message.is_digest else _single(message.lines[0])
-    link = message.lines[0].content.link
-    tail = [style.escape(text) for text in (link, f"Delivery {message.delivery_id[:8]}") if text]
+    tail = [style.escape(text) for text in (_link(message), f"Delivery {message.delivery_id[:8]}") if text]
     room = style.most - sum(style.size(line) + 1 for line in tail)
     return "\n".join([*_fitted([inert(line) for line in lines], room, style), *tail])
 
@@ -99,10 +98,12 @@ def _fitted(lines: Sequence[str], room: int, style: TextStyle) -> Iterator[str]:
     def size(text: str) -> int:
         return style.size(style.escape(text))
 
-    share, rest = room, room
+    share = room
     for position, one in enumerate(sorted(map(size, lines))):
-        share = rest // (len(lines) - position) - 1
-        rest -= min(one, share) + 1
+        share = room // (len(lines) - position) - 1
+        if one > share:
+            break
+        room -= one + 1
     for line in lines:
         yield style.escape(cut(line, share, size))
 
@@ -127,7 +128,7 @@ def _notes(line: MessageLine) -> Iterator[str]:
     if content.affected:
         yield f"It causes {content.affected} more alerts, which are not sent one by one."
     if content.muted_before:
-        yield f"{content.muted_before} muted: so often it has happened since the last message, within the cooldown."
+        yield f"Earlier episodes without a message: {content.muted_before} muted by the cooldown of the rule."
     if line.recovery:
         yield f"It is over again since {_time(line.recovery.at)}{_lasted(line.recovery)}."
     if line.firing_failed:
@@ -162,6 +163,12 @@ def _digest_line(line: MessageLine) -> str:
 def _title(content: MessageContent) -> str:
     state = "RESOLVED" if content.kind is MessageKind.RESOLVED else content.severity.upper()
     return f"[{state}] {TITLES[content.event]} ({content.event})"
+
+
+def _link(message: OutgoingMessage) -> str | None:
+    """Opens the alert; of a digest, the list of alerts."""
+    content = message.lines[0].content
+    return content.link.removesuffix(f"/{content.alert_id}") if content.link and message.is_digest else content.link
 
 
 def _name(text: str) -> str:

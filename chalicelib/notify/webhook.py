@@ -1,9 +1,5 @@
 """Generic webhooks: one JSON object with exactly eight keys, and the headers of Standard Webhooks 1.0.0."""
 
-import base64
-import binascii
-import hashlib
-import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +9,7 @@ from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.guarded_http import HttpAnswer
 from chalicelib.domain.alerts.headers import sendable
 from chalicelib.domain.alerts.notification import MessageContent
+from chalicelib.domain.alerts.signature import signature
 from chalicelib.domain.alerts.titles import TITLES
 from chalicelib.domain.alerts.urls import TargetUrl, UrlRefused, webhook_url
 from chalicelib.errors import Unavailable
@@ -26,7 +23,6 @@ from chalicelib.notify.transport import Post, failed
 MOST_ERROR = 4000
 """Characters of an error in the payload: Standard Webhooks advises against bodies of more than 20 kB."""
 TEST_EVENT = "TEST_NOTIFICATION"
-SIGNING_PREFIX = "whsec_"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,18 +106,5 @@ def _headers(message: OutgoingMessage, body: bytes, secrets: Mapping[str, Secret
     at = str(int(message.attempt_at.timestamp()))
     headers |= {"webhook-id": message.delivery_id, "webhook-timestamp": at, "idempotency-key": message.delivery_id}
     if "signing_secret" in secrets:
-        signed = b".".join((message.delivery_id.encode(), at.encode(), body))
-        digest = hmac.new(signing_key(secrets["signing_secret"]), signed, hashlib.sha256).digest()
-        headers["webhook-signature"] = "v1," + base64.b64encode(digest).decode()
+        headers["webhook-signature"] = signature(secrets["signing_secret"], message.delivery_id, at, body)
     return headers
-
-
-def signing_key(secret: Secret) -> bytes:
-    """The bytes that sign: those that follow `whsec_` in base64, or the text itself. Raises ValueError."""
-    text = secret.reveal()
-    if not text.startswith(SIGNING_PREFIX):
-        return text.encode()
-    try:
-        return base64.b64decode(text.removeprefix(SIGNING_PREFIX), validate=True)
-    except binascii.Error:
-        raise ValueError("no base64") from None

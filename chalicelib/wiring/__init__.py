@@ -80,11 +80,10 @@ class Services:
         make = clients or Clients(config)
         self._build_registry(make)
         self.alerting = Alerting(
-            config,
             stores=self.stores,
             registry=self.registry,
             audit=self.audit,
-            clients=make,
+            senders=make.senders(config),
             queues=self.queues,
             clock=clock,
             sleep=sleep,

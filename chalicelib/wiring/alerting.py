@@ -1,10 +1,12 @@
 """Builds what alerting consists of."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from chalicelib.alerting.bus import EventBus, InProcessBus
 from chalicelib.clients.queue import NOTIFICATIONS, Queues
+from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.kit.clock import Clock
+from chalicelib.notify.contract import Sender
 from chalicelib.services.alerts.alerts import AlertService
 from chalicelib.services.alerts.attempt import Attempts
 from chalicelib.services.alerts.channels import ChannelService
@@ -13,9 +15,7 @@ from chalicelib.services.alerts.metrics import MetricsService
 from chalicelib.services.alerts.rules import AlertRuleService
 from chalicelib.services.audit import AuditTrail
 from chalicelib.services.registry import Registry
-from chalicelib.settings import Settings
 from chalicelib.stores.alerts.counters import AlertCounters
-from chalicelib.wiring.clients import Clients
 from chalicelib.wiring.stores import Stores
 
 
@@ -24,18 +24,16 @@ class Alerting:
 
     def __init__(
         self,
-        config: Settings,
         *,
         stores: Stores,
         registry: Registry,
         audit: AuditTrail,
-        clients: Clients,
+        senders: Mapping[ChannelProvider, Sender],
         queues: Queues,
         clock: Clock,
         sleep: Callable[[float], None],
     ) -> None:
-        self._stores, self._clock, self._sleep, counters = stores, clock, sleep, AlertCounters()
-        self._queues, senders = queues, clients.senders(config)
+        self._queues, counters = queues, AlertCounters()
         self.bus: EventBus = InProcessBus(())
         self.alerts = AlertService(store=stores.alerts, notifications=stores.notifications, audit=audit, clock=clock)
         self.rules = AlertRuleService(
@@ -62,21 +60,17 @@ class Alerting:
             clock=clock,
             sleep=sleep,
         )
-        self.delivery = self._delivery(attempts)
-        self.metrics = MetricsService(counters=counters, alerts=stores.alerts)
-
-    def wake(self, channel_id: str, delay_seconds: int = 0) -> None:
-        """Wake the worker of a channel. Raises StoreUnavailable: then the schedule wakes it."""
-        self._queues.send(NOTIFICATIONS, {"channel_id": channel_id}, delay_seconds=delay_seconds)
-
-    def _delivery(self, attempts: Attempts) -> NotificationDelivery:
-        stores = self._stores
-        return NotificationDelivery(
+        self.delivery = NotificationDelivery(
             notifications=stores.notifications,
             gates=stores.channel_gates,
             channels=stores.channels,
             attempts=attempts,
             wake=self.wake,
-            clock=self._clock,
-            sleep=self._sleep,
+            clock=clock,
+            sleep=sleep,
         )
+        self.metrics = MetricsService(counters=counters, alerts=stores.alerts)
+
+    def wake(self, channel_id: str, delay_seconds: int = 0) -> None:
+        """Wake the worker of a channel. Raises StoreUnavailable: then the schedule wakes it."""
+        self._queues.send(NOTIFICATIONS, {"channel_id": channel_id}, delay_seconds=delay_seconds)

@@ -28,7 +28,7 @@ class Clients:
     def __init__(self, config: Settings) -> None:
         self._ca_bundle = config.ca_bundle
         self._policy = AddressPolicy(allow_loopback=config.allow_loopback_targets)
-        # Messages go to hosts that the installation names, wherever these are, and to URLs of users on the public network.
+        # The hosts of chats, which the installation names, may be anywhere; webhooks are on the public network.
         self._operators_hosts = AddressPolicy(allow_loopback=True)
         self._public_hosts = AddressPolicy(allow_private=False)
         self.databases: dict[DatabaseProvider, MakeDatabase] = {DatabaseProvider.POSTGRESQL: self._postgresql}

@@ -10,7 +10,7 @@ from typing import Any
 
 from chalice.app import Blueprint, SQSEvent
 
-from chalicelib.clients.queue import DESTINATION_CHECKS, JOBS, SOURCE_CHECKS, TICKS
+from chalicelib.clients.queue import DESTINATION_CHECKS, JOBS, NOTIFICATIONS, SOURCE_CHECKS, TICKS
 from chalicelib.kit.clock import Deadline, utc_now
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.settings import settings
@@ -19,6 +19,7 @@ workers = Blueprint(__name__)
 _JOB_SECONDS = 50.0
 _TICK_SECONDS = 25.0
 _CHECK_SECONDS = 25.0
+_DELIVERY_SECONDS = 50.0
 _LATE_AFTER = timedelta(seconds=30)
 
 
@@ -69,6 +70,17 @@ def run_destination_check(event: SQSEvent) -> dict[str, Any]:
             services().destination_monitor.run(body["destination_id"], Deadline.after(_CHECK_SECONDS))
 
     return each(event, look)
+
+
+@workers.on_sqs_message(queue=settings().queue_prefix + NOTIFICATIONS, batch_size=1, name="deliver_notifications")
+def deliver_notifications(event: SQSEvent) -> dict[str, Any]:
+    """Send what waits for the channel that the message names."""
+    from chalicelib.wiring import services
+
+    def drain(body: dict[str, str], _received: int) -> None:
+        services().alerting.delivery.drain(body["channel_id"], Deadline.after(_DELIVERY_SECONDS))
+
+    return each(event, drain)
 
 
 def is_late(due_at: str | None, received: int, now: datetime) -> bool:

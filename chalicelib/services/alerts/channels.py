@@ -132,7 +132,9 @@ class ChannelService:
 
     def delete(self, context: RequestContext, channel_id: str) -> None:
         """Remove a channel that no rule names. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""
-        self.registry.delete(context, self.store, self._current(context, channel_id))
+        channel, transaction = self._current(context, channel_id), Transaction()
+        self.registry.vault.remove(transaction, channel.credentials)
+        self.registry.remove(transaction, context, self.store, channel)
 
     def test(self, context: RequestContext, channel_id: str) -> TestSend:
         """Send the test notification once, now, as a delivery would be sent; nothing of it is stored but the audit.
