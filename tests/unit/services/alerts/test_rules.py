@@ -1,20 +1,23 @@
 """Alert rules: how they are stored, and the one that is there from the beginning."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields, replace
 
 import pytest
+from botocore.exceptions import EndpointConnectionError
 
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 from chalicelib.domain.alerts.rule import MOST_RULES, AlertRule, CooldownPolicy
 from chalicelib.domain.audit import AuditRecord
 from chalicelib.domain.credentials import Credentials
-from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, VersionMismatch, WriteConflict
+from chalicelib.errors import Conflict, Invalid, NotFound, VersionMismatch, WriteConflict
 from chalicelib.kit.ids import id_from, new_id
 from chalicelib.services.alerts.rules import DEFAULT_RULE_ID, AlertRuleInput, AlertRuleService
 from chalicelib.stores.transaction import Transaction
 from tests.bench.seeds import copies, put_rows
-from tests.support.call_interceptor import InterceptedCall, Point, Side
+from tests.support.call_interceptor import InterceptedCall, Point
 from tests.support.in_process_app import START_TIME, InProcessApp
 
 INPUT = AlertRuleInput(name="critical")
@@ -58,6 +61,26 @@ def removed(app: InProcessApp, channel_id: str) -> None:
     transaction.commit()
 
 
+@contextmanager
+def before_the_first_write(app: InProcessApp, act: Callable[[], object]) -> Iterator[None]:
+    """`act` happens when the transaction of the block is about to be sent."""
+
+    def act_first(point: Point, call: InterceptedCall) -> object:
+        if point.writes and not done:
+            done.append(point)
+            with app.interceptor.unrecorded():
+                act()
+        return call()
+
+    done: list[Point] = []
+    app.interceptor.watch(act_first)
+    try:
+        yield
+    finally:
+        app.interceptor.unwatch()
+    assert done
+
+
 # the default rule
 
 
@@ -96,23 +119,21 @@ def test_a_rule_of_the_same_name_is_left_alone(app: InProcessApp) -> None:
 
 
 def test_two_processes_that_install_at_the_same_time_make_one_rule(app: InProcessApp) -> None:
-    def install_too(point: Point, call: InterceptedCall) -> object:
-        if point.writes and point.side is Side.STORE and point.number_on_side < 5:
-            with app.interceptor.replacing(lambda _, inner: inner()):
-                app.services.alerting.rules.install()
-        return call()
-
-    with app.interceptor.replacing(install_too):
+    with before_the_first_write(app, rules(app).install):
         app.services.install()
     assert len(listed(app)) == 1
 
 
 def test_without_the_tables_of_alerting_the_installation_goes_on(app: InProcessApp) -> None:
     def refuse(point: Point, call: InterceptedCall) -> object:
-        raise OSError("no such table") if point.side is Side.STORE else AssertionError(point)
+        raise EndpointConnectionError(endpoint_url="http://127.0.0.1")
 
-    with app.interceptor.replacing(refuse):
+    app.interceptor.watch(refuse)
+    try:
         app.services.install()
+    finally:
+        assert app.interceptor.unwatch()
+    assert listed(app) == []
     app.services.install()
     assert len(listed(app)) == 1
 
@@ -247,26 +268,14 @@ def test_a_channel_that_a_rule_names_cannot_be_removed(app: InProcessApp) -> Non
 
 
 def test_a_channel_that_is_deleted_at_the_same_moment_is_a_reference_to_nothing(app: InProcessApp) -> None:
-    """Between the look for the channel and the transaction."""
-    one = channel(app)
     rule = rules(app).create(app.context(), replace(INPUT, name="before"))
-
-    def delete_first(point: Point, call: InterceptedCall) -> object:
-        if point.writes and app.services.stores.channels.find(one):
-            removed(app, one)
-        return call()
-
-    for number, act in enumerate(
-        (
-            lambda: rules(app).create(app.context(), replace(INPUT, channel_ids=(one,))),
-            lambda: rules(app).update(app.context(), rule.id, replace(INPUT, channel_ids=(one,))),
-        )
-    ):
-        if number:
-            channel(app)
-        with app.interceptor.replacing(delete_first), pytest.raises(HeadgateError) as refused:
-            act()
-        assert refused.value.code == "REFERENCE_NOT_FOUND"
+    one, two = channel(app, 1), channel(app, 2)
+    with before_the_first_write(app, lambda: removed(app, one)), pytest.raises(Invalid) as refused:
+        rules(app).create(app.context(), replace(INPUT, channel_ids=(one,)))
+    assert refused.value.code == "REFERENCE_NOT_FOUND"
+    with before_the_first_write(app, lambda: removed(app, two)), pytest.raises(Invalid) as refused:
+        rules(app).update(app.context(), rule.id, replace(INPUT, channel_ids=(two,)))
+    assert refused.value.code == "REFERENCE_NOT_FOUND"
     assert listed(app) == [rule]
 
 
