@@ -12,6 +12,9 @@ from datetime import datetime
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 from chalicelib.domain.monitoring.incident import Condition
 
+REPORT_SECONDS = 8.0
+"""What recording one report may take: it has a time limit of its own, so that it takes no time from a monitor."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorReport:
