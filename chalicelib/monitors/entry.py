@@ -23,7 +23,7 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
             "ticks": wired.tick.dispatch,
             "jobs": wired.jobs.sweep,
             "source_checks": wired.source_monitor.dispatch,
-            "notifications": lambda: wired.alerting.delivery.sweep(within_seconds=deadline.remaining(10)),
+            "notifications": wired.alerting.delivery.sweep,
             "recount": wired.overview.count_existing,
         }
     )
