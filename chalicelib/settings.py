@@ -21,6 +21,7 @@ class Settings:
     `service_credential_hash` are SHA-256, in hex: a function's environment can be read by more people than may read
     secrets. The credential is long and random, so no salt is needed. While it is exchanged there are two.
     `public_url` is where people reach this installation, without a slash at its end; messages link to it.
+    `chat_webhook_host` and `bot_api_host` are hosts, each with a port where that is not 443.
     """
 
     table_prefix: str
@@ -33,6 +34,8 @@ class Settings:
     allow_loopback_targets: bool
     allow_inline_secrets: bool
     ca_bundle: str | None
+    chat_webhook_host: str
+    bot_api_host: str
     public_url: str | None
     metrics_token: Secret | None
     log_level: str
@@ -59,6 +62,8 @@ class Settings:
             allow_loopback_targets=text("ALLOW_LOOPBACK_TARGETS", "false").lower() == "true",
             allow_inline_secrets=text("ALLOW_INLINE_SECRETS", "false").lower() == "true",
             ca_bundle=text("CA_BUNDLE") or None,
+            chat_webhook_host=text("CHAT_WEBHOOK_HOST", "hooks.slack.com"),
+            bot_api_host=text("BOT_API_HOST", "api.telegram.org"),
             public_url=_url(text("PUBLIC_URL")),
             metrics_token=secret("METRICS_TOKEN"),
             log_level=text("LOG_LEVEL", "INFO"),

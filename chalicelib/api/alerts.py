@@ -11,6 +11,7 @@ from chalicelib.api.contract.alerts import (
     AlertSummaryOutput,
     SilenceBody,
 )
+from chalicelib.api.contract.channels import ChannelBody, ChannelOutput, TestSendOutput
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.http import HttpRequest, TextResponse
 from chalicelib.api.route import UuidPath
@@ -94,6 +95,45 @@ def update_alert_rule(context: RequestContext, uuid: UuidPath, body: AlertRuleBo
 def delete_alert_rule(context: RequestContext, uuid: UuidPath) -> None:
     """Delete an alert rule. The default rule is not made again."""
     services().alerting.rules.delete(context, uuid)
+
+
+@routes.get("/notification-channels", needs=Permission.READ)
+def list_channels(query: ListQuery) -> Page[ChannelOutput]:
+    """List notification channels, newest first."""
+    return services().alerting.channels.list(limit=query.limit, after=query.after).map(ChannelOutput.of_channel)
+
+
+@routes.post("/notification-channels", needs=Permission.ADMINISTER, status=201)
+def create_channel(context: RequestContext, body: ChannelBody) -> ChannelOutput:
+    """Create a notification channel. Nothing is sent; its address is checked."""
+    return ChannelOutput.of_channel(services().alerting.channels.create(context, body.to_input()))
+
+
+@routes.get("/notification-channels/{uuid}", needs=Permission.READ)
+def get_channel(uuid: UuidPath) -> ChannelOutput:
+    """Show a notification channel."""
+    return ChannelOutput.of_channel(services().alerting.channels.get(uuid))
+
+
+@routes.put("/notification-channels/{uuid}", needs=Permission.ADMINISTER)
+def update_channel(context: RequestContext, uuid: UuidPath, body: ChannelBody) -> ChannelOutput:
+    """Replace a notification channel. Blank secrets stay, unless the URL that they are sent to changes."""
+    return ChannelOutput.of_channel(services().alerting.channels.update(context, uuid, body.to_input()))
+
+
+@routes.delete("/notification-channels/{uuid}", needs=Permission.ADMINISTER)
+def delete_channel(context: RequestContext, uuid: UuidPath) -> None:
+    """Delete a notification channel that no alert rule names."""
+    services().alerting.channels.delete(context, uuid)
+
+
+@routes.post("/notification-channels/{uuid}/test", needs=Permission.ADMINISTER)
+def test_channel(context: RequestContext, uuid: UuidPath) -> TestSendOutput:
+    """Send the test notification, once, within ten seconds. One that is not delivered is `200` with the reason.
+
+    At most one in five seconds for each channel.
+    """
+    return TestSendOutput.of(services().alerting.channels.test(context, uuid))
 
 
 @metrics_routes.get("/metrics", needs=Permission.PUBLIC, any_query=True, also=(401,))

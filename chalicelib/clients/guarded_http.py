@@ -3,6 +3,7 @@
 No redirect is followed, no proxy of the environment is used, no cookie is kept, and nothing is decompressed.
 """
 
+import logging
 import ssl
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
@@ -24,6 +25,9 @@ READ_SECONDS = 8.0
 MEBIBYTE = 1024 * 1024
 _CHUNK_BYTES = 65536
 _SHORTEST_TIMEOUT = 0.001
+# Below WARNING they write URLs and headers of answers, which may hold secrets.
+for _name in ("httpx", "httpcore"):
+    logging.getLogger(_name).setLevel(logging.WARNING)
 _OWN_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "headgate"}
 # httpx limits each single read and write, so a server that sends one byte at a time would never exceed its limits.
 _budget: ContextVar[Deadline] = ContextVar("guarded_http_budget")
@@ -58,9 +62,16 @@ class GuardedHttp:
     """
 
     def __init__(
-        self, base_url: str, *, check_host: HostCheck, tls: Callable[[], ssl.SSLContext] = ssl.create_default_context
+        self,
+        base_url: str,
+        *,
+        check_host: HostCheck,
+        tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
+        cut_answers: bool = False,
     ) -> None:
+        """`cut_answers`: one over `max_bytes` is read so far (0: only status and headers), and else it is none."""
         self._base_url = base_url
+        self._cut_answers = cut_answers
         self._check_host = check_host
         self._tls = tls
         self._transport: httpx.HTTPTransport | None = None
@@ -106,7 +117,7 @@ class GuardedHttp:
         token = _budget.set(Deadline.after(deadline.remaining(seconds + CONNECT_SECONDS)))
         try:
             with closing(self._opened().handle_request(request)) as response:
-                return _read(response, max_bytes)
+                return _read(response, max_bytes, cut=self._cut_answers)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout):
             raise NotConnected("The server cannot be reached. Check its address and whether it runs.") from None
         except httpx.TimeoutException:
@@ -153,16 +164,17 @@ def _timeouts(deadline: Deadline, seconds: float) -> dict[str, float]:
     return {"connect": connect, "pool": connect, "read": exchange, "write": exchange}
 
 
-def _read(response: "httpx.Response", max_bytes: int) -> HttpAnswer:
+def _read(response: "httpx.Response", max_bytes: int, *, cut: bool) -> HttpAnswer:
     headers = dict(response.headers)
     if headers.get("content-encoding", "identity") != "identity":
         return HttpAnswer(response.status_code, headers, None)
     content = bytearray()
-    for chunk in response.iter_raw(_CHUNK_BYTES):
+    chunks = response.iter_raw(max(1, min(_CHUNK_BYTES, max_bytes)) if cut else _CHUNK_BYTES)
+    while not (cut and len(content) >= max_bytes) and (chunk := next(chunks, None)) is not None:
         content += chunk
-        if len(content) > max_bytes:
+        if len(content) > max_bytes and not cut:
             raise NoAnswer(late=False)
-    return HttpAnswer(response.status_code, headers, bytes(content))
+    return HttpAnswer(response.status_code, headers, bytes(content[:max_bytes]))
 
 
 def _guarded_network(check_host: HostCheck) -> "httpcore.NetworkBackend":

@@ -24,6 +24,7 @@ class SecretClass(StrEnum):
     CLUSTER = "cluster"
     SIGNING = "signing"
     ANSWER = "answer"
+    CHANNEL = "channel"
 
 
 SECRET_CLASSES: Mapping[str, SecretClass] = {
@@ -31,6 +32,7 @@ SECRET_CLASSES: Mapping[str, SecretClass] = {
     "destination": SecretClass.DESTINATION,
     "stream_cluster": SecretClass.CLUSTER,
     "connect_cluster": SecretClass.CLUSTER,
+    "notification_channel": SecretClass.CHANNEL,
 }
 """The class of the secrets of each type of resource."""
 

@@ -6,14 +6,12 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from chalicelib.domain.alerts.notification import MessageContent, NotificationError
+from chalicelib.domain.alerts.urls import TargetUrl
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 
 ATTEMPT_SECONDS = 10.0
 """An attempt has ended after this time, whatever the provider does."""
-
-MOST_LINES = 50
-"""Lines of a digest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +30,8 @@ class MessageLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingMessage:
-    """A message about one alert (one line), or a digest of several: at most `MOST_LINES`.
+    """A message about one alert (one line), or a digest of several: at most fifty. One without lines is the test
+    notification.
 
     `delivery_id` is the same for each attempt; `attempt_at` is when this attempt began. `waiting` more alerts follow in
     later messages.
@@ -47,6 +46,11 @@ class OutgoingMessage:
     def is_digest(self) -> bool:
         """Whether it is about several alerts."""
         return len(self.lines) > 1
+
+    @property
+    def is_test(self) -> bool:
+        """Whether it is the test notification of a channel."""
+        return not self.lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +97,12 @@ Outcome = Accepted | Permanent | Transient | RateLimited | Ambiguous
 
 class Sender(Protocol):
     """Sends messages of one provider."""
+
+    def address(self, secrets: Mapping[str, Secret]) -> TargetUrl:
+        """Where the messages of a channel with these secret fields go. Looks its host up, where it is users' choice.
+
+        Raises Invalid, `URL_NOT_ALLOWED`: it must not be contacted. A name that does not resolve may be.
+        """
 
     def send(self, message: OutgoingMessage, secrets: Mapping[str, Secret], deadline: Deadline) -> Outcome:
         """Send it once, with the secret fields of the channel. Raises nothing: whatever happens is an outcome."""

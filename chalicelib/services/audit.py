@@ -118,7 +118,7 @@ def view(entity: Any) -> View:
 
 _INTERNAL = {
     *("revision", "claims", "config_hash", "secrets_digest", "provider", "generation", "pending_deletions"),
-    *("server_identity", "counted"),
+    *("server_identity", "counted", "tested_at", "last_delivery"),
 }
 
 

@@ -1,16 +1,23 @@
 """Clients of external systems, and of the service that keeps the keys."""
 
 import ssl
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.databases.contract import MakeDatabase
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
+from chalicelib.clients.guarded_http import GuardedHttp
 from chalicelib.clients.kafka.client import Kafka
+from chalicelib.domain.alerts.channel import ChannelProvider
+from chalicelib.domain.alerts.urls import TargetHost, UrlRefused, parse_host
 from chalicelib.domain.cluster import ConnectAddress, KafkaAddress
 from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.notify.contract import Sender
+from chalicelib.notify.registry import senders
 from chalicelib.secrets.keys import KeyProvider, KmsKeys, LocalKeys
 from chalicelib.settings import SettingMissing, Settings
 
@@ -21,6 +28,9 @@ class Clients:
     def __init__(self, config: Settings) -> None:
         self._ca_bundle = config.ca_bundle
         self._policy = AddressPolicy(allow_loopback=config.allow_loopback_targets)
+        # The hosts of chats, which the installation names, may be anywhere; webhooks are on the public network.
+        self._operators_hosts = AddressPolicy(allow_loopback=True)
+        self._public_hosts = AddressPolicy(allow_private=False)
         self.databases: dict[DatabaseProvider, MakeDatabase] = {DatabaseProvider.POSTGRESQL: self._postgresql}
 
     def connect(self, endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
@@ -31,14 +41,33 @@ class Clients:
         """A client of Kafka brokers."""
         return Kafka(endpoint, check_host=self._policy, tls=self._tls)
 
+    def senders(self, config: Settings) -> Mapping[ChannelProvider, Sender]:
+        """What sends notifications. Raises ValueError for a host that cannot be one."""
+        return senders(
+            chat_host=_host("HEADGATE_CHAT_WEBHOOK_HOST", config.chat_webhook_host),
+            bot_host=_host("HEADGATE_BOT_API_HOST", config.bot_api_host),
+            public_url=config.public_url,
+            to_operators_hosts=partial(GuardedHttp, check_host=self._operators_hosts, tls=self._tls, cut_answers=True),
+            to_public_hosts=partial(GuardedHttp, check_host=self._public_hosts, tls=self._tls, cut_answers=True),
+            check_public=self._public_hosts,
+        )
+
     def _postgresql(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> PostgreSQL:
         return PostgreSQL(endpoint=endpoint, check_host=self._policy, trusted_ca_file=self._ca_bundle)
 
     def _tls(self) -> ssl.SSLContext:
         context = ssl.create_default_context()
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
         if self._ca_bundle:
             context.load_verify_locations(cafile=self._ca_bundle)
         return context
+
+
+def _host(variable: str, text: str) -> TargetHost:
+    try:
+        return parse_host(text)
+    except UrlRefused as refused:
+        raise ValueError(f"{variable}: {refused.message}") from None
 
 
 def keys_of(config: Settings) -> KeyProvider:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from chalicelib.domain.alerts.event import AlertEvent
 from chalicelib.domain.alerts.kinds import EventKind
 
-_WHAT: Mapping[EventKind, str] = {
+TITLES: Mapping[EventKind, str] = {
     EventKind.CONNECTOR_FAILED: "Connector failed",
     EventKind.CONNECTOR_UNASSIGNED: "Connector without a worker",
     EventKind.CONNECTOR_PAUSED: "Connector paused by something else",
@@ -36,4 +36,4 @@ def title_of(event: AlertEvent) -> str:
     """`Connector task failed: orders, task 0`: the pipeline's name, or that of what the event comes from."""
     where = event.pipeline_name or event.emitter.name
     task = "" if event.task_id is None else f", task {event.task_id}"
-    return f"{_WHAT[event.kind]}: {where}{task}"
+    return f"{TITLES[event.kind]}: {where}{task}"

@@ -105,6 +105,7 @@ class ClusterView:
     makes a tick count stores them, and they are removed after they were published, so a crash between repeats them and
     loses none. A snapshot that was only partly written (`torn`) counts as empty: then all of it is reported again, as
     first observations, and `recheck` says that open incidents are to be compared with what is wrong now.
+    `reported_at` is the last look that was reported to alerting, None when the next one has to be.
     """
 
     epoch: int = 0
@@ -120,6 +121,7 @@ class ClusterView:
     transitions: tuple[Transition, ...] = ()
     signals: tuple[Signal, ...] = ()
     recheck: bool = False
+    reported_at: datetime | None = None
 
     @property
     def has_unpublished(self) -> bool:

@@ -26,7 +26,10 @@ from tests.support.in_process_app import InProcessApp, app, app_of_the_module, c
 
 __all__ = ["app", "app_of_the_module"]
 Act = Callable[[InProcessApp, str], object]
-FUNCTIONS = ("api_handler", "dispatch", "run_job", "run_source_check", "run_tick")
+FUNCTIONS = (
+    *("api_handler", "deliver_notifications", "dispatch"),
+    *("run_destination_check", "run_job", "run_source_check", "run_tick"),
+)
 SETTLES = (10, 31, 10, 10)
 """Seconds before each tick: one of them is past the lease of an operation."""
 
@@ -99,16 +102,20 @@ def test_nobody_can_rewrite_the_audit_trail(function: str, action: str) -> None:
     assert not allows(policy_of(function), f"dynamodb:{action}", "table/${Prefix}audit")
 
 
-@pytest.mark.parametrize("function", ["dispatch", "run_job", "run_source_check", "run_tick"])
+@pytest.mark.parametrize("function", [one for one in FUNCTIONS if one != "api_handler"])
 def test_only_the_api_seals_credentials_and_keeps_sessions(function: str) -> None:
+    """But a chat that has moved gets another id, and that is a secret of its channel."""
     policy = policy_of(function)
-    assert not allows(policy, "kms:GenerateDataKey", "${Prefix}credentials-key-arn")
+    seals = allows(policy, "kms:GenerateDataKey", "${Prefix}credentials-key-arn")
+    assert seals == (function == "deliver_notifications")
     tables = {one.resource.rpartition("/")[2] for one in policy}
     assert tables & {"${Prefix}sessions", "${Prefix}users", "${Prefix}idempotency"} == set()
 
 
 OPENS = {
     "api_handler": set(SecretClass),
+    "deliver_notifications": {SecretClass.CHANNEL},
+    "run_destination_check": {SecretClass.DESTINATION},
     "run_job": {SecretClass.SOURCE},
     "run_source_check": {SecretClass.SOURCE},
     "run_tick": {SecretClass.SOURCE, SecretClass.DESTINATION, SecretClass.CLUSTER},

@@ -1,0 +1,185 @@
+"""What a chat message says: plain text of bounded length that links and mentions nobody by what others have written.
+
+One alert: what, where, since when, what it means and what to do, a link. A digest: how many of what, the first ones,
+and how many it does not name. The last line has the beginning of the delivery id, by which people recognise a message
+that came twice.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from unicodedata import combining
+
+from chalicelib.domain.alerts.kinds import AlertSeverity
+from chalicelib.domain.alerts.notification import MessageContent, MessageKind
+from chalicelib.domain.alerts.titles import TITLES
+from chalicelib.notify.contract import MessageLine, OutgoingMessage
+
+TEST_TEXT = "This is a test notification from Headgate. The channel works; nothing is wrong."
+DIGEST_LINES = 10
+_MOST_NAME, _MOST_DIGEST_ERROR = 120, 120
+_CUT = "…"
+_NO_WIDTH = "\u200b"
+_MENTION = re.compile(r"(?<![\w.+-])@(?=\w)")
+_LINK = re.compile(r"(?<=[A-Za-z0-9]):(?=//)|(?<=\bwww)\.", re.IGNORECASE)
+_UNREADABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+"""Control characters, line breaks, changes of direction, and halves of characters."""
+_JOINS_BACK = frozenset("\u200d\u20e3") | {chr(code) for code in (*range(0xFE00, 0xFE10), *range(0x1F3FB, 0x1F400))}
+"""What changes the picture before it: joiners, variation selectors, skin colours."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextStyle:
+    """How a provider writes text. `escape` makes text literal, `size` measures what it made, `most` is the limit."""
+
+    most: int
+    escape: Callable[[str], str] = str
+    size: Callable[[str], int] = len
+
+
+def render(message: OutgoingMessage, style: TextStyle) -> str:
+    """The text of a message; of the test notification when it is about no alert."""
+    if message.is_test:
+        return style.escape(TEST_TEXT)
+    lines = _digest(message) if message.is_digest else _single(message.lines[0])
+    tail = [style.escape(text) for text in (_link(message), f"Delivery {message.delivery_id[:8]}") if text]
+    room = style.most - sum(style.size(line) + 1 for line in tail)
+    return "\n".join([*_fitted([inert(line) for line in lines], room, style), *tail])
+
+
+def cut(text: str, most: int, size: Callable[[str], int] = len) -> str:
+    """The text, shortened to `most` where it is longer, on whole characters, with a sign that something is missing."""
+    if size(text) <= most:
+        return text
+    room, end = most - size(_CUT), 0
+    for character in text:
+        room -= size(character)
+        if room < 0:
+            break
+        end += 1
+    while end > 0 and (combining(text[end]) or text[end] in _JOINS_BACK or text[end - 1] == "\u200d"):
+        end -= 1
+    return text[:end].rstrip() + _CUT if most > 0 else ""
+
+
+def inert(text: str) -> str:
+    """One line of text, with an invisible character in what chats would make mentions and links of."""
+    plain = _UNREADABLE.sub(" ", text)
+    return _LINK.sub(lambda found: found[0] + _NO_WIDTH, _MENTION.sub("@" + _NO_WIDTH, plain))
+
+
+def duration(seconds: float) -> str:
+    """A length of time in at most two units: `3 h 5 min`."""
+    left = int(seconds)
+    parts: list[str] = []
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        count, left = divmod(left, length)
+        if count or (unit == "s" and not parts):
+            parts.append(f"{count} {unit}")
+    return " ".join(parts[:2])
+
+
+def where(content: MessageContent) -> str:
+    """The pipeline, connector and task of an alert, and what reported it."""
+    emitter = f"{content.emitter_type.replace('_', ' ')} {_name(content.emitter_name)}"
+    parts = [
+        f"pipeline {_name(content.pipeline_name)}" if content.pipeline_name else "",
+        f"connector {cut(content.connector_name, _MOST_NAME)}" if content.connector_name else "",
+        f"task {content.task_id}" if content.task_id is not None else "",
+    ]
+    return ", ".join([*filter(None, parts), emitter])
+
+
+def _fitted(lines: Sequence[str], room: int, style: TextStyle) -> Iterator[str]:
+    """The lines, escaped. Where they are too long together, the longest are cut, to the same length."""
+
+    def size(text: str) -> int:
+        return style.size(style.escape(text))
+
+    share = room
+    for position, one in enumerate(sorted(map(size, lines))):
+        share = room // (len(lines) - position) - 1
+        if one > share:
+            break
+        room -= one + 1
+    for line in lines:
+        yield style.escape(cut(line, share, size))
+
+
+def _single(line: MessageLine) -> Iterator[str]:
+    content = line.content
+    yield _title(content)
+    yield f"Where: {where(content)}"
+    if content.kind is MessageKind.RESOLVED:
+        yield f"Over since: {_time(content.at)}{_lasted(content)}"
+        yield f"It was: {content.error}"
+    else:
+        yield f"Since: {_time(content.first_seen_at)}"
+        yield f"What: {content.error}"
+        if content.hint:
+            yield f"What to do: {content.hint}"
+    yield from _notes(line)
+
+
+def _notes(line: MessageLine) -> Iterator[str]:
+    content = line.content
+    if content.affected:
+        yield f"It causes {content.affected} more alerts, which are not sent one by one."
+    if content.muted_before:
+        yield f"Earlier episodes without a message: {content.muted_before} muted by the cooldown of the rule."
+    if line.recovery:
+        yield f"It is over again since {_time(line.recovery.at)}{_lasted(line.recovery)}."
+    if line.firing_failed:
+        yield "The message that it had begun could not be delivered."
+    if line.delayed:
+        yield "This message is late: it has waited for more than an hour."
+
+
+def _digest(message: OutgoingMessage) -> Iterator[str]:
+    lines = message.lines
+    firing = [line.content for line in lines if line.content.kind is MessageKind.FIRING]
+    yield f"[DIGEST] {len(firing)} alerts, {len(lines) - len(firing)} recoveries"
+    severities, kinds = Counter(one.severity for one in firing), Counter(line.content.event for line in lines)
+    if firing:
+        yield "By severity: " + ", ".join(f"{severities[one]} {one}" for one in AlertSeverity if severities[one])
+    yield "By kind: " + ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    yield from map(_digest_line, lines[:DIGEST_LINES])
+    if len(lines) > DIGEST_LINES:
+        yield f"{len(lines) - DIGEST_LINES} more are counted above and not listed here."
+    if message.waiting:
+        yield f"{message.waiting} more wait for a later message."
+
+
+def _digest_line(line: MessageLine) -> str:
+    content = line.content
+    resolved = content.kind is MessageKind.RESOLVED
+    what = f"Over{_lasted(content)}." if resolved else cut(content.error, _MOST_DIGEST_ERROR)
+    over = f" Over again{_lasted(line.recovery)}." if line.recovery else ""
+    return f"- {_title(content)}: {where(content)}. {what}{over}{' Late.' if line.delayed else ''}"
+
+
+def _title(content: MessageContent) -> str:
+    state = "RESOLVED" if content.kind is MessageKind.RESOLVED else content.severity.upper()
+    return f"[{state}] {TITLES[content.event]} ({content.event})"
+
+
+def _link(message: OutgoingMessage) -> str | None:
+    """Opens the alert; of a digest, the list of alerts."""
+    content = message.lines[0].content
+    return content.link.removesuffix(f"/{content.alert_id}") if content.link and message.is_digest else content.link
+
+
+def _name(text: str) -> str:
+    return f'"{cut(text, _MOST_NAME)}"'
+
+
+def _time(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _lasted(content: MessageContent) -> str:
+    if content.recovery_seconds is None:
+        return ""
+    return f", after {duration(content.recovery_seconds)}"

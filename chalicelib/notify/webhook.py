@@ -1,0 +1,110 @@
+"""Generic webhooks: one JSON object with exactly eight keys, and the headers of Standard Webhooks 1.0.0."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.clients.addresses import HostCheck
+from chalicelib.clients.guarded_http import HttpAnswer
+from chalicelib.domain.alerts.headers import sendable
+from chalicelib.domain.alerts.notification import MessageContent
+from chalicelib.domain.alerts.signature import signature
+from chalicelib.domain.alerts.titles import TITLES
+from chalicelib.domain.alerts.urls import TargetUrl, UrlRefused, webhook_url
+from chalicelib.errors import Unavailable
+from chalicelib.kit.clock import Deadline, rfc3339
+from chalicelib.kit.masking import Secret
+from chalicelib.notify.contract import Accepted, Outcome, OutgoingMessage, Permanent
+from chalicelib.notify.errors import error
+from chalicelib.notify.texts import TEST_TEXT, cut
+from chalicelib.notify.transport import Post, failed
+
+MOST_ERROR = 4000
+"""Characters of an error in the payload: Standard Webhooks advises against bodies of more than 20 kB."""
+TEST_EVENT = "TEST_NOTIFICATION"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook:
+    """Sends to any URL on the public network, except Headgate's own."""
+
+    post: Post
+    check_host: HostCheck
+    own_host: str | None
+
+    def address(self, secrets: Mapping[str, Secret]) -> TargetUrl:
+        """The URL. Raises Invalid for one that is not of the public network."""
+        url = webhook_url(secrets["url"].reveal(), own_host=self.own_host)
+        try:
+            self.check_host(url.target.host)
+        except Unavailable:
+            return url  # it is looked up again before each request
+        return url
+
+    def send(self, message: OutgoingMessage, secrets: Mapping[str, Secret], deadline: Deadline) -> Outcome:
+        """Send one alert: the payload has no place for several. The body is the same in every attempt."""
+        try:
+            url = webhook_url(secrets["url"].reveal(), own_host=self.own_host)
+        except UrlRefused:
+            return Permanent(error("destination_blocked"))
+        body = json.dumps(payload(message)).encode()
+        answer = self.post(url, body, _headers(message, body, secrets), deadline)
+        if not isinstance(answer, HttpAnswer):
+            return answer
+        return Accepted() if 200 <= answer.status < 300 else failed(answer, message.attempt_at)
+
+
+def payload(message: OutgoingMessage) -> dict[str, Any]:
+    """What is sent about one alert. It does not depend on the attempt, except for the time of a test notification."""
+    if message.is_digest:
+        raise ValueError("a webhook takes one alert at a time")
+    if message.is_test:
+        return {
+            "event": TEST_EVENT,
+            "severity": "info",
+            "status": "test",
+            "timestamp": rfc3339(message.attempt_at),
+            "pipeline": None,
+            "connector": None,
+            "error": None,
+            "alert": {"id": None, "title": TEST_TEXT},
+        }
+    content = message.lines[0].content
+    return {
+        "event": content.event,
+        "severity": content.severity,
+        "status": content.kind,
+        "timestamp": rfc3339(content.at),
+        "pipeline": {"id": content.pipeline_id, "name": content.pipeline_name} if content.pipeline_id else None,
+        "connector": content.connector_name,
+        "error": cut(content.error, MOST_ERROR),
+        "alert": _alert(content),
+    }
+
+
+def _alert(content: MessageContent) -> dict[str, Any]:
+    return {
+        "id": content.alert_id,
+        "title": TITLES[content.event],
+        "source": {"type": content.emitter_type, "name": content.emitter_name},
+        "task_id": content.task_id,
+        "hint": content.hint,
+        "first_seen_at": rfc3339(content.first_seen_at),
+        "recovery_seconds": content.recovery_seconds,
+        "muted_before": content.muted_before,
+        "affected": content.affected,
+        "link": content.link,
+    }
+
+
+def _headers(message: OutgoingMessage, body: bytes, secrets: Mapping[str, Secret]) -> dict[str, str]:
+    custom: Mapping[str, str] = json.loads(secrets["headers"].reveal()) if "headers" in secrets else {}
+    headers = {name: value for name, value in sendable(custom).items() if name != "content-type"}
+    if "authorization" in secrets:
+        headers["authorization"] = secrets["authorization"].reveal()
+    at = str(int(message.attempt_at.timestamp()))
+    headers |= {"webhook-id": message.delivery_id, "webhook-timestamp": at, "idempotency-key": message.delivery_id}
+    if "signing_secret" in secrets:
+        headers["webhook-signature"] = signature(secrets["signing_secret"], message.delivery_id, at, body)
+    return headers

@@ -1,0 +1,251 @@
+"""Notification channels: create, read, change and delete them, and send a test notification."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from chalicelib.domain.access import SYSTEM, RequestContext
+from chalicelib.domain.alerts.channel import (
+    CHANNEL_FIELDS,
+    TEST_EVERY,
+    Channel,
+    ChannelProvider,
+    LastDelivery,
+)
+from chalicelib.domain.alerts.notification import NotificationError
+from chalicelib.domain.alerts.rule import MOST_CHANNELS
+from chalicelib.domain.alerts.urls import UrlRefused
+from chalicelib.domain.audit import Outcome as AuditOutcome
+from chalicelib.domain.credentials import Secrets, without_blanks
+from chalicelib.errors import Conflict, Invalid, RateLimited, SecretMismatch, WriteConflict
+from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.ids import new_id
+from chalicelib.kit.masking import Secret
+from chalicelib.kit.pages import Page
+from chalicelib.notify.contract import ATTEMPT_SECONDS, Accepted, Outcome, OutgoingMessage, Permanent, Sender
+from chalicelib.notify.errors import error
+from chalicelib.services.registry import Registry, expect_version
+from chalicelib.stores.alerts.channels import Channels
+from chalicelib.stores.alerts.notifications import ChannelGates
+from chalicelib.stores.documents import find_together
+from chalicelib.stores.transaction import Transaction
+
+_ATTEMPTS = 3
+"""Of noting a test, when the channel is written at the same moment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelInput:
+    """What people say about a channel. `secrets` are the fields of `config`."""
+
+    name: str
+    provider: ChannelProvider
+    enabled: bool
+    secrets: Secrets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestSend:
+    """How a test notification ended. `status` is `delivered` or `failed`."""
+
+    __test__ = False
+
+    delivered: bool
+    status: str
+    error: NotificationError | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelService:
+    """Create, read, change, delete and try channels."""
+
+    store: Channels
+    gates: ChannelGates
+    registry: Registry
+    senders: Mapping[ChannelProvider, Sender]
+    clock: Clock
+
+    def get(self, channel_id: str) -> Channel:
+        """The channel; raises NotFound."""
+        return self._with_deliveries([self.store.get(channel_id)])[0]
+
+    def list(self, *, limit: int, after: str | None) -> Page[Channel]:
+        """Channels, newest first."""
+        page = self.store.list(limit=limit, after=after, by_size=True)
+        return page.with_items(self._with_deliveries(page.items))
+
+    def create(self, context: RequestContext, data: ChannelInput) -> Channel:
+        """Store a channel whose address may be contacted.
+
+        Raises Invalid for missing fields and `URL_NOT_ALLOWED`; Conflict NAME_CONFLICT, or STATE_CONFLICT when there
+        are `MOST_CHANNELS`.
+        """
+        given = without_blanks(data.secrets)
+        _require_all(CHANNEL_FIELDS[data.provider].required, given)
+        mask, secrets = self._checked(data.provider, given)
+        channel_id, now = context.fresh_id(), self.clock()
+        others = self.store.list(limit=MOST_CHANNELS).items
+        if len([one for one in others if one.id != channel_id]) >= MOST_CHANNELS:
+            raise Conflict(f"There are {MOST_CHANNELS} channels, which is the limit. Delete one first.")
+        transaction = Transaction()
+        credentials = self.registry.vault.seal_new(transaction, self.store.noun, channel_id, secrets)
+        channel = Channel(
+            id=channel_id,
+            name=data.name,
+            provider=data.provider,
+            enabled=data.enabled,
+            credentials=credentials,
+            mask=mask,
+            created_at=now,
+            updated_at=now,
+        )
+        return self.registry.create(transaction, context, self.store, channel)
+
+    def update(self, context: RequestContext, channel_id: str, data: ChannelInput) -> Channel:
+        """Replace everything but blank secrets. The provider stays.
+
+        Raises Invalid when stored secrets would be sent to another URL; see `create` for the others.
+        """
+        before = self._current(context, channel_id)
+        if data.provider is not before.provider:
+            message = "A channel stays with its provider. Create another channel instead."
+            raise Invalid.at("body", "provider", type_="immutable", message=message)
+        given, mask, address = without_blanks(data.secrets), before.mask, before.fields.address
+        if address is None or address in given:
+            mask, given = self._checked(before.provider, given)
+        if address in given:
+            _require_for_new_target(before, self._stored(before), given[address], given)
+        transaction = Transaction()
+        credentials = self.registry.vault.rotate(transaction, self.store.noun, before.id, before.credentials, given)
+        after = replace(
+            before,
+            name=data.name,
+            enabled=data.enabled,
+            credentials=credentials,
+            mask=mask,
+            version=before.version + 1,
+            updated_at=self.clock(),
+        )
+        saved = self.registry.update(transaction, context, self.store, before, after)
+        return self._with_deliveries([saved])[0]
+
+    def delete(self, context: RequestContext, channel_id: str) -> None:
+        """Remove a channel that no rule names. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""
+        channel, transaction = self._current(context, channel_id), Transaction()
+        self.registry.vault.remove(transaction, channel.credentials)
+        self.registry.remove(transaction, context, self.store, channel)
+
+    def test(self, context: RequestContext, channel_id: str) -> TestSend:
+        """Send the test notification once, now, as a delivery would be sent; nothing of it is stored but the audit.
+
+        Raises NotFound; RateLimited within `TEST_EVERY` of the last one.
+        """
+        channel = self._noted_test(context, channel_id)
+        outcome = self._sent_test(context, channel)
+        failure = None if isinstance(outcome, Accepted) else outcome.error
+        if isinstance(outcome, Accepted) and outcome.changed:
+            self.replace_secrets(channel_id, outcome.changed)
+        status = "failed" if failure else "delivered"
+        settled = AuditOutcome.FAILED if failure else AuditOutcome.SUCCESS
+        shown = {"status": status, "code": failure.code if failure else None}
+        self.registry.audit.record_alone(context, f"{self.store.noun}.test", channel_id, outcome=settled, after=shown)
+        return TestSend(delivered=failure is None, status=status, error=failure)
+
+    def replace_secrets(self, channel_id: str, changed: Mapping[str, Secret]) -> None:
+        """Store secret fields that the provider has replaced, such as the id of a group that became another one.
+
+        Audited as `notification_channel.migrate`, by the system. Raises NotFound, WriteConflict.
+        """
+        channel, transaction = self.store.get(channel_id), Transaction()
+        vault, audit = self.registry.vault, self.registry.audit
+        credentials = vault.rotate(transaction, self.store.noun, channel_id, channel.credentials, changed)
+        after = replace(channel, credentials=credentials, version=channel.version + 1, updated_at=self.clock())
+        self.store.save(transaction, after)
+        context = RequestContext(actor=SYSTEM, correlation_id=new_id())
+        fields = {"fields": sorted(changed)}
+        audit.record(transaction, context, f"{self.store.noun}.migrate", channel_id, after=fields)
+        transaction.commit()
+
+    def _noted_test(self, context: RequestContext, channel_id: str, attempts: int = _ATTEMPTS) -> Channel:
+        """The channel, with the test noted in it: two requests at the same moment send one."""
+        channel, now = self.store.get(channel_id), self.clock()
+        if channel.tested_at and (left := (channel.tested_at + TEST_EVERY - now).total_seconds()) > 0:
+            wait = min(math.ceil(left), int(TEST_EVERY.total_seconds()))
+            message = "A test notification was sent a moment ago. Wait a few seconds before you send another one."
+            raise RateLimited(message, retry_after_seconds=wait)
+        transaction = Transaction()
+        noted = self.store.save(transaction, replace(channel, tested_at=now))
+        action, requested = f"{self.store.noun}.test", AuditOutcome.REQUESTED
+        self.registry.audit.record(transaction, context, action, channel_id, outcome=requested)
+        try:
+            transaction.commit()
+        except WriteConflict:
+            if attempts == 1:
+                raise
+            return self._noted_test(context, channel_id, attempts - 1)
+        return noted
+
+    def _sent_test(self, context: RequestContext, channel: Channel) -> Outcome:
+        try:
+            secrets = self.registry.vault.open(channel.credentials)
+        except SecretMismatch:
+            return Permanent(error("secret_unreadable"))
+        message = OutgoingMessage(delivery_id=new_id(), attempt_at=self.clock(), lines=())
+        deadline = Deadline.after(context.deadline.remaining(ATTEMPT_SECONDS))
+        return self.senders[channel.provider].send(message, secrets, deadline)
+
+    def _checked(self, provider: ChannelProvider, secrets: Mapping[str, Secret]) -> tuple[str, dict[str, Secret]]:
+        """The mask, and the secrets with the address as it was read."""
+        field = CHANNEL_FIELDS[provider].address
+        try:
+            url = self.senders[provider].address(secrets)
+        except Invalid as refused:
+            rule = refused.rule if isinstance(refused, UrlRefused) else "address_not_allowed"
+            details = [{"location": ["body", "config", field], "type": rule}]
+            raise Invalid(refused.message, code=refused.code, details=details) from None
+        return url.target.mask, {**secrets, **({field: Secret(str(url))} if field else {})}
+
+    def _stored(self, channel: Channel) -> Mapping[str, Secret]:
+        """The stored secrets; none when they cannot be opened: then all of them have to be given again."""
+        try:
+            return self.registry.vault.open(channel.credentials)
+        except SecretMismatch:
+            return {}
+
+    def _current(self, context: RequestContext, channel_id: str) -> Channel:
+        channel = self.store.get(channel_id)
+        expect_version(context, channel.version)
+        return channel
+
+    def _with_deliveries(self, channels: Sequence[Channel]) -> tuple[Channel, ...]:
+        """With how the newest message of each ended."""
+        gates = find_together(*((self.gates, channel.id) for channel in channels))
+        return tuple(
+            replace(channel, last_delivery=_last(gate.last_status, gate.last_at)) if gate else channel
+            for channel, gate in zip(channels, gates, strict=True)
+        )
+
+
+def _last(status: str | None, at: datetime | None) -> LastDelivery | None:
+    return LastDelivery(status=status, at=at) if status and at else None
+
+
+def _require_all(required: Sequence[str], given: Mapping[str, Secret]) -> None:
+    if missing := [name for name in required if name not in given]:
+        raise _at_config(missing, "missing", "The channel cannot send without these fields.")
+
+
+def _require_for_new_target(
+    channel: Channel, stored: Mapping[str, Secret], address: Secret, given: Mapping[str, Secret]
+) -> None:
+    """Raise Invalid when stored secrets would be sent to another URL than before."""
+    if address == stored.get(channel.fields.address or ""):
+        return
+    if missing := sorted(channel.credentials.fields.keys() - given.keys()):
+        message = "This change would send the stored secrets to another place. Give them again with it: "
+        raise _at_config(missing, "required_for_new_target", f"{message}{', '.join(missing)}.")
+
+
+def _at_config(names: Sequence[str], kind: str, message: str) -> Invalid:
+    return Invalid(message, details=[{"location": ["body", "config", name], "type": kind} for name in names])
