@@ -4,7 +4,7 @@ Signals may come twice, or late, after a process has died: a claim on the condit
 and a signal that is not newer than the incident changes nothing.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -127,10 +127,14 @@ class IncidentService:
                 raise TimedOut("There was no time left for all incidents. The rest follows.")
             self._apply(origin, chunk)
 
-    def compare(self, origin: str, conditions: Iterable[Condition], deadline: Deadline) -> None:
-        """Make the active incidents of an origin those of these conditions. Raises as `publish` does."""
+    def compare(
+        self, origin: str, conditions: Iterable[Condition], deadline: Deadline, *, deployed: Container[str] = ()
+    ) -> None:
+        """Make the active incidents of an origin those of these conditions; what `deployed` connectors have lost stays.
+        Raises as `publish` does.
+        """
         known = [incident.condition for incident in self.store.active_of(origin)]
-        self.publish(origin, signals_between(known, conditions, self.clock()), deadline)
+        self.publish(origin, signals_between(known, conditions, self.clock(), deployed=deployed), deadline)
 
     def end_about(self, transaction: Transaction, resource_id: str) -> None:
         """Resolve the active incidents of a resource in the transaction that deletes it: at most `_MOST_ENDED`."""

@@ -4,7 +4,7 @@ A condition is something wrong with one resource now; a signal says that it begi
 about it. At most one incident is open for a condition's key.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -164,13 +164,21 @@ def moved(incident: Incident, status: IncidentStatus, now: datetime) -> Incident
     return replace(incident, status=status, resolved_at=resolved_at)
 
 
-def signals_between(before: Iterable[Condition], now: Iterable[Condition], at: datetime) -> tuple[Signal, ...]:
+def signals_between(
+    before: Iterable[Condition], now: Iterable[Condition], at: datetime, *, deployed: Container[str] = ()
+) -> tuple[Signal, ...]:
     """What begins and what ends from one set of conditions to the next; the ends first.
 
     A condition that gets worse begins again. One that gets better does not: near a threshold it would do so for ever.
+    What a `deployed` connector has lost does not end: it goes on behind the gap, and the rows stay missing.
     """
     earlier, later = {one.key: one for one in before}, {one.key: one for one in now}
-    ended = (Signal(condition=one, began=False, at=at) for key, one in earlier.items() if key not in later)
+    gone = (one for key, one in earlier.items() if key not in later)
+    ended = (
+        Signal(condition=one, began=False, at=at)
+        for one in gone
+        if one.code != CHANGES_LOST or one.connector_name not in deployed
+    )
     began = (Signal(condition=one, began=True, at=at) for key, one in later.items() if _is_worse(earlier.get(key), one))
     return (*ended, *began)
 

@@ -160,7 +160,7 @@ def _with_conditions(
     signals: list[Signal] = []
     for name in sorted(before.conditions.keys() | conditions.keys()):
         earlier, found = before.conditions.get(name, ()), conditions.get(name, ())
-        changes = signals_between(earlier, found, now) if earlier != found else ()
+        changes = signals_between(earlier, found, now, deployed=after.desired) if earlier != found else ()
         if len(signals) + len(changes) <= room:
             signals += changes
         elif earlier:
