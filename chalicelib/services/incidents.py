@@ -12,6 +12,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.incident import (
     ALLOWED_MOVES,
+    LATER,
     Associations,
     Condition,
     Incident,
@@ -99,10 +100,13 @@ class IncidentService:
             raise _why_not(conflict.label) from conflict
         return saved
 
-    def add(self, transaction: Transaction, origin: str, signals: Sequence[Signal]) -> bool:
+    def add(
+        self, transaction: Transaction, origin: str, signals: Sequence[Signal], *, may_be_late: bool = False
+    ) -> bool:
         """Open, repeat and resolve what the signals say in a transaction; whether that changes anything.
 
-        The keys differ. Conflict labels begin with `incident.`; then it is done again in a new transaction.
+        The keys differ. `may_be_late`: they were stored before, and newer ones may have been applied since. Conflict
+        labels begin with `incident.`; then it is done again in a new transaction.
         """
         known = self._active([signal.condition.key for signal in signals])
         new = [signal for signal in signals if signal.began and signal.condition.key not in known]
@@ -114,7 +118,7 @@ class IncidentService:
         changed = bool(new)
         for signal in signals:
             earlier = known.get(signal.condition.key)
-            later = after_signal(earlier, signal) if earlier else None
+            later = after_signal(earlier, signal, may_be_late=may_be_late) if earlier else None
             if later:
                 changed = True
                 self._save(transaction, later)
@@ -133,8 +137,11 @@ class IncidentService:
         """Make the active incidents of an origin those of these conditions; what `deployed` connectors have lost stays.
         Raises as `publish` does.
         """
-        known = [incident.condition for incident in self.store.active_of(origin)]
-        self.publish(origin, signals_between(known, conditions, self.clock(), deployed=deployed), deadline)
+        active = list(self.store.active_of(origin))
+        # The clock may have been set back since they began, and a signal that is not newer does not count.
+        now = max([self.clock(), *(incident.last_seen_at + LATER for incident in active)])
+        known = [incident.condition for incident in active]
+        self.publish(origin, signals_between(known, conditions, now, deployed=deployed), deadline)
 
     def end_about(self, transaction: Transaction, resource_id: str) -> None:
         """Resolve the active incidents of a resource in the transaction that deletes it: at most `_MOST_ENDED`."""
@@ -150,7 +157,7 @@ class IncidentService:
         for attempt in range(1, _ATTEMPTS + 1):
             transaction = Transaction()
             try:
-                if self.add(transaction, origin, signals):
+                if self.add(transaction, origin, signals, may_be_late=True):
                     transaction.commit()
             except WriteConflict:  # a person, or another process with the same signals, was faster
                 if attempt == _ATTEMPTS:

@@ -6,7 +6,7 @@ about it. At most one incident is open for a condition's key.
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 
@@ -41,6 +41,9 @@ CHANGES_LOST = "CHANGES_LOST"
 CAPTURE_NARROWED = "CAPTURE_NARROWED"
 CONFIG_DRIFT = "CONFIG_DRIFT"
 """Codes besides the event kinds of the specification (section 6)."""
+
+LATER = timedelta(milliseconds=1)
+"""The least by which a signal is newer than another one."""
 
 _CATEGORIES: Mapping[str, Category] = {
     "CONNECT": Category.CONNECT,
@@ -143,15 +146,15 @@ class Incident:
         return self.status is not IncidentStatus.RESOLVED
 
 
-def after_signal(incident: Incident, signal: Signal) -> Incident | None:
+def after_signal(incident: Incident, signal: Signal, *, may_be_late: bool) -> Incident | None:
     """An active incident after another signal about its condition; None when that changes nothing.
 
-    A signal that is not newer than the last one was applied before, or comes too late.
+    A beginning that is not newer than the last one was applied before, and so may be an end that `may_be_late`. An end
+    that cannot be late counts, whatever the clock says.
     """
     if not signal.began:
-        if signal.at < incident.last_seen_at:
-            return None
-        return replace(incident, status=IncidentStatus.RESOLVED, resolved_at=signal.at)
+        late = may_be_late and signal.at < incident.last_seen_at
+        return None if late else moved(incident, IncidentStatus.RESOLVED, signal.at)
     if signal.at <= incident.last_seen_at:
         return None
     occurrences = incident.occurrences + 1
@@ -159,8 +162,8 @@ def after_signal(incident: Incident, signal: Signal) -> Incident | None:
 
 
 def moved(incident: Incident, status: IncidentStatus, now: datetime) -> Incident:
-    """The incident with a status that a person sets."""
-    resolved_at = now if status is IncidentStatus.RESOLVED else None
+    """The incident with another status. None ends before it began, also when the clock was set back meanwhile."""
+    resolved_at = max(now, incident.last_seen_at) if status is IncidentStatus.RESOLVED else None
     return replace(incident, status=status, resolved_at=resolved_at)
 
 

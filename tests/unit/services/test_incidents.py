@@ -8,6 +8,7 @@ from chalicelib.domain.monitoring.incident import Condition, Incident, IncidentS
 from chalicelib.errors import Conflict, NotFound, TimedOut
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
+from chalicelib.stores.transaction import Transaction
 from tests.support.in_process_app import InProcessApp
 
 OPEN, ACKNOWLEDGED, RESOLVED = IncidentStatus
@@ -56,6 +57,33 @@ def test_a_late_end_does_not_resolve_what_began_after_it(app: InProcessApp) -> N
     late = Signal(condition=condition(), began=False, at=earlier)
     app.services.incidents.publish(ORIGIN, [late], Deadline.after(20))
     assert only(app).status is OPEN
+
+
+def test_an_end_counts_although_the_clock_was_set_back_since_the_beginning(app: InProcessApp) -> None:
+    publish(app, condition())
+    began = only(app).first_seen_at
+    app.clock.advance(-3600)
+    app.services.incidents.compare(ORIGIN, [], Deadline.after(20))
+    assert only(app).status is RESOLVED
+    resolved_at = only(app).resolved_at
+    assert resolved_at
+    assert resolved_at > began
+
+
+def test_an_end_that_was_not_stored_before_cannot_be_late(app: InProcessApp) -> None:
+    publish(app, condition())
+    app.clock.advance(-3600)
+    transaction = Transaction()
+    app.services.incidents.add(transaction, ORIGIN, [Signal(condition=condition(), began=False, at=app.clock())])
+    transaction.commit()
+    assert (only(app).status, only(app).resolved_at) == (RESOLVED, only(app).last_seen_at)
+
+
+def test_what_a_person_resolves_never_ends_before_it_began(app: InProcessApp) -> None:
+    publish(app, condition())
+    app.clock.advance(-3600)
+    app.services.incidents.move(app.context(), only(app).id, RESOLVED)
+    assert only(app).resolved_at == only(app).last_seen_at
 
 
 def test_a_condition_that_begins_and_ends_in_one_publication_is_a_resolved_incident(app: InProcessApp) -> None:

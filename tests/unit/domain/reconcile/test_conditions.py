@@ -159,3 +159,19 @@ def test_lost_changes_end_with_the_connector_alone_and_a_second_gap_begins_again
         view = published(result)
     began, ended = [("CHANGES_LOST", True)], [("CHANGES_LOST", False)]
     assert seen == [began, [], [], [], began, ended]
+
+
+def test_signals_keep_their_order_when_the_clock_is_set_back() -> None:
+    failed, hour = read(status(A, "FAILED", hint=AUTH)), timedelta(hours=1)
+    view, times = settled(RUNNING), []
+    for now, seen in (
+        (NOW, failed),
+        (NOW - hour, read(RUNNING)),
+        (NOW - hour + TICK, failed),
+        (NOW + hour, read(RUNNING)),
+    ):
+        result = digest("k", view, seen, now=now)
+        times += [one.at for one in result.view.signals]
+        view = published(result)
+    assert times == sorted(set(times))
+    assert (len(times), times[-1]) == (4, NOW + hour)
