@@ -13,7 +13,8 @@ monitors = Blueprint(__name__)
 def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
     """Send every Connect cluster its ticks for this minute, every source its look, and lost jobs again.
 
-    What an earlier release has stored without counting it is counted, once.
+    What an earlier release has stored without counting it is counted, once. What is left of the tables of deleted
+    sources is removed.
     """
     from chalicelib.wiring import services
 
@@ -24,6 +25,7 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
             "jobs": wired.jobs.sweep,
             "source_checks": wired.source_monitor.dispatch,
             "recount": wired.overview.count_existing,
+            "source_tables": wired.sources.sweep,
         }
     )
 

@@ -1,6 +1,6 @@
 """Writing entities with unique names: names, references, secrets and audit change in one transaction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -113,9 +113,21 @@ class Registry:
             raise _update_error(context, store, conflict.label) from conflict
         return after
 
-    def delete(self, context: RequestContext, store: Documents[E], entity: E, *, links: Links = NO_LINKS) -> None:
-        """Remove an entity that nothing refers to. Raises Conflict RESOURCE_IN_USE, VersionMismatch, NotFound."""
+    def delete(
+        self,
+        context: RequestContext,
+        store: Documents[E],
+        entity: E,
+        *,
+        links: Links = NO_LINKS,
+        also: Callable[[Transaction, str], None] = lambda _transaction, _entity_id: None,
+    ) -> None:
+        """Remove an entity that nothing refers to; `also` writes what that means elsewhere, given its id.
+
+        Raises Conflict RESOURCE_IN_USE, VersionMismatch, NotFound.
+        """
         transaction = Transaction()
+        also(transaction, entity.id)
         store.remove(transaction, entity)
         self.release_name(transaction, store, entity)
         self.unlink(transaction, entity.id, links)
