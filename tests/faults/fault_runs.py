@@ -91,7 +91,7 @@ class PreparedCase:
         with ThreadPoolExecutor(1) as pool:
             try:
                 return pool.submit(self._run, app, now, later).result()
-            except Exception as error:  # noqa: BLE001 - one more violation; the other runs go on
+            except (Exception, Crash) as error:  # noqa: BLE001 - one more violation; the other runs go on
                 where = traceback.extract_tb(error.__traceback__)[-1]
                 wrong = [f"{type(error).__name__} at {where.name}, line {where.lineno}: {error}"]
                 return FaultRun(wrong=wrong, points=(), tick_points=(), ticks=0)

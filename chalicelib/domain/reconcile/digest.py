@@ -72,8 +72,8 @@ def digest(cluster_id: str, view: ClusterView, read: TickInput, *, now: datetime
     observed, transitions = _report(noted, desired, seen, plan, now)
     after = ClusterSnapshot(
         epoch=view.epoch,
-        # The tick after a change reads again: the index that `desired` is read from may lag behind the epoch.
-        unsettled=bool(read.open_operations) or view.epoch != before.epoch,
+        # The index that `desired` is read from may lag behind the epoch: it is read until two reads in a row agree.
+        unsettled=bool(read.open_operations) or view.epoch != before.epoch or desired != before.desired,
         desired=desired,
         observed=observed,
         missing=plan.missing,
