@@ -105,7 +105,7 @@ class SourceMonitor:
         resolves them.
         """
         origin = origin_of("source", source_id)
-        active = [incident.condition for incident in self.incidents.store.active_of(origin)]
+        active = [incident.condition for incident in self.incidents.store.current_of(origin)]
         if any(condition.resource_type == "pipeline" for condition in active):
             kept = [condition for condition in active if condition.resource_type != "pipeline"]
             self.incidents.compare(origin, kept, deadline)

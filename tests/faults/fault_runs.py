@@ -22,6 +22,9 @@ PlannedFaults = Sequence[tuple[Point, Fault]]
 JUMPS = (31, 10, 10, 10, 31, 10, 10, 95, 10, 600, 10, 10)
 """Seconds between ticks: past a lease; tick by tick; until an orphan is stopped; until it is deleted."""
 
+JOB_LEASE_SECONDS = 61
+"""After the second fault, too, a worker may have died with the job's lease."""
+
 MOST_REPEATED, PAUSE_SECONDS = 6, 60
 """A restart that did not help is repeated after minutes."""
 
@@ -155,7 +158,7 @@ class PreparedCase:
         self, app: InProcessApp, *, ticked: bool = False, within: int = DESIRED_WITHIN[1]
     ) -> tuple[int, list[str]]:
         if not self.operation.needs_ticks:
-            app.clock.advance(JUMPS[0])
+            app.clock.advance(JOB_LEASE_SECONDS)
             run_lost_jobs(app)
             return 0, violations(app)
         if ticked and not violations(app):

@@ -120,6 +120,7 @@ class Incident:
     """`origin` is who observes the recovery: a Connect cluster's ticks, a source's looks, or operations.
 
     `occurrences` counts how often the condition began while the incident was open, `last_seen_at` is the last time.
+    `dismissed`: a person has resolved it, and its condition was not seen to end since.
     """
 
     id: str
@@ -131,6 +132,7 @@ class Incident:
     first_seen_at: datetime
     last_seen_at: datetime
     resolved_at: datetime | None = None
+    dismissed: bool = False
     correlation_id: str | None = None
     counted: str | None = field(default=None, compare=False)
     revision: int = 1
@@ -145,20 +147,39 @@ class Incident:
         """Whether it is open or acknowledged."""
         return self.status is not IncidentStatus.RESOLVED
 
+    @property
+    def is_current(self) -> bool:
+        """Whether its condition has not been seen to end."""
+        return self.is_active or self.dismissed
+
 
 def after_signal(incident: Incident, signal: Signal, *, may_be_late: bool) -> Incident | None:
-    """An active incident after another signal about its condition; None when that changes nothing.
+    """A current incident after another signal about its condition; None when that changes nothing.
 
-    A beginning that is not newer than the last one was applied before, and so may be an end that `may_be_late`. An end
-    that cannot be late counts, whatever the clock says.
+    One that a person has resolved is opened again when its condition begins again without having ended. A beginning
+    that is not newer than the last one was applied before, and so may be an end that `may_be_late`. An end that cannot
+    be late counts, whatever the clock says.
     """
     if not signal.began:
-        late = may_be_late and signal.at < incident.last_seen_at
-        return None if late else moved(incident, IncidentStatus.RESOLVED, signal.at)
-    if signal.at <= incident.last_seen_at:
+        if may_be_late and signal.at < incident.last_seen_at:
+            return None
+        ended = incident if incident.dismissed else moved(incident, IncidentStatus.RESOLVED, signal.at)
+        return replace(ended, dismissed=False)
+    if signal.at <= max(incident.last_seen_at, incident.resolved_at or incident.last_seen_at):
         return None
+    opened = moved(incident, IncidentStatus.OPEN, signal.at) if incident.dismissed else incident
     occurrences = incident.occurrences + 1
-    return replace(incident, condition=signal.condition, occurrences=occurrences, last_seen_at=signal.at)
+    return replace(opened, condition=signal.condition, occurrences=occurrences, last_seen_at=signal.at, dismissed=False)
+
+
+def moved_by_person(incident: Incident, status: IncidentStatus, now: datetime) -> Incident:
+    """The incident with the status that a person sets.
+
+    What a person resolves is dismissed until the condition ends. Of what a connector has lost nobody else sees the end.
+    """
+    lasting = incident.condition.code == CHANGES_LOST and incident.condition.connector_name is not None
+    dismissed = status is IncidentStatus.RESOLVED and not lasting
+    return replace(moved(incident, status, now), dismissed=dismissed)
 
 
 def moved(incident: Incident, status: IncidentStatus, now: datetime) -> Incident:
