@@ -101,6 +101,11 @@ class Alert:
         return self.event.kind
 
     @property
+    def watermark(self) -> datetime:
+        """The newest report that was applied: one that is not newer comes too late, or a second time."""
+        return max(self.last_seen_at, self.checked_at or self.last_seen_at)
+
+    @property
     def pipeline_id(self) -> str | None:
         """The pipeline that it is about."""
         return self.event.pipeline_id
@@ -114,11 +119,6 @@ class Alert:
     def emitter_id(self) -> str:
         """The source, destination or Connect cluster that it comes from."""
         return self.event.emitter.id
-
-    @property
-    def watermark(self) -> datetime:
-        """The newest report that was applied: one that is not newer comes too late, or a second time."""
-        return max(self.last_seen_at, self.checked_at or self.last_seen_at)
 
     @property
     def is_active(self) -> bool:
