@@ -330,7 +330,7 @@ def alerting_of(app: InProcessApp) -> Iterator[AlertingDriver]:
     """The driver of an app, until the end of the block."""
     time = VirtualTime(app.clock)
     sender = ScriptedSender(time=time)
-    queues = VirtualQueues(lambda channel_id, delay: driver._deliver(channel_id, delay))
+    queues = VirtualQueues(lambda channel_id, delay: driver._deliver(channel_id, delay))  # noqa: PLW0108 - made later
     driver = AlertingDriver(app=app, time=time, sender=sender, queues=queues, start=app.clock.now)
     before = app.senders, app.queues, app.sleep
     app.senders, app.queues, app.sleep = dict.fromkeys(ChannelProvider, sender), queues, time.sleep

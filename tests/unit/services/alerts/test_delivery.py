@@ -41,7 +41,8 @@ def test_after_four_failures_it_has_failed(alerting: AlertingDriver) -> None:
     failed = alerting.row(row)
     assert alerting.called(channel) == [0, 5, 35, 155]
     assert (failed.status, failed.attempts, failed.reason) == (FAILED, 4, "attempts_exhausted")
-    assert failed.last_error and failed.last_error.code == "http_500"
+    assert failed.last_error
+    assert failed.last_error.code == "http_500"
 
 
 @pytest.mark.parametrize("code", [400, 401, 403, 404, 410, 301])
