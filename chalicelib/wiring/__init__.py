@@ -85,6 +85,7 @@ class Services:
             audit=self.audit,
             senders=make.senders(config),
             queues=self.queues,
+            public_url=config.public_url,
             clock=clock,
             sleep=sleep,
         )
