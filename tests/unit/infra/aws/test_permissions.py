@@ -10,7 +10,6 @@ from unittest.mock import patch
 import pytest
 from moto.core.models import botocore_stubber
 
-from chalicelib.domain.alerts.listing import AlertFilter
 from chalicelib.domain.credentials import SecretClass
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.job import JobKind, JobStatus
@@ -18,13 +17,10 @@ from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.keys import FIRST_FORMAT
-from chalicelib.services.alerts.alerts import Silence
-from chalicelib.services.alerts.rules import AlertRuleInput
 from chalicelib.stores.all_tables import ALL_TABLES
 from infra.aws.permissions import allows, permissions, policy_files, policy_of, wildcard_resources
 from tests.faults.inspection import create_orphan
 from tests.integration.lambda_process import actions
-from tests.support.alert_rows import an_alert, stored, stored_channel
 from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp, app, app_of_the_module, changed_input
 from tests.support.throttled_store import throttled
@@ -238,29 +234,6 @@ def test_the_api_may_do_all_that_a_change_without_an_operation_needs(app: InProc
     with taken() as calls:
         act(app, resource_id)
     assert refused("api_handler", calls) == set()
-
-
-def test_the_api_may_do_all_that_alerts_rules_and_metrics_need(app: InProcessApp) -> None:
-    with taken() as calls:
-        app.services.install()
-        alerting, alert = app.services.alerting, stored(app, an_alert())
-    put_by_the_manager = ("dynamodb:PutItem", "table/${Prefix}alerts")
-    with taken() as more:
-        alerting.alerts.list(app.context(), AlertFilter(), page=1, page_size=50)
-        alerting.alerts.summary(app.context())
-        alerting.alerts.deliveries(alerting.alerts.get(alert.id).id)
-        alerting.alerts.acknowledge(app.context(), alert.id, None)
-        alerting.alerts.silence(app.context(), alert.id, Silence())
-        alerting.metrics.text(Deadline.after(20))
-        channel = stored_channel(app)
-        rule = alerting.rules.create(app.context(), AlertRuleInput(name="a", channel_ids=(channel,)))
-        alerting.rules.update(app.context(), rule.id, AlertRuleInput(name="b"))
-        alerting.channels.list(limit=10, after=None)
-        alerting.channels.delete(app.context(), channel)
-        alerting.rules.list(limit=10, after=None)
-        alerting.rules.delete(app.context(), rule.id)
-        app.services.overview.read()
-    assert refused("api_handler", (calls - {put_by_the_manager}) | more) == set()
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
