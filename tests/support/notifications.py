@@ -11,7 +11,7 @@ import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from unittest.mock import patch
 
@@ -73,6 +73,11 @@ def recorded_dials(routes: Mapping[str, int] | None = None) -> Iterator[list[Dia
         yield dials
 
 
+@cache
+def _trusting(certificate: str | None) -> ssl.SSLContext:
+    return ssl.create_default_context(cadata=certificate)
+
+
 def senders(
     *,
     resolve: Resolve | None = None,
@@ -80,14 +85,15 @@ def senders(
     chat_host: str = "hooks.slack.com",
     bot_host: str = "api.telegram.org",
     public_url: str | None = None,
+    allow_private: bool = False,
 ) -> Mapping[ChannelProvider, Sender]:
-    """The senders as they are wired, with this resolver and with trust in this authority."""
+    """The senders as they are wired, with this resolver and with trust in this authority.
 
-    def tls() -> ssl.SSLContext:
-        return ssl.create_default_context(cadata=authority.certificate if authority else None)
-
+    `allow_private` takes the rule for webhooks away, for tests that have to see a difference.
+    """
+    tls = partial(_trusting, authority.certificate if authority else None)
     resolver = resolve or resolving({HOOK_HOST: [PUBLIC]})
-    public = AddressPolicy(allow_private=False, resolve=resolver)
+    public = AddressPolicy(allow_loopback=allow_private, allow_private=allow_private, resolve=resolver)
     operators = AddressPolicy(allow_loopback=True, resolve=resolver)
     return registry.senders(
         chat_host=parse_host(chat_host),
