@@ -11,6 +11,7 @@ from chalicelib.errors import StoreUnavailable
 
 MAX_DELAY_SECONDS = 900
 JOBS, TICKS, SOURCE_CHECKS = "jobs", "ticks", "source-checks"
+DESTINATION_CHECKS, NOTIFICATIONS = "destination-checks", "notifications"
 """The queues, without the prefix of the installation."""
 
 

@@ -13,9 +13,6 @@ from chalicelib.kit.masking import Secret
 ATTEMPT_SECONDS = 10.0
 """An attempt has ended after this time, whatever the provider does."""
 
-MOST_LINES = 50
-"""Lines of a digest."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageLine:
@@ -33,8 +30,8 @@ class MessageLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingMessage:
-    """A message about one alert (one line), or a digest of several: at most `MOST_LINES`. One without lines is the
-    test notification.
+    """A message about one alert (one line), or a digest of several: at most fifty. One without lines is the test
+    notification.
 
     `delivery_id` is the same for each attempt; `attempt_at` is when this attempt began. `waiting` more alerts follow in
     later messages.

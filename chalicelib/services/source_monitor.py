@@ -7,31 +7,27 @@ publication that was dropped. So what Kafka Connect says is compared with the so
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from chalicelib.domain.health import Health
+from chalicelib.domain.monitoring.incident import Condition
 from chalicelib.domain.monitoring.source_conditions import source_conditions
 from chalicelib.domain.monitoring.source_state import SourceState, after_failure, after_look
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.source import Source
-from chalicelib.errors import Invalid, StoreUnavailable, TimedOut, Unavailable, WriteConflict
+from chalicelib.errors import Invalid, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.log import get_logger
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import CaptureChecks
-from chalicelib.services.connectors.plan_executor import shuffled
 from chalicelib.services.incidents import IncidentService, origin_of
+from chalicelib.services.monitoring import DISPATCH_SECONDS, MonitorReports, send_looks
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.documents import find_together
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.source_states import SourceStates
 from chalicelib.stores.sources import Sources
-
-SPREAD_SECONDS = 50
-"""The looks of one minute are spread over so many seconds."""
-
-_DISPATCH_SECONDS = 15.0
-"""What the ticks leave of the schedule's minute."""
 
 _MAX_PIPELINES = 500
 
@@ -47,32 +43,25 @@ class SourceMonitor:
     checks: CaptureChecks
     clients: ClientFactory
     incidents: IncidentService
+    reports: MonitorReports
     clock: Clock
     send: Callable[[str, int], None]
 
-    def dispatch(self, *, within_seconds: float = _DISPATCH_SECONDS) -> int:
+    def dispatch(self, *, within_seconds: float = DISPATCH_SECONDS) -> int:
         """Send a look at every source for this minute; returns how many messages were sent.
 
         A message that is refused does not stop the others. Raises StoreUnavailable at the end when some were not sent.
         """
-        deadline, sent = Deadline.after(within_seconds), 0
-        sources = [source.id for source in self.sources.all()]
-        for number, source_id in enumerate(shuffled(sources)):
-            if deadline.passed:
-                break
-            with suppress(StoreUnavailable):
-                self.send(source_id, number % SPREAD_SECONDS)
-                sent += 1
-        if sent < len(sources):
-            raise StoreUnavailable(f"{len(sources) - sent} of {len(sources)} messages for sources were not sent.")
-        return sent
+        return send_looks("sources", [source.id for source in self.sources.all()], self.send, within_seconds)
 
     def run(self, source_id: str, deadline: Deadline) -> None:
-        """Look once, unless the source was deleted or has no deployed pipeline."""
+        """Look once, unless the source was deleted or has no deployed pipeline, and report what is wrong. Without
+        deployed pipelines that is what tests and jobs have found.
+        """
         deployed = [one for one in self._pipelines(source_id) if one.desired_state is not DesiredState.DRAFT]
         pipelines = [one for one in deployed if one.open_operation is None]
         if not deployed:
-            self._end_captures(source_id, deadline)
+            self._report_tests(source_id, deadline)
         if not pipelines:
             return
         clusters = sorted({pipeline.connect_cluster_id for pipeline in pipelines})
@@ -97,18 +86,27 @@ class SourceMonitor:
         ids = [pipeline.id for pipeline in deployed]
         if self._store(before, after, source, ids):
             conditions = source_conditions(source.id, source.name, after, failed, ids, now)
-            self.incidents.compare(origin_of("source", source.id), conditions, deadline)
+            self._publish(origin_of("source", source.id), conditions, now, deadline)
         self._note_health(source, health)
 
-    def _end_captures(self, source_id: str, deadline: Deadline) -> None:
-        """Resolve the incidents of pipelines that are deployed no more. Those of the source itself stay: a test of it
-        resolves them.
+    def _publish(self, origin: str, conditions: Sequence[Condition], now: datetime, deadline: Deadline) -> None:
+        """Compare incidents with what is wrong now, and report it, whatever becomes of the incidents."""
+        try:
+            self.incidents.compare(origin, conditions, deadline)
+        finally:
+            self.reports.publish(origin, now, conditions)
+
+    def _report_tests(self, source_id: str, deadline: Deadline) -> None:
+        """Report what tests and jobs have found. Incidents of pipelines that are deployed no more are resolved; those
+        of the source itself stay: a test of it resolves them.
         """
-        origin = origin_of("source", source_id)
-        active = [incident.condition for incident in self.incidents.store.active_of(origin)]
-        if any(condition.resource_type == "pipeline" for condition in active):
-            kept = [condition for condition in active if condition.resource_type != "pipeline"]
-            self.incidents.compare(origin, kept, deadline)
+        origin, now = origin_of("source", source_id), self.clock()
+        current = [incident.condition for incident in self.incidents.store.current_of(origin)]
+        kept = [condition for condition in current if condition.resource_type != "pipeline"]
+        if len(kept) < len(current):
+            self._publish(origin, kept, now, deadline)
+        else:
+            self.reports.publish(origin, now, kept)
 
     def _pipelines(self, source_id: str) -> tuple[Pipeline, ...]:
         return self.pipelines.list_in("source_id", source_id, limit=_MAX_PIPELINES).items

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from chalicelib.domain.lease import Leased
 from chalicelib.stores.documents import Documents, Entity
+from chalicelib.stores.transaction import Transaction
 
 if TYPE_CHECKING:
     from dataclasses import Field
@@ -23,4 +24,12 @@ def take_lease(store: Documents[W], work: W, until: datetime, **changes: Any) ->
 
     Raises WriteConflict when another worker has written it since it was read. Ask `is_free` before taking it over.
     """
-    return store.save_alone(replace(work, lease_until=until, **changes))
+    transaction = Transaction()
+    leased = add_lease(transaction, store, work, until, **changes)
+    transaction.commit()
+    return leased
+
+
+def add_lease(transaction: Transaction, store: Documents[W], work: W, until: datetime, **changes: Any) -> W:
+    """`take_lease` together with other writes."""
+    return store.save(transaction, replace(work, lease_until=until, **changes))

@@ -82,7 +82,9 @@ class ObservationRow(Table):
     write_id = UnicodeAttribute(null=True)
     unpublished = NumberAttribute(null=True)
     unpublished_signals = NumberAttribute(null=True)
+    signalled_at = UTCDateTimeAttribute(null=True)
     recheck = BooleanAttribute(null=True)
+    reported_at = UTCDateTimeAttribute(null=True)
     body = BinaryAttribute(null=True, legacy_encoding=False)
 
 
@@ -164,7 +166,10 @@ class Observations:
             (ObservationRow.unreadable, view.unreadable),
             (ObservationRow.unreadable_since, view.unreadable_since),
             (ObservationRow.compared_at, view.compared_at),
+            (ObservationRow.signalled_at, view.signalled_at),
         ]
+        if view.reported_at == view.observed_at:  # only the tick that reports writes it
+            columns.append((ObservationRow.reported_at, view.reported_at))
         parts = _packed(view.snapshot) if changed else {}
         digests = " ".join(parts)
         if changed:
@@ -202,6 +207,12 @@ class Observations:
         if not removed:
             return stored
         return replace(stored, transitions=(), signals=(), recheck=False, write_id=write_id)
+
+    def report_again(self, cluster_id: str, stored: ClusterView) -> None:
+        """Make the next tick report to alerting, unless another one has done so meanwhile."""
+        column = ObservationRow.reported_at
+        with store_errors():
+            _update_head(cluster_id, [column.remove()], condition=column == stored.reported_at)
 
     def confirm(
         self, transaction: Transaction, cluster_id: str, pending: PendingDeletions, confirmation: Confirmation
@@ -242,9 +253,11 @@ class Observations:
             unreadable=head.unreadable,
             unreadable_since=_in_milliseconds(head.unreadable_since),
             compared_at=_in_milliseconds(head.compared_at),
+            signalled_at=_in_milliseconds(head.signalled_at),
             pending=adapter(PendingDeletions).validate_json(head.pending) if head.pending else None,
             confirmation=adapter(Confirmation).validate_json(head.confirmation) if head.confirmation else None,
             write_id=head.write_id,
+            reported_at=_in_milliseconds(head.reported_at),
             torn=bool(head.digests) and not current,
             snapshot=self._bodies[head.cluster_id][1] if current else ClusterSnapshot(),
         )
@@ -258,8 +271,13 @@ def _heads(cluster_ids: Iterable[str]) -> Iterable[ObservationRow]:
 def _write_head(cluster_id: str, view: ClusterView, columns: Sequence[tuple[Any, Any]]) -> bool:
     """Whether it was written. That Connect still cannot be read always is: no column that others rely on changes."""
     condition = _not_written_since(view) if view.has_unpublished or not view.unreadable else None
+    return _update_head(cluster_id, _actions(columns), condition=condition)
+
+
+def _update_head(cluster_id: str, actions: list[Action], *, condition: Condition | None) -> bool:
+    """Whether the condition was true."""
     try:
-        ObservationRow(cluster_id, _HEAD).update(_actions(columns), condition=condition)
+        ObservationRow(cluster_id, _HEAD).update(actions, condition=condition)
     except UpdateError as error:
         if failure_code(error) != "ConditionalCheckFailedException":
             raise

@@ -10,7 +10,7 @@ from datetime import timedelta
 from functools import cache, cached_property
 from typing import Any
 
-from chalicelib.clients.queue import JOBS, SOURCE_CHECKS, TICKS, Queues
+from chalicelib.clients.queue import DESTINATION_CHECKS, JOBS, NOTIFICATIONS, SOURCE_CHECKS, TICKS, Queues
 from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.domain.job import JobKind
 from chalicelib.errors import StoreUnavailable
@@ -38,10 +38,12 @@ from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.deliveries import DeliveryService
+from chalicelib.services.destination_monitor import DestinationMonitor
 from chalicelib.services.destinations import DestinationService
 from chalicelib.services.discovery import Discovery
 from chalicelib.services.incidents import IncidentService
 from chalicelib.services.jobs import JobHandler, JobService
+from chalicelib.services.monitoring import MonitorReports
 from chalicelib.services.overview import OverviewService
 from chalicelib.services.pipelines import PipelineService
 from chalicelib.services.registry import Registry
@@ -67,18 +69,28 @@ class Services:
         clients: Clients | None = None,
         clock: Clock = utc_now,
         sleep: Callable[[float], None] = time.sleep,
+        queues: Queues | None = None,
     ) -> None:
         """Raises `SettingMissing` and `ValueError` for settings that cannot work."""
         self.settings, self.clock = config, clock
-        self.queues = Queues(config.queue_prefix)
+        self.queues = queues or Queues(config.queue_prefix)
         self.envelope = Envelope(CachedKeys(keys_of(config)))
         self.stores = Stores(Sealer(self.envelope))
         self.idempotency: IdempotencyStore = self.stores.idempotency
         make = clients or Clients(config)
         self._build_registry(make)
+        self.alerting = Alerting(
+            stores=self.stores,
+            registry=self.registry,
+            audit=self.audit,
+            senders=make.senders(config),
+            queues=self.queues,
+            clock=clock,
+            sleep=sleep,
+        )
         self._build_connectors(sleep)
+        self._build_monitors(sleep)
         self.overview = self._overview()
-        self.alerting = Alerting(self.stores, self.registry, self.audit, make.senders(config), clock)
 
     def _build_registry(self, make: Clients) -> None:
         """Registered resources, their checks and their jobs."""
@@ -213,6 +225,17 @@ class Services:
         self.deliveries = DeliveryService(
             connector=self.delivery_connector, lifecycle=self.lifecycle, observation_reader=observation_reader
         )
+
+    def _build_monitors(self, sleep: Callable[[float], None]) -> None:
+        """What looks at systems again and again, and reports to alerting."""
+        stores, clock = self.stores, self.clock
+        self.monitor_reports = MonitorReports(
+            bus=self.alerting.bus,
+            incidents=stores.incidents,
+            alerts=stores.alerts,
+            emitters={one.noun: one for one in (stores.sources, stores.destinations, stores.connects)},
+            clock=clock,
+        )
         self.source_monitor = SourceMonitor(
             sources=stores.sources,
             pipelines=stores.pipelines,
@@ -221,8 +244,18 @@ class Services:
             checks=self.captures,
             clients=self.clients,
             incidents=self.incidents,
+            reports=self.monitor_reports,
             clock=clock,
             send=lambda source_id, delay: self._send_when_due(SOURCE_CHECKS, {"source_id": source_id}, delay),
+        )
+        self.destination_monitor = DestinationMonitor(
+            destinations=stores.destinations,
+            deliveries=stores.deliveries,
+            checks=self.database_checks,
+            reports=self.monitor_reports,
+            clock=clock,
+            sleep=sleep,
+            send=lambda one, delay: self._send_when_due(DESTINATION_CHECKS, {"destination_id": one}, delay),
         )
         owners: Mapping[str, ConnectorOwner[Any]] = {
             "pipeline": self.pipeline_connector,
@@ -240,6 +273,7 @@ class Services:
             clients=self.clients,
             incidents=self.incidents,
             progress=self.progress_reader,
+            bus=self.alerting.bus,
             clock=clock,
             send=lambda cluster_id, delay: self._send_when_due(TICKS, {"cluster_id": cluster_id}, delay),
         )
@@ -289,6 +323,8 @@ class Services:
             "queue_jobs": self.queues.answers(JOBS),
             "queue_ticks": self.queues.answers(TICKS),
             "queue_source_checks": self.queues.answers(SOURCE_CHECKS),
+            "queue_destination_checks": self.queues.answers(DESTINATION_CHECKS),
+            "queue_notifications": self.queues.answers(NOTIFICATIONS),
         }
 
 

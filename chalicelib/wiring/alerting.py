@@ -1,12 +1,16 @@
 """Builds what alerting consists of."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from chalicelib.alerting.bus import EventBus, InProcessBus
+from chalicelib.clients.queue import NOTIFICATIONS, Queues
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.kit.clock import Clock
 from chalicelib.notify.contract import Sender
 from chalicelib.services.alerts.alerts import AlertService
+from chalicelib.services.alerts.attempt import Attempts
 from chalicelib.services.alerts.channels import ChannelService
+from chalicelib.services.alerts.delivery import NotificationDelivery
 from chalicelib.services.alerts.metrics import MetricsService
 from chalicelib.services.alerts.rules import AlertRuleService
 from chalicelib.services.audit import AuditTrail
@@ -20,12 +24,17 @@ class Alerting:
 
     def __init__(
         self,
+        *,
         stores: Stores,
         registry: Registry,
         audit: AuditTrail,
         senders: Mapping[ChannelProvider, Sender],
+        queues: Queues,
         clock: Clock,
+        sleep: Callable[[float], None],
     ) -> None:
+        self._queues, counters = queues, AlertCounters()
+        self.bus: EventBus = InProcessBus(())
         self.alerts = AlertService(store=stores.alerts, notifications=stores.notifications, audit=audit, clock=clock)
         self.rules = AlertRuleService(
             store=stores.alert_rules,
@@ -36,7 +45,32 @@ class Alerting:
             registry=registry,
             clock=clock,
         )
-        self.metrics = MetricsService(counters=AlertCounters(), alerts=stores.alerts)
         self.channels = ChannelService(
             store=stores.channels, gates=stores.channel_gates, registry=registry, senders=senders, clock=clock
         )
+        attempts = Attempts(
+            notifications=stores.notifications,
+            gates=stores.channel_gates,
+            channels=stores.channels,
+            alerts=stores.alerts,
+            counters=counters,
+            vault=registry.vault,
+            senders=senders,
+            replace_secrets=self.channels.replace_secrets,
+            clock=clock,
+            sleep=sleep,
+        )
+        self.delivery = NotificationDelivery(
+            notifications=stores.notifications,
+            gates=stores.channel_gates,
+            channels=stores.channels,
+            attempts=attempts,
+            wake=self.wake,
+            clock=clock,
+            sleep=sleep,
+        )
+        self.metrics = MetricsService(counters=counters, alerts=stores.alerts)
+
+    def wake(self, channel_id: str, delay_seconds: int = 0) -> None:
+        """Wake the worker of a channel. Raises StoreUnavailable: then the schedule wakes it."""
+        self._queues.send(NOTIFICATIONS, {"channel_id": channel_id}, delay_seconds=delay_seconds)

@@ -10,7 +10,7 @@ from typing import Any
 
 from chalice.app import Blueprint, SQSEvent
 
-from chalicelib.clients.queue import JOBS, SOURCE_CHECKS, TICKS
+from chalicelib.clients.queue import DESTINATION_CHECKS, JOBS, NOTIFICATIONS, SOURCE_CHECKS, TICKS
 from chalicelib.kit.clock import Deadline, utc_now
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.settings import settings
@@ -18,7 +18,8 @@ from chalicelib.settings import settings
 workers = Blueprint(__name__)
 _JOB_SECONDS = 50.0
 _TICK_SECONDS = 25.0
-_SOURCE_CHECK_SECONDS = 25.0
+_CHECK_SECONDS = 25.0
+_DELIVERY_SECONDS = 50.0
 _LATE_AFTER = timedelta(seconds=30)
 
 
@@ -54,9 +55,32 @@ def run_source_check(event: SQSEvent) -> dict[str, Any]:
 
     def look(body: dict[str, str], received: int) -> None:
         if not is_late(body.get("due_at"), received, utc_now()):
-            services().source_monitor.run(body["source_id"], Deadline.after(_SOURCE_CHECK_SECONDS))
+            services().source_monitor.run(body["source_id"], Deadline.after(_CHECK_SECONDS))
 
     return each(event, look)
+
+
+@workers.on_sqs_message(queue=settings().queue_prefix + DESTINATION_CHECKS, batch_size=1, name="run_destination_check")
+def run_destination_check(event: SQSEvent) -> dict[str, Any]:
+    """Test the destination that the message names, unless it comes so late that newer tests are due."""
+    from chalicelib.wiring import services
+
+    def look(body: dict[str, str], received: int) -> None:
+        if not is_late(body.get("due_at"), received, utc_now()):
+            services().destination_monitor.run(body["destination_id"], Deadline.after(_CHECK_SECONDS))
+
+    return each(event, look)
+
+
+@workers.on_sqs_message(queue=settings().queue_prefix + NOTIFICATIONS, batch_size=1, name="deliver_notifications")
+def deliver_notifications(event: SQSEvent) -> dict[str, Any]:
+    """Send what waits for the channel that the message names."""
+    from chalicelib.wiring import services
+
+    def drain(body: dict[str, str], _received: int) -> None:
+        services().alerting.delivery.drain(body["channel_id"], Deadline.after(_DELIVERY_SECONDS))
+
+    return each(event, drain)
 
 
 def is_late(due_at: str | None, received: int, now: datetime) -> bool:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from chalicelib.clients.databases.connection_test import succeeded
+from chalicelib.clients.databases.connection_test import failed, succeeded
 from chalicelib.clients.databases.contract import DISCOVERY_BOUND, SlotState, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.database import DatabaseAddress, TestResult
@@ -61,6 +61,8 @@ class FakeDatabase:
 
     bug: Exception | None = None
     """Raised by every read: an exception that a client should never raise."""
+    test_failures: list[FailureCode | None] = field(default_factory=list)
+    """How the next connection tests end; None, and those after them: they succeed."""
     captures: CaptureFacts | None = None
     """What is read about deployed captures; None: all of them are well."""
 
@@ -70,11 +72,11 @@ class FakeDatabase:
 
     def state(self) -> Mapping[str, Any]:
         """Everything, for `restore`."""
-        return {**vars(self), "slots": dict(self.slots)}
+        return {**vars(self), "slots": dict(self.slots), "test_failures": list(self.test_failures)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Return to that state."""
-        vars(self).update({**state, "slots": dict(state["slots"])})
+        vars(self).update({**state, "slots": dict(state["slots"]), "test_failures": list(state["test_failures"])})
 
     def reset(self) -> None:
         """Be as a new one."""
@@ -118,8 +120,10 @@ class FakeDatabaseClient:
     address: DatabaseAddress
 
     def test(self, deadline: Deadline) -> TestResult:
-        """Succeeds."""
-        return succeeded("18.4", 1)
+        """Succeeds, unless a test says otherwise."""
+        failures = self.database.test_failures
+        failure = failures.pop(0) if failures else None
+        return failed(DatabaseFailure(failure)) if failure else succeeded("18.4", 1)
 
     def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> ServerFacts:
         """Ready for a capture of those of the tables that exist."""

@@ -12,7 +12,8 @@ Time passes only with `app.clock.advance(seconds)`. The fixture `app` starts fro
 import base64
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from collections.abc import Mapping as MappingType
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -25,7 +26,9 @@ import pytest
 
 from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.kafka.client import Kafka
+from chalicelib.clients.queue import Queues
 from chalicelib.domain.access import Actor, RequestContext, Role
+from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.cluster import (
     ConnectAddress,
     ConnectCluster,
@@ -44,6 +47,7 @@ from chalicelib.domain.source import Source
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
+from chalicelib.notify.contract import Sender
 from chalicelib.services.connect_clusters import ConnectClusterInput
 from chalicelib.services.deliveries import DeliveryInput
 from chalicelib.services.pipelines import PipelineInput
@@ -112,8 +116,15 @@ class Connections:
 class CachedClients(Clients):
     """Clients of the fake database; those of Connect are cached in `Connections`."""
 
-    def __init__(self, database: FakeDatabase, connections: Connections, interceptor: CallInterceptor) -> None:
+    def __init__(
+        self,
+        database: FakeDatabase,
+        connections: Connections,
+        interceptor: CallInterceptor,
+        senders: MappingType[ChannelProvider, Sender] | None = None,
+    ) -> None:
         super().__init__(SETTINGS)
+        self._senders = senders
         self.databases = {
             DatabaseProvider.POSTGRESQL: lambda endpoint: InterceptedClient(  # type: ignore[dict-item]
                 database.at(endpoint), interceptor, Side.DATABASE, writes=("drop_slot",)
@@ -123,6 +134,9 @@ class CachedClients(Clients):
 
     def kafka(self, endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:
         return InterceptedClient(super().kafka(endpoint), self._interceptor, Side.KAFKA)  # type: ignore[return-value]
+
+    def senders(self, config: Settings) -> MappingType[ChannelProvider, Sender]:
+        return super().senders(config) if self._senders is None else self._senders
 
     def connect(self, endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
         base_url = endpoint.address.base_url
@@ -156,6 +170,9 @@ class InProcessApp:
     database: FakeDatabase = field(default_factory=FakeDatabase)
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     connections: Connections = field(default_factory=Connections)
+    senders: MappingType[ChannelProvider, Sender] | None = None
+    queues: Queues | None = None
+    sleep: Callable[[float], None] = _short_sleep
 
     def __post_init__(self) -> None:
         self.services = self._new_process()
@@ -291,9 +308,10 @@ class InProcessApp:
     def _new_process(self) -> Services:
         return Services(
             SETTINGS,
-            clients=CachedClients(self.database, self.connections, self.interceptor),
+            clients=CachedClients(self.database, self.connections, self.interceptor, self.senders),
             clock=self.clock,
-            sleep=_short_sleep,
+            sleep=self.sleep,
+            queues=self.queues,
         )
 
 
@@ -382,5 +400,6 @@ def app(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> InProcessApp:
     app.database.reachable, app.database.bug, app.database.more_columns = True, None, 0
     app.database.tables, app.database.server_identity = TABLES, None
     app.database.slots.clear()
+    app.database.test_failures.clear()
     app.database.captures = None
     return app

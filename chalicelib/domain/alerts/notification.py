@@ -1,6 +1,5 @@
 """Notifications: one row for each message to one channel. The row is the truth; a message of the queue only wakes."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -29,6 +28,20 @@ class NotificationStatus(StrEnum):
     def is_open(self) -> bool:
         """Whether it may still be sent."""
         return self in (NotificationStatus.QUEUED, NotificationStatus.PENDING)
+
+
+class EndReason(StrEnum):
+    """Why a notification was not sent, or has failed."""
+
+    SILENCED = "silenced"
+    INHIBITED = "inhibited"
+    ENTITY_REMOVED = "entity_removed"
+    FIRING_NOT_SENT = "firing_not_sent"
+    CHANNEL_DELETED = "channel_deleted"
+    CHANNEL_DISABLED = "channel_disabled"
+    REFUSED = "refused"
+    ATTEMPTS_EXHAUSTED = "attempts_exhausted"
+    OUTCOME_UNKNOWN = "outcome_unknown"
 
 
 class MessageKind(StrEnum):
@@ -77,7 +90,8 @@ class NotificationError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """One message to one channel. `attempts` counts the claims of workers.
+    """One message to one channel. `attempts` counts the claims of workers; `reason` is an `EndReason`, with more behind
+    a colon where there is more to say.
 
     A worker claims it: until `lease_until` the attempt with this `claim` counts as under way. `after_id` is the firing
     message that has to end before this recovery is sent. `digest_id` is shared by the rows that one message settled.
@@ -109,43 +123,3 @@ class Notification:
 def notification_id(alert_id: str, kind: MessageKind, sequence: int, channel_id: str) -> str:
     """The same for the same message: one that is queued again is the same row."""
     return id_from("notification", alert_id, kind, str(sequence), channel_id)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
-    """How fast a provider takes messages: `per_second` on average, `burst` at once, `per_minute` at most."""
-
-    per_second: float
-    burst: int
-    per_minute: int | None = None
-
-
-PACES: Mapping[ChannelProvider, Pace] = {
-    ChannelProvider.CHAT_WEBHOOK: Pace(per_second=1, burst=3),
-    ChannelProvider.BOT_CHAT: Pace(per_second=1, burst=1, per_minute=20),
-    ChannelProvider.WEBHOOK: Pace(per_second=10, burst=10),
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelGate:
-    """What holds messages of a channel (`id`) back. One worker at a time sends to a channel: until `lease_until` it is
-    the one with this `claim`.
-
-    Before `not_before` nothing is sent. `tokens` at `tokens_at` are what the pace allows at once; `sent_times` are the
-    newest sends, where the pace has a limit per minute. `failures` counts failed attempts in a row. `last_status` and
-    `last_at` are how the newest message ended.
-    """
-
-    id: str
-    claim: str | None = None
-    lease_until: datetime | None = None
-    not_before: datetime | None = None
-    tokens: float = 0
-    tokens_at: datetime | None = None
-    sent_times: tuple[datetime, ...] = ()
-    failures: int = 0
-    last_status: NotificationStatus | None = None
-    last_at: datetime | None = None
-    revision: int = 1
-    created_at: datetime

@@ -1,4 +1,4 @@
-"""The tick of one Connect cluster, in four steps: look, digest, publish, carry out.
+"""The tick of one Connect cluster, in five steps: look, digest, publish, carry out, report to alerting.
 
 Level-triggered: it acts on what is, not on what happened. It never touches a connector that does not carry our marker,
 and does nothing at all when Connect cannot be read. Crash safety: `infra/decisions/005-observations.md`.
@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from chalicelib.alerting.bus import EventBus
 from chalicelib.clients.connect.client import Connect
+from chalicelib.domain.alerts.event import REPORT_SECONDS
 from chalicelib.domain.cluster import ConnectCluster, PendingDeletions, SecretDelivery
 from chalicelib.domain.monitoring.progress import findings, is_known, measure_due
 from chalicelib.domain.names import connector_name, parse_connector_name
@@ -19,6 +21,7 @@ from chalicelib.domain.pipeline import SnapshotMode
 from chalicelib.domain.reconcile.conditions import by_name
 from chalicelib.domain.reconcile.digest import TickResult, digest, with_verdicts
 from chalicelib.domain.reconcile.drift import MAX_COMPARED, refresh_due
+from chalicelib.domain.reconcile.report import cluster_report, report_due
 from chalicelib.domain.reconcile.snapshot import ClusterView, ConnectSnapshot, DesiredConnector, TickInput
 from chalicelib.domain.reconcile.transitions import RESOURCE_TYPES, Transition
 from chalicelib.errors import HeadgateError, StoreUnavailable, TimedOut, WriteConflict
@@ -63,6 +66,7 @@ class Tick:
     clients: ClientFactory
     incidents: IncidentService
     progress: ProgressReader
+    bus: EventBus
     clock: Clock
     send: Callable[[str, int], None]
     consumers: Sequence[Consumer] = (log_transitions,)
@@ -102,13 +106,19 @@ class Tick:
             self.observations.write(cluster_id, replace(view, compared_at=now), changed=False)
             return
         result = digest(cluster_id, view, self._with_progress(cluster, view, read, deadline, now), now=now)
-        stored = self.observations.write(cluster_id, result.view, changed=result.changed)
+        due = report_due(result.view, now)
+        noted = replace(result.view, reported_at=now) if due else result.view
+        stored = self.observations.write(cluster_id, noted, changed=result.changed)
         if stored is None:
             return  # Another tick acts, and what this one has read is out of date.
         if stored.pending and not view.pending:
             log_pending(cluster_id, stored.pending)
         stored = self.publish(cluster_id, stored, deadline)
-        self.carry_out(cluster, result, stored, deadline)
+        try:
+            self.carry_out(cluster, result, stored, deadline)
+        finally:
+            if due:
+                self.report(cluster_id, stored)
 
     def look(self, cluster: ConnectCluster, view: ClusterView, deadline: Deadline, now: datetime) -> TickInput | None:
         """Ask Connect once, and read what is desired when that may have changed; None when configs took too long, and
@@ -164,7 +174,8 @@ class Tick:
         origin = origin_of("connect_cluster", cluster_id)
         if stored.recheck:
             # What was wrong before is not known any more, so the incidents are compared with what is wrong now.
-            self.incidents.compare(origin, by_name(stored.snapshot.conditions), deadline)
+            found, deployed = by_name(stored.snapshot.conditions), stored.snapshot.desired
+            self.incidents.compare(origin, found, deadline, deployed=deployed)
         self.incidents.publish(origin, stored.signals, deadline)
 
     def carry_out(self, cluster: ConnectCluster, result: TickResult, stored: ClusterView, deadline: Deadline) -> None:
@@ -183,6 +194,12 @@ class Tick:
         verdicts = executor.carry_out(cluster, result.plan, stored.snapshot.desired, deadline)
         if verdicts and (judged := with_verdicts(stored.snapshot, verdicts, self.clock())) != stored.snapshot:
             self.observations.write(cluster.id, replace(stored, snapshot=judged), changed=True)
+
+    def report(self, cluster_id: str, stored: ClusterView) -> None:
+        """Report what is wrong to alerting; the next tick does it again when not everything was recorded."""
+        with isolated():
+            if not self.bus.publish(cluster_report(cluster_id, stored), Deadline.after(REPORT_SECONDS)):
+                self.observations.report_again(cluster_id, stored)
 
     def _ask(
         self, cluster: ConnectCluster, connect: Connect, view: ClusterView, deadline: Deadline, now: datetime

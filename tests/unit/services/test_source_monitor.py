@@ -6,18 +6,20 @@ from typing import Any
 import pytest
 
 from chalicelib.api.contract.runtime import PipelineStatusOutput
+from chalicelib.clients.databases.errors import FailureCode
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.monitoring.incident import Severity
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
-from chalicelib.errors import StoreUnavailable
+from chalicelib.errors import StoreUnavailable, TimedOut
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.call_interceptor import Crash, FailureMode, InterceptedCall, Point
 from tests.support.fakes import healthy_captures
 from tests.support.in_process_app import InProcessApp
+from tests.support.recording_bus import RecordingBus
 
 
 @pytest.fixture
@@ -355,3 +357,66 @@ def test_a_pipeline_that_is_not_looked_at_has_not_recovered(app: InProcessApp, p
     app.clock.advance(60)
     app.services.source_monitor.run(pipeline.source_id, Deadline.after(20))
     assert ("CAPTURE_NARROWED", "OPEN", pipeline.id) in incidents(app)
+
+
+def recording(app: InProcessApp) -> RecordingBus:
+    """Keeps what the looks of this process report to alerting."""
+    bus, monitor = RecordingBus(), app.services.source_monitor
+    app.services.source_monitor = replace(monitor, reports=replace(monitor.reports, bus=bus))
+    return bus
+
+
+def test_each_look_reports_what_is_wrong_with_the_source_and_its_captures(
+    app: InProcessApp, pipeline: Pipeline
+) -> None:
+    bus = recording(app)
+    look(app, pipeline)
+    began = app.clock.now
+    app.database.reachable = False
+    look(app, pipeline)
+    look(app, pipeline)
+    app.database.reachable = True
+    look(app, pipeline)
+    assert bus.codes == [[], [], ["SOURCE_CONNECTION_FAILED"], []]
+    assert {report.origin for report in bus.reports} == {f"source/{pipeline.source_id}"}
+    assert bus.reports[0].at == began
+    assert all(report.complete for report in bus.reports)
+
+
+def test_a_look_that_another_one_was_faster_than_reports_nothing(app: InProcessApp, pipeline: Pipeline) -> None:
+    bus = recording(app)
+
+    def faster(point: Point, call: InterceptedCall) -> object:
+        if point.operation == "capture_facts":
+            with app.interceptor.unrecorded():
+                app.restart()
+                app.services.source_monitor.run(pipeline.source_id, Deadline.after(20))
+        return call()
+
+    monitor = app.services.source_monitor
+    app.interceptor.watch(faster)
+    monitor.run(pipeline.source_id, Deadline.after(20))
+    app.interceptor.unwatch()
+    assert bus.reports == []
+
+
+def test_without_pipelines_what_tests_have_found_is_reported(app: InProcessApp) -> None:
+    bus, source = recording(app), app.source()
+    app.database.test_failures[:] = [FailureCode.AUTHENTICATION_FAILED]
+    for _ in range(2):
+        app.services.sources.test(app.context(), source.id)
+        app.clock.advance(60)
+        app.services.source_monitor.run(source.id, Deadline.after(20))
+    assert bus.codes == [["SOURCE_AUTH_FAILED"], []]
+
+
+def test_incidents_that_cannot_be_stored_do_not_keep_alerting_from_the_report(
+    app: InProcessApp, pipeline: Pipeline
+) -> None:
+    app.database.reachable = False
+    look(app, pipeline)
+    bus = recording(app)
+    app.clock.advance(60)
+    with pytest.raises(TimedOut):
+        app.services.source_monitor.run(pipeline.source_id, Deadline.after(0))
+    assert bus.codes == [["SOURCE_CONNECTION_FAILED"]]

@@ -1,4 +1,4 @@
-"""Sending ticks: to every cluster, whatever becomes of the message to another one."""
+"""Sending ticks: to every cluster, whatever becomes of the message to another one. What ticks report to alerting."""
 
 import re
 from collections import Counter
@@ -7,11 +7,21 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.alerts.event import MonitorReport
 from chalicelib.errors import StoreUnavailable, TimedOut
 from chalicelib.kit.clock import Deadline, rfc3339
 from chalicelib.kit.ids import new_id
 from chalicelib.stores.transaction import Transaction
+from infra.local.doubles.connect_traces import secrets_trace
+from tests.support.call_interceptor import Side
+from tests.support.fakes import FakeConnect
 from tests.support.in_process_app import InProcessApp
+from tests.support.recording_bus import RecordingBus
+
+PASSWORD_REFUSED = (
+    "org.apache.kafka.connect.errors.ConnectException: Could not connect\n"
+    'Caused by: org.postgresql.util.PSQLException: FATAL: password authentication failed for user "capture"'
+)
 
 
 def register(app: InProcessApp, count: int) -> set[str]:
@@ -76,3 +86,105 @@ def test_what_is_desired_is_read_without_the_bodies_and_before_the_deadline(app:
     assert (found.desired_state, found.config_hash) == (pipeline.desired_state, pipeline.config_hash)
     with pytest.raises(TimedOut):
         tick._desired(app.cluster.id, Deadline.after(0))
+
+
+def recording(app: InProcessApp) -> RecordingBus:
+    """Keeps what the ticks of this process report."""
+    bus = RecordingBus()
+    app.services.tick = replace(app.services.tick, bus=bus)
+    return bus
+
+
+def test_a_failed_task_is_reported_by_the_tick_that_sees_it_and_its_recovery_as_well(app: InProcessApp) -> None:
+    bus, pipeline = recording(app), app.deployed_pipeline()
+    for _ in range(4):
+        app.tick()
+    bus.reports.clear()
+    app.connect.fail_task(pipeline.connector_name, PASSWORD_REFUSED)
+    app.tick()
+    assert bus.codes == [["SOURCE_AUTH_FAILED"]]
+    assert bus.reports[0].tasks == {pipeline.connector_name: frozenset({0})}
+    assert bus.reports[0].at == app.clock.now
+    app.services.pipelines.restart(app.context(), pipeline.id)
+    app.connect.settle()
+    app.tick()
+    assert bus.codes[-1] == []
+
+
+def test_quiet_ticks_report_once_a_minute_that_nothing_is_wrong(app: InProcessApp) -> None:
+    bus = recording(app)
+    app.deployed_pipeline()
+    for _ in range(4):
+        app.tick()
+    bus.reports.clear()
+    for _ in range(18):
+        app.tick()
+    assert bus.codes == [[], [], []]
+
+
+def test_a_report_that_was_not_recorded_is_repeated_by_the_next_tick(app: InProcessApp) -> None:
+    bus = recording(app)
+    bus.records = False
+    for _ in range(3):
+        app.tick()
+    assert len(bus.reports) == 3
+    bus.records = True
+    app.tick()
+    app.tick()
+    assert len(bus.reports) == 4
+
+
+def test_a_new_process_knows_when_the_last_report_was_made(app: InProcessApp) -> None:
+    recording(app)
+    app.tick()
+    app.restart()
+    bus = recording(app)
+    app.tick()
+    assert bus.reports == []
+
+
+def test_a_report_costs_no_write_of_its_own(app: InProcessApp) -> None:
+    bus = recording(app)
+    for _ in range(3):
+        app.tick()
+    app.clock.advance(50)
+    bus.reports.clear()
+    app.interceptor.watch()
+    app.tick()
+    written = [point for point in app.interceptor.unwatch() if point.side is Side.STORE and point.writes]
+    assert (len(bus.reports), len(written)) == (1, 1)
+
+
+def test_a_bus_that_fails_changes_nothing_else(app: InProcessApp) -> None:
+    bus, pipeline = recording(app), app.deployed_pipeline()
+    bus.error = RuntimeError("a bug")
+    for _ in range(4):
+        app.tick()
+    app.connect.fail_task(pipeline.connector_name, PASSWORD_REFUSED, failing_restarts=1)
+    app.tick()
+    assert bus.reports
+    assert [one.condition.code for one in app.services.incidents.list(limit=9).items] == ["SOURCE_AUTH_FAILED"]
+
+
+def test_a_tick_reports_after_it_has_done_everything_else(app: InProcessApp) -> None:
+    pipeline = app.deployed_pipeline()
+    for _ in range(4):
+        app.tick()
+    bus = _CallCounter(app.connect)
+    app.services.tick = replace(app.services.tick, bus=bus)
+    app.connect.fail_task(pipeline.connector_name, secrets_trace("Headgate gave no answer for secret 0: status 503"))
+    for _ in range(12):
+        app.tick()
+        assert bus.calls[-1] == app.connect.calls.count()
+    assert app.connect.calls.count("POST", "/restart") > 0
+
+
+class _CallCounter:
+    """A bus that notes how many calls Connect had when it got a report, and asks for the report again."""
+
+    def __init__(self, connect: FakeConnect) -> None:
+        self.connect, self.calls = connect, list[int]()
+
+    def publish(self, _report: MonitorReport, _deadline: Deadline) -> bool:
+        self.calls.append(self.connect.calls.count())
+        return False

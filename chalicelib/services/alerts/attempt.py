@@ -1,0 +1,236 @@
+"""One attempt to send one message: looked at again, claimed, sent, settled."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from chalicelib.domain.alerts.alert import Alert
+from chalicelib.domain.alerts.attempts import has_lapsed, lapsed, refused, unsendable
+from chalicelib.domain.alerts.channel import Channel, ChannelProvider
+from chalicelib.domain.alerts.digest import NextMessage, is_delayed
+from chalicelib.domain.alerts.notification import Notification, NotificationStatus
+from chalicelib.domain.alerts.pacing import PACES, ChannelGate, spent
+from chalicelib.errors import HeadgateError, NotFound, SecretMismatch, StoreUnavailable, WriteConflict
+from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.ids import new_id
+from chalicelib.kit.log import failure, get_logger
+from chalicelib.kit.masking import Secret
+from chalicelib.notify.contract import (
+    ATTEMPT_SECONDS,
+    Accepted,
+    MessageLine,
+    Outcome,
+    OutgoingMessage,
+    Sender,
+)
+from chalicelib.notify.errors import error
+from chalicelib.services.alerts.outcomes import gate_after, row_after
+from chalicelib.services.credentials import CredentialVault
+from chalicelib.stores.alerts.alerts import Alerts
+from chalicelib.stores.alerts.channels import Channels
+from chalicelib.stores.alerts.counters import ENDS, AlertCounters
+from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
+from chalicelib.stores.documents import find_together
+from chalicelib.stores.leases import add_lease
+from chalicelib.stores.transaction import Transaction
+
+LEASE = timedelta(seconds=ATTEMPT_SECONDS + 10)
+"""Longer than an attempt, so that no lease ends under a live worker."""
+
+_SETTLE_TRIES = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempted:
+    """What an attempt has left: the notifications as they are stored now, and the gate. None: it is another worker's.
+
+    `gone` are ids of notifications that do not exist any more.
+    """
+
+    rows: Sequence[Notification]
+    gate: ChannelGate | None
+    gone: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempts:
+    """Sends messages of channels whose lease the caller has.
+
+    `replace_secrets` stores secret fields of a channel that the provider has replaced.
+    """
+
+    notifications: Notifications
+    gates: ChannelGates
+    channels: Channels
+    alerts: Alerts
+    counters: AlertCounters
+    vault: CredentialVault
+    senders: Mapping[ChannelProvider, Sender]
+    replace_secrets: Callable[[str, Mapping[str, Secret]], None]
+    clock: Clock
+    sleep: Callable[[float], None]
+
+    def run(self, gate: ChannelGate, message: NextMessage) -> Attempted:
+        """Send it, if nothing has changed since it was chosen and everything still allows it. Otherwise nothing is
+        sent, and the notifications are returned as they are, or ended. Raises StoreUnavailable.
+        """
+        now, read = self.clock(), self._read(gate.id, message)
+        if [row for row in read.rows.values() if row] != list(message.rows):
+            return Attempted(rows=read.found, gate=gate, gone=[key for key, row in read.rows.items() if row is None])
+        if dead := [lapsed(row, now) for row in read.found if has_lapsed(row, now)]:
+            return self._end(gate, dead)
+        if not_sent := [ended for row in read.found if (ended := read.unsendable(row, now))]:
+            return self._end(gate, not_sent)
+        channel, secrets = self._opened(read.channel)
+        if channel is None or secrets is None:
+            return self._end(gate, [refused(row, error("secret_unreadable")) for row in read.found])
+        try:
+            gate, claimed = self._claim(gate, message)
+        except WriteConflict:
+            return self._as_stored(gate, read.found)
+        outgoing, deadline = read.outgoing(message, self.clock()), Deadline.after(ATTEMPT_SECONDS)
+        outcome = self.senders[channel.provider].send(outgoing, secrets, deadline)
+        attempted = self._settle(gate, claimed, outcome)
+        if isinstance(outcome, Accepted) and outcome.changed:
+            self._store_changed(channel, outcome.changed)
+        return attempted
+
+    def _read(self, channel_id: str, message: NextMessage) -> "_Read":
+        row_ids = [row.id for row in message.rows]
+        firing_ids = sorted({row.after_id for row in message.rows if row.after_id} - set(row_ids))
+        alert_ids = sorted({row.alert_id for row in message.rows})
+        channel, *found = find_together(
+            (self.channels, channel_id),
+            *((self.notifications, one) for one in (*row_ids, *firing_ids)),
+            *((self.alerts, one) for one in alert_ids),
+        )
+        of_rows = dict(zip((*row_ids, *firing_ids), found, strict=False))
+        return _Read(
+            channel=channel,
+            rows={one: of_rows[one] for one in row_ids},
+            firing={one: of_rows[one] for one in firing_ids},
+            alerts=dict(zip(alert_ids, found[len(of_rows) :], strict=True)),
+        )
+
+    def _opened(self, channel: Channel | None) -> tuple[Channel | None, Mapping[str, Secret] | None]:
+        """The channel and its secrets; they may have been exchanged since the channel was read. None: unreadable."""
+        for _ in range(2):
+            try:
+                return channel, self.vault.open(channel.credentials) if channel else None
+            except (SecretMismatch, NotFound):
+                channel = self.channels.find(channel.id) if channel else None
+        return channel, None
+
+    def _claim(self, gate: ChannelGate, message: NextMessage) -> tuple[ChannelGate, list[Notification]]:
+        """Claim the notifications and renew the lease of the channel: both, or nothing. Raises WriteConflict."""
+        now, transaction, claim = self.clock(), Transaction(), new_id()
+        until, pace = now + LEASE, PACES[message.rows[0].provider]
+        rules = message.rows[0].rule_ids if pace.digests and not message.digest_id else ()
+        gate = add_lease(transaction, self.gates, spent(gate, pace, now, rules), until)
+        changes = {"claim": claim, "digest_id": message.digest_id}
+        claimed = [
+            add_lease(transaction, self.notifications, row, until, attempts=row.attempts + 1, **changes)
+            for row in message.rows
+        ]
+        transaction.commit()
+        return gate, claimed
+
+    def _settle(self, gate: ChannelGate, claimed: Sequence[Notification], outcome: Outcome) -> Attempted:
+        """Store the outcome, with several tries: a message whose outcome is not stored is sent again."""
+        now, before = self.clock(), Attempted(rows=claimed, gate=gate)
+        for number in range(_SETTLE_TRIES):
+            try:
+                stored = self._as_stored(gate, claimed) if number else before
+                return self._store_outcome(stored, claimed[0].claim, outcome, now)
+            except WriteConflict:
+                continue
+            except StoreUnavailable:
+                self.sleep(1)
+        raise StoreUnavailable("The outcome of a notification could not be stored.")
+
+    def _store_outcome(self, stored: Attempted, claim: str | None, outcome: Outcome, now: datetime) -> Attempted:
+        """A success counts whatever has happened meanwhile; anything else counts only while the claim is ours."""
+        if isinstance(outcome, Accepted):
+            ours = [row for row in stored.rows if row.status is not NotificationStatus.DELIVERED]
+        else:
+            ours = [row for row in stored.rows if row.claim == claim]
+        failures = stored.gate.failures if stored.gate else 0
+        after = [row_after(row, outcome, failures, now) for row in ours]
+        return self._store(after, gate_after(stored.gate, after, outcome, now) if stored.gate else None, now)
+
+    def _end(self, gate: ChannelGate, rows: Sequence[Notification]) -> Attempted:
+        """Store notifications that have ended, or wait again, without having been sent."""
+        try:
+            return self._store(rows, gate, self.clock())
+        except WriteConflict:
+            return self._as_stored(gate, rows)
+
+    def _store(self, rows: Sequence[Notification], gate: ChannelGate | None, now: datetime) -> Attempted:
+        """Write them together, and count those that were delivered or have failed. Raises WriteConflict."""
+        if not rows:
+            return Attempted(rows=(), gate=gate)
+        transaction = Transaction()
+        saved = [self.notifications.save(transaction, row) for row in rows]
+        for row in rows:
+            if row.status in ENDS:
+                seconds = (now - row.created_at).total_seconds()
+                self.counters.notification_ended(transaction, row.provider, row.status, seconds)
+        if gate:
+            gate = add_lease(transaction, self.gates, gate, now + LEASE)
+        transaction.commit()
+        return Attempted(rows=saved, gate=gate)
+
+    def _as_stored(self, gate: ChannelGate, rows: Sequence[Notification]) -> Attempted:
+        """What the tables hold now. Without the gate when another worker has it."""
+        found, *now = find_together((self.gates, gate.id), *((self.notifications, row.id) for row in rows))
+        return Attempted(
+            rows=[row for row in now if row],
+            gate=found if found and found.claim == gate.claim else None,
+            gone=[row.id for row, stored in zip(rows, now, strict=True) if stored is None],
+        )
+
+    def _store_changed(self, channel: Channel, changed: Mapping[str, Secret]) -> None:
+        try:
+            self.replace_secrets(channel.id, changed)
+        except HeadgateError as refused_change:  # the message has arrived; the next one finds out again
+            details = {"channel_id": channel.id, "failure": failure(refused_change)}
+            get_logger().error("a channel that has moved was not changed", extra=details)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """Everything that decides whether a message may be sent, as it is stored now."""
+
+    channel: Channel | None
+    rows: Mapping[str, Notification | None]
+    firing: Mapping[str, Notification | None]
+    alerts: Mapping[str, Alert | None]
+
+    @property
+    def found(self) -> list[Notification]:
+        return [row for row in self.rows.values() if row]
+
+    def unsendable(self, row: Notification, now: datetime) -> Notification | None:
+        """The notification as it ends when it must not be sent; None when it may."""
+        return unsendable(row, self.alerts[row.alert_id], self.channel, self._firing_of(row), now)
+
+    def outgoing(self, message: NextMessage, now: datetime) -> OutgoingMessage:
+        """What the sender gets."""
+        lines = (
+            MessageLine(
+                content=line.row.content,
+                recovery=line.recovery.content if line.recovery else None,
+                delayed=is_delayed(line.row, now),
+                firing_failed=self._has_failed(line.row),
+            )
+            for line in message.lines
+        )
+        delivery_id = message.digest_id or message.rows[0].id
+        return OutgoingMessage(delivery_id=delivery_id, attempt_at=now, lines=tuple(lines), waiting=message.waiting)
+
+    def _firing_of(self, row: Notification) -> Notification | None:
+        return self.firing.get(row.after_id) if row.after_id else None
+
+    def _has_failed(self, row: Notification) -> bool:
+        firing = self._firing_of(row)
+        return firing is not None and firing.status is NotificationStatus.FAILED

@@ -1,0 +1,212 @@
+"""The worker of notifications: one at a time sends what waits for a channel, in order and at the provider's pace.
+
+A message of the queue only wakes it. What it does not get done, the schedule's next wake-up does: so a worker that dies
+leaves nothing undone for longer than a minute and the end of its lease.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from chalicelib.clients.queue import MAX_DELAY_SECONDS
+from chalicelib.domain.alerts.digest import EARLY, NextMessage, Waiting
+from chalicelib.domain.alerts.notification import Notification
+from chalicelib.domain.alerts.pacing import PACES, ChannelGate, is_over_the_ceiling, opens_at
+from chalicelib.domain.lease import is_free
+from chalicelib.errors import StoreUnavailable, WriteConflict
+from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.ids import new_id
+from chalicelib.notify.contract import ATTEMPT_SECONDS
+from chalicelib.services.alerts.attempt import LEASE, Attempted, Attempts
+from chalicelib.services.connectors.plan_executor import shuffled
+from chalicelib.stores.alerts.channels import Channels
+from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
+from chalicelib.stores.documents import find_together
+from chalicelib.stores.leases import take_lease
+from chalicelib.stores.transaction import Transaction
+
+_WINDOW = 500
+"""Notifications that a worker looks at together: the most urgent ones."""
+
+_WINDOW_AGE = timedelta(seconds=5)
+_LONGEST_PAUSE_SECONDS = 5.0
+"""A worker waits so long for the pace of its provider. Its lease must not end meanwhile."""
+
+_ATTEMPT_AND_STORE_SECONDS = ATTEMPT_SECONDS + 5
+_SWEEP_SECONDS = 15.0
+"""What the other parts leave of the schedule's minute."""
+
+_INDEX_DELAY_SECONDS = 1.0
+"""What was written so long ago, an index of DynamoDB usually shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotificationDelivery:
+    """Sends the notifications of channels. `wake` sends a channel's id to a worker, after so many seconds."""
+
+    notifications: Notifications
+    gates: ChannelGates
+    channels: Channels
+    attempts: Attempts
+    wake: Callable[[str, int], None]
+    clock: Clock
+    sleep: Callable[[float], None]
+
+    def drain(self, channel_id: str, deadline: Deadline) -> None:
+        """Send what is due for a channel, unless another worker does. Safe to repeat. Ends before the deadline.
+
+        Raises StoreUnavailable.
+        """
+        due = self._has_due(channel_id)
+        if not due:
+            self.sleep(_INDEX_DELAY_SECONDS)
+            due = self._has_due(channel_id)
+        while due and (gate := self._taken(channel_id)):
+            run = _Run(gate=gate, channel_id=channel_id)
+            try:
+                finished = self._send_all(run, deadline)
+            finally:
+                self._release(run)
+            due = finished and self._has_due(channel_id)  # a worker that found this one at work has left it alone
+
+    def sweep(self, *, within_seconds: float = _SWEEP_SECONDS) -> int:
+        """Wake every channel that has open notifications; returns how many. A deleted channel has its gate still.
+
+        A message that is refused does not stop the others. Raises StoreUnavailable at the end if some were not sent.
+        """
+        deadline, woken, refused = Deadline.after(within_seconds), 0, 0
+        channels = {channel.id for channel in self.channels.all()}
+        gates = {gate.id for gate in self.gates.all()}
+        for channel_id in channels - gates:
+            self._new_gate(channel_id)
+        for channel_id in shuffled(sorted(channels | gates)):
+            if not deadline.passed and self.notifications.open_of(channel_id, limit=1):
+                sent = self._wakes(channel_id, 0)
+                woken, refused = woken + sent, refused + (not sent)
+        if refused:
+            raise StoreUnavailable(f"{refused} channels with notifications were not woken.")
+        return woken
+
+    def _has_due(self, channel_id: str) -> bool:
+        now = self.clock()
+        return any(_due_at(row) <= now + EARLY for row in self.notifications.open_of(channel_id, limit=_WINDOW))
+
+    def _taken(self, channel_id: str) -> ChannelGate | None:
+        """The gate of the channel, leased to this worker; None when another one has it."""
+        now = self.clock()
+        gate = self.gates.find(channel_id) or self._new_gate(channel_id)
+        if gate is None or not is_free(gate.lease_until, now):
+            return None
+        with suppress(WriteConflict):
+            return take_lease(self.gates, gate, now + LEASE, claim=new_id())
+        return None
+
+    def _new_gate(self, channel_id: str) -> ChannelGate | None:
+        transaction = Transaction()
+        with suppress(WriteConflict):
+            gate = self.gates.put_new(transaction, ChannelGate(id=channel_id, created_at=self.clock()))
+            transaction.commit()
+            return gate
+        return None
+
+    def _release(self, run: "_Run") -> None:
+        if run.gate:
+            with suppress(WriteConflict, StoreUnavailable):  # then the lease ends by time
+                self.gates.save_alone(replace(run.gate, claim=None, lease_until=None))
+
+    def _send_all(self, run: "_Run", deadline: Deadline) -> bool:
+        """Send one message after another; whether nothing that is due was left."""
+        while run.gate:
+            now = self.clock()
+            message = run.next(now)
+            if message is None or run.is_old(now):
+                self._look(run, now)
+                message = run.next(now)
+            if message is None:
+                return True
+            begins_at = max(message.due_at, opens_at(run.gate, PACES[message.rows[0].provider], now))
+            pause = (begins_at - now).total_seconds()
+            if pause > _LONGEST_PAUSE_SECONDS or deadline.remaining() < pause + _ATTEMPT_AND_STORE_SECONDS:
+                return False
+            if pause > 0:
+                self.sleep(pause)
+            attempted = self.attempts.run(run.gate, message)
+            run.learn(attempted)
+            self._wake_for_retry(run, attempted)
+        return False
+
+    def _look(self, run: "_Run", now: datetime) -> None:
+        """Read the most urgent notifications, and the firing messages that recoveries among them follow."""
+        rows = self.notifications.open_of(run.channel_id, limit=_WINDOW)
+        run.see(rows, now)
+        if missing := {row.after_id for row in rows if row.after_id} - run.known.keys():
+            run.see([row for row in find_together(*((self.notifications, one) for one in missing)) if row], now)
+
+    def _wake_for_retry(self, run: "_Run", attempted: Attempted) -> None:
+        """Wake a worker when the retry is due. While the provider is down, the schedule's wake-ups are enough."""
+        now = self.clock()
+        times = [row.next_attempt_at for row in attempted.rows if row.status.is_open and row.next_attempt_at > now]
+        if times and run.gate and not run.gate.is_probing:
+            delay = math.ceil((min(times) - now).total_seconds())
+            if delay <= MAX_DELAY_SECONDS:
+                self._wakes(run.channel_id, delay)
+
+    def _wakes(self, channel_id: str, delay_seconds: int) -> bool:
+        try:
+            self.wake(channel_id, delay_seconds)
+        except StoreUnavailable:
+            return False
+        return True
+
+
+@dataclass(kw_only=True)
+class _Run:
+    """What a worker knows while it sends for a channel. `gate` is None when another worker has it."""
+
+    gate: ChannelGate | None
+    channel_id: str
+    known: dict[str, Notification] = field(default_factory=dict)
+    read_at: datetime | None = None
+
+    def is_old(self, now: datetime) -> bool:
+        """Whether more urgent notifications may have come."""
+        return self.read_at is None or now - self.read_at > _WINDOW_AGE
+
+    def see(self, rows: Iterable[Notification], now: datetime) -> None:
+        """Notifications as an index shows them: they may be older than what is known."""
+        self.read_at = now
+        self._keep_newest(rows)
+
+    def learn(self, attempted: Attempted) -> None:
+        """What an attempt has left."""
+        self.gate = attempted.gate
+        self._keep_newest(attempted.rows)
+        for row_id in attempted.gone:
+            self.known.pop(row_id, None)
+
+    def next(self, now: datetime) -> NextMessage | None:
+        """The message to send next."""
+        rows = [row for row in self.known.values() if row.status.is_open]
+        if not rows or not self.gate:
+            return None
+        gate = self.gate
+        waiting = Waiting(
+            rows=rows,
+            firing=self.known,
+            digests=PACES[rows[0].provider].digests,
+            digest_only=lambda row: is_over_the_ceiling(gate, row.rule_ids, now),
+            probing=gate.is_probing,
+        )
+        return waiting.next(now)
+
+    def _keep_newest(self, rows: Iterable[Notification]) -> None:
+        for row in rows:
+            if row.id not in self.known or self.known[row.id].revision <= row.revision:
+                self.known[row.id] = row
+
+
+def _due_at(row: Notification) -> datetime:
+    """When it may be sent: not while a worker has claimed it."""
+    return max(row.next_attempt_at, row.lease_until or row.next_attempt_at)

@@ -1,0 +1,82 @@
+"""What monitors of systems have in common: how their looks are sent, and how they report to alerting."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from chalicelib.alerting.bus import EventBus
+from chalicelib.domain.alerts.event import REPORT_SECONDS, MonitorReport
+from chalicelib.domain.monitoring.incident import Condition
+from chalicelib.errors import StoreUnavailable
+from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.services.connectors.operation_incidents import ORIGIN
+from chalicelib.services.connectors.plan_executor import shuffled
+from chalicelib.stores.alerts.alerts import Alerts
+from chalicelib.stores.documents import Documents, find_together
+from chalicelib.stores.monitoring.incidents import Incidents
+
+SPREAD_SECONDS = 50
+"""The looks of one minute are spread over so many seconds."""
+
+DISPATCH_SECONDS = 15.0
+"""What the ticks leave of the schedule's minute."""
+
+_MOST_ALERTS = 500
+"""Active alerts of which the origin is checked at once; when it is gone they end, and leave room for the others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorReports:
+    """Publishes reports. `emitters` are the stores of what origins name, by type: `source`, `destination`, ..."""
+
+    bus: EventBus
+    incidents: Incidents
+    alerts: Alerts
+    emitters: Mapping[str, Documents[Any]]
+    clock: Clock
+
+    def publish(self, origin: str, at: datetime, conditions: Iterable[Condition]) -> bool:
+        """Report what a look at `at` has found; whether all of it was recorded. If not, the next look reports again."""
+        report = MonitorReport(origin=origin, at=at, conditions=tuple(conditions))
+        return self.bus.publish(report, Deadline.after(REPORT_SECONDS))
+
+    def publish_incidents(self, origin: str) -> bool:
+        """Report what was not seen to end at an origin, whatever a person says of it. Raises StoreUnavailable."""
+        at = self.clock()
+        return self.publish(origin, at, [incident.condition for incident in self.incidents.current_of(origin)])
+
+    def publish_operations(self) -> int:
+        """Report which operations have failed; returns how many reports were recorded.
+
+        What a person has resolved is over: nothing would observe that the operation can succeed again.
+        """
+        at, incidents = self.clock(), self.incidents.current_of(ORIGIN)
+        return int(self.publish(ORIGIN, at, [incident.condition for incident in incidents if incident.is_active]))
+
+    def publish_removed(self) -> int:
+        """Report that nothing is wrong at origins that were deleted: no look ends their alerts. Returns how many."""
+        at = self.clock()
+        origins = {alert.origin for alert in self.alerts.list_in("active", "active", limit=_MOST_ALERTS).items}
+        named = [(origin, *origin.split("/", 1)) for origin in sorted(origins) if "/" in origin]
+        found = find_together(*((self.emitters[kind], emitter_id) for _, kind, emitter_id in named))
+        removed = [origin for (origin, _, _), emitter in zip(named, found, strict=True) if emitter is None]
+        return sum(self.publish(origin, at, ()) for origin in removed)
+
+
+def send_looks(noun: str, ids: Sequence[str], send: Callable[[str, int], None], within_seconds: float) -> int:
+    """Send a look at each of these, spread over the coming minute; returns how many messages were sent.
+
+    A message that is refused does not stop the others. Raises StoreUnavailable at the end when some were not sent.
+    """
+    deadline, sent = Deadline.after(within_seconds), 0
+    for number, one in enumerate(shuffled(ids)):
+        if deadline.passed:
+            break
+        with suppress(StoreUnavailable):
+            send(one, number % SPREAD_SECONDS)
+            sent += 1
+    if sent < len(ids):
+        raise StoreUnavailable(f"{len(ids) - sent} of {len(ids)} messages for {noun} were not sent.")
+    return sent
