@@ -62,7 +62,7 @@ def test_an_acknowledged_alert_names_the_first_who_said_so(app: InProcessApp) ->
     assert alerts(app).get(alert.id) == seen
 
 
-def test_what_headgate_does_by_itself_has_the_actor_system(app: InProcessApp) -> None:
+def test_a_move_without_a_person_has_the_actor_system(app: InProcessApp) -> None:
     alert = stored(app, an_alert())
     seen = alerts(app).acknowledge(replace(app.context(), actor=SYSTEM), alert.id, None)
     assert seen.acknowledged_by == "system"
