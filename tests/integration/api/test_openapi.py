@@ -31,6 +31,7 @@ POST /pipelines/{uuid}/restart-task|GET /events|GET /audit|GET /operations/error
 GET /session|POST /auth/login|POST /auth/logout|GET /auth/session|GET /monitoring/overview
 GET /alerts|GET /alerts/summary|GET /alerts/{uuid}|POST /alerts/{uuid}/acknowledge|POST /alerts/{uuid}/silence
 POST /alerts/{uuid}/unsilence|GET,POST /alert-rules|GET,PUT,DELETE /alert-rules/{uuid}
+GET,POST /notification-channels|GET,PUT,DELETE /notification-channels/{uuid}|POST /notification-channels/{uuid}/test
 """
 
 
