@@ -299,8 +299,16 @@ def test_a_tick_that_comes_late_does_nothing(admin: LambdaProcess) -> None:
 
 def test_the_schedule_sends_nothing_without_clusters_and_jobs(admin: LambdaProcess) -> None:
     assert admin.call("Dispatch", SCHEDULED) == {
-        "ticks": 0, "jobs": 0, "silences": 0, "notifications": 0, "source_checks": 0, "destination_checks": 0,
-        "operations": 1, "removed": 0, "recount": 0, "source_tables": 0,
+        "ticks": 0,
+        "jobs": 0,
+        "silences": 0,
+        "notifications": 0,
+        "source_checks": 0,
+        "destination_checks": 0,
+        "operations": 1,
+        "removed": 0,
+        "recount": 0,
+        "source_tables": 0,
     }
 
 
