@@ -34,6 +34,9 @@ class Alerts(Documents[Alert]):
             "resolved": None if entity.is_active else _RESOLVED,
         }
 
+    def counted_as(self, entity: Alert) -> str | None:
+        return entity.severity.upper() if entity.is_active else None
+
     def expires_at(self, entity: Alert) -> datetime | None:
         return entity.resolved_at + RETENTION if entity.resolved_at else None
 

@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chalicelib.domain.alerts.digest import MOST_LINES
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 from chalicelib.domain.alerts.notification import MessageKind
 from chalicelib.notify import bot_chat, chat_webhook
-from chalicelib.notify.contract import MOST_LINES, MessageLine
+from chalicelib.notify.contract import MessageLine
 from chalicelib.notify.texts import DIGEST_LINES, TEST_TEXT, TextStyle, cut, duration, inert, render
 from tests.support.notifications import DELIVERY_ID, NOW, content, message
 

@@ -1,14 +1,12 @@
 """Every function may do what alerting does in it, and of the tables of alerting no more."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
-import boto3
 import pytest
 
 from chalicelib.clients.databases.errors import FailureCode
-from chalicelib.clients.queue import DESTINATION_CHECKS, NOTIFICATIONS
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.listing import AlertFilter
 from chalicelib.errors import HeadgateError
@@ -20,7 +18,7 @@ from chalicelib.services.alerts.channels import ChannelInput
 from chalicelib.services.alerts.rules import AlertRuleInput
 from infra.aws.permissions import policy_of
 from tests.support.alerting import AlertingDriver, alerting
-from tests.support.in_process_app import SETTINGS, InProcessApp, app, app_of_the_module
+from tests.support.in_process_app import InProcessApp, app, app_of_the_module
 from tests.unit.infra.aws.test_permissions import refused, taken
 
 __all__ = ["alerting", "app", "app_of_the_module"]
@@ -34,19 +32,11 @@ FAILS = [FailureCode.CONNECTION_REFUSED] * 2
 
 
 @pytest.fixture
-def channel(app: InProcessApp) -> Iterator[Channel]:
-    """A channel that a rule sends every alert to, and the queue that wakes its worker."""
-    sqs = boto3.client("sqs", region_name="eu-central-1")
-    urls = [
-        sqs.create_queue(QueueName=SETTINGS.queue_prefix + name)["QueueUrl"]
-        for name in (NOTIFICATIONS, DESTINATION_CHECKS)
-    ]
-    app.restart()
+def channel(app: InProcessApp) -> Channel:
+    """A channel that a rule sends every alert to."""
     channel = create_channel(app)
     app.services.alerting.rules.create(app.context(), AlertRuleInput(name="all", channel_ids=(channel.id,)))
-    yield channel
-    for url in urls:
-        sqs.delete_queue(QueueUrl=url)
+    return channel
 
 
 CHANNEL = ChannelInput(
