@@ -24,7 +24,6 @@ from typing import Any
 import pytest
 
 from chalicelib.clients.queue import NOTIFICATIONS, Queues
-from chalicelib.domain.access import SYSTEM
 from chalicelib.domain.alerts.alert import Alert
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.event import AlertEvent, Emitter
@@ -51,9 +50,10 @@ _RECEIVES = 6
 class VirtualQueues(Queues):
     """Keeps the wake-ups of channels; other queues are as always. `lost`: what is sent is lost."""
 
-    def __init__(self, deliver: Callable[[str, float], None]) -> None:
+    deliver: Callable[[str, float], None]
+
+    def __init__(self) -> None:
         super().__init__(SETTINGS.queue_prefix)
-        self._deliver = deliver
         self.sent: list[tuple[str, int]] = []
         self.lost = False
         self.refuses = False
@@ -66,7 +66,7 @@ class VirtualQueues(Queues):
             raise StoreUnavailable("The queue did not take the message.")
         self.sent.append((body["channel_id"], delay_seconds))
         if not self.lost:
-            self._deliver(body["channel_id"], delay_seconds)
+            self.deliver(body["channel_id"], delay_seconds)
 
 
 @dataclass(kw_only=True)
@@ -95,7 +95,7 @@ class AlertingDriver:
     def wake(self, channel: Channel, *, times: int = 1, after: float = 0) -> None:
         """So many messages of the queue wake workers of a channel at once."""
         for _ in range(times):
-            self._deliver(channel.id, after)
+            self.deliver(channel.id, after)
 
     @property
     def delivery(self) -> NotificationDelivery:
@@ -158,7 +158,7 @@ class AlertingDriver:
         """Silence an alert, as an operator does."""
         alerts = self.app.services.stores.alerts
         until = None if seconds is None else self.now + timedelta(seconds=seconds)
-        return alerts.save_alone(silenced(alerts.get(alert_id), SYSTEM.email, until, None, self.now))
+        return alerts.save_alone(silenced(alerts.get(alert_id), "operator@example.com", until, None, self.now))
 
     def queue_message(
         self,
@@ -252,7 +252,8 @@ class AlertingDriver:
 
         self.time.at(self.now + timedelta(seconds=after), sweep)
 
-    def _deliver(self, channel_id: str, delay_seconds: float, received: int = 1) -> None:
+    def deliver(self, channel_id: str, delay_seconds: float, received: int = 1) -> None:
+        """A message of the queue, that many virtual seconds from now."""
         due_at = self.now + timedelta(seconds=delay_seconds)
         self.time.at(due_at, partial(self._work, channel_id, received))
 
@@ -262,7 +263,7 @@ class AlertingDriver:
             self.drain(channel_id)
         except (Crash, StoreUnavailable):
             if received < _RECEIVES:
-                self._deliver(channel_id, VISIBILITY_SECONDS, received + 1)
+                self.deliver(channel_id, VISIBILITY_SECONDS, received + 1)
 
     def _new_alert(self, severity: AlertSeverity) -> Alert:
         number = next(self.numbers)
@@ -330,8 +331,9 @@ def alerting_of(app: InProcessApp) -> Iterator[AlertingDriver]:
     """The driver of an app, until the end of the block."""
     time = VirtualTime(app.clock)
     sender = ScriptedSender(time=time)
-    queues = VirtualQueues(lambda channel_id, delay: driver._deliver(channel_id, delay))
+    queues = VirtualQueues()
     driver = AlertingDriver(app=app, time=time, sender=sender, queues=queues, start=app.clock.now)
+    queues.deliver = driver.deliver
     before = app.senders, app.queues, app.sleep
     app.senders, app.queues, app.sleep = dict.fromkeys(ChannelProvider, sender), queues, time.sleep
     app.restart()
