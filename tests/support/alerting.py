@@ -8,7 +8,7 @@
         assert alerting.row(row).status is NotificationStatus.DELIVERED
 
 `run` lets time pass: it gives each message of the queue to a worker when it is due, and runs the sweep each minute.
-Workers are `Crash`ed by scripts (`crash_before`, `provider.crash_after`) or by `crash_at_store_call`; then SQS gives
+Workers are `Crash`ed by scripts (`provider.crash_before`, `crash_after`) or by `crash_at_store_call`; then SQS gives
 their message to another one after the visibility timeout. Everything is real but the senders and the queue.
 The fixture `alerting` starts from empty tables; import it with `app` and `app_of_the_module` in a conftest.
 """
@@ -81,6 +81,7 @@ class AlertingDriver:
     schedule: bool = True
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     crashes: int = 0
+    on_store_call: Callable[[InterceptedCall], object] | None = None
 
     # time
 
@@ -190,36 +191,34 @@ class AlertingDriver:
 
     @contextmanager
     def crash_at_store_call(self, number: int, *, carried_out: bool) -> Iterator[None]:
-        """The next workers die at their store call with this number (from 0), before or after it was carried out."""
+        """A worker dies at the store call with this number (from 0), before or after it was carried out."""
         calls = itertools.count()
 
-        def dies(_side: Side, _operation: str, call: InterceptedCall) -> object:
+        def dies(call: InterceptedCall) -> object:
             if next(calls) != number:
                 return call()
             self.crashes += 1
             if carried_out:
                 call()
-            raise Crash
+            return self.time.crash()
 
-        with self.intercepted(dies):
-            yield
+        self.on_store_call = dies
+        yield
+        self.on_store_call = None
 
-    @contextmanager
-    def intercepted(self, act: Callable[[Side, str, InterceptedCall], object]) -> Iterator[None]:
-        """`act` runs instead of each call that a worker makes to a store or a queue."""
+    def intercept_workers(self) -> None:
+        """Calls of dead workers do not happen, and `on_store_call` runs instead of those of others."""
         interceptor = self.app.interceptor
-        original = interceptor.intercept
+        intercept = interceptor.intercept
 
-        def intercept(side: Side, operation: str, *, writes: bool, call: Any, request: Any = None) -> Any:
-            if self.time.worker is None:
-                return original(side, operation, writes=writes, call=call, request=request)
-            return act(side, operation, call)
+        def intercepted(side: Side, operation: str, *, writes: bool, call: Any, request: Any = None) -> Any:
+            worker = self.time.worker
+            if worker and worker.is_dead:
+                raise Crash
+            act = partial(self.on_store_call, call) if worker and self.on_store_call else call
+            return intercept(side, operation, writes=writes, call=act, request=request)
 
-        interceptor.intercept = intercept  # type: ignore[method-assign]
-        try:
-            yield
-        finally:
-            interceptor.intercept = original  # type: ignore[method-assign]
+        interceptor.intercept = intercepted  # type: ignore[method-assign]
 
     # then
 
@@ -338,10 +337,12 @@ def alerting_of(app: InProcessApp) -> Iterator[AlertingDriver]:
     app.senders, app.queues, app.sleep = dict.fromkeys(ChannelProvider, sender), queues, time.sleep
     app.restart()
     driver.begin_schedule()
+    driver.intercept_workers()
     try:
         yield driver
     finally:
         time.close()
+        del app.interceptor.intercept
         app.senders, app.queues, app.sleep = before
         app.restart()
 

@@ -114,7 +114,7 @@ def is_due(row: Notification, now: datetime) -> bool:
 
 def is_delayed(row: Notification, now: datetime) -> bool:
     """Whether it has waited so long that the message says so."""
-    return now - row.created_at > DELAYED_AFTER
+    return now - row.created_at >= DELAYED_AFTER
 
 
 def _urgency(row: Notification) -> tuple[int, float]:
