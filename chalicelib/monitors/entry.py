@@ -4,27 +4,36 @@ from collections.abc import Callable, Mapping
 
 from chalice.app import Blueprint, CloudWatchEvent, Rate
 
+from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import failure, get_logger
 
 monitors = Blueprint(__name__)
+_DISPATCH_SECONDS = 55.0
+"""Less than a minute: then the next one begins. What comes late in it has less time, and is made good by the next."""
 
 
 @monitors.schedule(Rate(1, unit=Rate.MINUTES), name="dispatch")
 def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
-    """Send every Connect cluster its ticks for this minute, every source its look, and lost jobs again.
+    """Send every Connect cluster its ticks for this minute, every source and destination its look, and lost jobs and
+    notifications again. Report to alerting what no look does.
 
-    What an earlier release has stored without counting it is counted, once.
+    What an earlier release has stored without counting it is counted, once. What is left of the tables of deleted
+    sources is removed.
     """
     from chalicelib.wiring import services
 
-    wired = services()
+    wired, deadline = services(), Deadline.after(_DISPATCH_SECONDS)
     return run_all(
         {
-            "ticks": wired.tick.dispatch,
+            "ticks": lambda: wired.tick.dispatch(within_seconds=deadline.remaining(40)),
             "jobs": wired.jobs.sweep,
-            "source_checks": wired.source_monitor.dispatch,
-            "notifications": wired.alerting.delivery.sweep,
-            "recount": wired.overview.count_existing,
+            "notifications": lambda: wired.alerting.delivery.sweep(within_seconds=deadline.remaining(10)),
+            "source_checks": lambda: wired.source_monitor.dispatch(within_seconds=deadline.remaining(15)),
+            "destination_checks": lambda: wired.destination_monitor.dispatch(within_seconds=deadline.remaining(15)),
+            "operations": wired.monitor_reports.publish_operations,
+            "removed": wired.monitor_reports.publish_removed,
+            "recount": lambda: wired.overview.count_existing(within_seconds=deadline.remaining(10)),
+            "source_tables": wired.sources.sweep,
         }
     )
 

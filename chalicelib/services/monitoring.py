@@ -43,13 +43,17 @@ class MonitorReports:
         return self.bus.publish(report, Deadline.after(REPORT_SECONDS))
 
     def publish_incidents(self, origin: str) -> bool:
-        """Report the open incidents of an origin. Raises StoreUnavailable."""
+        """Report what was not seen to end at an origin, whatever a person says of it. Raises StoreUnavailable."""
         at = self.clock()
-        return self.publish(origin, at, [incident.condition for incident in self.incidents.active_of(origin)])
+        return self.publish(origin, at, [incident.condition for incident in self.incidents.current_of(origin)])
 
     def publish_operations(self) -> int:
-        """Report which operations have failed; returns how many reports were recorded."""
-        return int(self.publish_incidents(ORIGIN))
+        """Report which operations have failed; returns how many reports were recorded.
+
+        What a person has resolved is over: nothing would observe that the operation can succeed again.
+        """
+        at, incidents = self.clock(), self.incidents.current_of(ORIGIN)
+        return int(self.publish(ORIGIN, at, [incident.condition for incident in incidents if incident.is_active]))
 
     def publish_removed(self) -> int:
         """Report that nothing is wrong at origins that were deleted: no look ends their alerts. Returns how many."""

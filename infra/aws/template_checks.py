@@ -16,11 +16,19 @@ FUNCTIONS: Mapping[str, tuple[str, int]] = {
     "RunJob": ("chalicelib.workers.entry.run_job", 60),
     "RunTick": ("chalicelib.workers.entry.run_tick", 60),
     "RunSourceCheck": ("chalicelib.workers.entry.run_source_check", 60),
+    "RunDestinationCheck": ("chalicelib.workers.entry.run_destination_check", 60),
+    "DeliverNotifications": ("chalicelib.workers.entry.deliver_notifications", 60),
     "Dispatch": ("chalicelib.monitors.entry.dispatch", 60),
 }
 """Handler and time limit in seconds. API Gateway waits for 29 s, not longer."""
 
-QUEUES = {"RunJob": "jobs", "RunTick": "ticks", "RunSourceCheck": "source-checks"}
+QUEUES = {
+    "RunJob": "jobs",
+    "RunTick": "ticks",
+    "RunSourceCheck": "source-checks",
+    "RunDestinationCheck": "destination-checks",
+    "DeliverNotifications": "notifications",
+}
 
 GATEWAY_RESPONSES: Mapping[str, tuple[int | None, str]] = {
     "DEFAULT_4XX": (None, "MALFORMED_JSON"),
@@ -42,7 +50,7 @@ API_RESOURCES = 300
 TEMPLATE_BYTES = 1_000_000
 """Of a template that is uploaded to S3 (CloudFormation quotas)."""
 
-ALARMS = 8
+ALARMS = 13
 _VARIABLE = re.compile(r"\$\{([A-Za-z0-9:.]+)\}")
 _SECRET_NAME = re.compile("password|secret|credential|token|master", re.IGNORECASE)
 _NO_SECRETS = ("AllowInlineSecrets", "HEADGATE_ALLOW_INLINE_SECRETS")
@@ -56,6 +64,9 @@ NOT_DEPLOYED: Mapping[str, str] = {
 
 NETWORK_POLICY = "NetworkInterfaces"
 """The policy without which AWS Lambda cannot connect a function to a VPC."""
+
+OUTSIDE = "DeliverNotifications"
+"""It calls addresses that users write, so it is in no VPC: from there nothing private can be reached."""
 
 
 def template_faults(template: Json) -> list[str]:
@@ -200,14 +211,20 @@ def _setting_faults(template: Json) -> Iterator[str]:
 
 def _network_faults(template: Json) -> Iterator[str]:
     """Private databases, brokers and Connect workers are reached from inside a VPC alone."""
-    used = {"Ref": "VpcSubnetIds"} in _dictionaries(
-        template.get("Globals", {}).get("Function", {}).get("VpcConfig", {})
-    )
-    if not used or "VpcSubnetIds" not in template.get("Parameters", {}):
+    shared = template.get("Globals", {}).get("Function", {}).get("VpcConfig", {})
+    if "VpcSubnetIds" not in template.get("Parameters", {}):
         yield "no parameter puts the functions into a VPC"
     roles = template["Resources"].get(NETWORK_POLICY, {}).get("Properties", {}).get("Roles", [])
     for name, function in _of_type(template["Resources"], "AWS::Serverless::Function").items():
-        if {"Ref": function["Properties"]["Role"]["Fn::GetAtt"][0]} not in roles:
+        own = function["Properties"].get("VpcConfig", shared)
+        may_connect = {"Ref": function["Properties"]["Role"]["Fn::GetAtt"][0]} in roles
+        if name == OUTSIDE:
+            if own or may_connect:
+                yield f"{name} could reach what is private"
+            continue
+        if {"Ref": "VpcSubnetIds"} not in _dictionaries(own):
+            yield f"no parameter puts {name} into a VPC"
+        if not may_connect:
             yield f"the role of {name} may not connect it to a VPC"
         if function.get("DependsOn") != NETWORK_POLICY:
             yield f"{name} may be made before its role may connect it to a VPC"

@@ -303,7 +303,8 @@ def claims_have_the_right_holders(state: StoredState) -> Iterator[str]:
         for job in state.rows["job"].values()
         if job["status"] not in ENDED
     }
-    expected |= {f"incident/{incident_key(one)}": one["id"] for one in state.active_incidents}
+    current = [*state.active_incidents, *(one for one in state.rows["incident"].values() if one.get("dismissed"))]
+    expected |= {f"incident/{incident_key(one)}": one["id"] for one in current}
     holders = {key: row["holder"] for key, row in state.claims.items() if row.get("holder")}
     yield from _difference("claims", holders, expected)
     tables = {

@@ -30,6 +30,8 @@ HANDLERS = {
     "RunJob": "chalicelib.workers.entry.run_job",
     "RunTick": "chalicelib.workers.entry.run_tick",
     "RunSourceCheck": "chalicelib.workers.entry.run_source_check",
+    "RunDestinationCheck": "chalicelib.workers.entry.run_destination_check",
+    "DeliverNotifications": "chalicelib.workers.entry.deliver_notifications",
     "Dispatch": "chalicelib.monitors.entry.dispatch",
 }
 SERVICE_CREDENTIAL = "a-service-credential-for-connect-only"

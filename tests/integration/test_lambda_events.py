@@ -296,7 +296,13 @@ def test_a_tick_that_comes_late_does_nothing(admin: LambdaProcess) -> None:
 
 
 def test_the_schedule_sends_nothing_without_clusters_and_jobs(admin: LambdaProcess) -> None:
-    assert admin.call("Dispatch", SCHEDULED) == {"ticks": 0, "jobs": 0, "source_checks": 0, "recount": 0}
+    assert admin.call("Dispatch", SCHEDULED) == {
+        "ticks": 0,
+        "jobs": 0,
+        "source_checks": 0,
+        "recount": 0,
+        "source_tables": 0,
+    }
 
 
 def test_every_call_of_the_functions_is_allowed_by_their_policy(admin: LambdaProcess, source: dict[str, Any]) -> None:

@@ -46,11 +46,14 @@ class HistoryEntry:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
     """`occurrence_count` counts the monitor's cycles that found it. `sent_to` are the channels that a firing message of
-    this episode was queued for, each with the ids of its rules: only there a recovery is reported.
+    this episode was queued for, each with the ids of its rules: only there a recovery is reported. `sent_rows` are the
+    ids of these messages by channel, the newest last.
 
     `sequence` counts firing messages of the episode. `muted_before` are the earlier episodes that a cooldown has muted.
     `inhibited_by` is the id of the alert that stands for this one in a storm, `inhibited_cycles` since how many cycles
-    that one has been over. `unseen` counts readings in a row in which its task did not exist.
+    that one has been over. `unseen` counts readings in a row in which its task did not exist. `was_silenced`: there has
+    been a silence, and whether somebody has yet to be notified was not decided since. `checked_at` is the newest report
+    that has changed the alert without naming it.
     """
 
     id: str
@@ -74,12 +77,14 @@ class Alert:
     stale: bool = False
     flapping: bool = False
     sent_to: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    sent_rows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sequence: int = 0
     muted_before: int = 0
     was_silenced: bool = False
     inhibited_by: str | None = None
     inhibited_cycles: int = 0
     unseen: int = 0
+    checked_at: datetime | None = None
     history: tuple[HistoryEntry, ...] = ()
     counted: str | None = field(default=None, compare=False)
     revision: int = 1
@@ -94,6 +99,11 @@ class Alert:
     def kind(self) -> EventKind:
         """What is wrong."""
         return self.event.kind
+
+    @property
+    def watermark(self) -> datetime:
+        """The newest report that was applied: one that is not newer comes too late, or a second time."""
+        return max(self.last_seen_at, self.checked_at or self.last_seen_at)
 
     @property
     def pipeline_id(self) -> str | None:

@@ -65,11 +65,22 @@ class AlertEvent:
     condition_key: str
 
     @property
+    def resource(self) -> tuple[str, str]:
+        """Type and id of the resource that the condition is about."""
+        resource_type, _, rest = self.condition_key.partition("/")
+        return resource_type, rest.partition("/")[0]
+
+    @property
     def fingerprint(self) -> str:
-        """SHA-256, in hex, of kind, emitter, pipeline, connector on its cluster, and task: what makes it the same."""
+        """SHA-256, in hex, of kind, emitter, pipeline, connector on its cluster, and task: what makes it the same.
+
+        The pipeline only counts for what is wrong with it or its deliveries: which pipelines a source has may change
+        while the source is out of reach.
+        """
+        pipeline_id = self.pipeline_id if self.resource[0] in ("pipeline", "delivery") else None
         connector = f"{self.connect_cluster_id}/{self.connector_name}" if self.connector_name else None
         task = None if self.task_id is None else str(self.task_id)
         emitter = f"{self.emitter.type}:{self.emitter.id}"
-        slots = (("k", self.kind.value), ("e", emitter), ("p", self.pipeline_id), ("c", connector), ("t", task))
+        slots = (("k", self.kind.value), ("e", emitter), ("p", pipeline_id), ("c", connector), ("t", task))
         text = "".join(f"{tag}{'-' if slot is None else f'{len(slot)}:{slot}'}" for tag, slot in slots)
         return hashlib.sha256(text.encode()).hexdigest()

@@ -69,11 +69,11 @@ _KINDS: Mapping[str, EventKind] = {
     CAPTURE_NARROWED: EventKind.PIPELINE_DEGRADED,
     CONFIG_DRIFT: EventKind.PIPELINE_DEGRADED,
 }
-"""By the code of an incident. Progress is only measured where there is a metrics provider."""
+"""By the code of an incident: those of the specification, and ours. `STALLED` is a pipeline that writes nothing, or a
+delivery of which nothing arrives. Progress is only measured where there is a metrics provider.
+"""
 
 
 def kind_of_condition(condition: Condition) -> EventKind:
-    """The event kind of a condition: a pipeline that does not move has no events, a delivery is behind."""
-    if condition.code == STALLED and condition.resource_type == "delivery":
-        return EventKind.PIPELINE_LAG_HIGH
+    """The event kind of a condition. Raises KeyError for a code that none belongs to."""
     return _KINDS[condition.code]

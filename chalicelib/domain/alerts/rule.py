@@ -8,8 +8,10 @@ from chalicelib.domain.alerts.event import AlertEvent
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 
 MOST_RULES = 100
-MOST_CHANNELS = 100
-"""Of an installation. A rule names at most `MOST_CHANNELS_OF_RULE`."""
+MOST_CHANNELS = 90
+"""Of an installation. A rule names at most `MOST_CHANNELS_OF_RULE`. A message to all channels is one transaction, which
+may have a hundred items.
+"""
 
 MOST_CHANNELS_OF_RULE = 20
 DEFAULT_COOLDOWN_SECONDS = 900

@@ -7,12 +7,21 @@ observed has the time at which the monitor began to look (`at`); what people do,
 from dataclasses import replace
 from datetime import datetime
 
-from chalicelib.domain.alerts.alert import MOST_HISTORY, Alert, AlertStatus, HistoryEntry
+from chalicelib.domain.alerts.alert import MOST_HISTORY, Alert, AlertStatus, HistoryEntry, Resolution
+from chalicelib.domain.alerts.event import AlertEvent
+from chalicelib.domain.alerts.track import FLAPPING_WITHIN, Track
 from chalicelib.errors import Conflict
 
 SYSTEM = "system"
 """The actor of what nobody has asked for."""
 
+UNSEEN_READINGS = 3
+"""A task that does not exist in so many readings in a row is gone: a rebalance makes tasks disappear for a while."""
+
+_RESOLVED = {
+    Resolution.RECOVERED: "recovered",
+    Resolution.ENTITY_REMOVED: "what it is about does not exist any more; no message",
+}
 _FIRST_HISTORY = 20
 """Entries from the beginning that stay when a history is full."""
 
@@ -59,6 +68,83 @@ def without_expired_silence(alert: Alert, now: datetime) -> Alert:
     if _active(alert).status_at(now) is alert.status:
         return alert
     return _without_silence(alert, now, SYSTEM, "the silence has expired")
+
+
+def opened(event: AlertEvent, track: Track, origin: str, at: datetime) -> Alert:
+    """A new episode (rows 1 and 12): it fires, whatever became of the earlier ones. `track` is already in it."""
+    if track.alert_id is None:
+        raise ValueError("the track names no alert")
+    alert = Alert(
+        id=track.alert_id,
+        fingerprint=track.id,
+        origin=origin,
+        event=event,
+        max_severity=event.severity,
+        episode=track.episode,
+        first_seen_at=at,
+        last_seen_at=at,
+        flapping=track.flapping,
+        created_at=at,
+    )
+    return with_history(alert, at, None, SYSTEM, "observed")
+
+
+def is_late(alert: Alert, at: datetime) -> bool:
+    """Whether a report comes too late for this alert, or a second time (rows 2 and 15)."""
+    return at <= alert.watermark
+
+
+def is_raised(alert: Alert, event: AlertEvent) -> bool:
+    """Whether the alert is now worse than it ever was (row 3)."""
+    return event.severity.rank < alert.max_severity.rank
+
+
+def observed(alert: Alert, event: AlertEvent, origin: str, at: datetime) -> Alert:
+    """An active alert that a report names again (rows 1, 3 and 4). Its state stays.
+
+    The alert belongs to the origin that has named it last: of two that see the same, it ends with the second.
+    """
+    after = replace(
+        alert,
+        origin=origin,
+        event=event,
+        max_severity=event.severity if is_raised(alert, event) else alert.max_severity,
+        last_seen_at=at,
+        occurrence_count=alert.occurrence_count + 1,
+        stale=False,
+        unseen=0,
+        flapping=alert.flapping and at - alert.first_seen_at < FLAPPING_WITHIN,
+    )
+    if not is_raised(alert, event):
+        return after
+    reason = f"severity raised from {alert.max_severity} to {event.severity}"
+    return with_history(after, at, alert.status, SYSTEM, reason)
+
+
+def resolved(alert: Alert, track: Track, at: datetime, resolution: Resolution, now: datetime) -> Alert:
+    """It was seen to be over, or what it is about is gone (rows 5 and 13). `track` is already out of the episode."""
+    after = replace(
+        alert,
+        status=AlertStatus.RESOLVED,
+        resolved_at=at,
+        resolution=resolution,
+        stale=False,
+        flapping=track.flapping,
+    )
+    reason = _RESOLVED[resolution]
+    if resolution is Resolution.RECOVERED and alert.status is AlertStatus.SILENCED:
+        reason += "; no message, because it was silenced"
+    return with_history(after, now, alert.status, SYSTEM, reason)
+
+
+def not_visible(alert: Alert, at: datetime) -> Alert:
+    """The monitor could not look (row 14): neither wrong nor well. The same alert when that is known."""
+    return alert if alert.stale else replace(alert, stale=True, checked_at=at)
+
+
+def without_its_task(alert: Alert, at: datetime) -> Alert:
+    """Its task did not exist in one more reading (row 13)."""
+    return replace(alert, unseen=alert.unseen + 1, stale=False, checked_at=at)
 
 
 def with_history(alert: Alert, at: datetime, before: AlertStatus | None, actor: str, reason: str) -> Alert:

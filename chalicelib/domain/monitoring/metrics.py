@@ -8,6 +8,8 @@ from chalicelib.domain.observation import Observation, ObservedState
 
 NO_PROVIDER = "No metrics provider is installed, so throughput and lag are not known."
 
+_WHILE_RUNNING = (FindingCode.STALLED, FindingCode.LAG_HIGH)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metrics:
@@ -24,7 +26,9 @@ class Metrics:
     findings: tuple[Finding, ...] = ()
 
     def explain(self, observation: Observation) -> Observation:
-        """The observation with what was found; without a standstill when the connector does not run by now."""
+        """The observation with what was found; without what only a running connector can be blamed for when it does not
+        run by now.
+        """
         running = observation.state in (ObservedState.RUNNING, ObservedState.DEGRADED)
-        found = (one for one in self.findings if running or one.code is not FindingCode.STALLED)
+        found = (one for one in self.findings if running or one.code not in _WHILE_RUNNING)
         return observed_with(observation, found)

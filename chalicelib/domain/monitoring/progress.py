@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from chalicelib.domain.monitoring.catch_up import CatchUp, after_interval, lag_finding
 from chalicelib.domain.monitoring.metrics import Metrics
 from chalicelib.domain.monitoring.source_state import VALID_FOR, Finding, FindingCode
 from chalicelib.domain.monitoring.watched import ProgressFacts, Watched
@@ -48,7 +49,7 @@ class Progress:
     `moved_at` is the measurement that last found it moved, null when none has yet. `throughput` is in records a second
     since the measurement before, `lag` in records. `quiet_since` (in the future while it starts) and `looks` (without
     movement) count only while it should move. `basis` says which topics the numbers are of. `notice` says why nothing
-    is known.
+    is known. `catch_up` is that of a delivery while it runs.
     """
 
     measured_at: datetime
@@ -66,6 +67,7 @@ class Progress:
     looks: int = 0
     no_members_since: datetime | None = None
     rebalancing_since: datetime | None = None
+    catch_up: CatchUp | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +117,7 @@ def after_measurement(
         end=facts.end,
         end_moved_at=now if facts.end != former.end else former.end_moved_at,
         rebalancing_since=(former.rebalancing_since or now) if facts.rebalancing else None,
+        catch_up=_catch_up(before, facts, running, now),
     )
     after = _with_quiet(after, before, watched, facts, running, moved=moved)
     return replace(after, findings=_findings(after, before, watched, facts, running))
@@ -182,6 +185,16 @@ def _throughput(before: Progress | None, facts: ProgressFacts, now: datetime) ->
     return round(max(0, facts.records - before.records) / (now - before.measured_at).total_seconds(), 3)
 
 
+def _catch_up(before: Progress | None, facts: ProgressFacts, running: bool | None, now: datetime) -> CatchUp | None:
+    """None for a capture, and as long as nothing can be compared: it begins anew then."""
+    if before is None or facts.lag is None or running is False or now - before.measured_at > LONGEST_GAP:
+        return None
+    delivered = max(0, facts.records - before.records)
+    return after_interval(
+        before.catch_up, before.measured_at, now, delivered=delivered, lag=facts.lag, behind=facts.behind
+    )
+
+
 def _with_quiet(
     after: Progress,
     before: Progress | None,
@@ -237,6 +250,8 @@ def _findings(
     stalled = _no_members(after) or _quiet(after, watched, facts)
     if stalled and (running or _was_stalled(before)):
         found.append(stalled)
+    elif after.catch_up and (late := lag_finding(after.catch_up, facts.lag or 0, now)):
+        found.append(late)
     if facts.lost:
         message = (
             f"Kafka has removed up to {facts.lost} records before they were delivered: the retention of its topics is "

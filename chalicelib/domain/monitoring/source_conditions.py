@@ -22,6 +22,7 @@ CODES: Mapping[FindingCode, str] = {
     FindingCode.TABLES_NOT_PUBLISHED: CAPTURE_NARROWED,
     FindingCode.LOG_AT_RISK: LOG_AT_RISK,
     FindingCode.STALLED: STALLED,
+    FindingCode.LAG_HIGH: "PIPELINE_LAG_HIGH",
     FindingCode.CHANGES_LOST: CHANGES_LOST,
 }
 """The codes of findings about a capture, and of those about the progress of any connector."""

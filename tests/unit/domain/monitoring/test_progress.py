@@ -169,7 +169,8 @@ def test_a_measurement_that_arrives_late_is_dropped() -> None:
 
 
 def test_a_sink_that_commits_each_minute_moves() -> None:
-    assert not any(timeline(SINK, commits(*sorted([*range(10), *range(10)]))).codes)
+    committed = sorted([*range(10), *range(10)])
+    assert not any(timeline(SINK, commits(*committed, end=[one + 5 for one in committed])).codes)
 
 
 def test_a_sink_that_commits_nothing_for_three_minutes_is_stalled_while_records_wait() -> None:

@@ -23,10 +23,14 @@ from tests.faults.inspection import create_orphan
 from tests.integration.lambda_process import actions
 from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp, app, app_of_the_module, changed_input
+from tests.support.throttled_store import throttled
 
 __all__ = ["app", "app_of_the_module"]
 Act = Callable[[InProcessApp, str], object]
-FUNCTIONS = ("api_handler", "dispatch", "run_job", "run_source_check", "run_tick")
+FUNCTIONS = (
+    *("api_handler", "deliver_notifications", "dispatch"),
+    *("run_destination_check", "run_job", "run_source_check", "run_tick"),
+)
 SETTLES = (10, 31, 10, 10)
 """Seconds before each tick: one of them is past the lease of an operation."""
 
@@ -99,16 +103,20 @@ def test_nobody_can_rewrite_the_audit_trail(function: str, action: str) -> None:
     assert not allows(policy_of(function), f"dynamodb:{action}", "table/${Prefix}audit")
 
 
-@pytest.mark.parametrize("function", ["dispatch", "run_job", "run_source_check", "run_tick"])
+@pytest.mark.parametrize("function", [one for one in FUNCTIONS if one != "api_handler"])
 def test_only_the_api_seals_credentials_and_keeps_sessions(function: str) -> None:
+    """But a chat that has moved gets another id, and that is a secret of its channel."""
     policy = policy_of(function)
-    assert not allows(policy, "kms:GenerateDataKey", "${Prefix}credentials-key-arn")
+    seals = allows(policy, "kms:GenerateDataKey", "${Prefix}credentials-key-arn")
+    assert seals == (function == "deliver_notifications")
     tables = {one.resource.rpartition("/")[2] for one in policy}
     assert tables & {"${Prefix}sessions", "${Prefix}users", "${Prefix}idempotency"} == set()
 
 
 OPENS = {
     "api_handler": set(SecretClass),
+    "deliver_notifications": {SecretClass.CHANNEL},
+    "run_destination_check": {SecretClass.DESTINATION},
     "run_job": {SecretClass.SOURCE},
     "run_source_check": {SecretClass.SOURCE},
     "run_tick": {SecretClass.SOURCE, SecretClass.DESTINATION, SecretClass.CLUSTER},
@@ -293,4 +301,15 @@ def test_the_dispatcher_may_find_clusters_and_lost_jobs(app: InProcessApp) -> No
         jobs.sweep()
     assert rung.count(cluster.id) == 6
     assert len(rung) == 1 + 6 + 1
+    assert refused("dispatch", calls) == set()
+
+
+def test_the_dispatcher_may_remove_the_tables_of_deleted_sources(app: InProcessApp) -> None:
+    source = app.source()
+    with throttled(units_per_second=1):
+        app.services.sources.delete(app.context(seconds=0.1), source.id)
+    app.clock.advance(3600)
+    with taken() as calls:
+        assert app.services.sources.sweep() == 1
+    assert {action for action, _ in calls} >= {"dynamodb:BatchWriteItem", "dynamodb:DeleteItem"}
     assert refused("dispatch", calls) == set()

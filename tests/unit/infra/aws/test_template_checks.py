@@ -21,6 +21,7 @@ from infra.aws.template_checks import (
     GATEWAY_RESPONSES,
     NETWORK_POLICY,
     NOT_DEPLOYED,
+    OUTSIDE,
     settings_read,
     template_faults,
 )
@@ -31,6 +32,8 @@ POLICIES = {
     "RunJob": "run_job",
     "RunTick": "run_tick",
     "RunSourceCheck": "run_source_check",
+    "RunDestinationCheck": "run_destination_check",
+    "DeliverNotifications": "deliver_notifications",
     "Dispatch": "dispatch",
 }
 
@@ -57,6 +60,9 @@ def function(name: str) -> Json:
     if name == "APIHandler":
         deployed_settings = {name: {"Ref": "Setting"} for name in settings_read() if name not in NOT_DEPLOYED}
         properties["Environment"] = {"Variables": deployed_settings}
+    if name == OUTSIDE:
+        return {"Type": "AWS::Serverless::Function", "Properties": properties}
+    properties["VpcConfig"] = {"Fn::If": ["InVpc", {"SubnetIds": {"Ref": "VpcSubnetIds"}}]}
     return {"Type": "AWS::Serverless::Function", "Properties": properties, "DependsOn": NETWORK_POLICY}
 
 
@@ -82,7 +88,6 @@ def sound() -> Json:
             "VpcSubnetIds": {"Type": "CommaDelimitedList", "Default": ""},
             "Setting": {"Type": "String", "Default": ""},
         },
-        "Globals": {"Function": {"VpcConfig": {"Fn::If": ["InVpc", {"SubnetIds": {"Ref": "VpcSubnetIds"}}]}}},
         "Resources": {
             "RestAPI": {"Type": "AWS::Serverless::Api", "Properties": {"DefinitionBody": body}},
             **{name: function(name) for name in FUNCTIONS},
@@ -95,7 +100,7 @@ def sound() -> Json:
 
 
 def network_policy() -> Json:
-    roles = [{"Ref": f"{name}Role"} for name in FUNCTIONS]
+    roles = [{"Ref": f"{name}Role"} for name in FUNCTIONS if name != OUTSIDE]
     return {"Type": "AWS::IAM::Policy", "Properties": {"Roles": roles}}
 
 
@@ -181,7 +186,19 @@ SPOILT: dict[str, tuple[Callable[[Json], Any], str]] = {
         lambda t: of(t, "APIHandler")["Environment"]["Variables"].pop("HEADGATE_CA_BUNDLE"),
         "no function gets HEADGATE_CA_BUNDLE",
     ),
-    "no VPC": (lambda t: t["Globals"]["Function"].pop("VpcConfig"), "no parameter puts the functions into a VPC"),
+    "no VPC": (lambda t: of(t, "RunTick").pop("VpcConfig"), "no parameter puts RunTick into a VPC"),
+    "what sends to addresses of users in the VPC": (
+        lambda t: of(t, OUTSIDE).update(VpcConfig=of(t, "RunTick")["VpcConfig"]),
+        f"{OUTSIDE} could reach what is private",
+    ),
+    "all functions in the VPC": (
+        lambda t: t.update(Globals={"Function": {"VpcConfig": of(t, "RunTick")["VpcConfig"]}}),
+        f"{OUTSIDE} could reach what is private",
+    ),
+    "a role that may connect what sends to a VPC": (
+        lambda t: of(t, NETWORK_POLICY)["Roles"].append({"Ref": f"{OUTSIDE}Role"}),
+        f"{OUTSIDE} could reach what is private",
+    ),
     "no parameter for the VPC": (lambda t: t["Parameters"].pop("VpcSubnetIds"), "no parameter puts the functions"),
     "a role that cannot connect to a VPC": (
         lambda t: of(t, NETWORK_POLICY)["Roles"].pop(),
@@ -253,11 +270,14 @@ def test_the_template_that_chalice_makes_of_this_project_has_no_faults(made_by_c
     assert template_faults(made_by_chalice) == []
 
 
-def test_every_function_is_in_the_vpc_only_when_subnets_are_given(made_by_chalice: Json) -> None:
-    config = made_by_chalice["Globals"]["Function"]["VpcConfig"]["Fn::If"]
-    assert config[0] == "InVpc"
-    assert config[1] == {"SubnetIds": {"Ref": "VpcSubnetIds"}, "SecurityGroupIds": {"Ref": "VpcSecurityGroupIds"}}
-    assert config[2] == {"Ref": "AWS::NoValue"}
+def test_every_function_is_in_the_vpc_only_when_subnets_are_given_and_the_one_that_sends_messages_never(
+    made_by_chalice: Json,
+) -> None:
+    subnets = {"SubnetIds": {"Ref": "VpcSubnetIds"}, "SecurityGroupIds": {"Ref": "VpcSecurityGroupIds"}}
+    configs = {name: of(made_by_chalice, name).get("VpcConfig") for name in FUNCTIONS}
+    assert configs.pop(OUTSIDE) is None
+    assert "VpcConfig" not in made_by_chalice["Globals"]["Function"]
+    assert all(one == {"Fn::If": ["InVpc", subnets, {"Ref": "AWS::NoValue"}]} for one in configs.values())
     assert made_by_chalice["Parameters"]["VpcSubnetIds"]["Default"] == ""
 
 

@@ -1,0 +1,155 @@
+"""For each event kind of the specification an observation that raises it: nothing is in the list that cannot happen."""
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from chalicelib.domain.alerts.kinds import EventKind, kind_of_condition
+from chalicelib.domain.classify.classifier import classify, kind_of
+from chalicelib.domain.health import Health
+from chalicelib.domain.monitoring import incident
+from chalicelib.domain.monitoring.catch_up import TOO_LONG
+from chalicelib.domain.monitoring.incident import Condition, Severity
+from chalicelib.domain.monitoring.progress import after_measurement
+from chalicelib.domain.monitoring.source_conditions import CODES, capture_conditions, health_signals
+from chalicelib.domain.monitoring.source_state import Finding, FindingCode
+from chalicelib.domain.monitoring.watched import ProgressFacts, Watched
+from chalicelib.domain.names import ConnectorKind
+from chalicelib.domain.observation import ConnectorStatus, DesiredState, TaskStatus
+from chalicelib.domain.reconcile.conditions import UNASSIGNED_FOR, UNREADABLE_FOR, WRONG_STATE_FOR, cluster_condition
+from chalicelib.domain.reconcile.digest import digest
+from chalicelib.domain.reconcile.restarts import RestartCause, Restarts
+from chalicelib.domain.reconcile.snapshot import (
+    ClusterSnapshot,
+    ClusterView,
+    ConnectSnapshot,
+    DesiredConnector,
+    TickInput,
+)
+from tests.support.diagnoses import every
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+NAME = "headgate-3f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11-source"
+SOURCE, SINK = ConnectorKind.SOURCE, ConnectorKind.SINK
+PSQL = "org.postgresql.util.PSQLException: "
+
+
+def connector(
+    state: str = "RUNNING",
+    *tasks: str,
+    trace: str = "",
+    role: ConnectorKind = SOURCE,
+    desired: DesiredState = DesiredState.RUNNING,
+    after: timedelta = timedelta(seconds=10),
+    restarts: int = 0,
+) -> list[Condition]:
+    """What two ticks, so far apart, find of a connector in this state, whose failed parts have this trace."""
+    hint = classify(trace, role) if trace else None
+    status = ConnectorStatus(
+        name=NAME,
+        state=state,
+        worker_id="w",
+        tasks=tuple(
+            TaskStatus(id=number, state=one, worker_id="w", hint=hint if one == "FAILED" else None)
+            for number, one in enumerate(tasks)
+        ),
+        hint=hint if state == "FAILED" else None,
+    )
+    wished = DesiredConnector(resource_type="pipeline", resource_id="p", desired_state=desired, config_hash="h")
+    tried = Restarts(count=restarts, tried_at=NOW, cause=RestartCause.FAILED, since=NOW)
+    known = ClusterSnapshot(epoch=0, desired={NAME: wished}, restarts={NAME: tried} if restarts else {})
+    read = TickInput(connect=ConnectSnapshot(statuses={NAME: status}))
+    view = digest("k", ClusterView(observed_at=NOW, snapshot=known), read, now=NOW).view
+    later = digest("k", view, read, now=NOW + after).view
+    return [one for found in later.snapshot.conditions.values() for one in found]
+
+
+def task(trace: str, role: ConnectorKind = SOURCE) -> Callable[[], list[Condition]]:
+    """A task that has failed like this."""
+    return lambda: connector("RUNNING", "FAILED", trace=trace, role=role)
+
+
+def connection(kind: str, code: str) -> Callable[[], list[Condition]]:
+    """A source or destination whose connection test ends like this."""
+    failed = Health.unhealthy(NOW, code, "It does not answer.")
+    found = health_signals(kind, "s", "orders", Health.healthy(NOW), failed, "c")
+    return lambda: [signal.condition for signal in found if signal.began]
+
+
+def progress(role: ConnectorKind, *, delivered: int) -> list[Condition]:
+    """What a metrics provider finds of a connector after ten minutes: it has moved so far in each half of one."""
+    watched = Watched(connector=NAME, kind=role, topics=("t",), quiet=timedelta(seconds=60))
+    measured = None
+    for number in range(20):
+        at, lag = number * delivered, 10**6 if role is SINK else None
+        facts = ProgressFacts(position=at, records=at, end=10**7, lag=lag, behind=lag is not None, members=1)
+        measured = after_measurement(measured, watched, facts, running=True, now=NOW + number * timedelta(seconds=30))
+    assert measured
+    return list(capture_conditions("p", measured.findings))
+
+
+def unreadable() -> list[Condition]:
+    found = cluster_condition("k", "It does not answer.", NOW - UNREADABLE_FOR, NOW)
+    return [found] if found else []
+
+
+RAISED_BY: dict[EventKind, Callable[[], Iterable[Condition]]] = {
+    EventKind.CONNECTOR_FAILED: lambda: connector("FAILED", trace="java.lang.IllegalStateException: never seen"),
+    EventKind.CONNECTOR_UNASSIGNED: lambda: connector("UNASSIGNED", after=UNASSIGNED_FOR),
+    EventKind.CONNECTOR_PAUSED: lambda: connector("PAUSED", "PAUSED", after=WRONG_STATE_FOR),
+    EventKind.CONNECTOR_RESTART_LOOP: lambda: connector("FAILED", restarts=3),
+    EventKind.CONNECT_TASK_FAILED: task("java.lang.IllegalStateException: never seen"),
+    EventKind.STREAM_CONNECT_UNAVAILABLE: unreadable,
+    EventKind.SOURCE_CONNECTION_FAILED: connection("source", "CONNECTION_REFUSED"),
+    EventKind.SOURCE_DATABASE_UNAVAILABLE: connection("source", "NOT_ACCEPTING_CONNECTIONS"),
+    EventKind.SOURCE_AUTH_FAILED: task(f'{PSQL}FATAL: password authentication failed for user "capture"'),
+    EventKind.CDC_REPLICATION_SLOT_ERROR: task(f'{PSQL}ERROR: replication slot "a" does not exist'),
+    EventKind.CDC_BINLOG_ERROR: task(
+        "com.github.shyiko.mysql.binlog.network.ServerException: Could not find first log file name in binary log index"
+    ),
+    EventKind.CDC_WAL_ERROR: task(f"{PSQL}ERROR: requested WAL segment 0000000100000001 has already been removed"),
+    EventKind.CDC_PERMISSION_ERROR: task(f"{PSQL}ERROR: permission denied for table orders"),
+    EventKind.CDC_CONNECTOR_FAILED: task("java.lang.OutOfMemoryError: Java heap space"),
+    EventKind.DESTINATION_CONNECTION_FAILED: connection("destination", "CONNECTION_REFUSED"),
+    EventKind.DESTINATION_AUTH_FAILED: connection("destination", "AUTHENTICATION_FAILED"),
+    EventKind.DESTINATION_WRITE_FAILED: task(
+        f'{PSQL}ERROR: new row for relation "orders" violates check constraint "positive"', SINK
+    ),
+    EventKind.DESTINATION_SCHEMA_ERROR: task(f'{PSQL}ERROR: relation "orders" does not exist', SINK),
+    EventKind.DESTINATION_CONNECTOR_FAILED: task(
+        "java.sql.SQLException: No suitable driver found for jdbc:postgresql://10.1.2.3:5432/shop", SINK
+    ),
+    EventKind.PIPELINE_FAILED: lambda: capture_conditions(
+        "p", [Finding(code=FindingCode.LOG_POSITION_LOST, message="Changes were lost.", certain=True)]
+    ),
+    EventKind.PIPELINE_DEGRADED: lambda: connector(
+        "RUNNING", "RUNNING", desired=DesiredState.PAUSED, after=WRONG_STATE_FOR
+    ),
+    EventKind.PIPELINE_NO_EVENTS: lambda: progress(SOURCE, delivered=0),
+    EventKind.PIPELINE_LAG_HIGH: lambda: progress(SINK, delivered=1000),
+}
+
+
+@pytest.mark.parametrize("kind", EventKind)
+def test_there_is_an_observation_that_raises_each_kind(kind: EventKind) -> None:
+    assert kind in {kind_of_condition(one) for one in RAISED_BY[kind]()}
+
+
+def test_whatever_the_classifier_and_the_looks_can_find_is_of_a_kind() -> None:
+    hints = {hint for diagnosis in every() for hint in diagnosis.values()}
+    found = {kind_of(hint) for hint in hints} - {"OTHER"}
+    found |= {CODES[code] for code in FindingCode if code in CODES}
+    found |= {incident.CONFIG_DRIFT}
+    kinds = {
+        kind_of_condition(Condition(code=one, resource_type="pipeline", resource_id="p", message="")) for one in found
+    }
+    assert kinds <= set(EventKind)
+    assert len(found) > 15
+
+
+def test_a_delivery_that_stands_still_has_no_events_and_one_that_is_slow_has_a_high_lag() -> None:
+    still, slow = progress(SINK, delivered=0), progress(SINK, delivered=1000)
+    assert [(kind_of_condition(one), one.severity) for one in still] == [(EventKind.PIPELINE_NO_EVENTS, Severity.ERROR)]
+    assert [(kind_of_condition(one), one.severity) for one in slow] == [(EventKind.PIPELINE_LAG_HIGH, Severity.WARNING)]
+    assert TOO_LONG.total_seconds() < 10**6 / (1000 / 30)

@@ -1,0 +1,116 @@
+"""The text of `/metrics`, read as Prometheus reads it."""
+
+from datetime import timedelta
+
+import pytest
+
+from chalicelib.domain.alerts.alert import AlertStatus
+from chalicelib.domain.alerts.channel import ChannelProvider
+from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.notification import NotificationStatus
+from chalicelib.kit.clock import Deadline
+from chalicelib.stores.alerts.counters import AlertCounters
+from chalicelib.stores.transaction import Transaction
+from tests.support.alert_rows import an_alert, an_event, put_alerts, random_alerts, stored
+from tests.support.exposition import Family, read_exposition
+from tests.support.in_process_app import START_TIME, InProcessApp
+
+HISTOGRAM = "# HELP a x\n# TYPE a histogram\n"
+PROVIDERS = tuple(provider.value for provider in ChannelProvider)
+
+
+def read(app: InProcessApp) -> dict[str, Family]:
+    return read_exposition(app.services.alerting.metrics.text(Deadline.after(20)))
+
+
+def ended(provider: ChannelProvider, status: NotificationStatus, seconds: float) -> None:
+    transaction = Transaction()
+    AlertCounters.notification_ended(transaction, provider, status, seconds)
+    transaction.commit()
+
+
+def test_every_series_exists_from_the_beginning_with_0(app: InProcessApp) -> None:
+    families = read(app)
+    assert {name: (family.type, len(family.samples)) for name, family in families.items()} == {
+        "headgate_alerts_active": ("gauge", 69),
+        "headgate_alerts_total": ("counter", 69),
+        "headgate_notifications_sent_total": ("counter", 3),
+        "headgate_notifications_failed_total": ("counter", 3),
+        "headgate_notification_delivery_seconds": ("histogram", 3 * 2 * (11 + 2)),
+    }
+    assert {value for family in families.values() for value in family.samples.values()} == {0}
+    for severity in AlertSeverity:
+        for kind in EventKind:
+            assert families["headgate_alerts_active"].value(severity=severity, event_type=kind) == 0
+
+
+def test_the_buckets_are_those_of_the_contract(app: InProcessApp) -> None:
+    family = read(app)["headgate_notification_delivery_seconds"]
+    bounds = {float(dict(labels)["le"]) for name, labels in family.samples if name.endswith("_bucket")}
+    assert (min(bounds), sorted(bounds)[-2], max(bounds)) == (0.1, 120, float("inf"))
+    statuses = {dict(labels)["status"] for _, labels in family.samples}
+    assert statuses == {"delivered", "failed"}
+
+
+def test_active_alerts_are_counted_by_severity_and_kind(app: InProcessApp) -> None:
+    stored(app, an_alert(1))
+    stored(app, an_alert(2))
+    stored(app, an_alert(3, event=an_event(severity=AlertSeverity.WARNING, task_id=3)))
+    stored(app, an_alert(4, status=AlertStatus.RESOLVED, resolved_at=START_TIME))
+    family = read(app)["headgate_alerts_active"]
+    assert family.value(severity="critical", event_type="CONNECT_TASK_FAILED") == 2
+    assert family.value(severity="warning", event_type="CONNECT_TASK_FAILED") == 1
+    assert sum(family.samples.values()) == 3
+
+
+def test_counters_are_those_of_the_store_whatever_process_reads_them(app: InProcessApp) -> None:
+    transaction = Transaction()
+    AlertCounters.alert_opened(transaction, AlertSeverity.INFO, EventKind.PIPELINE_DEGRADED)
+    transaction.commit()
+    ended(ChannelProvider.WEBHOOK, NotificationStatus.DELIVERED, 0.2)
+    ended(ChannelProvider.WEBHOOK, NotificationStatus.DELIVERED, 100.25)
+    ended(ChannelProvider.BOT_CHAT, NotificationStatus.FAILED, 155)
+    app.restart()
+    families = read(app)
+    assert families["headgate_alerts_total"].value(severity="info", event_type="PIPELINE_DEGRADED") == 1
+    sent, failed = families["headgate_notifications_sent_total"], families["headgate_notifications_failed_total"]
+    assert [sent.value(provider=one) for one in PROVIDERS] == [0, 0, 2]
+    assert [failed.value(provider=one) for one in PROVIDERS] == [0, 1, 0]
+    times = families["headgate_notification_delivery_seconds"]
+    delivered = {"provider": "webhook", "status": "delivered"}
+    assert times.value("_sum", **delivered) == pytest.approx(100.45)
+    assert times.value("_count", **delivered) == 2
+    found = [times.value("_bucket", **delivered, le=bound) for bound in ("0.1", "0.25", "60", "120", "+Inf")]
+    assert found == [0, 1, 1, 2, 2]
+    given_up = {"provider": "bot-chat", "status": "failed"}
+    assert [times.value("_bucket", **given_up, le=bound) for bound in ("120", "+Inf")] == [0, 1]
+
+
+def test_the_labels_stay_the_same_whatever_happens(app: InProcessApp) -> None:
+    before = {key for family in read(app).values() for key in family.samples}
+    put_alerts(app, random_alerts(300, seed=1))
+    for provider in ChannelProvider:
+        ended(provider, NotificationStatus.FAILED, timedelta(days=30).total_seconds())
+    assert {key for family in read(app).values() for key in family.samples} == before
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("# HELP a_total x\n# TYPE a_total counter\na_total 1", "no end"),
+        ("# HELP a x\n# TYPE a counter\na 1\n", "is a counter"),
+        ("# HELP a_total x\n# TYPE a_total gauge\na_total 1\n", "is a gauge"),
+        ("# HELP a x\n# TYPE a gauge\na 1\n# HELP a x\n# TYPE a gauge\na 1\n", "twice"),
+        ('# HELP a x\n# TYPE a gauge\na{b="1"} 1\na{b="1"} 2\n', "twice"),
+        ("# HELP a x\na 1\n", "is a "),
+        ("# HELP a x\n# TYPE a gauge\na one\n", "a one"),
+        (
+            '# HELP a x\n# TYPE a histogram\na_bucket{le="1"} 2\na_bucket{le="+Inf"} 1\na_sum 1\na_count 1\n',
+            "cumulative",
+        ),
+        ('# HELP a x\n# TYPE a histogram\na_bucket{le="1"} 2\na_sum 1\na_count 2\n', "for everything"),
+    ],
+)
+def test_the_reader_refuses_what_prometheus_would_refuse(text: str, problem: str) -> None:
+    with pytest.raises(AssertionError, match=problem):
+        read_exposition(text)
