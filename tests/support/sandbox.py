@@ -30,6 +30,8 @@ from infra.local import doubles
 from infra.local.app.addresses import StackAddresses
 from infra.local.app.environment import Keys, environment
 from infra.local.app.first_admin import FirstAdmin
+from infra.local.doubles.authority import Authority
+from infra.local.doubles.notification_receivers import Kind, NotificationReceiver
 from infra.local.process.ports import kept_ports
 from infra.local.stack.layout import ROOT
 from tests.support.postgresql import RunningPostgreSQL, running_postgresql
@@ -112,6 +114,8 @@ class Sandbox:
     postgresql: RunningPostgreSQL
     doubles: doubles.Doubles
     service_credential: str
+    chat: NotificationReceiver
+    bot: NotificationReceiver
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _command_lock: threading.Lock = field(default_factory=threading.Lock)
     _cache: dict[str, Any] = field(default_factory=dict)
@@ -353,11 +357,31 @@ def running_sandbox() -> Iterator[Sandbox]:
         started = doubles.start(headgate_url=url, service_credential=credential)
         ends.callback(started.stop)
         addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres="")
-        variables = environment(ADMIN, keys, addresses)
+        chat, bot, receivers = _receivers(ends, state)
+        variables = environment(ADMIN, keys, addresses) | receivers
         process = ends.enter_context(_headgate(port, variables, state / "headgate.log"))
-        sandbox = Sandbox(url=url, process=process, postgresql=database, doubles=started, service_credential=credential)
+        sandbox = Sandbox(
+            url=url,
+            process=process,
+            postgresql=database,
+            doubles=started,
+            service_credential=credential,
+            chat=chat,
+            bot=bot,
+        )
         ends.callback(sandbox.close)
         yield sandbox
+
+
+def _receivers(
+    ends: contextlib.ExitStack, state: Path
+) -> tuple[NotificationReceiver, NotificationReceiver, dict[str, str]]:
+    """A chat webhook and a bot API, and the settings by which Headgate uses and trusts them."""
+    authority, bundle = Authority(), state / "authority.pem"
+    bundle.write_text(authority.certificate)
+    chat, bot = (ends.enter_context(NotificationReceiver(kind, authority=authority)) for kind in (Kind.CHAT, Kind.BOT))
+    hosts = {"HEADGATE_CHAT_WEBHOOK_HOST": chat.address, "HEADGATE_BOT_API_HOST": bot.address}
+    return chat, bot, {**hosts, "HEADGATE_CA_BUNDLE": str(bundle)}
 
 
 def _make_databases(server: RunningPostgreSQL) -> None:
