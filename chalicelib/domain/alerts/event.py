@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind, general_kind
 from chalicelib.domain.monitoring.incident import Condition
 
 REPORT_SECONDS = 8.0
@@ -63,6 +63,11 @@ class AlertEvent:
     error: str
     hint: str | None
     condition_key: str
+
+    @property
+    def kinds(self) -> frozenset[EventKind]:
+        """The kinds by which rules select it: a task that failed for a known cause is a failed task as well."""
+        return frozenset({self.kind, general_kind(self.kind, self.connector_name, self.task_id)})
 
     @property
     def resource(self) -> tuple[str, str]:
