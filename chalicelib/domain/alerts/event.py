@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind, general_kind
-from chalicelib.domain.monitoring.incident import Condition
+from chalicelib.domain.monitoring.incident import CHANGES_LOST, Condition
 
 REPORT_SECONDS = 8.0
 """What recording one report may take: it has a time limit of its own, so that it takes no time from a monitor."""
@@ -63,6 +63,11 @@ class AlertEvent:
     error: str
     hint: str | None
     condition_key: str
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether it is about rows that a connector has lost: they stay missing when the connector goes on."""
+        return self.connector_name is not None and self.condition_key.endswith(f"/{CHANGES_LOST}")
 
     @property
     def kinds(self) -> frozenset[EventKind]:
