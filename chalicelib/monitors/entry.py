@@ -17,7 +17,8 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
     """Send every Connect cluster its ticks for this minute, every source and destination its look, and lost jobs and
     notifications again. Report to alerting what no look does, and end silences whose time is over.
 
-    What an earlier release has stored without counting it is counted, once.
+    What an earlier release has stored without counting it is counted, once. What is left of the tables of deleted
+    sources is removed.
     """
     from chalicelib.wiring import services
 
@@ -33,6 +34,7 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
             "operations": wired.monitor_reports.publish_operations,
             "removed": wired.monitor_reports.publish_removed,
             "recount": lambda: wired.overview.count_existing(within_seconds=deadline.remaining(10)),
+            "source_tables": wired.sources.sweep,
         }
     )
 

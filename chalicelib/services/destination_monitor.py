@@ -86,11 +86,11 @@ class DestinationMonitor:
         return health_after(self.checks.test_endpoint(context, endpoint), now=self.clock())
 
     def _note(self, destination: Destination, health: Health, condition: Condition | None) -> bool:
-        """Store the health where it has changed, or where somebody has closed the incident of what is still wrong.
+        """Store the health where it has changed, or where what is wrong has no incident.
 
         False when the destination was changed or tested meanwhile: then this test says nothing about it.
         """
-        if _same(destination.health, health) and (condition is None or self._is_open(condition)):
+        if _same(destination.health, health) and (condition is None or self._has_incident(condition)):
             return True
         transaction = Transaction()
         after = replace(destination, health=health)
@@ -104,9 +104,9 @@ class DestinationMonitor:
             return True
         return False
 
-    def _is_open(self, condition: Condition) -> bool:
-        active = self.reports.incidents.active_about(condition.resource_id)
-        return any(incident.key == condition.key for incident in active)
+    def _has_incident(self, condition: Condition) -> bool:
+        current = self.reports.incidents.current_about(condition.resource_id)
+        return any(incident.key == condition.key for incident in current)
 
 
 def _condition(destination: Destination, health: Health) -> Condition | None:

@@ -4,14 +4,15 @@ Signals may come twice, or late, after a process has died: a claim on the condit
 and a signal that is not newer than the incident changes nothing.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.incident import (
     ALLOWED_MOVES,
+    LATER,
     Associations,
     Condition,
     Incident,
@@ -19,6 +20,7 @@ from chalicelib.domain.monitoring.incident import (
     Signal,
     after_signal,
     moved,
+    moved_by_person,
     signals_between,
 )
 from chalicelib.errors import Conflict, TimedOut, WriteConflict
@@ -29,7 +31,7 @@ from chalicelib.services.audit import AuditTrail
 from chalicelib.stores.claims import Claims
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.documents import find_together
-from chalicelib.stores.monitoring.incidents import Incidents
+from chalicelib.stores.monitoring.incidents import Incidents, claim_of
 from chalicelib.stores.transaction import Transaction
 
 _PER_TRANSACTION = 45
@@ -84,11 +86,11 @@ class IncidentService:
             return incident
         if status not in ALLOWED_MOVES[incident.status]:
             raise Conflict("A resolved incident can only be opened again.")
-        changed, transaction = moved(incident, status, self.clock()), Transaction()
-        if not incident.is_active:
-            self.claims.take(transaction, _claim(incident.key), incident.id, label="incident.open")
-        elif not changed.is_active:
-            self.claims.release(transaction, _claim(incident.key), incident.id)
+        changed, transaction = moved_by_person(incident, status, self.clock()), Transaction()
+        if not incident.is_current:
+            self.claims.take(transaction, claim_of(incident.key), incident.id, label="incident.open")
+        elif not changed.is_current:
+            self.claims.release(transaction, claim_of(incident.key), incident.id)
         saved = self.store.save(transaction, changed)
         before, after = {"status": incident.status.value}, {"status": status.value, "code": incident.condition.code}
         action, parent_id = f"incident.{_VERBS[status]}", incident.associations.destination_id
@@ -99,22 +101,25 @@ class IncidentService:
             raise _why_not(conflict.label) from conflict
         return saved
 
-    def add(self, transaction: Transaction, origin: str, signals: Sequence[Signal]) -> bool:
+    def add(
+        self, transaction: Transaction, origin: str, signals: Sequence[Signal], *, may_be_late: bool = False
+    ) -> bool:
         """Open, repeat and resolve what the signals say in a transaction; whether that changes anything.
 
-        The keys differ. Conflict labels begin with `incident.`; then it is done again in a new transaction.
+        The keys differ. `may_be_late`: they were stored before, and newer ones may have been applied since. Conflict
+        labels begin with `incident.`; then it is done again in a new transaction.
         """
-        known = self._active([signal.condition.key for signal in signals])
+        known = self._current([signal.condition.key for signal in signals])
         new = [signal for signal in signals if signal.began and signal.condition.key not in known]
         associations = self._associations([signal.condition for signal in new])
         for signal in new:
             incident = self._opened(origin, signal, associations.get(signal.condition.resource_id))
             self.store.put_new(transaction, incident)
-            self.claims.take(transaction, _claim(incident.key), incident.id, label="incident.open")
+            self.claims.take(transaction, claim_of(incident.key), incident.id, label="incident.open")
         changed = bool(new)
         for signal in signals:
             earlier = known.get(signal.condition.key)
-            later = after_signal(earlier, signal) if earlier else None
+            later = after_signal(earlier, signal, may_be_late=may_be_late) if earlier else None
             if later:
                 changed = True
                 self._save(transaction, later)
@@ -127,26 +132,35 @@ class IncidentService:
                 raise TimedOut("There was no time left for all incidents. The rest follows.")
             self._apply(origin, chunk)
 
-    def compare(self, origin: str, conditions: Iterable[Condition], deadline: Deadline) -> None:
-        """Make the active incidents of an origin those of these conditions. Raises as `publish` does."""
-        known = [incident.condition for incident in self.store.active_of(origin)]
-        self.publish(origin, signals_between(known, conditions, self.clock()), deadline)
+    def compare(
+        self, origin: str, conditions: Iterable[Condition], deadline: Deadline, *, deployed: Container[str] = ()
+    ) -> None:
+        """Make the current incidents of an origin those of these conditions. What `deployed` connectors lost stays.
+
+        Raises as `publish` does.
+        """
+        current = list(self.store.current_of(origin))
+        # The clock may have been set back since they began, and a signal that is not newer does not count.
+        now = max([self.clock(), *(incident.last_seen_at + LATER for incident in current)])
+        known = [incident.condition for incident in current]
+        self.publish(origin, signals_between(known, conditions, now, deployed=deployed), deadline)
 
     def end_about(self, transaction: Transaction, resource_id: str) -> None:
-        """Resolve the active incidents of a resource in the transaction that deletes it: at most `_MOST_ENDED`."""
-        for incident in islice(self.store.active_about(resource_id), _MOST_ENDED):
-            self._save(transaction, moved(incident, IncidentStatus.RESOLVED, self.clock()))
+        """Resolve the incidents of a resource in the transaction that deletes it: at most `_MOST_ENDED`."""
+        for incident in islice(self.store.current_about(resource_id), _MOST_ENDED):
+            ended = incident if incident.dismissed else moved(incident, IncidentStatus.RESOLVED, self.clock())
+            self._save(transaction, replace(ended, dismissed=False))
 
     def _save(self, transaction: Transaction, incident: Incident) -> None:
         self.store.save(transaction, incident)
-        if not incident.is_active:
-            self.claims.release(transaction, _claim(incident.key), incident.id)
+        if not incident.is_current:
+            self.claims.release(transaction, claim_of(incident.key), incident.id)
 
     def _apply(self, origin: str, signals: Sequence[Signal]) -> None:
         for attempt in range(1, _ATTEMPTS + 1):
             transaction = Transaction()
             try:
-                if self.add(transaction, origin, signals):
+                if self.add(transaction, origin, signals, may_be_late=True):
                     transaction.commit()
             except WriteConflict:  # a person, or another process with the same signals, was faster
                 if attempt == _ATTEMPTS:
@@ -154,11 +168,11 @@ class IncidentService:
             else:
                 return
 
-    def _active(self, keys: Sequence[str]) -> dict[str, Incident]:
-        """The active incidents with these keys."""
-        holders = self.claims.holders([_claim(key) for key in keys])
+    def _current(self, keys: Sequence[str]) -> dict[str, Incident]:
+        """The incidents with these keys whose condition was not seen to end."""
+        holders = self.claims.holders([claim_of(key) for key in keys])
         found = find_together(*((self.store, incident_id) for incident_id in holders.values())) if holders else []
-        return {incident.key: incident for incident in found if incident and incident.is_active}
+        return {incident.key: incident for incident in found if incident and incident.is_current}
 
     def _associations(self, conditions: Sequence[Condition]) -> dict[str, Associations]:
         """Where people look for incidents of these resources, by the resource's id."""
@@ -199,10 +213,6 @@ def _own_associations(condition: Condition) -> Associations:
             return Associations(destination_id=condition.resource_id)
         case _:
             return Associations(pipeline_id=condition.pipeline_id)
-
-
-def _claim(key: str) -> str:
-    return f"incident/{key}"
 
 
 def _chunks(signals: Sequence[Signal]) -> Iterator[Sequence[Signal]]:

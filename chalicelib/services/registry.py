@@ -1,6 +1,6 @@
 """Writing entities with unique names: names, references, secrets and audit change in one transaction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -113,9 +113,20 @@ class Registry:
             raise _update_error(context, store, conflict.label) from conflict
         return after
 
-    def delete(self, context: RequestContext, store: Documents[E], entity: E, *, links: Links = NO_LINKS) -> None:
-        """Remove what was registered: see `remove`. Its secrets go with it, and its incidents are over."""
+    def delete(
+        self,
+        context: RequestContext,
+        store: Documents[E],
+        entity: E,
+        *,
+        links: Links = NO_LINKS,
+        also: Callable[[Transaction, str], None] = lambda _transaction, _entity_id: None,
+    ) -> None:
+        """Remove what was registered: see `remove`. Its secrets go with it, and its incidents are over; `also` writes
+        what that means elsewhere, given its id.
+        """
         transaction = Transaction()
+        also(transaction, entity.id)
         self.vault.remove(transaction, entity.credentials)
         self.incidents.end_about(transaction, entity.id)
         self.remove(transaction, context, store, entity, links=links)

@@ -101,9 +101,9 @@ class SourceMonitor:
         of the source itself stay: a test of it resolves them.
         """
         origin, now = origin_of("source", source_id), self.clock()
-        active = [incident.condition for incident in self.incidents.store.active_of(origin)]
-        kept = [condition for condition in active if condition.resource_type != "pipeline"]
-        if len(kept) < len(active):
+        current = [incident.condition for incident in self.incidents.store.current_of(origin)]
+        kept = [condition for condition in current if condition.resource_type != "pipeline"]
+        if len(kept) < len(current):
             self._publish(origin, kept, now, deadline)
         else:
             self.reports.publish(origin, now, kept)

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.observation import DesiredState
@@ -10,6 +11,7 @@ from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable
 from chalicelib.errors import Conflict, StoreUnavailable
+from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page, sorted_page
 from chalicelib.services.registry import claim_conflict
 from chalicelib.services.systems import SystemService
@@ -19,6 +21,11 @@ from chalicelib.stores.transaction import Transaction
 
 MOST_MOVED = 15
 """Each pipeline is up to five of the 100 items of a transaction."""
+
+SWEPT_AFTER = timedelta(minutes=10)
+"""Longer than all attempts of a discovery that ran when its source was deleted."""
+
+_SWEEP_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +93,25 @@ class SourceService(SystemService[Source]):
         with suppress(StoreUnavailable):
             self.tables.remove(before.id, before.generation, context.deadline)
 
+    def on_deleting(self, transaction: Transaction, system_id: str) -> None:
+        self.tables.note_deletion(transaction, system_id, self.clock())
+
     def on_deleted(self, context: RequestContext, system_id: str) -> None:
+        # What stays here now is removed by a sweep.
         with suppress(StoreUnavailable):
             self.tables.remove_all_but(system_id, None, context.deadline)
+
+    def sweep(self) -> int:
+        """Remove what is left of the tables of deleted sources, a bounded number of them; returns of how many.
+
+        A discovery that ran meanwhile has ended by then. What there is no time for is left to the next sweep.
+        """
+        deadline, swept = Deadline.after(_SWEEP_SECONDS), 0
+        with suppress(StoreUnavailable):
+            for note in self.tables.deletions_before(self.clock() - SWEPT_AFTER):
+                self.tables.sweep(note, deadline)
+                swept += 1
+        return swept
 
     def list_tables(
         self, source_id: str, *, table_filter: TableFilter, limit: int, after: str | None

@@ -58,7 +58,7 @@ class SystemService(RegisteredService[S]):
     def delete(self, context: RequestContext, entity_id: str) -> None:
         """Remove a system that nothing refers to. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""
         try:
-            self.registry.delete(context, self.store, self._current(context, entity_id))
+            self.registry.delete(context, self.store, self._current(context, entity_id), also=self.on_deleting)
         except NotFound:
             # An earlier deletion may have ended before all that is stored elsewhere was removed.
             self.on_deleted(context, entity_id)
@@ -78,6 +78,9 @@ class SystemService(RegisteredService[S]):
 
     def on_moved(self, context: RequestContext, before: S) -> None:
         """Remove what is stored elsewhere about the database at the system's former address."""
+
+    def on_deleting(self, transaction: Transaction, system_id: str) -> None:
+        """Write what the deletion means elsewhere, in its transaction."""
 
     def on_deleted(self, context: RequestContext, system_id: str) -> None:
         """Remove whatever else is stored about the system."""

@@ -82,6 +82,7 @@ class ObservationRow(Table):
     write_id = UnicodeAttribute(null=True)
     unpublished = NumberAttribute(null=True)
     unpublished_signals = NumberAttribute(null=True)
+    signalled_at = UTCDateTimeAttribute(null=True)
     recheck = BooleanAttribute(null=True)
     reported_at = UTCDateTimeAttribute(null=True)
     body = BinaryAttribute(null=True, legacy_encoding=False)
@@ -165,6 +166,7 @@ class Observations:
             (ObservationRow.unreadable, view.unreadable),
             (ObservationRow.unreadable_since, view.unreadable_since),
             (ObservationRow.compared_at, view.compared_at),
+            (ObservationRow.signalled_at, view.signalled_at),
         ]
         if view.reported_at == view.observed_at:  # only the tick that reports writes it
             columns.append((ObservationRow.reported_at, view.reported_at))
@@ -251,6 +253,7 @@ class Observations:
             unreadable=head.unreadable,
             unreadable_since=_in_milliseconds(head.unreadable_since),
             compared_at=_in_milliseconds(head.compared_at),
+            signalled_at=_in_milliseconds(head.signalled_at),
             pending=adapter(PendingDeletions).validate_json(head.pending) if head.pending else None,
             confirmation=adapter(Confirmation).validate_json(head.confirmation) if head.confirmation else None,
             write_id=head.write_id,

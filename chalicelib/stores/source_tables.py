@@ -7,8 +7,9 @@ of other generations are leftovers; a reader that meets their removal starts aga
 A body is compressed: the JSON of 100 columns takes 30 units to write, of which 1,000 a second are allowed, and 3 so.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 from pynamodb.attributes import UnicodeAttribute
@@ -19,12 +20,15 @@ from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Deadline
 from chalicelib.stores.batch_writer import delete, put, write_rows
+from chalicelib.stores.counts import CountRow
 from chalicelib.stores.documents import store_errors
 from chalicelib.stores.rows import ROWS_PER_CALL, read_rows
 from chalicelib.stores.sources import Sources
-from chalicelib.stores.tables import Table, meta, packed, unpacked
+from chalicelib.stores.tables import Table, meta, packed, position, unpacked
+from chalicelib.stores.transaction import Transaction
 
 _READS = 4
+_DELETED, _SWEPT = "deleted-sources", 5
 _GENERATION_END = "\x1e"
 _BEHIND_ALL_NAMES = "\U0010ffff"
 R = TypeVar("R")
@@ -91,6 +95,21 @@ class SourceTables:
         for names in around if generation else (None,):
             rows = SourceTableRow.query(source_id, names, consistent_read=True, attributes_to_get=["name"])
             _delete(source_id, rows, deadline)
+
+    def note_deletion(self, transaction: Transaction, source_id: str, at: datetime) -> None:
+        """Store in the transaction of a source's deletion that its tables are to be removed."""
+        transaction.put(CountRow(_DELETED, position(at, source_id)), condition=None, label="source.deletion")
+
+    def deletions_before(self, at: datetime) -> Sequence[str]:
+        """The notes of deletions that are so old, a few of the oldest."""
+        with store_errors():
+            return tuple(row.part for row in CountRow.query(_DELETED, CountRow.part < position(at, ""), limit=_SWEPT))
+
+    def sweep(self, note: str, deadline: Deadline) -> None:
+        """Remove the tables of the deleted source, then the note. Raises StoreUnavailable; it is safe to repeat."""
+        self.remove_all_but(note.rpartition("#")[2], None, deadline)
+        with store_errors():
+            CountRow(_DELETED, note).delete()
 
     def _whole(self, source_id: str, read: Callable[[Source], R | None], nothing: R, known: Source | None = None) -> R:
         """What `read` finds, which is None when another discovery replaced the generation meanwhile."""

@@ -293,7 +293,6 @@ class Services:
             recent_states=stores.recent_states,
             findings=stores.findings,
             progress=stores.progress,
-            alerts=stores.alerts,
             audit=self.audit,
             clock=self.clock,
         )

@@ -8,7 +8,8 @@ Prints the cases, the points, the runs of each kind, the pairs and the violation
 import argparse
 import multiprocessing
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
+import traceback
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 
 from tests.faults.harness.case_process import CASES, SMALL, run_case, start
 from tests.faults.harness.matrix import CANNOT_HAPPEN, READ_ONLY, CaseReport, table
@@ -28,8 +29,9 @@ def main() -> int:
     each, began, total = -(-options.pairs // len(large)), time.monotonic(), CaseReport(name="all")
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(options.processes, mp_context=context, initializer=start) as pool:
-        for future in as_completed([pool.submit(run_case, name, each) for name in names]):
-            report = future.result()
+        futures = {pool.submit(run_case, name, each): name for name in names}
+        for future in as_completed(futures):
+            report = _report(future, futures[future])
             total.add(report)
             counts = (
                 f"{report.points.total()} points, {report.runs.total()} single faults, {report.pairs.total()} pairs"
@@ -42,6 +44,14 @@ def main() -> int:
     for reasons, title in ((READ_ONLY, "same as another"), (CANNOT_HAPPEN, "cannot happen")):
         print(f"{title}: " + "; ".join(f"{kind}: {reason}" for kind, reason in reasons.items()))
     return bool(total.violations)
+
+
+def _report(future: Future[CaseReport], name: str) -> CaseReport:
+    """What a case has found. One that could not be run is a violation, and does not stop the others."""
+    try:
+        return future.result()
+    except Exception as error:  # noqa: BLE001 - reported, with where it was raised
+        return CaseReport(name=name, violations=["".join(traceback.format_exception(error))])
 
 
 if __name__ == "__main__":

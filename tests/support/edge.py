@@ -79,7 +79,7 @@ class NoteInput(BaseModel):
 
 @dataclass
 class TestAuthenticator:
-    """Trusts the header `x-test-role`; `x-test-user` is the user's id."""
+    """Trusts the header `x-test-role`; `x-test-user` and `x-test-email` are the user's."""
 
     __test__ = False
 
@@ -88,7 +88,8 @@ class TestAuthenticator:
             raise errors.Unauthenticated("Sign in first.")
         if headers.get("x-test-csrf") == "bad":
             raise errors.NotPermitted("Not from here.", code="CSRF_REJECTED")
-        return Actor(id=headers.get("x-test-user", "u1"), email=None, role=Role(headers["x-test-role"]), via="session")
+        role, email = Role(headers["x-test-role"]), headers.get("x-test-email")
+        return Actor(id=headers.get("x-test-user", "u1"), email=email, role=role, via="session")
 
     def authenticate_service(self, headers: Mapping[str, str]) -> None:
         if headers.get("authorization") != "Bearer service":

@@ -56,6 +56,12 @@ TIMELINES = (
         broken=(Broken(of=CAPTURE, begins=31, codes=REFUSED),),
     ),
     Timeline(
+        name="a task fails, the clock goes back five minutes, and the task recovers",
+        lasts=140,
+        steps=at(31, fail_task(CAPTURE, traces.PASSWORD)) + at(51, clock(-300)) + at(81, heal(CAPTURE)),
+        broken=(Broken(of=CAPTURE, begins=31, ends=81, codes=REFUSED),),
+    ),
+    Timeline(
         name="the process dies after every tick",
         lasts=110,
         steps=every(10, process_dies, start=5, end=105),

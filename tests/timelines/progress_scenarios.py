@@ -1,6 +1,6 @@
 """What moves, whatever Kafka Connect says: its connectors are RUNNING all the time."""
 
-from tests.timelines.actions import ask, backlog, database, retention_deletes, traffic
+from tests.timelines.actions import ask, backlog, database, move_incidents, retention_deletes, traffic
 from tests.timelines.script import CAPTURE, DELIVERY, SOURCE, Broken, Timeline, at, every
 
 STALLED = frozenset({"STALLED"})
@@ -65,6 +65,41 @@ TIMELINES = (
         desired={DELIVERY: "PAUSED"},
         harmless={"RUNNING"},
         broken=(Broken(of=DELIVERY, begins=81, codes={"CHANGES_LOST"}, shown_within=90, opened_within=90),),
+    ),
+    Timeline(
+        name="retention overtook a paused sink that goes on, twice",
+        lasts=600,
+        tick_seconds=20,
+        steps=at(21, ask(DELIVERY, "pause"))
+        + at(81, retention_deletes)
+        + at(161, ask(DELIVERY, "resume"))
+        + at(301, move_incidents("RESOLVED"))
+        + at(321, ask(DELIVERY, "pause"))
+        + at(381, retention_deletes)
+        + at(461, ask(DELIVERY, "resume")),
+        harmless={"PAUSED", "UNASSIGNED"},
+        broken=(
+            Broken(
+                of=DELIVERY,
+                begins=81,
+                ends=161,
+                codes={"CHANGES_LOST"},
+                shown_within=90,
+                opened_within=90,
+                gone_within=60,
+                resolved=301,
+            ),
+            Broken(
+                of=DELIVERY,
+                begins=381,
+                ends=461,
+                codes={"CHANGES_LOST"},
+                shown_within=90,
+                opened_within=90,
+                gone_within=60,
+                resolved=600,
+            ),
+        ),
     ),
     Timeline(
         name="retention overtook a sink that is too slow",

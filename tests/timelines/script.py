@@ -46,7 +46,8 @@ class Broken:
     still stand. An incident with one of the codes is open from `begins + opened_within` on (None: none has to be, and
     with no `codes` none may be). After `ends + gone_within` all is well again and no incident is open. `live` says
     whether the status of one resource, which is read when it is asked for, shows it too. `incidents` is how many may
-    be opened for it, one after the other.
+    be opened for it, one after the other. `resolved` is when a person resolves an incident that lasts longer than the
+    fault.
     """
 
     of: str
@@ -58,6 +59,7 @@ class Broken:
     gone_within: float = 30
     live: bool = True
     incidents: int = 1
+    resolved: float | None = None
 
     def concerns(self, who: str) -> bool:
         """Whether the capture or the delivery is broken by it."""
@@ -73,7 +75,13 @@ class Broken:
 
     def is_open_at(self, second: float) -> bool:
         """Whether its incident has to be open by now."""
-        return self.opened_within is not None and self.begins + self.opened_within < second <= self.ends
+        if self.opened_within is None:
+            return False
+        return self.begins + self.opened_within < second <= (self.ends if self.resolved is None else self.resolved)
+
+    def may_be_open_at(self, second: float) -> bool:
+        """Whether its incident may be open."""
+        return self.may_be_shown_at(second) if self.resolved is None else self.begins <= second <= self.resolved
 
 
 @dataclass(frozen=True, kw_only=True)

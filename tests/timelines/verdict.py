@@ -95,7 +95,7 @@ def _is_expected(run: Run, incident: Mapping[str, Any], second: float) -> bool:
     if incident["code"] in run.timeline.also:
         return True
     return any(
-        incident["code"] in one.codes and _is_about(run, incident, one.of) and one.may_be_shown_at(second)
+        incident["code"] in one.codes and _is_about(run, incident, one.of) and one.may_be_open_at(second)
         for one in run.timeline.broken
     )
 

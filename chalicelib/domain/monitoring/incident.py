@@ -4,9 +4,9 @@ A condition is something wrong with one resource now; a signal says that it begi
 about it. At most one incident is open for a condition's key.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 
@@ -41,6 +41,9 @@ CHANGES_LOST = "CHANGES_LOST"
 CAPTURE_NARROWED = "CAPTURE_NARROWED"
 CONFIG_DRIFT = "CONFIG_DRIFT"
 """Codes besides the event kinds of the specification (section 6)."""
+
+LATER = timedelta(milliseconds=1)
+"""The least by which a signal is newer than another one."""
 
 _CATEGORIES: Mapping[str, Category] = {
     "CONNECT": Category.CONNECT,
@@ -117,6 +120,7 @@ class Incident:
     """`origin` is who observes the recovery: a Connect cluster's ticks, a source's looks, or operations.
 
     `occurrences` counts how often the condition began while the incident was open, `last_seen_at` is the last time.
+    `dismissed`: a person has resolved it, and its condition was not seen to end since.
     """
 
     id: str
@@ -128,6 +132,7 @@ class Incident:
     first_seen_at: datetime
     last_seen_at: datetime
     resolved_at: datetime | None = None
+    dismissed: bool = False
     correlation_id: str | None = None
     counted: str | None = field(default=None, compare=False)
     revision: int = 1
@@ -142,35 +147,62 @@ class Incident:
         """Whether it is open or acknowledged."""
         return self.status is not IncidentStatus.RESOLVED
 
+    @property
+    def is_current(self) -> bool:
+        """Whether its condition has not been seen to end."""
+        return self.is_active or self.dismissed
 
-def after_signal(incident: Incident, signal: Signal) -> Incident | None:
-    """An active incident after another signal about its condition; None when that changes nothing.
 
-    A signal that is not newer than the last one was applied before, or comes too late.
+def after_signal(incident: Incident, signal: Signal, *, may_be_late: bool) -> Incident | None:
+    """A current incident after another signal about its condition; None when that changes nothing.
+
+    One that a person has resolved is opened again when its condition begins again without having ended. A beginning
+    that is not newer than the last one was applied before, and so may be an end that `may_be_late`. An end that cannot
+    be late counts, whatever the clock says.
     """
     if not signal.began:
-        if signal.at < incident.last_seen_at:
+        if may_be_late and signal.at < incident.last_seen_at:
             return None
-        return replace(incident, status=IncidentStatus.RESOLVED, resolved_at=signal.at)
-    if signal.at <= incident.last_seen_at:
+        ended = incident if incident.dismissed else moved(incident, IncidentStatus.RESOLVED, signal.at)
+        return replace(ended, dismissed=False)
+    if signal.at <= max(incident.last_seen_at, incident.resolved_at or incident.last_seen_at):
         return None
+    opened = moved(incident, IncidentStatus.OPEN, signal.at) if incident.dismissed else incident
     occurrences = incident.occurrences + 1
-    return replace(incident, condition=signal.condition, occurrences=occurrences, last_seen_at=signal.at)
+    return replace(opened, condition=signal.condition, occurrences=occurrences, last_seen_at=signal.at, dismissed=False)
+
+
+def moved_by_person(incident: Incident, status: IncidentStatus, now: datetime) -> Incident:
+    """The incident with the status that a person sets.
+
+    What a person resolves is dismissed until the condition ends. Of what a connector has lost nobody else sees the end.
+    """
+    lasting = incident.condition.code == CHANGES_LOST and incident.condition.connector_name is not None
+    dismissed = status is IncidentStatus.RESOLVED and not lasting
+    return replace(moved(incident, status, now), dismissed=dismissed)
 
 
 def moved(incident: Incident, status: IncidentStatus, now: datetime) -> Incident:
-    """The incident with a status that a person sets."""
-    resolved_at = now if status is IncidentStatus.RESOLVED else None
+    """The incident with another status. None ends before it began, also when the clock was set back meanwhile."""
+    resolved_at = max(now, incident.last_seen_at) if status is IncidentStatus.RESOLVED else None
     return replace(incident, status=status, resolved_at=resolved_at)
 
 
-def signals_between(before: Iterable[Condition], now: Iterable[Condition], at: datetime) -> tuple[Signal, ...]:
+def signals_between(
+    before: Iterable[Condition], now: Iterable[Condition], at: datetime, *, deployed: Container[str] = ()
+) -> tuple[Signal, ...]:
     """What begins and what ends from one set of conditions to the next; the ends first.
 
     A condition that gets worse begins again. One that gets better does not: near a threshold it would do so for ever.
+    What a `deployed` connector has lost does not end: it goes on behind the gap, and the rows stay missing.
     """
     earlier, later = {one.key: one for one in before}, {one.key: one for one in now}
-    ended = (Signal(condition=one, began=False, at=at) for key, one in earlier.items() if key not in later)
+    gone = (one for key, one in earlier.items() if key not in later)
+    ended = (
+        Signal(condition=one, began=False, at=at)
+        for one in gone
+        if one.code != CHANGES_LOST or one.connector_name not in deployed
+    )
     began = (Signal(condition=one, began=True, at=at) for key, one in later.items() if _is_worse(earlier.get(key), one))
     return (*ended, *began)
 

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from chalicelib.domain.classify.classifier import OTHER, kind_of
 from chalicelib.domain.monitoring.incident import CONFIG_DRIFT, Condition, Severity
 from chalicelib.domain.monitoring.source_conditions import CODES
+from chalicelib.domain.monitoring.source_state import FindingCode
 from chalicelib.domain.observation import (
     MISSING,
     ConnectorStatus,
@@ -47,6 +48,10 @@ _REVERTED_HINT = "Headgate resumes it each time. The incident ends when it has r
 _RUNNING = "It should be paused and is {state} in Kafka Connect."
 _RUNNING_HINT = "Headgate pauses it in each tick. If it does not stay so, another program controls this connector."
 _MISSING_HINT = "Headgate creates it again. Its status says what was tried, and when it is tried again."
+_LOST_HINT = (
+    "What was removed stays missing in the target, also when the delivery goes on. This incident ends when a person "
+    "resolves it or the delivery is deleted."
+)
 _UNREADABLE_HINT = "What its connectors do is not known until it answers. Look at its workers and at the network."
 
 
@@ -96,7 +101,8 @@ def _conditions(snapshot: ClusterSnapshot, name: str, now: datetime) -> Iterator
         else:
             yield from _wrong_state(about, seen, since, now)
     for finding in snapshot.progress.get(name, ()):
-        yield about.condition(CODES[finding.code], finding.message, severity=finding.severity)
+        hint = _LOST_HINT if finding.code is FindingCode.CHANGES_LOST else None
+        yield about.condition(CODES[finding.code], finding.message, hint, severity=finding.severity)
     yield from _repeated(about, snapshot.restarts.get(name), snapshot.recreations.get(name))
     if (drift := snapshot.drifted.get(name)) and drift.confirmed:
         yield about.condition(CONFIG_DRIFT, DRIFTED, severity=Severity.WARNING)

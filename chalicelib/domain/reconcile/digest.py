@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import islice
 
 from chalicelib.domain.lease import expired
-from chalicelib.domain.monitoring.incident import Signal, signals_between
+from chalicelib.domain.monitoring.incident import LATER, Signal, signals_between
 from chalicelib.domain.monitoring.source_state import Finding
 from chalicelib.domain.observation import ConnectorStatus, Observation, observe_again
 from chalicelib.domain.operation import Operation
@@ -72,8 +72,8 @@ def digest(cluster_id: str, view: ClusterView, read: TickInput, *, now: datetime
     observed, transitions = _report(noted, desired, seen, plan, now)
     after = ClusterSnapshot(
         epoch=view.epoch,
-        # The tick after a change reads again: the index that `desired` is read from may lag behind the epoch.
-        unsettled=bool(read.open_operations) or view.epoch != before.epoch,
+        # The index that `desired` is read from may lag behind the epoch: it is read until two reads in a row agree.
+        unsettled=bool(read.open_operations) or view.epoch != before.epoch or desired != before.desired,
         desired=desired,
         observed=observed,
         missing=plan.missing,
@@ -87,7 +87,8 @@ def digest(cluster_id: str, view: ClusterView, read: TickInput, *, now: datetime
         unassigned=_unassigned_since(before.unassigned, observed, desired, now),
         progress=_wrong(before.progress if read.progress is None else read.progress, desired),
     )
-    after, signals = _with_conditions(before, after, room=MAX_TRANSITIONS - len(noted.signals), now=now)
+    at, room = _signal_time(view, now), MAX_TRANSITIONS - len(noted.signals)
+    after, signals = _with_conditions(before, after, room=room, now=now, at=at)
     moved = changed(before.observed, observed)
     suspect = moved and view.settled and suspicious(before.observed, seen)
     repaired = bool(plan.drifted) and not view.settled
@@ -102,6 +103,7 @@ def digest(cluster_id: str, view: ClusterView, read: TickInput, *, now: datetime
             snapshot=after,
             transitions=transitions,
             signals=(*noted.signals, *signals),
+            signalled_at=at if signals else noted.signalled_at,
         ),
         changed=moved or plan.pending != view.pending or replace(after, observed=before.observed) != before,
         overdue=tuple(expired(read.open_operations, now, limit=MAX_TAKEOVERS)),
@@ -114,7 +116,8 @@ def _cluster_view(cluster_id: str, view: ClusterView, connect: ConnectSnapshot, 
     since = (view.unreadable_since or now) if connect.unreadable else None
     earlier = cluster_condition(cluster_id, view.unreadable, view.unreadable_since, view.observed_at)
     condition = cluster_condition(cluster_id, connect.unreadable, since, now)
-    signals = signals_between([earlier] if earlier else [], [condition] if condition else [], now)
+    at = _signal_time(view, now)
+    signals = signals_between([earlier] if earlier else [], [condition] if condition else [], at)
     return replace(
         view,
         unreadable=connect.unreadable,
@@ -123,8 +126,14 @@ def _cluster_view(cluster_id: str, view: ClusterView, connect: ConnectSnapshot, 
         compared_at=connect.compared_at or view.compared_at,
         transitions=(*view.transitions, *found)[: 2 * MAX_TRANSITIONS],
         signals=(*view.signals, *signals),
+        signalled_at=at if signals else view.signalled_at,
         recheck=view.recheck or (view.torn and connect.unreadable is None),
     )
+
+
+def _signal_time(view: ClusterView, now: datetime) -> datetime:
+    """The time of new signals: later than that of the last ones, also when the clock was set back."""
+    return max(now, view.signalled_at + LATER) if view.signalled_at else now
 
 
 def _unassigned_since(
@@ -149,7 +158,7 @@ def _wrong(
 
 
 def _with_conditions(
-    before: ClusterSnapshot, after: ClusterSnapshot, *, room: int, now: datetime
+    before: ClusterSnapshot, after: ClusterSnapshot, *, room: int, now: datetime, at: datetime
 ) -> tuple[ClusterSnapshot, tuple[Signal, ...]]:
     """The snapshot with what is wrong, and what has begun or ended since the one before.
 
@@ -160,7 +169,7 @@ def _with_conditions(
     signals: list[Signal] = []
     for name in sorted(before.conditions.keys() | conditions.keys()):
         earlier, found = before.conditions.get(name, ()), conditions.get(name, ())
-        changes = signals_between(earlier, found, now) if earlier != found else ()
+        changes = signals_between(earlier, found, at, deployed=after.desired) if earlier != found else ()
         if len(signals) + len(changes) <= room:
             signals += changes
         elif earlier:

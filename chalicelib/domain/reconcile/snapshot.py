@@ -103,9 +103,10 @@ class ClusterView:
     `confirmation` is the last one that was given. `write_id` is the write that stored this: a tick counts only if
     that is still the last one. `transitions` and `signals` are not published yet, the oldest first: the write that
     makes a tick count stores them, and they are removed after they were published, so a crash between repeats them and
-    loses none. A snapshot that was only partly written (`torn`) counts as empty: then all of it is reported again, as
-    first observations, and `recheck` says that open incidents are to be compared with what is wrong now.
-    `reported_at` is the last look that was reported to alerting, None when the next one has to be.
+    loses none. `signalled_at` is the time of the last signal. A snapshot that was only partly written (`torn`) counts
+    as empty: then all of it is reported again, as first observations, and `recheck` says that open incidents are to be
+    compared with what is wrong now. `reported_at` is the last look that was reported to alerting, None when the next
+    one has to be.
     """
 
     epoch: int = 0
@@ -120,6 +121,7 @@ class ClusterView:
     snapshot: ClusterSnapshot = field(default_factory=ClusterSnapshot)
     transitions: tuple[Transition, ...] = ()
     signals: tuple[Signal, ...] = ()
+    signalled_at: datetime | None = None
     recheck: bool = False
     reported_at: datetime | None = None
 

@@ -48,6 +48,8 @@ _SETTLE_SECONDS = 6.0
 _COMPENSATION_SECONDS = 5.0
 _SETTLE_ATTEMPTS = 4
 
+_EXISTED = "Kafka Connect did not list it and has it: a worker that has just started may not know all connectors yet."
+
 _CREATES = (OperationKind.DEPLOY, OperationKind.RECREATE)
 _WRITES_CONFIG = (*_CREATES, OperationKind.UPDATE_CONFIG, OperationKind.UPDATE_MAPPINGS)
 
@@ -157,10 +159,17 @@ class Lifecycle:
         """The observation that T2 stores; None after a deletion."""
         if run.operation.kind is OperationKind.DELETE:
             return None
-        if run.operation.kind in _CREATES:
-            reasons = ("It was just created.",)
-            return Observation(state=ObservedState.STOPPED, observed_at=self.clock(), reasons=reasons)
-        return self._look(action, run.resource, run.desired_after)
+        if run.operation.kind not in _CREATES:
+            return self._look(action, run.resource, run.desired_after)
+        if run.operation.kind is OperationKind.RECREATE:
+            seen: Observation = self._look_once(action, run.resource)
+            if seen.state is ObservedState.UNKNOWN:
+                return seen
+            # One that was just created is stopped, and has no tasks.
+            if seen.connector and (seen.connector.tasks or seen.state is ObservedState.FAILED):
+                return replace(seen, reasons=(*seen.reasons, _EXISTED))
+        reasons = ("It was just created.",)
+        return Observation(state=ObservedState.STOPPED, observed_at=self.clock(), reasons=reasons)
 
     def _settle_or_undo(self, run: OperationRun[R], action: ConnectorAction) -> R | None:
         """T2. What the store refuses for good is a failure: nobody could ever settle it as a success."""
@@ -278,13 +287,14 @@ class Lifecycle:
     def _start_after_deploy(self, run: OperationRun[R], settled: R, action: ConnectorAction) -> R:
         """E2, and after a deploy a short observation. After an error a tick resumes or pauses the connector."""
         stopped = settled.observation is not None and settled.observation.state is ObservedState.STOPPED
-        if run.operation.kind not in _WRITES_CONFIG or not stopped:
+        recreated = run.operation.kind is OperationKind.RECREATE
+        if run.operation.kind not in _WRITES_CONFIG or not (stopped or recreated):
             return settled
         paused = settled.desired_state is DesiredState.PAUSED
         act = action.connect.pause if paused else action.connect.resume
         try:
             act(action.name, action.deadline)
-            if run.operation.kind is OperationKind.RECREATE:
+            if recreated:
                 return settled  # the next tick sees it
             seen = self._look(action, settled, settled.desired_state)
         except HeadgateError as error:
@@ -316,16 +326,20 @@ class Lifecycle:
         expected = ObservedState.PAUSED if desired is DesiredState.PAUSED else ObservedState.RUNNING
         until = Deadline.after(action.deadline.remaining(_SETTLE_SECONDS))
         while True:
-            try:
-                status = action.connect.find_status(action.name, action.deadline)
-                seen = observe(status, now=self.clock(), tasks=resource.expected_tasks)
-            except HeadgateError as error:
-                return unreadable(error.message, self.clock())
+            seen = self._look_once(action, resource)
             # A failed task does not recover; every other reason for DEGRADED may pass within seconds.
             failed_task = seen.connector is not None and any(task.state == "FAILED" for task in seen.connector.tasks)
-            if seen.state in (expected, ObservedState.FAILED) or failed_task or until.passed:
+            unread = seen.connector is None and seen.state is ObservedState.UNKNOWN
+            if seen.state in (expected, ObservedState.FAILED) or failed_task or unread or until.passed:
                 return seen
             self.sleep(0.25)
+
+    def _look_once(self, action: ConnectorAction, resource: R) -> Observation:
+        try:
+            status = action.connect.find_status(action.name, action.deadline)
+        except HeadgateError as error:
+            return unreadable(error.message, self.clock())
+        return observe(status, now=self.clock(), tasks=resource.expected_tasks)
 
     def _audit(
         self,

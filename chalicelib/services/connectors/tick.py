@@ -174,7 +174,8 @@ class Tick:
         origin = origin_of("connect_cluster", cluster_id)
         if stored.recheck:
             # What was wrong before is not known any more, so the incidents are compared with what is wrong now.
-            self.incidents.compare(origin, by_name(stored.snapshot.conditions), deadline)
+            found, deployed = by_name(stored.snapshot.conditions), stored.snapshot.desired
+            self.incidents.compare(origin, found, deadline, deployed=deployed)
         self.incidents.publish(origin, stored.signals, deadline)
 
     def carry_out(self, cluster: ConnectCluster, result: TickResult, stored: ClusterView, deadline: Deadline) -> None:

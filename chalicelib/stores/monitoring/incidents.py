@@ -18,16 +18,21 @@ _RETENTION = timedelta(days=90)
 _ACTIVE = "active"
 
 
+def claim_of(key: str) -> str:
+    """The claim that the current incident about a condition holds."""
+    return f"incident/{key}"
+
+
 class Incidents(Documents[Incident]):
-    """Incidents by id; the active ones also as one group, by their origin and by their resource."""
+    """Incidents by id; the active ones also as one group, the current ones by their origin and by their resource."""
 
     table, entity, noun = IncidentRows, Incident, "incident"
 
     def groups(self, entity: Incident) -> Mapping[str, str | None]:
         return {
             "active": _ACTIVE if entity.is_active else None,
-            "origin": entity.origin if entity.is_active else None,
-            "resource_id": entity.condition.resource_id if entity.is_active else None,
+            "origin": entity.origin if entity.is_current else None,
+            "resource_id": entity.condition.resource_id if entity.is_current else None,
             "pipeline_id": entity.associations.pipeline_id,
             "destination_id": entity.associations.destination_id,
         }
@@ -36,14 +41,14 @@ class Incidents(Documents[Incident]):
         return entity.status if entity.is_active else None
 
     def expires_at(self, entity: Incident) -> datetime | None:
-        return entity.resolved_at + _RETENTION if entity.resolved_at else None
+        return entity.resolved_at + _RETENTION if entity.resolved_at and not entity.is_current else None
 
-    def active_of(self, origin: str) -> Iterator[Incident]:
-        """All active incidents of an origin, without a bound: for workers only."""
+    def current_of(self, origin: str) -> Iterator[Incident]:
+        """All incidents of an origin whose condition was not seen to end, without a bound: for workers only."""
         return self.all_in("origin", origin)
 
-    def active_about(self, resource_id: str) -> Iterator[Incident]:
-        """All active incidents of a resource."""
+    def current_about(self, resource_id: str) -> Iterator[Incident]:
+        """All incidents of a resource whose condition was not seen to end."""
         return self.all_in("resource_id", resource_id)
 
     def filtered(

@@ -283,6 +283,7 @@ OPERATE = [
     ("POST", f"/pipelines/{UNKNOWN_ID}/deploy"), ("POST", f"/pipelines/{UNKNOWN_ID}/restart-task?task=0"),
     ("POST", f"/deliveries/{UNKNOWN_ID}/restart-task?task=0"),
     ("PATCH", f"/operations/errors/{UNKNOWN_ID}?status=OPEN"),
+    *(("POST", f"/alerts/{UNKNOWN_ID}/{action}") for action in ("acknowledge", "silence", "unsilence")),
     ("POST", f"/destinations/{UNKNOWN_ID}/deliveries/{UNKNOWN_ID}/tasks/0/restart"),
 ]  # fmt: skip
 ADMINISTER = [
@@ -294,6 +295,12 @@ ADMINISTER = [
     ("POST", "/stream/clusters"), ("POST", "/connect/clusters"),
     ("PUT", f"/stream/clusters/{UNKNOWN_ID}"), ("PUT", f"/connect/clusters/{UNKNOWN_ID}"), ("GET", "/audit"),
     ("POST", f"/connect/clusters/{UNKNOWN_ID}/confirm-deletions"),
+    *(
+        (method, f"/{kind}{path}")
+        for kind in ("alert-rules", "notification-channels")
+        for method, path in (("POST", ""), ("PUT", f"/{UNKNOWN_ID}"), ("DELETE", f"/{UNKNOWN_ID}"))
+    ),
+    ("POST", f"/notification-channels/{UNKNOWN_ID}/test"),
 ]  # fmt: skip
 
 

@@ -66,7 +66,10 @@ def test_jobs_and_audit_records_have_the_correlation_id(sandbox: Sandbox) -> Non
 # lists
 
 
-LISTS = ("/sources", "/destinations", "/pipelines", "/deliveries", "/stream/clusters", "/connect/clusters", "/audit")
+LISTS = (
+    *("/sources", "/destinations", "/pipelines", "/deliveries", "/stream/clusters", "/connect/clusters", "/audit"),
+    *("/alert-rules", "/notification-channels"),
+)
 
 
 def _inner_lists(sandbox: Sandbox) -> tuple[str, ...]:

@@ -29,6 +29,9 @@ GET,POST /pipelines|POST /pipelines/preview|GET,DELETE /pipelines/{uuid}|GET /pi
 POST /pipelines/{uuid}/deploy|POST /pipelines/{uuid}/pause|POST /pipelines/{uuid}/resume|POST /pipelines/{uuid}/restart
 POST /pipelines/{uuid}/restart-task|GET /events|GET /audit|GET /operations/errors|PATCH /operations/errors/{uuid}
 GET /session|POST /auth/login|POST /auth/logout|GET /auth/session|GET /monitoring/overview
+GET /alerts|GET /alerts/summary|GET /alerts/{uuid}|POST /alerts/{uuid}/acknowledge|POST /alerts/{uuid}/silence
+POST /alerts/{uuid}/unsilence|GET,POST /alert-rules|GET,PUT,DELETE /alert-rules/{uuid}|GET,POST /notification-channels
+GET,PUT,DELETE /notification-channels/{uuid}|POST /notification-channels/{uuid}/test
 """
 
 
@@ -46,7 +49,7 @@ def test_every_route_of_the_specification_is_documented_and_no_other_one(documen
     for entry in re.split(r"[|\n]", ROUTES.strip()):
         methods, path = entry.split(" ")
         expected |= {(method.lower(), "/api/v1" + path) for method in methods.split(",")}
-    service = {("get", "/health"), ("get", "/ready")}
+    service = {("get", "/health"), ("get", "/ready"), ("get", "/metrics")}
     assert {(method, path) for method, path, _ in _operations(document)} == expected | service
 
 
@@ -88,7 +91,8 @@ def test_responses_are_as_documented(sandbox: Sandbox, document: Json) -> None:
     delivery = sandbox.new_delivery()
     paths = {
         "/session": {}, "/sources": {}, "/audit": {}, "/stream/clusters": {}, "/connect/clusters": {}, "/pipelines": {},
-        "/deliveries": {}, "/destinations": {},
+        "/deliveries": {}, "/destinations": {}, "/alerts": {}, "/alerts/summary": {}, "/alert-rules": {},
+        "/notification-channels": {},
         "/sources/{uuid}": {"uuid": sandbox.source["id"]}, "/sources/{uuid}/tables": {"uuid": sandbox.source["id"]},
         "/sources/{uuid}/cdc-readiness": {"uuid": sandbox.source["id"]},
         "/connect/clusters/{uuid}/plugins": {"uuid": sandbox.connect["id"]},

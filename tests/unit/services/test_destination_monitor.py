@@ -104,14 +104,15 @@ def test_another_failure_takes_the_place_of_the_first(
     ]
 
 
-def test_an_incident_that_somebody_closes_while_it_lasts_opens_again(
+def test_what_a_person_resolves_while_it_lasts_stays_so_and_is_reported_until_it_ends(
     app: InProcessApp, bus: RecordingBus, destination: Destination
 ) -> None:
     look(app, destination, REFUSED, REFUSED)
     (incident,) = app.services.incidents.list(limit=9).items
     app.services.incidents.move(app.context(), incident.id, IncidentStatus.RESOLVED)
     look(app, destination, REFUSED, REFUSED)
-    assert [status for _, status in incidents(app)] == [IncidentStatus.OPEN, IncidentStatus.RESOLVED]
+    assert [status for _, status in incidents(app)] == [IncidentStatus.RESOLVED]
+    assert bus.reports[-1].conditions
 
 
 def test_without_time_for_a_second_test_nothing_is_said(

@@ -13,7 +13,7 @@ from chalicelib.domain.source import Source
 from chalicelib.errors import NotFound, StoreUnavailable, Unavailable
 from chalicelib.kit.ids import new_id
 from chalicelib.services.discovery import Discovery
-from chalicelib.services.sources import TableFilter
+from chalicelib.services.sources import SWEPT_AFTER, TableFilter
 from tests.support.call_interceptor import Crash, InterceptedCall, Point
 from tests.support.fakes import TABLES
 from tests.support.in_process_app import InProcessApp, changed_input
@@ -192,6 +192,38 @@ def test_a_source_is_moved_and_deleted_also_when_its_tables_cannot_be_removed_in
     with pytest.raises(NotFound):
         app.services.sources.delete(app.context(), deleted.id)
     assert [row["source_id"] for row in app.tables.rows("source-tables")] == [moved.id]
+
+
+def test_what_a_deletion_leaves_of_the_tables_is_removed_by_a_later_sweep(app: InProcessApp) -> None:
+    app.database.tables = [f"table_{n:03}" for n in range(100)]
+    deleted, kept = app.source(), app.source()
+    with throttled(units_per_second=1):
+        app.services.sources.delete(app.context(seconds=1), deleted.id)
+    left = len(app.tables.rows("source-tables"))
+    assert left > 100
+    assert app.services.sources.sweep() == 0
+    assert len(app.tables.rows("source-tables")) == left
+    app.clock.advance(SWEPT_AFTER.total_seconds() + 1)
+    assert [app.services.sources.sweep() for _ in range(2)] == [1, 0]
+    assert {row["source_id"] for row in app.tables.rows("source-tables")} == {kept.id}
+
+
+def test_a_sweep_that_the_store_slows_down_is_continued_by_the_next(app: InProcessApp) -> None:
+    app.database.tables = [f"table_{n:03}" for n in range(100)]
+    deleted = app.source()
+    with throttled(units_per_second=1):
+        app.services.sources.delete(app.context(seconds=1), deleted.id)
+        app.clock.advance(SWEPT_AFTER.total_seconds() + 1)
+        assert app.services.sources.sweep() == 0
+    assert app.services.sources.sweep() == 1
+    assert app.tables.rows("source-tables") == []
+
+
+def test_a_sweep_removes_the_tables_of_a_few_sources(app: InProcessApp) -> None:
+    for source in [app.source() for _ in range(7)]:
+        app.services.sources.delete(app.context(), source.id)
+    app.clock.advance(SWEPT_AFTER.total_seconds() + 1)
+    assert [app.services.sources.sweep() for _ in range(3)] == [5, 2, 0]
 
 
 def shown(app: InProcessApp, source: Source) -> list[str]:

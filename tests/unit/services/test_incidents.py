@@ -8,6 +8,7 @@ from chalicelib.domain.monitoring.incident import Condition, Incident, IncidentS
 from chalicelib.errors import Conflict, NotFound, TimedOut
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
+from chalicelib.stores.transaction import Transaction
 from tests.support.in_process_app import InProcessApp
 
 OPEN, ACKNOWLEDGED, RESOLVED = IncidentStatus
@@ -56,6 +57,33 @@ def test_a_late_end_does_not_resolve_what_began_after_it(app: InProcessApp) -> N
     late = Signal(condition=condition(), began=False, at=earlier)
     app.services.incidents.publish(ORIGIN, [late], Deadline.after(20))
     assert only(app).status is OPEN
+
+
+def test_an_end_counts_although_the_clock_was_set_back_since_the_beginning(app: InProcessApp) -> None:
+    publish(app, condition())
+    began = only(app).first_seen_at
+    app.clock.advance(-3600)
+    app.services.incidents.compare(ORIGIN, [], Deadline.after(20))
+    assert only(app).status is RESOLVED
+    resolved_at = only(app).resolved_at
+    assert resolved_at
+    assert resolved_at > began
+
+
+def test_an_end_that_was_not_stored_before_cannot_be_late(app: InProcessApp) -> None:
+    publish(app, condition())
+    app.clock.advance(-3600)
+    transaction = Transaction()
+    app.services.incidents.add(transaction, ORIGIN, [Signal(condition=condition(), began=False, at=app.clock())])
+    transaction.commit()
+    assert (only(app).status, only(app).resolved_at) == (RESOLVED, only(app).last_seen_at)
+
+
+def test_what_a_person_resolves_never_ends_before_it_began(app: InProcessApp) -> None:
+    publish(app, condition())
+    app.clock.advance(-3600)
+    app.services.incidents.move(app.context(), only(app).id, RESOLVED)
+    assert only(app).resolved_at == only(app).last_seen_at
 
 
 def test_a_condition_that_begins_and_ends_in_one_publication_is_a_resolved_incident(app: InProcessApp) -> None:
@@ -122,6 +150,7 @@ def test_an_acknowledged_incident_stays_so_when_its_condition_begins_again(app: 
 def test_what_begins_after_an_incident_was_resolved_is_another_incident(app: InProcessApp) -> None:
     publish(app, condition())
     app.services.incidents.move(app.context(), only(app).id, RESOLVED)
+    publish(app, condition(), began=False)
     publish(app, condition())
     assert statuses(app) == [OPEN, RESOLVED]
 
@@ -130,6 +159,7 @@ def test_an_incident_is_not_opened_again_while_another_about_the_same_is_open(ap
     publish(app, condition())
     first = only(app).id
     app.services.incidents.move(app.context(), first, RESOLVED)
+    publish(app, condition(), began=False)
     publish(app, condition())
     with pytest.raises(Conflict, match="Another incident about the same is open"):
         app.services.incidents.move(app.context(), first, OPEN)
@@ -188,3 +218,48 @@ def test_comparing_opens_what_is_new_and_resolves_what_is_gone(app: InProcessApp
     assert found == {"p": RESOLVED, "q": OPEN, "r": OPEN}
     (kept,) = (one for one in app.services.incidents.list(limit=500).items if one.condition.resource_id == "q")
     assert kept.occurrences == 1
+
+
+def test_what_a_person_resolves_is_not_opened_by_the_next_look_at_the_same(app: InProcessApp) -> None:
+    same = [condition()]
+    app.services.incidents.compare(ORIGIN, same, Deadline.after(20))
+    app.clock.advance(10)
+    (found,) = app.services.incidents.list(limit=2).items
+    app.services.incidents.move(app.context(), found.id, RESOLVED)
+    for _ in range(3):
+        app.clock.advance(60)
+        app.services.incidents.compare(ORIGIN, same, Deadline.after(20))
+    assert statuses(app) == [RESOLVED]
+
+
+def test_after_the_end_was_seen_it_is_a_new_incident(app: InProcessApp) -> None:
+    (found,) = (publish(app, condition()), app.services.incidents.list(limit=2).items)[1]
+    app.services.incidents.move(app.context(), found.id, RESOLVED)
+    for conditions in ([], [condition()]):
+        app.clock.advance(60)
+        app.services.incidents.compare(ORIGIN, conditions, Deadline.after(20))
+    assert statuses(app) == [OPEN, RESOLVED]
+
+
+def test_a_failure_that_comes_again_without_having_ended_opens_what_a_person_has_resolved(app: InProcessApp) -> None:
+    publish(app, condition())
+    (found,) = app.services.incidents.list(limit=2).items
+    app.clock.advance(10)
+    app.services.incidents.move(app.context(), found.id, RESOLVED)
+    publish(app, condition(), after=0)
+    assert statuses(app) == [RESOLVED]
+    publish(app, condition())
+    (opened,) = app.services.incidents.list(limit=2).items
+    assert (opened.id, opened.status, opened.occurrences, opened.resolved_at) == (found.id, OPEN, 2, None)
+
+
+def test_what_a_person_has_resolved_can_be_opened_again_and_ends(app: InProcessApp) -> None:
+    publish(app, condition())
+    (found,) = app.services.incidents.list(limit=2).items
+    for status in (RESOLVED, OPEN, RESOLVED, OPEN):
+        app.clock.advance(10)
+        app.services.incidents.move(app.context(), found.id, status)
+    publish(app, condition(), began=False)
+    assert statuses(app) == [RESOLVED]
+    publish(app, condition())
+    assert statuses(app) == [OPEN, RESOLVED]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.classify import diagnoses
+from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.reconcile.conditions import UNASSIGNED_FOR, UNREADABLE_FOR, WRONG_STATE_FOR
@@ -146,3 +147,31 @@ def test_tasks_that_do_not_exist_are_missed_once_a_rebalance_would_be_over() -> 
     new, one_of_two = ClusterView(compared_at=NOW), read(RUNNING, desired={A: replace(desired(A)[A], tasks=2)})
     assert codes_after(new, one_of_two, after=UNASSIGNED_FOR - TICK) == []
     assert codes_after(new, one_of_two, after=UNASSIGNED_FOR) == ["CONNECTOR_UNASSIGNED"]
+
+
+def test_lost_changes_end_with_the_connector_alone_and_a_second_gap_begins_again() -> None:
+    gap = read(RUNNING, progress={A: (Finding(code=FindingCode.CHANGES_LOST, message="Lost.", certain=True),)})
+    none, deleted = read(RUNNING, progress={}), read(desired={})
+    view, seen = settled(RUNNING), []
+    for number, found in enumerate((gap, gap, none, none, gap, deleted)):
+        result = digest("k", view, found, now=NOW + number * TICK)
+        seen.append([(one.condition.code, one.began) for one in result.view.signals])
+        view = published(result)
+    began, ended = [("CHANGES_LOST", True)], [("CHANGES_LOST", False)]
+    assert seen == [began, [], [], [], began, ended]
+
+
+def test_signals_keep_their_order_when_the_clock_is_set_back() -> None:
+    failed, hour = read(status(A, "FAILED", hint=AUTH)), timedelta(hours=1)
+    view, times = settled(RUNNING), []
+    for now, seen in (
+        (NOW, failed),
+        (NOW - hour, read(RUNNING)),
+        (NOW - hour + TICK, failed),
+        (NOW + hour, read(RUNNING)),
+    ):
+        result = digest("k", view, seen, now=now)
+        times += [one.at for one in result.view.signals]
+        view = published(result)
+    assert times == sorted(set(times))
+    assert (len(times), times[-1]) == (4, NOW + hour)

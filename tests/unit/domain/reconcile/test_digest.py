@@ -283,6 +283,15 @@ def test_after_a_change_what_is_desired_is_read_once_more() -> None:
     assert published(second).settled
 
 
+def test_what_is_desired_is_read_until_two_reads_agree() -> None:
+    lagging = digest("k", settled(RUNNING), read(RUNNING, desired={}), now=NOW)
+    assert lagging.view.snapshot.unsettled
+    caught_up = digest("k", published(lagging), read(RUNNING, desired=desired(A)), now=NOW + TICK)
+    assert caught_up.view.snapshot.unsettled
+    same = digest("k", published(caught_up), read(RUNNING, desired=desired(A)), now=NOW + 2 * TICK)
+    assert not same.view.snapshot.unsettled
+
+
 def test_a_config_that_differs_twice_is_reported_and_is_no_transition() -> None:
     differs = read(RUNNING, hashes={A: "other"})
     first = digest("k", settled(RUNNING), differs, now=NOW)

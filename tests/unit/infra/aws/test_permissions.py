@@ -23,6 +23,7 @@ from tests.faults.inspection import create_orphan
 from tests.integration.lambda_process import actions
 from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp, app, app_of_the_module, changed_input
+from tests.support.throttled_store import throttled
 
 __all__ = ["app", "app_of_the_module"]
 Act = Callable[[InProcessApp, str], object]
@@ -300,4 +301,15 @@ def test_the_dispatcher_may_find_clusters_and_lost_jobs(app: InProcessApp) -> No
         jobs.sweep()
     assert rung.count(cluster.id) == 6
     assert len(rung) == 1 + 6 + 1
+    assert refused("dispatch", calls) == set()
+
+
+def test_the_dispatcher_may_remove_the_tables_of_deleted_sources(app: InProcessApp) -> None:
+    source = app.source()
+    with throttled(units_per_second=1):
+        app.services.sources.delete(app.context(seconds=0.1), source.id)
+    app.clock.advance(3600)
+    with taken() as calls:
+        assert app.services.sources.sweep() == 1
+    assert {action for action, _ in calls} >= {"dynamodb:BatchWriteItem", "dynamodb:DeleteItem"}
     assert refused("dispatch", calls) == set()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from chalicelib.domain.cluster import ConnectCluster
-from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.observation import DesiredState, Observation
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.reconcile.plan import Plan
 from chalicelib.domain.reconcile.snapshot import DesiredConnector
@@ -111,6 +111,31 @@ def test_a_created_connector_gets_the_present_config_and_its_hash_is_stored(app:
     carry_out(app, Plan(create=(pipeline.connector_name,)), pipeline)
     assert app.connect.config_of(pipeline.connector_name) == config
     assert app.services.stores.pipelines.get(pipeline.id).config_hash == pipeline.config_hash
+    assert (shown(app).state, shown(app).reasons) == ("STOPPED", ("It was just created.",))
+
+
+def shown(app: InProcessApp) -> Observation:
+    """What the list says about the only pipeline."""
+    (listed,) = app.services.pipelines.list(limit=10, after=None).items
+    assert listed.observation
+    return listed.observation
+
+
+@pytest.mark.parametrize("state", ["RUNNING", "FAILED"])
+def test_a_connector_that_exists_after_all_is_shown_as_it_is(app: InProcessApp, state: str) -> None:
+    pipeline = app.deployed_pipeline()
+    app.tick()
+    app.connect.show(pipeline.connector_name, state)
+    carry_out(app, Plan(create=(pipeline.connector_name,)), pipeline)
+    assert shown(app).state == state
+    assert "did not list it" in shown(app).reasons[-1]
+
+
+def test_a_connector_that_exists_after_all_and_cannot_be_read_is_unknown(app: InProcessApp) -> None:
+    pipeline = app.deployed_pipeline()
+    app.connect.plant(FaultEffect.TIMED_OUT, "GET", "/status$", times=100)
+    carry_out(app, Plan(create=(pipeline.connector_name,)), pipeline)
+    assert shown(app).state == "UNKNOWN"
 
 
 def test_an_unexpected_error_is_logged_without_its_message_and_an_error_of_ours_is_not() -> None:

@@ -7,12 +7,14 @@ import pytest
 
 from chalicelib.domain.cluster import MetricsProvider
 from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.monitoring.incident import IncidentStatus
 from chalicelib.domain.monitoring.metrics import NO_PROVIDER, Metrics
 from chalicelib.domain.monitoring.progress import Progress
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.connectors.service import ConnectorService
+from chalicelib.stores.observations import ObservationRow
 from tests.support.call_interceptor import Side
 from tests.support.in_process_app import InProcessApp
 
@@ -262,3 +264,72 @@ def test_the_totals_of_a_cluster_are_stored_with_the_look(measured_app: InProces
     measure(measured_app)
     look = measured_app.services.stores.progress.looks([measured_app.cluster.id, "other"])[measured_app.cluster.id]
     assert (look.at, look.throughput, look.lag) == (measured_app.clock(), 1.0, 40)
+
+
+def lose(app: InProcessApp, delivery: Delivery) -> None:
+    """Retention removes records that were not delivered."""
+    app.kafka.state.lose_beginning(delivery.topics[0], 50)
+    app.tick(after=30)
+
+
+def go_on(app: InProcessApp, delivery: Delivery) -> None:
+    """The sink goes on behind the gap."""
+    topic = delivery.topics[0]
+    app.kafka.state.commit(f"connect-{delivery.connector_name}", topic, 0, app.kafka.state.end_offset(topic))
+    for _ in range(3):
+        app.tick(after=30)
+
+
+def losses(app: InProcessApp) -> list[tuple[str, int]]:
+    """Status and occurrences of each CHANGES_LOST, the oldest first."""
+    found = reversed(app.services.incidents.list(limit=500).items)
+    return [(one.status.value, one.occurrences) for one in found if one.condition.code == "CHANGES_LOST"]
+
+
+@pytest.fixture
+def begun(measured_app: InProcessApp, delivery: Delivery) -> Delivery:
+    """A delivery that has delivered everything."""
+    measured_app.kafka.state.advance(delivery.topics[0], 10)
+    go_on(measured_app, delivery)
+    assert losses(measured_app) == []
+    return delivery
+
+
+def test_what_a_sink_has_lost_stays_an_incident_when_it_goes_on_and_is_counted_when_it_loses_again(
+    measured_app: InProcessApp, begun: Delivery
+) -> None:
+    lose(measured_app, begun)
+    go_on(measured_app, begun)
+    assert metrics(measured_app.services.deliveries, begun.id).findings == ()
+    assert losses(measured_app) == [("OPEN", 1)]
+    lose(measured_app, begun)
+    go_on(measured_app, begun)
+    assert losses(measured_app) == [("OPEN", 2)]
+
+
+def test_lost_changes_that_a_person_has_resolved_come_back_with_the_next_gap_alone(
+    measured_app: InProcessApp, begun: Delivery
+) -> None:
+    lose(measured_app, begun)
+    for incident in measured_app.services.incidents.list(limit=10).items:
+        measured_app.services.incidents.move(measured_app.context(), incident.id, IncidentStatus.RESOLVED)
+    measured_app.tick(after=30)
+    go_on(measured_app, begun)
+    assert losses(measured_app) == [("RESOLVED", 1)]
+    lose(measured_app, begun)
+    assert losses(measured_app) == [("RESOLVED", 1), ("OPEN", 1)]
+
+
+def test_lost_changes_stay_an_incident_when_a_snapshot_is_torn_and_end_with_the_delivery(
+    measured_app: InProcessApp, begun: Delivery
+) -> None:
+    lose(measured_app, begun)
+    go_on(measured_app, begun)
+    for row in ObservationRow.query(measured_app.cluster.id, ObservationRow.part.startswith("body/")):
+        row.delete()
+    measured_app.restart()
+    go_on(measured_app, begun)
+    assert losses(measured_app) == [("OPEN", 1)]
+    measured_app.services.deliveries.delete(measured_app.context(), begun.id)
+    measured_app.tick()
+    assert losses(measured_app) == [("RESOLVED", 1)]

@@ -1,0 +1,162 @@
+"""Alert rules over HTTP, and the metrics of the installation."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_uuid, validation_error
+from tests.support.exposition import read_exposition
+from tests.support.sandbox import Json, Sandbox
+
+DEFAULT_KINDS = [
+    "CONNECTOR_FAILED", "CONNECT_TASK_FAILED", "STREAM_CONNECT_UNAVAILABLE", "SOURCE_CONNECTION_FAILED",
+    "DESTINATION_CONNECTION_FAILED", "PIPELINE_FAILED",
+]  # fmt: skip
+DEFAULTS: Json = {
+    "description": None, "enabled": True, "severities": [], "event_types": [], "source_ids": [], "pipeline_ids": [],
+    "channel_ids": [], "cooldown_policy": "notify_after_cooldown", "cooldown_seconds": 900, "send_recovery": True,
+    "is_default": False, "version": 1,
+}  # fmt: skip
+
+
+@pytest.fixture
+def rule(sandbox: Sandbox) -> Iterator[Json]:
+    """A rule with its defaults, for one test: an installation has at most a hundred."""
+    made = sandbox.admin.post_ok("/alert-rules", {"name": sandbox.name("rule")})
+    yield made
+    sandbox.admin.delete(f"/alert-rules/{made['id']}")
+
+
+def default_rule(sandbox: Sandbox) -> Json:
+    (found,) = (one for one in sandbox.admin.get_ok("/alert-rules") if one["is_default"])
+    return dict(found)
+
+
+def test_a_new_installation_has_the_default_rule(sandbox: Sandbox) -> None:
+    found = default_rule(sandbox)
+    assert {name: found[name] for name in DEFAULTS} == {
+        **DEFAULTS,
+        "description": found["description"],
+        "severities": ["critical"],
+        "event_types": DEFAULT_KINDS,
+        "is_default": True,
+        "version": found["version"],
+    }
+    assert found["name"] == "Critical CDC Errors"
+
+
+def test_a_rule_has_the_fields_of_the_contract_and_their_defaults(sandbox: Sandbox, rule: Json) -> None:
+    assert set(rule) == {"id", "name", *DEFAULTS}
+    assert {name: rule[name] for name in DEFAULTS} == DEFAULTS
+    assert is_uuid(rule["id"])
+    assert sandbox.admin.get_ok(f"/alert-rules/{rule['id']}") == rule
+    assert rule in sandbox.admin.get_ok("/alert-rules")
+
+
+def test_a_rule_keeps_what_it_is_given_each_value_once(sandbox: Sandbox, rule: Json) -> None:
+    body = {
+        "name": rule["name"], "description": "two\nlines", "enabled": False, "severities": ["warning", "critical"],
+        "event_types": ["CDC_WAL_ERROR", "CDC_WAL_ERROR"], "source_ids": [sandbox.source["id"]] * 2,
+        "pipeline_ids": [sandbox.pipeline["id"]], "channel_ids": [], "cooldown_policy": "notify_every_occurrence",
+        "cooldown_seconds": 604800, "send_recovery": False,
+    }  # fmt: skip
+    response = sandbox.admin.put(f"/alert-rules/{rule['id']}", body)
+    assert response.status_code == 200, response.text
+    assert response.headers["ETag"] == '"2"'
+    once = {"event_types": ["CDC_WAL_ERROR"], "source_ids": [sandbox.source["id"]]}
+    assert response.json() == {**body, **once, "id": rule["id"], "is_default": False, "version": 2}
+    replaced = sandbox.admin.put(f"/alert-rules/{rule['id']}", {"name": rule["name"]}).json()
+    assert {name: replaced[name] for name in DEFAULTS} == {**DEFAULTS, "version": 3}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "location"),
+    [
+        ({"name": ""}, ["name"]),
+        ({"name": "x" * 201}, ["name"]),
+        ({"name": "a\u202eb"}, ["name"]),
+        ({"name": "${secret}"}, ["name"]),
+        ({"severities": ["fatal"]}, ["severities", 0]),
+        ({"event_types": ["CONNECTOR_FAILED", "SOMETHING"]}, ["event_types", 1]),
+        ({"event_types": "CONNECTOR_FAILED"}, ["event_types"]),
+        ({"channel_ids": ["x"]}, ["channel_ids", 0]),
+        ({"channel_ids": [UNKNOWN_ID] * 21}, ["channel_ids"]),
+        ({"source_ids": [UNKNOWN_ID] * 101}, ["source_ids"]),
+        ({"pipeline_ids": None}, ["pipeline_ids"]),
+        ({"cooldown_seconds": -1}, ["cooldown_seconds"]),
+        ({"cooldown_seconds": 604801}, ["cooldown_seconds"]),
+        ({"cooldown_seconds": True}, ["cooldown_seconds"]),
+        ({"cooldown_policy": "never"}, ["cooldown_policy"]),
+        ({"enabled": "maybe"}, ["enabled"]),
+        ({"is_default": True}, ["is_default"]),
+        ({"version": 5}, ["version"]),
+    ],
+)
+def test_a_bad_field_is_refused_with_its_place(
+    sandbox: Sandbox, rule: Json, wrong: Json, location: list[str | int]
+) -> None:
+    for response in (
+        sandbox.admin.post("/alert-rules", {"name": sandbox.name("rule"), **wrong}),
+        sandbox.admin.put(f"/alert-rules/{rule['id']}", {"name": rule["name"], **wrong}),
+    ):
+        details = assert_error(response, 422, "VALIDATION_FAILED")
+        assert ["body", *location] in [one["location"] for one in details]
+    assert sandbox.admin.get_ok(f"/alert-rules/{rule['id']}") == rule
+
+
+@pytest.mark.parametrize("field", ["channel_ids", "source_ids", "pipeline_ids"])
+def test_a_rule_cannot_name_what_does_not_exist(sandbox: Sandbox, rule: Json, field: str) -> None:
+    for response in (
+        sandbox.admin.post("/alert-rules", {"name": sandbox.name("rule"), field: [UNKNOWN_ID]}),
+        sandbox.admin.put(f"/alert-rules/{rule['id']}", {"name": rule["name"], field: [UNKNOWN_ID]}),
+    ):
+        details = assert_error(response, 422, "REFERENCE_NOT_FOUND")
+        assert details == [{"location": ["body", field, 0], "type": "not_found"}]
+
+
+def test_names_are_unique_whatever_their_case(sandbox: Sandbox, rule: Json) -> None:
+    assert_error(sandbox.admin.post("/alert-rules", {"name": rule["name"].upper()}), 409, "NAME_CONFLICT")
+
+
+def test_a_stale_version_is_412_and_nothing_happens(sandbox: Sandbox, rule: Json) -> None:
+    path, stale = f"/alert-rules/{rule['id']}", {"If-Match": '"7"'}
+    assert_error(sandbox.admin.put(path, {"name": rule["name"]}, headers=stale), 412, "VERSION_MISMATCH")
+    assert_error(sandbox.admin.delete(path, headers=stale), 412, "VERSION_MISMATCH")
+    assert sandbox.admin.get_ok(path) == rule
+    assert sandbox.admin.delete(path, headers={"If-Match": '"1"'}).status_code == 204
+
+
+def test_a_repeated_request_creates_one_rule(sandbox: Sandbox) -> None:
+    key, body = {"Idempotency-Key": sandbox.name("key")}, {"name": sandbox.name("rule")}
+    first, again = (sandbox.admin.post("/alert-rules", body, headers=key) for _ in range(2))
+    assert (first.status_code, first.content, first.headers["Location"]) == (
+        201, again.content, f"/api/v1/alert-rules/{first.json()['id']}",
+    )  # fmt: skip
+    assert [one["action"] for one in sandbox.audit_records(first.json()["id"])] == ["alert_rule.create"]
+    assert sandbox.admin.delete(f"/alert-rules/{first.json()['id']}").status_code == 204
+    assert_error(sandbox.admin.get(f"/alert-rules/{first.json()['id']}"), 404, "NOT_FOUND")
+
+
+def test_only_admins_write_rules_and_a_refusal_is_audited(sandbox: Sandbox, rule: Json) -> None:
+    for role in ("Viewer", "Ops"):
+        api = sandbox.with_role(role)
+        assert rule in api.get_ok("/alert-rules")
+        assert_error(api.put(f"/alert-rules/{rule['id']}", {"name": "x"}), 403, "FORBIDDEN")
+        assert_error(api.post("/alert-rules", {"name": "x"}), 403, "FORBIDDEN")
+        assert_error(api.delete(f"/alert-rules/{rule['id']}"), 403, "FORBIDDEN")
+    denied = [one["action"] for one in sandbox.audit_records(rule["id"]) if one["outcome"] == "denied"]
+    assert sorted(set(denied)) == ["alert_rule.delete", "alert_rule.update"]
+
+
+def test_a_bad_list_query_is_refused(sandbox: Sandbox) -> None:
+    validation_error(sandbox.admin.get("/alert-rules?limit=0"), "query", "limit")
+    validation_error(sandbox.admin.get("/alert-rules?page=1"), "query", "page")
+
+
+def test_metrics_are_public_text_outside_of_the_api(sandbox: Sandbox) -> None:
+    response = sandbox.unauthenticated().get("//metrics")
+    assert response.status_code == 200
+    assert response.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    assert len(read_exposition(response.text)) == 5
+    assert_error(sandbox.unauthenticated().get("/metrics"), 404, "NOT_FOUND")
+    assert_error(sandbox.admin.post("//metrics"), 405, "METHOD_NOT_ALLOWED")
