@@ -22,6 +22,7 @@ from chalicelib.stores.alerts.counters import AlertCounters
 from chalicelib.stores.alerts.notifications import Notifications
 from chalicelib.stores.alerts.rules import AlertRules
 from chalicelib.stores.alerts.tracks import Tracks
+from chalicelib.stores.claims import Claims
 from chalicelib.stores.documents import Readable, find_together
 from chalicelib.stores.transaction import Transaction
 
@@ -44,6 +45,7 @@ class AlertStores:
     notifications: Notifications
     rules: AlertRules
     channels: Channels
+    claims: Claims
 
 
 @dataclass(kw_only=True)

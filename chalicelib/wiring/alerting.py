@@ -94,6 +94,7 @@ def _alert_stores(stores: Stores) -> AlertStores:
         notifications=stores.notifications,
         rules=stores.alert_rules,
         channels=stores.channels,
+        claims=stores.claims,
     )
 
 

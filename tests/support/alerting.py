@@ -8,7 +8,7 @@
         assert alerting.row(row).status is NotificationStatus.DELIVERED
 
 `run` lets time pass: it gives each message of the queue to a worker when it is due, and runs the sweep each minute.
-Workers are `Crash`ed by scripts (`crash_before`, `provider.crash_after`) or by `crash_at_store_call`; then SQS gives
+Workers are `Crash`ed by scripts (`provider.crash_before`, `crash_after`) or by `crash_at_store_call`; then SQS gives
 their message to another one after the visibility timeout. Everything is real but the senders and the queue.
 The fixture `alerting` starts from empty tables; import it with `app` and `app_of_the_module` in a conftest.
 """
@@ -24,7 +24,6 @@ from typing import Any
 import pytest
 
 from chalicelib.clients.queue import NOTIFICATIONS, Queues
-from chalicelib.domain.access import SYSTEM
 from chalicelib.domain.alerts.alert import Alert
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.event import AlertEvent, Emitter
@@ -51,9 +50,10 @@ _RECEIVES = 6
 class VirtualQueues(Queues):
     """Keeps the wake-ups of channels; other queues are as always. `lost`: what is sent is lost."""
 
-    def __init__(self, deliver: Callable[[str, float], None]) -> None:
+    deliver: Callable[[str, float], None]
+
+    def __init__(self) -> None:
         super().__init__(SETTINGS.queue_prefix)
-        self._deliver = deliver
         self.sent: list[tuple[str, int]] = []
         self.lost = False
         self.refuses = False
@@ -66,7 +66,7 @@ class VirtualQueues(Queues):
             raise StoreUnavailable("The queue did not take the message.")
         self.sent.append((body["channel_id"], delay_seconds))
         if not self.lost:
-            self._deliver(body["channel_id"], delay_seconds)
+            self.deliver(body["channel_id"], delay_seconds)
 
 
 @dataclass(kw_only=True)
@@ -81,6 +81,7 @@ class AlertingDriver:
     schedule: bool = True
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     crashes: int = 0
+    on_store_call: Callable[[InterceptedCall], object] | None = None
 
     # time
 
@@ -95,7 +96,7 @@ class AlertingDriver:
     def wake(self, channel: Channel, *, times: int = 1, after: float = 0) -> None:
         """So many messages of the queue wake workers of a channel at once."""
         for _ in range(times):
-            self._deliver(channel.id, after)
+            self.deliver(channel.id, after)
 
     @property
     def delivery(self) -> NotificationDelivery:
@@ -158,7 +159,7 @@ class AlertingDriver:
         """Silence an alert, as an operator does."""
         alerts = self.app.services.stores.alerts
         until = None if seconds is None else self.now + timedelta(seconds=seconds)
-        return alerts.save_alone(silenced(alerts.get(alert_id), SYSTEM.email, until, None, self.now))
+        return alerts.save_alone(silenced(alerts.get(alert_id), "operator@example.com", until, None, self.now))
 
     def queue_message(
         self,
@@ -190,36 +191,34 @@ class AlertingDriver:
 
     @contextmanager
     def crash_at_store_call(self, number: int, *, carried_out: bool) -> Iterator[None]:
-        """The next workers die at their store call with this number (from 0), before or after it was carried out."""
+        """A worker dies at the store call with this number (from 0), before or after it was carried out."""
         calls = itertools.count()
 
-        def dies(_side: Side, _operation: str, call: InterceptedCall) -> object:
+        def dies(call: InterceptedCall) -> object:
             if next(calls) != number:
                 return call()
             self.crashes += 1
             if carried_out:
                 call()
-            raise Crash
+            return self.time.crash()
 
-        with self.intercepted(dies):
-            yield
+        self.on_store_call = dies
+        yield
+        self.on_store_call = None
 
-    @contextmanager
-    def intercepted(self, act: Callable[[Side, str, InterceptedCall], object]) -> Iterator[None]:
-        """`act` runs instead of each call that a worker makes to a store or a queue."""
+    def intercept_workers(self) -> None:
+        """Calls of dead workers do not happen, and `on_store_call` runs instead of those of others."""
         interceptor = self.app.interceptor
-        original = interceptor.intercept
+        intercept = interceptor.intercept
 
-        def intercept(side: Side, operation: str, *, writes: bool, call: Any, request: Any = None) -> Any:
-            if self.time.worker is None:
-                return original(side, operation, writes=writes, call=call, request=request)
-            return act(side, operation, call)
+        def intercepted(side: Side, operation: str, *, writes: bool, call: Any, request: Any = None) -> Any:
+            worker = self.time.worker
+            if worker and worker.is_dead:
+                raise Crash
+            act = partial(self.on_store_call, call) if worker and self.on_store_call else call
+            return intercept(side, operation, writes=writes, call=act, request=request)
 
-        interceptor.intercept = intercept  # type: ignore[method-assign]
-        try:
-            yield
-        finally:
-            interceptor.intercept = original  # type: ignore[method-assign]
+        interceptor.intercept = intercepted  # type: ignore[method-assign]
 
     # then
 
@@ -252,7 +251,8 @@ class AlertingDriver:
 
         self.time.at(self.now + timedelta(seconds=after), sweep)
 
-    def _deliver(self, channel_id: str, delay_seconds: float, received: int = 1) -> None:
+    def deliver(self, channel_id: str, delay_seconds: float, received: int = 1) -> None:
+        """A message of the queue, that many virtual seconds from now."""
         due_at = self.now + timedelta(seconds=delay_seconds)
         self.time.at(due_at, partial(self._work, channel_id, received))
 
@@ -262,7 +262,7 @@ class AlertingDriver:
             self.drain(channel_id)
         except (Crash, StoreUnavailable):
             if received < _RECEIVES:
-                self._deliver(channel_id, VISIBILITY_SECONDS, received + 1)
+                self.deliver(channel_id, VISIBILITY_SECONDS, received + 1)
 
     def _new_alert(self, severity: AlertSeverity) -> Alert:
         number = next(self.numbers)
@@ -330,16 +330,19 @@ def alerting_of(app: InProcessApp) -> Iterator[AlertingDriver]:
     """The driver of an app, until the end of the block."""
     time = VirtualTime(app.clock)
     sender = ScriptedSender(time=time)
-    queues = VirtualQueues(lambda channel_id, delay: driver._deliver(channel_id, delay))  # noqa: PLW0108 - made later
+    queues = VirtualQueues()
     driver = AlertingDriver(app=app, time=time, sender=sender, queues=queues, start=app.clock.now)
+    queues.deliver = driver.deliver
     before = app.senders, app.queues, app.sleep
     app.senders, app.queues, app.sleep = dict.fromkeys(ChannelProvider, sender), queues, time.sleep
     app.restart()
     driver.begin_schedule()
+    driver.intercept_workers()
     try:
         yield driver
     finally:
         time.close()
+        del app.interceptor.intercept
         app.senders, app.queues, app.sleep = before
         app.restart()
 

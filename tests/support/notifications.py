@@ -9,9 +9,11 @@ import ipaddress
 import socket
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
@@ -27,6 +29,7 @@ from chalicelib.kit.masking import Secret
 from chalicelib.notify import registry
 from chalicelib.notify.contract import MessageLine, OutgoingMessage, Sender
 from infra.local.doubles.authority import Authority
+from infra.local.doubles.notification_receivers import Kind, NotificationReceiver
 
 PUBLIC = "93.184.215.14"
 """An address of the public network. No test connects to it: connections to it are led to a receiver."""
@@ -135,3 +138,12 @@ def message(*contents: MessageContent, **more: Any) -> OutgoingMessage:
 def secrets(**fields: str) -> Mapping[str, Secret]:
     """The secret fields of a channel."""
     return {name: Secret(value) for name, value in fields.items()}
+
+
+def chat_receivers(ends: ExitStack) -> tuple[NotificationReceiver, NotificationReceiver, Mapping[str, str]]:
+    """A chat webhook and a bot API, and the settings by which a Headgate uses and trusts them."""
+    authority, bundle = Authority(), Path(ends.enter_context(TemporaryDirectory()), "authority.pem")
+    bundle.write_text(authority.certificate)
+    chat, bot = (ends.enter_context(NotificationReceiver(kind, authority=authority)) for kind in (Kind.CHAT, Kind.BOT))
+    hosts = {"HEADGATE_CHAT_WEBHOOK_HOST": chat.address, "HEADGATE_BOT_API_HOST": bot.address}
+    return chat, bot, {**hosts, "HEADGATE_CA_BUNDLE": str(bundle)}

@@ -30,10 +30,10 @@ from infra.local import doubles
 from infra.local.app.addresses import StackAddresses
 from infra.local.app.environment import Keys, environment
 from infra.local.app.first_admin import FirstAdmin
-from infra.local.doubles.authority import Authority
-from infra.local.doubles.notification_receivers import Kind, NotificationReceiver
+from infra.local.doubles.notification_receivers import NotificationReceiver
 from infra.local.process.ports import kept_ports
 from infra.local.stack.layout import ROOT
+from tests.support.notifications import chat_receivers
 from tests.support.postgresql import RunningPostgreSQL, running_postgresql
 from tests.support.waiting import eventually
 
@@ -357,8 +357,8 @@ def running_sandbox() -> Iterator[Sandbox]:
         started = doubles.start(headgate_url=url, service_credential=credential)
         ends.callback(started.stop)
         addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres="")
-        chat, bot, receivers = _receivers(ends, state)
-        variables = environment(ADMIN, keys, addresses) | receivers
+        chat, bot, hosts = chat_receivers(ends)
+        variables = environment(ADMIN, keys, addresses) | hosts
         process = ends.enter_context(_headgate(port, variables, state / "headgate.log"))
         sandbox = Sandbox(
             url=url,
@@ -371,17 +371,6 @@ def running_sandbox() -> Iterator[Sandbox]:
         )
         ends.callback(sandbox.close)
         yield sandbox
-
-
-def _receivers(
-    ends: contextlib.ExitStack, state: Path
-) -> tuple[NotificationReceiver, NotificationReceiver, dict[str, str]]:
-    """A chat webhook and a bot API, and the settings by which Headgate uses and trusts them."""
-    authority, bundle = Authority(), state / "authority.pem"
-    bundle.write_text(authority.certificate)
-    chat, bot = (ends.enter_context(NotificationReceiver(kind, authority=authority)) for kind in (Kind.CHAT, Kind.BOT))
-    hosts = {"HEADGATE_CHAT_WEBHOOK_HOST": chat.address, "HEADGATE_BOT_API_HOST": bot.address}
-    return chat, bot, {**hosts, "HEADGATE_CA_BUNDLE": str(bundle)}
 
 
 def _make_databases(server: RunningPostgreSQL) -> None:

@@ -20,7 +20,6 @@ from chalicelib.notify.contract import (
     RateLimited,
     Transient,
 )
-from tests.support.call_interceptor import Crash
 from tests.support.virtual_time import VirtualTime
 
 Answer = Outcome | Callable[[OutgoingMessage], Outcome]
@@ -40,11 +39,6 @@ def status(code: int, *, retry_after: float | None = None) -> Outcome:
     if code >= 500 or code in (408, 425):
         return Transient(error, wait)
     return Accepted() if code == 200 else Permanent(error)
-
-
-def crash_before(_message: OutgoingMessage) -> Outcome:
-    """The worker dies before it has sent anything (C4)."""
-    raise Crash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +84,14 @@ class ScriptedProvider:
         self.time.sleep(ATTEMPT_SECONDS)
         return Ambiguous(NotificationError(code="timed_out", message="No answer came."))
 
+    def crash_before(self, _message: OutgoingMessage) -> Outcome:
+        """The worker dies before it has sent anything (C4)."""
+        self.time.crash()
+
     def crash_after(self, message: OutgoingMessage) -> Outcome:
         """It takes the message, and the worker dies (C5)."""
         self._note(message, taken=True)
-        raise Crash
+        self.time.crash()
 
     def call(self, message: OutgoingMessage) -> Outcome:
         """One call."""
@@ -104,8 +102,6 @@ class ScriptedProvider:
         if self.latency:
             self.time.sleep(self.latency)
         answer = self.script.popleft() if self.script else self.always
-        if answer == self.crash_after:
-            return self.crash_after(message)
         began = self.time.clock.now
         outcome = answer(message) if callable(answer) else answer
         self._note(message, taken=isinstance(outcome, Accepted | Ambiguous), at=began)

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NoReturn
 
 from chalicelib.kit.clock import Deadline
 from tests.support.call_interceptor import Crash
@@ -58,6 +59,8 @@ class VirtualTime:
         if worker is None:
             self.clock.advance(seconds)
             return
+        if worker.is_dead:
+            raise Crash
         self._push(self.clock.now + timedelta(seconds=seconds), worker.resume)
         self._asleep.add(worker)
         worker.park()
@@ -79,6 +82,13 @@ class VirtualTime:
         for worker in list(self._asleep):
             worker.kill()
 
+    def crash(self) -> NoReturn:
+        """The process of the worker that calls ends here: what is behind it in `finally` must not happen either."""
+        worker = self.worker
+        if worker is not None:
+            worker.is_dead = True
+        raise Crash
+
     @property
     def worker(self) -> "_Worker | None":
         """The worker that calls; None for the test itself."""
@@ -91,7 +101,8 @@ class VirtualTime:
 class _Worker:
     def __init__(self, action: Action, time: VirtualTime) -> None:
         self._action, self._time = action, time
-        self._may_run, self._stopped, self._killed = threading.Semaphore(0), threading.Semaphore(0), False
+        self._may_run, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
+        self.is_dead = False
 
     def begin(self) -> None:
         threading.Thread(target=self._run, daemon=True).start()
@@ -104,11 +115,11 @@ class _Worker:
     def park(self) -> None:
         self._stopped.release()
         self._may_run.acquire()
-        if self._killed:
+        if self.is_dead:
             raise Crash
 
     def kill(self) -> None:
-        self._killed = True
+        self.is_dead = True
         self.resume()
 
     def _run(self) -> None:

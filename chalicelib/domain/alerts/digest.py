@@ -84,8 +84,7 @@ class Waiting:
         collected = {row.id: row.created_at for row in self.rows if self.digests and self.digest_only(row)}
         begun = min(collected.values(), default=now) + COLLECT_FOR
         for row in self.rows:
-            at = max(row.next_attempt_at, row.lease_until or row.next_attempt_at)
-            if max(at, begun if row.id in collected else at) <= now + EARLY:
+            if is_due(row, now) and (row.id not in collected or begun <= now + EARLY):
                 yield row
 
     def _follows(self, row: Notification) -> bool:
@@ -108,9 +107,14 @@ class Waiting:
             yield line
 
 
+def is_due(row: Notification, now: datetime) -> bool:
+    """Whether its time has come, or comes in a moment. It has not while a worker has claimed it."""
+    return max(row.next_attempt_at, row.lease_until or row.next_attempt_at) <= now + EARLY
+
+
 def is_delayed(row: Notification, now: datetime) -> bool:
     """Whether it has waited so long that the message says so."""
-    return now - row.created_at > DELAYED_AFTER
+    return now - row.created_at >= DELAYED_AFTER
 
 
 def _urgency(row: Notification) -> tuple[int, float]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from chalicelib.clients.queue import MAX_DELAY_SECONDS
-from chalicelib.domain.alerts.digest import EARLY, NextMessage, Waiting
+from chalicelib.domain.alerts.digest import NextMessage, Waiting, is_due
 from chalicelib.domain.alerts.notification import Notification
 from chalicelib.domain.alerts.pacing import PACES, ChannelGate, is_over_the_ceiling, opens_at
 from chalicelib.domain.lease import is_free
@@ -59,17 +59,21 @@ class NotificationDelivery:
 
         Raises StoreUnavailable.
         """
-        due = self._has_due(channel_id)
+        seen: set[str] = set()
+        due = self._due(channel_id)
         if not due:
             self.sleep(_INDEX_DELAY_SECONDS)
-            due = self._has_due(channel_id)
-        while due and (gate := self._taken(channel_id)):
+            due = self._due(channel_id)
+        while due - seen and (gate := self._taken(channel_id)):
             run = _Run(gate=gate, channel_id=channel_id)
             try:
                 finished = self._send_all(run, deadline)
             finally:
                 self._release(run)
-            due = finished and self._has_due(channel_id)  # a worker that found this one at work has left it alone
+            seen |= run.known.keys()
+            due = (
+                self._due(channel_id) if finished else set()
+            )  # other workers have left to this one what came meanwhile
 
     def sweep(self, *, within_seconds: float = _SWEEP_SECONDS) -> int:
         """Wake every channel that has open notifications; returns how many. A deleted channel has its gate still.
@@ -89,9 +93,10 @@ class NotificationDelivery:
             raise StoreUnavailable(f"{refused} channels with notifications were not woken.")
         return woken
 
-    def _has_due(self, channel_id: str) -> bool:
-        now = self.clock()
-        return any(_due_at(row) <= now + EARLY for row in self.notifications.open_of(channel_id, limit=_WINDOW))
+    def _due(self, channel_id: str) -> set[str]:
+        """The ids of what may be sent now, as far as time is concerned."""
+        now, rows = self.clock(), self.notifications.open_of(channel_id, limit=_WINDOW)
+        return {row.id for row in rows if is_due(row, now)}
 
     def _taken(self, channel_id: str) -> ChannelGate | None:
         """The gate of the channel, leased to this worker; None when another one has it."""
@@ -205,8 +210,3 @@ class _Run:
         for row in rows:
             if row.id not in self.known or self.known[row.id].revision <= row.revision:
                 self.known[row.id] = row
-
-
-def _due_at(row: Notification) -> datetime:
-    """When it may be sent: not while a worker has claimed it."""
-    return max(row.next_attempt_at, row.lease_until or row.next_attempt_at)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -333,6 +334,23 @@ def test_the_limit_holds_in_every_process(
     app.restart()
     with pytest.raises(RateLimited):
         app.services.alerting.channels.test(app.context(), channel.id)
+    assert len(hook.received) == 1
+
+
+def test_two_requests_at_the_same_moment_send_one_test_notification(
+    app: InProcessApp, channels: ChannelService, hook: NotificationReceiver
+) -> None:
+    channel = channels.create(app.context(), given(url=URL))
+
+    def send() -> str:
+        try:
+            return channels.test(app.context(), channel.id).status
+        except RateLimited:
+            return "limited"
+
+    with ThreadPoolExecutor(4) as pool:
+        results = [one.result() for one in [pool.submit(send) for _ in range(4)]]
+    assert sorted(results) == ["delivered", "limited", "limited", "limited"]
     assert len(hook.received) == 1
 
 
