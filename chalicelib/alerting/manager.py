@@ -21,6 +21,7 @@ from chalicelib.errors import HeadgateError, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.stores.documents import find_together
+from chalicelib.stores.monitoring.incidents import claim_of
 
 _ATTEMPTS = 3
 
@@ -68,6 +69,7 @@ class AlertManager:
 
     def _comparison(self, report: MonitorReport, active: Mapping[str, Alert], names: EventNames) -> "_Comparison":
         named = _named(report.conditions, active, names)
+        named |= self._lasting([alert for alert in active.values() if alert.fingerprint not in named])
         outside = {
             alert.fingerprint: alert
             for source_id in sources_in_question(named.values())
@@ -85,6 +87,12 @@ class AlertManager:
             storms=storms(tuple(named.values()), causes),
             existing=names.existing(over) if report.complete else frozenset(over),
         )
+
+    def _lasting(self, unnamed: Sequence[Alert]) -> dict[str, AlertEvent]:
+        """What connectors have lost, by fingerprint: no monitor sees it any more, and it is over with its incident."""
+        lost = [alert for alert in unnamed if alert.event.is_lasting]
+        current = self.stores.claims.holders([claim_of(alert.event.condition_key) for alert in lost]) if lost else {}
+        return {alert.fingerprint: alert.event for alert in lost if claim_of(alert.event.condition_key) in current}
 
     def _stated_causes(self, known: Mapping[str, Alert], named: Mapping[str, AlertEvent]) -> dict[str, Alert]:
         """The active alerts, by id, that stand for named ones since an earlier report."""

@@ -22,14 +22,15 @@ from chalicelib.stores.alerts.counters import AlertCounters
 from chalicelib.stores.alerts.notifications import Notifications
 from chalicelib.stores.alerts.rules import AlertRules
 from chalicelib.stores.alerts.tracks import Tracks
+from chalicelib.stores.claims import Claims
 from chalicelib.stores.documents import Readable, find_together
 from chalicelib.stores.transaction import Transaction
 
-_PER_READ = 100
-"""Items that are read together."""
+_PER_READ = 99
+"""Items that are read together: as many as are only counted in one transaction."""
 
-_PER_TRANSACTION = 99
-"""Of the hundred of a transaction; the last one is for the numbers."""
+_PER_TRANSACTION = 98
+"""Of the hundred of a transaction; the last two are for the numbers."""
 
 _ATTEMPTS = 4
 """The first two write many alerts together, the others one by one: so few others hold up only themselves."""
@@ -44,6 +45,7 @@ class AlertStores:
     notifications: Notifications
     rules: AlertRules
     channels: Channels
+    claims: Claims
 
 
 @dataclass(kw_only=True)

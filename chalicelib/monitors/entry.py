@@ -15,7 +15,7 @@ _DISPATCH_SECONDS = 55.0
 @monitors.schedule(Rate(1, unit=Rate.MINUTES), name="dispatch")
 def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
     """Send every Connect cluster its ticks for this minute, every source and destination its look, and lost jobs and
-    notifications again. Report to alerting what no look does.
+    notifications again. Report to alerting what no look does, and end silences whose time is over.
 
     What an earlier release has stored without counting it is counted, once. What is left of the tables of deleted
     sources is removed.
@@ -27,6 +27,7 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
         {
             "ticks": lambda: wired.tick.dispatch(within_seconds=deadline.remaining(40)),
             "jobs": wired.jobs.sweep,
+            "silences": lambda: wired.alerting.manager.expire_silences(Deadline.after(deadline.remaining(10))),
             "notifications": lambda: wired.alerting.delivery.sweep(within_seconds=deadline.remaining(10)),
             "source_checks": lambda: wired.source_monitor.dispatch(within_seconds=deadline.remaining(15)),
             "destination_checks": lambda: wired.destination_monitor.dispatch(within_seconds=deadline.remaining(15)),

@@ -31,7 +31,7 @@ from chalicelib.services.audit import AuditTrail
 from chalicelib.stores.claims import Claims
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.documents import find_together
-from chalicelib.stores.monitoring.incidents import Incidents
+from chalicelib.stores.monitoring.incidents import Incidents, claim_of
 from chalicelib.stores.transaction import Transaction
 
 _PER_TRANSACTION = 45
@@ -88,9 +88,9 @@ class IncidentService:
             raise Conflict("A resolved incident can only be opened again.")
         changed, transaction = moved_by_person(incident, status, self.clock()), Transaction()
         if not incident.is_current:
-            self.claims.take(transaction, _claim(incident.key), incident.id, label="incident.open")
+            self.claims.take(transaction, claim_of(incident.key), incident.id, label="incident.open")
         elif not changed.is_current:
-            self.claims.release(transaction, _claim(incident.key), incident.id)
+            self.claims.release(transaction, claim_of(incident.key), incident.id)
         saved = self.store.save(transaction, changed)
         before, after = {"status": incident.status.value}, {"status": status.value, "code": incident.condition.code}
         action, parent_id = f"incident.{_VERBS[status]}", incident.associations.destination_id
@@ -115,7 +115,7 @@ class IncidentService:
         for signal in new:
             incident = self._opened(origin, signal, associations.get(signal.condition.resource_id))
             self.store.put_new(transaction, incident)
-            self.claims.take(transaction, _claim(incident.key), incident.id, label="incident.open")
+            self.claims.take(transaction, claim_of(incident.key), incident.id, label="incident.open")
         changed = bool(new)
         for signal in signals:
             earlier = known.get(signal.condition.key)
@@ -154,7 +154,7 @@ class IncidentService:
     def _save(self, transaction: Transaction, incident: Incident) -> None:
         self.store.save(transaction, incident)
         if not incident.is_current:
-            self.claims.release(transaction, _claim(incident.key), incident.id)
+            self.claims.release(transaction, claim_of(incident.key), incident.id)
 
     def _apply(self, origin: str, signals: Sequence[Signal]) -> None:
         for attempt in range(1, _ATTEMPTS + 1):
@@ -170,7 +170,7 @@ class IncidentService:
 
     def _current(self, keys: Sequence[str]) -> dict[str, Incident]:
         """The incidents with these keys whose condition was not seen to end."""
-        holders = self.claims.holders([_claim(key) for key in keys])
+        holders = self.claims.holders([claim_of(key) for key in keys])
         found = find_together(*((self.store, incident_id) for incident_id in holders.values())) if holders else []
         return {incident.key: incident for incident in found if incident and incident.is_current}
 
@@ -213,10 +213,6 @@ def _own_associations(condition: Condition) -> Associations:
             return Associations(destination_id=condition.resource_id)
         case _:
             return Associations(pipeline_id=condition.pipeline_id)
-
-
-def _claim(key: str) -> str:
-    return f"incident/{key}"
 
 
 def _chunks(signals: Sequence[Signal]) -> Iterator[Sequence[Signal]]:

@@ -1,7 +1,6 @@
 """What the installation looks like now: counts by state, open incidents, what happened last.
 
 It reads counters and what the ticks have stored, never a list of resources: it costs the same however many there are.
-Active alerts are counted in a compact index: one call for about 3,000.
 """
 
 from collections import Counter
@@ -23,7 +22,6 @@ from chalicelib.domain.reconcile.state_counts import state_counts
 from chalicelib.errors import WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.audit import AuditTrail
-from chalicelib.stores.alerts.alerts import Alerts
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.counts import SHARDS, Counts
 from chalicelib.stores.documents import Documents, find_together
@@ -40,12 +38,12 @@ MOST_CLUSTERS = 500
 """Connect clusters that are looked at one by one. More of them count as UNKNOWN."""
 
 INCIDENT = "incident"
+_ALERT = "alert"
 INCIDENT_STATES = ("OPEN", "ACKNOWLEDGED")
 _CHECKED = ("source", "destination", "stream_cluster")
 _WITH_CONNECTOR = ("pipeline", "delivery")
 _CONNECT = "connect_cluster"
 _RECOUNT_SECONDS = 10.0
-_ALERTS_SECONDS = 10.0
 
 StateCounts = Mapping[str, int]
 """A number for every state; 0 where nothing is in it."""
@@ -80,7 +78,6 @@ class OverviewService:
     recent_states: RecentStates
     findings: CaptureFindings
     progress: ProgressStore
-    alerts: Alerts
     audit: AuditTrail
     clock: Clock
 
@@ -98,7 +95,6 @@ class OverviewService:
             {noun: counted[noun] for noun in _WITH_CONNECTOR},
             now,
         )
-        active = self.alerts.facets(Deadline.after(_ALERTS_SECONDS), only_active=True)
         activity = self.audit.list(limit=ACTIVITY, after=None, resource_id=None, include_related=False, meaningful=True)
         return Overview(
             sources=_all_of(HealthStatus, counted["source"]),
@@ -108,8 +104,8 @@ class OverviewService:
             pipelines=_all_of(ObservedState, observed["pipeline"]),
             deliveries=_all_of(ObservedState, observed["delivery"]),
             incidents={name: counted[INCIDENT][name] for name in INCIDENT_STATES},
-            active_alerts=len(active),
-            critical_alerts=sum(one.severity is AlertSeverity.CRITICAL for one in active),
+            active_alerts=sum(counted[_ALERT].values()),
+            critical_alerts=counted[_ALERT][AlertSeverity.CRITICAL.upper()],
             metrics=total_metrics(self.progress.looks([cluster.id for cluster in clusters]).values(), now),
             recent_activity=activity.items,
         )
@@ -135,7 +131,7 @@ class OverviewService:
 
     def _counts(self) -> dict[str, Counter[str]]:
         """The numbers by noun: the sums over all shards."""
-        nouns = (*_CHECKED, *_WITH_CONNECTOR, _CONNECT, INCIDENT)
+        nouns = (*_CHECKED, *_WITH_CONNECTOR, _CONNECT, INCIDENT, _ALERT)
         keys = [(noun, shard) for noun in nouns for shard in SHARDS]
         found = find_together(*((self.counts, f"{noun}/{shard}") for noun, shard in keys))
         sums: dict[str, Counter[str]] = {noun: Counter() for noun in nouns}

@@ -22,7 +22,10 @@ from chalicelib.stores.transaction import Transaction
 SHARDS = tuple("0123")
 """Rows for each noun. Two transactions that change one row at the same time conflict, and one of them is repeated."""
 
-STATES = ("UNKNOWN", "HEALTHY", "UNHEALTHY", "DRAFT", "RUNNING", "PAUSED", "OPEN", "ACKNOWLEDGED")
+STATES = (
+    *("UNKNOWN", "HEALTHY", "UNHEALTHY", "DRAFT", "RUNNING", "PAUSED", "OPEN", "ACKNOWLEDGED"),
+    *("CRITICAL", "WARNING", "INFO"),
+)
 
 
 class CountRow(Table):
@@ -42,6 +45,9 @@ class CountRow(Table):
     PAUSED = NumberAttribute(null=True)
     OPEN = NumberAttribute(null=True)
     ACKNOWLEDGED = NumberAttribute(null=True)
+    CRITICAL = NumberAttribute(null=True)
+    WARNING = NumberAttribute(null=True)
+    INFO = NumberAttribute(null=True)
     at = UTCDateTimeAttribute(null=True)
     pipelines = UnicodeSetAttribute(null=True)
     resource_type = UnicodeAttribute(null=True)

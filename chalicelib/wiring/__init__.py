@@ -85,6 +85,7 @@ class Services:
             audit=self.audit,
             senders=make.senders(config),
             queues=self.queues,
+            public_url=config.public_url,
             clock=clock,
             sleep=sleep,
         )
@@ -292,7 +293,6 @@ class Services:
             recent_states=stores.recent_states,
             findings=stores.findings,
             progress=stores.progress,
-            alerts=stores.alerts,
             audit=self.audit,
             clock=self.clock,
         )

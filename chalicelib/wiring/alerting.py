@@ -3,6 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from chalicelib.alerting.bus import EventBus, InProcessBus
+from chalicelib.alerting.event_names import EventNames
+from chalicelib.alerting.manager import AlertManager
+from chalicelib.alerting.recorder import AlertStores
 from chalicelib.clients.queue import NOTIFICATIONS, Queues
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.kit.clock import Clock
@@ -30,11 +33,19 @@ class Alerting:
         audit: AuditTrail,
         senders: Mapping[ChannelProvider, Sender],
         queues: Queues,
+        public_url: str | None,
         clock: Clock,
         sleep: Callable[[float], None],
     ) -> None:
         self._queues, counters = queues, AlertCounters()
-        self.bus: EventBus = InProcessBus(())
+        self.manager = AlertManager(
+            stores=_alert_stores(stores),
+            names=lambda: _event_names(stores),
+            wake=self.wake,
+            public_url=public_url,
+            clock=clock,
+        )
+        self.bus: EventBus = InProcessBus((self.manager.receive,))
         self.alerts = AlertService(store=stores.alerts, notifications=stores.notifications, audit=audit, clock=clock)
         self.rules = AlertRuleService(
             store=stores.alert_rules,
@@ -74,3 +85,24 @@ class Alerting:
     def wake(self, channel_id: str, delay_seconds: int = 0) -> None:
         """Wake the worker of a channel. Raises StoreUnavailable: then the schedule wakes it."""
         self._queues.send(NOTIFICATIONS, {"channel_id": channel_id}, delay_seconds=delay_seconds)
+
+
+def _alert_stores(stores: Stores) -> AlertStores:
+    return AlertStores(
+        alerts=stores.alerts,
+        tracks=stores.alert_tracks,
+        notifications=stores.notifications,
+        rules=stores.alert_rules,
+        channels=stores.channels,
+        claims=stores.claims,
+    )
+
+
+def _event_names(stores: Stores) -> EventNames:
+    return EventNames(
+        sources=stores.sources,
+        destinations=stores.destinations,
+        connects=stores.connects,
+        pipelines=stores.pipelines,
+        deliveries=stores.deliveries,
+    )

@@ -2,7 +2,7 @@
 
 import ssl
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from chalicelib.clients.addresses import AddressPolicy
@@ -43,12 +43,13 @@ class Clients:
 
     def senders(self, config: Settings) -> Mapping[ChannelProvider, Sender]:
         """What sends notifications. Raises ValueError for a host that cannot be one."""
+        tls = cache(self._tls)  # reading the system's certificates takes longer than a request
         return senders(
             chat_host=_host("HEADGATE_CHAT_WEBHOOK_HOST", config.chat_webhook_host),
             bot_host=_host("HEADGATE_BOT_API_HOST", config.bot_api_host),
             public_url=config.public_url,
-            to_operators_hosts=partial(GuardedHttp, check_host=self._operators_hosts, tls=self._tls, cut_answers=True),
-            to_public_hosts=partial(GuardedHttp, check_host=self._public_hosts, tls=self._tls, cut_answers=True),
+            to_operators_hosts=partial(GuardedHttp, check_host=self._operators_hosts, tls=tls, cut_answers=True),
+            to_public_hosts=partial(GuardedHttp, check_host=self._public_hosts, tls=tls, cut_answers=True),
             check_public=self._public_hosts,
         )
 

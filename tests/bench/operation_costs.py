@@ -14,20 +14,22 @@ BUDGETS = {
     "get with a list": 4,
     "list": 3,
     "mutation": 5,
-    "overview": 8,
+    "overview": 9,
     "preview": 8,
     "operation": 8,
     "checked delivery": 9,
     "deployed delivery": 10,
     "session": 2,
     "public": 4,
+    "summary": 5,
 }
 """The budgets of the design. Authentication is one of the calls. The detail of a pipeline also lists its deliveries.
 The session route reads the session twice: for authentication, and for its answer.
 
 The checks of a delivery need one call more than the design allows: the source says under which generation its tables
 are stored. The first preview of a destination also stores which server it is. The deploy also looks for the incident of
-an earlier one that has failed.
+an earlier one that has failed. The overview and the summary of alerts walk the index of active alerts; the summary also
+counts the resolved ones and reads the newest.
 """
 
 
@@ -135,6 +137,7 @@ def operations(data: BenchData) -> Iterator[Operation]:
     yield measure("PUT /sources/{uuid}, secret rotated", "mutation", path=source, body=data.body())
     yield measure("POST /sources/{uuid}/discover", "mutation", path=f"{source}/discover")
     yield from _pipelines(data, measure)
+    yield from _alerts(data, measure)
     yield measure(
         "DELETE /sources/{uuid}", "mutation", path=f"/sources/{bench_app.call('POST', sources, data.body())['id']}"
     )
@@ -180,6 +183,42 @@ def _pipelines(data: BenchData, measure: "_Measurement") -> Iterator[Operation]:
     yield measure("GET /destinations/{uuid}", "get", path=f"/destinations/{data.destination}")
     yield measure("DELETE /deliveries/{uuid}", "operation", method="DELETE", path=sink)
     yield measure("DELETE /pipelines/{uuid}", "operation", method="DELETE", path=one)
+
+
+def _alerts(data: BenchData, measure: "_Measurement") -> Iterator[Operation]:
+    alert, rule, kept = _put_alerts(data), {"name": "r"}, {"source_ids": [data.source]}
+    one = f"/alerts/{alert}"
+    yield measure("GET /alerts (100)", "list", path="/alerts")
+    yield measure("GET /alerts?status=active", "list", path="/alerts?status=active&severity=critical")
+    yield measure("GET /alerts/summary", "summary")
+    yield measure("GET /alerts/{uuid}", "get", path=one)
+    yield measure("POST /alerts/{uuid}/acknowledge", "mutation", path=f"{one}/acknowledge", body={"note": "n"})
+    yield measure("POST /alerts/{uuid}/silence", "mutation", path=f"{one}/silence", body={"duration_seconds": 60})
+    yield measure("POST /alerts/{uuid}/unsilence", "mutation", path=f"{one}/unsilence")
+    yield measure("POST /alert-rules", "mutation", path="/alert-rules", body=rule)
+    path = f"/alert-rules/{measure.answer['id']}"
+    yield measure("GET /alert-rules", "list", path="/alert-rules")
+    yield measure("GET /alert-rules/{uuid}", "get", path=path)
+    yield measure("PUT /alert-rules/{uuid}", "mutation", path=path, body={**rule, **kept})
+    yield measure("DELETE /alert-rules/{uuid}", "mutation", path=path)
+    yield measure("GET /notification-channels", "list", path="/notification-channels")
+    yield measure("GET /metrics", "public", send=lambda: _metrics(data))
+
+
+def _put_alerts(data: BenchData) -> str:
+    """A hundred alerts that fire; returns the id of one."""
+    from tests.support.alert_rows import an_alert
+
+    store = data.bench_app.services.stores.alerts
+    every = [an_alert(number) for number in range(100)]
+    put_rows(store._row(alert, "seed") for alert in every)
+    return every[0].id
+
+
+def _metrics(data: BenchData) -> Any:
+    answer = data.bench_app.app(data.bench_app.event("GET", "/metrics"), None)
+    assert answer["statusCode"] == 200, answer
+    return answer["body"]
 
 
 @dataclass

@@ -43,12 +43,14 @@ def connector_names(count: int) -> list[str]:
     return [connector_name(ConnectorKind.SOURCE, id_from("bench", "connector", str(number))) for number in range(count)]
 
 
-def pipeline_rows(store: Any, connect_cluster_id: str, config_hashes: Mapping[str, str]) -> Iterable[Any]:
+def pipeline_rows(
+    store: Any, connect_cluster_id: str, config_hashes: Mapping[str, str], *, source_id: str = "s"
+) -> Iterable[Any]:
     """Rows of deployed pipelines with these connectors (name -> hash of its config), each with a few tables."""
     tables = tuple(TableName("public", f"a_table_with_a_name_{number}") for number in range(5))
     for number, (name, config_hash) in enumerate(config_hashes.items()):
         pipeline = Pipeline(
-            id=resource_id(name), name=f"deployed {number}", source_id="s", stream_cluster_id="k",
+            id=resource_id(name), name=f"deployed {number}", source_id=source_id, stream_cluster_id="k",
             connect_cluster_id=connect_cluster_id, capture=Capture(topic_prefix="p", tables=tables),
             desired_state=DesiredState.RUNNING, config_hash=config_hash, created_at=BEGIN, updated_at=BEGIN,
         )  # fmt: skip

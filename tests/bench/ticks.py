@@ -24,7 +24,8 @@ COMPARING_CPU_BUDGET_MS = 1000.0
 ROWS_PER_PAGE = 500
 """Rows of small pipelines in one megabyte, at least."""
 
-QUIET, COMPARES, FAILED = "quiet", "quiet, configs compared", "one task failed"
+QUIET, REPORTS, COMPARES = "quiet", "quiet, reported to alerting", "quiet, configs compared"
+FAILED = "one task failed"
 CONFIG = {f"key.number.{number}": f"a value of the usual length, {number}" for number in range(40)}
 """About the size of the config of a source with a few tables: 3 KB of JSON."""
 
@@ -69,7 +70,9 @@ class Tick:
 
 
 def ticks(data: BenchData, connectors: int) -> list[Tick]:
-    """A cluster of so many connectors: a quiet tick, one that compares configs, one in which a task has failed."""
+    """A cluster of so many connectors: a quiet tick, the one in a minute that reports to alerting, one that compares
+    configs, one in which a task has failed.
+    """
     bench_app, names = data.bench_app, connector_names(connectors)
     double = bench_app.doubles.connect_double
     for name in double.names():
@@ -77,7 +80,7 @@ def ticks(data: BenchData, connectors: int) -> list[Tick]:
     double.preload(names, config=CONFIG)
     worker = httpx.get(f"{double.url}/connectors/{names[0]}/status").json()["connector"]["worker_id"]
     hashes = {name: config_hash(double.config_of(name)) for name in names}
-    put_rows(pipeline_rows(data.bench_app.services.stores.pipelines, data.connect, hashes))
+    put_rows(pipeline_rows(bench_app.services.stores.pipelines, data.connect, hashes, source_id=data.source))
     _store_snapshot(data, hashes, worker)
     text, whole = (
         httpx.get(f"{double.url}/connectors?{query}", timeout=60).content
@@ -87,6 +90,10 @@ def ticks(data: BenchData, connectors: int) -> list[Tick]:
     gc.collect()
     gc.freeze()
     quiet = _tick(data, QUIET, connectors, repeats=REPEATS, parse=lambda: json.loads(text))
+    _report_now(data)
+    bench_app.services.tick.run(data.connect, Deadline.after(60))  # ends the alert of the cluster before this one
+    _report_now(data)
+    reports = _tick(data, REPORTS, connectors, reads=2, units=(1.5, 1.0), repeats=1, parse=lambda: json.loads(text))
     # Each of these has to be the first tick in ten minutes, so only one can be measured.
     _compare_now(data)
     # It reads again what is desired: a page for each megabyte of pipelines, and at least one of deliveries.
@@ -100,8 +107,8 @@ def ticks(data: BenchData, connectors: int) -> list[Tick]:
 
     compares = _tick(data, COMPARES, connectors, reads=1 + pages, units=None, repeats=1, parse=read_and_parse)
     double.show(names[0], "FAILED", task=0)
-    failed = _tick(data, FAILED, connectors, reads=4, writes=3, units=None, repeats=1, parse=lambda: None)
-    return [quiet, compares, failed]
+    failed = _tick(data, FAILED, connectors, reads=10, writes=4, units=None, repeats=1, parse=lambda: None)
+    return [quiet, reports, compares, failed]
 
 
 def _store_snapshot(data: BenchData, hashes: dict[str, str], worker: str) -> None:
@@ -109,13 +116,20 @@ def _store_snapshot(data: BenchData, hashes: dict[str, str], worker: str) -> Non
     observations = data.bench_app.services.stores.observations
     view = observations.read([data.connect]).get(data.connect, ClusterView())
     known = snapshot(hashes, worker, epoch=view.epoch)
-    assert observations.write(data.connect, replace(view, compared_at=utc_now(), snapshot=known), changed=True)
+    now = utc_now()
+    stored = replace(view, observed_at=now, compared_at=now, reported_at=now, snapshot=known)
+    assert observations.write(data.connect, stored, changed=True)
 
 
 def _compare_now(data: BenchData) -> None:
     observations = data.bench_app.services.stores.observations
     view = observations.read([data.connect])[data.connect]
     assert observations.write(data.connect, replace(view, compared_at=None), changed=False)
+
+
+def _report_now(data: BenchData) -> None:
+    observations = data.bench_app.services.stores.observations
+    observations.report_again(data.connect, observations.read([data.connect])[data.connect])
 
 
 def _tick(

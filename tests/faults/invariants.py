@@ -22,8 +22,9 @@ from tests.faults.harness.incident_invariants import (
 from tests.support.in_process_app import InProcessApp
 
 Json = dict[str, Any]
-NAMED = ("source", "destination", "stream_cluster", "connect_cluster", "pipeline", "delivery")
-REGISTERED = ("source", "destination", "stream_cluster", "connect_cluster")
+COUNTED = ("source", "destination", "stream_cluster", "connect_cluster", "pipeline", "delivery")
+NAMED = (*COUNTED, "notification_channel")
+REGISTERED = ("source", "destination", "stream_cluster", "connect_cluster", "notification_channel")
 SETTLED = {"SUCCEEDED": "success", "FAILED": "failed"}
 ENDED = {"COMPLETED": "success", "FAILED": "failed"}
 VERSIONED = (
@@ -39,7 +40,10 @@ VERSIONED = (
 )
 """What a version counts, each success once. A re-creation does not: it changes nothing that people set."""
 
-SECRETS = ("source password", "destination password", "planted-database-password", "planted-connect-password")
+SECRETS = (
+    *("source password", "destination password", "planted-database-password", "planted-connect-password"),
+    "services/planted",
+)
 RUNS = {"RUNNING": ("STARTED",), "PAUSED": ("PAUSED", "STOPPED")}
 """Desired state -> the target states in Connect that mean it. A paused one that was created again is STOPPED."""
 TABLE_OF = {
@@ -49,6 +53,7 @@ TABLE_OF = {
     "connect_cluster": "connect-clusters",
     "pipeline": "pipelines",
     "delivery": "deliveries",
+    "notification_channel": "notification-channels",
     "operation": "operations",
     "job": "jobs",
     "incident": "incidents",
@@ -284,11 +289,11 @@ def states_are_counted(state: StoredState) -> Iterator[str]:
     for row in state.counts:
         found.update({(row["kind"], name): int(row[name]) for name in STATES if name in row})
     recount: Counter[tuple[str, str]] = Counter()
-    for noun in NAMED:
+    for noun in COUNTED:
         for row in state.rows[noun].values():
             recount[noun, row["desired_state"] if "desired_state" in row else row["health"]["status"]] += 1
     for key in found.keys() | recount.keys():
-        if found[key] != recount[key] and key[0] in NAMED:
+        if found[key] != recount[key] and key[0] in COUNTED:
             yield f"{key} is counted {found[key]}, and there are {recount[key]}"
 
 

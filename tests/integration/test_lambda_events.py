@@ -23,6 +23,8 @@ POLICIES = {
     "RunJob": "run_job",
     "RunTick": "run_tick",
     "RunSourceCheck": "run_source_check",
+    "RunDestinationCheck": "run_destination_check",
+    "DeliverNotifications": "deliver_notifications",
     "Dispatch": "dispatch",
 }
 """The policy of each function."""
@@ -299,7 +301,12 @@ def test_the_schedule_sends_nothing_without_clusters_and_jobs(admin: LambdaProce
     assert admin.call("Dispatch", SCHEDULED) == {
         "ticks": 0,
         "jobs": 0,
+        "silences": 0,
+        "notifications": 0,
         "source_checks": 0,
+        "destination_checks": 0,
+        "operations": 1,
+        "removed": 0,
         "recount": 0,
         "source_tables": 0,
     }
@@ -312,6 +319,8 @@ def test_every_call_of_the_functions_is_allowed_by_their_policy(admin: LambdaPro
     admin.call("RunJob", {"Records": admin.send({"receive": "jobs"})})
     admin.call("RunTick", messages(json.dumps({"cluster_id": UNKNOWN_ID})))
     admin.call("RunSourceCheck", messages(json.dumps({"source_id": source["id"]})))
+    admin.call("RunDestinationCheck", messages(json.dumps({"destination_id": UNKNOWN_ID})))
+    admin.call("DeliverNotifications", messages(json.dumps({"channel_id": UNKNOWN_ID})))
     admin.call("Dispatch", SCHEDULED)
     used = admin.send({"calls": True})
     assert set(used) == set(POLICIES)

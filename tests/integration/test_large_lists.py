@@ -2,18 +2,22 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from chalicelib.api import access, clusters, deliveries, destinations, operations, pipelines, sources
+from chalicelib.api import access, alerts, clusters, deliveries, destinations, operations, pipelines, sources
+from chalicelib.api.contract.alert_rules import AlertRuleBody
 from chalicelib.api.contract.clusters import ConnectClusterBody, StreamClusterBody
 from chalicelib.api.contract.deliveries import DeliveryBody
 from chalicelib.api.contract.pipelines import PipelineBody
 from chalicelib.api.contract.sources import SourceBody
+from chalicelib.domain.alerts.channel import Channel, ChannelProvider
+from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.rule import MOST_CHANNELS, MOST_CHANNELS_OF_RULE, MOST_RULES, AlertRule
 from chalicelib.domain.audit import AuditRecord, Outcome
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.credentials import Credentials
@@ -36,7 +40,7 @@ from tests.support.in_process_app import START_TIME, InProcessApp, app, app_of_t
 __all__ = ["app", "app_of_the_module"]
 
 FUNCTION_ANSWER = 6 * 1024 * 1024
-MODULES: tuple[ModuleType, ...] = (access, clusters, deliveries, destinations, operations, pipelines, sources)
+MODULES: tuple[ModuleType, ...] = (access, alerts, clusters, deliveries, destinations, operations, pipelines, sources)
 WIDE = "\N{GRINNING FACE}"
 """Four bytes in a body, and one character in the contract."""
 ORIGIN = id_from("other", "resource")
@@ -240,11 +244,25 @@ def test_incidents_are_paged_by_size_with_and_without_filters(app: InProcessApp,
         assert_each_once(get, f"/operations/errors{filters}", stored, pages=2)
 
 
+def test_the_largest_alert_rules_and_channels_are_one_page(app: InProcessApp, get: Get) -> None:
+    ids = [id_from("other", str(number)) for number in range(100)]
+    texts = {"name": WIDE * 200, "description": WIDE * 1000, "event_types": list(EventKind)}
+    selected = {"source_ids": ids, "pipeline_ids": ids, "channel_ids": ids[:MOST_CHANNELS_OF_RULE]}
+    largest = AlertRuleBody.model_validate({**texts, **selected, "severities": list(AlertSeverity)}).to_input()
+    rules = (AlertRule(**one, **asdict(largest)) for one in numbered("rule", MOST_RULES))
+    assert_each_once(get, "/alert-rules", put(app, "alert_rules", rules), pages=1)
+    channels = (
+        Channel(**one, name=WIDE * 200, provider=ChannelProvider.WEBHOOK, credentials=SECRETS, mask="m" * 300)
+        for one in numbered("channel", MOST_CHANNELS)
+    )
+    assert_each_once(get, "/notification-channels", put(app, "channels", channels), pages=1)
+
+
 def test_every_list_has_its_largest_entries_here() -> None:
     lists = {route.path for module in MODULES for route in module.routes.routes if route.response.may_continue}
     assert lists == {
         "/pipelines", "/deliveries", "/pipelines/{uuid}/destinations", "/destinations/{uuid}/mappings",
         "/pipelines/{uuid}", "/destinations/{uuid}/status", "/sources", "/destinations", "/stream/clusters",
         "/connect/clusters", "/sources/{uuid}/tables", "/audit", "/connect/clusters/{uuid}/plugins",
-        "/operations/errors",
+        "/operations/errors", "/alert-rules", "/notification-channels",
     }  # fmt: skip

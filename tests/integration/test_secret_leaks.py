@@ -15,6 +15,7 @@ from urllib.parse import quote
 import pytest
 
 from infra.local.doubles.connect_faults import FaultEffect
+from infra.local.doubles.notification_receivers import Reply
 from tests.support.leaks import CapturedOutput, Leak, find_leaks
 from tests.support.output_recorder import OutputRecorder, start_recorder, unique_secret
 from tests.support.waiting import eventually
@@ -54,6 +55,7 @@ def recorder() -> Iterator[OutputRecorder]:
         ends.callback(shutil.rmtree, state, ignore_errors=True)
         recorder = start_recorder(state, ends)
         _do_the_main_job(recorder)
+        _use_channels(recorder)
         _cause_failures(recorder)
         yield recorder
 
@@ -119,6 +121,38 @@ def _do_the_main_job(recorder: OutputRecorder) -> None:
     described = {"name": "described", "description": recorder.secrets["stored response"], **_without_name(source)}
     for _ in range(2):
         assert recorder.call("POST", "/sources", described, headers=repeated).status_code == 201
+
+
+def _use_channels(recorder: OutputRecorder) -> None:
+    """Channels are created, changed and tried; the receivers refuse, and repeat what they got."""
+    secrets, path = recorder.secrets, "/notification-channels"
+    configs: dict[str, Json] = {
+        "chat-webhook": {"webhook_url": f"{recorder.chat.url}/services/{secrets['chat webhook']}"},
+        "bot-chat": {"bot_token": f"1:{secrets['bot token']}", "chat_id": -1},
+        "webhook": {
+            "url": f"https://93.184.215.14/{secrets['webhook path']}?key={secrets['webhook path']}",
+            "authorization": f"Bearer {secrets['webhook authorization']}",
+            "headers": {"X-Key": secrets["webhook header"]},
+            "signing_secret": secrets["signing secret"],
+        },
+    }
+    repeated = {"Location": f"https://a.example/{secrets['chat webhook']}", "Set-Cookie": secrets["bot token"]}
+    for provider, config in configs.items():
+        body = {"name": provider, "provider": provider, "config": config}
+        one = f"{path}/{recorder.post_ok(path, body)['id']}"
+        assert recorder.call("PUT", one, {**body, "enabled": False}).status_code == 200
+        assert recorder.call("GET", one).status_code == recorder.call("GET", path).status_code == 200
+        for name, value in config.items():
+            for wrong in ({"deep": value}, [value], str(value) * 1000, {str(value): str(value)}):
+                refused = {**body, "config": {**config, name: wrong}}
+                assert recorder.call("PUT", one, refused).status_code == 422, (name, wrong)
+    for receiver, provider in ((recorder.chat, "chat-webhook"), (recorder.bot, "bot-chat")):
+        for status in (200, 302, 403):
+            receiver.script(Reply(status=status, body=json.dumps(configs), headers=repeated))
+            channel = recorder.post_ok(
+                path, {"name": f"{provider} {status}", "provider": provider, "config": configs[provider]}
+            )
+            assert recorder.post_ok(f"{path}/{channel['id']}/test", None, 200)["delivered"] is False
 
 
 def _without_name(body: Json) -> Json:

@@ -37,6 +37,7 @@ from chalicelib.stores.alerts.channels import Channels
 from chalicelib.stores.alerts.notifications import Notifications
 from chalicelib.stores.alerts.rules import AlertRules
 from chalicelib.stores.alerts.tracks import Tracks
+from chalicelib.stores.claims import Claims
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
@@ -65,8 +66,9 @@ class Alerting:
 
     def __post_init__(self) -> None:
         self.stores = AlertStores(
-            alerts=Alerts(), tracks=Tracks(), notifications=Notifications(), rules=AlertRules(), channels=Channels()
-        )
+            alerts=Alerts(), tracks=Tracks(), notifications=Notifications(), rules=AlertRules(), channels=Channels(),
+            claims=Claims(),
+        )  # fmt: skip
         self.manager = self.new_manager()
 
     def new_manager(self, clock: Callable[[], datetime] | None = None) -> AlertManager:

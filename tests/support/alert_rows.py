@@ -7,10 +7,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from chalicelib.domain.alerts.alert import Alert, AlertStatus, HistoryEntry, Resolution
+from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.event import AlertEvent, Emitter
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.credentials import Credentials
 from chalicelib.kit.clock import rfc3339
-from chalicelib.kit.ids import id_from
+from chalicelib.kit.ids import id_from, new_id
 from chalicelib.stores.transaction import Transaction
 from tests.bench.seeds import put_rows
 from tests.support.in_process_app import START_TIME, InProcessApp
@@ -62,6 +64,19 @@ def stored(app: InProcessApp, alert: Alert) -> Alert:
     kept = app.services.stores.alerts.put_new(transaction, alert)
     transaction.commit()
     return kept
+
+
+def stored_channel(app: InProcessApp, number: int = 0) -> str:
+    """The id of a channel that nothing was sent to."""
+    one = Channel(
+        id=id_from("channel", str(number)), name=f"channel {number}", provider=ChannelProvider.WEBHOOK,
+        credentials=Credentials(id=new_id(), fields={}), mask="https://example.com/********",
+        created_at=START_TIME, updated_at=START_TIME,
+    )  # fmt: skip
+    transaction = Transaction()
+    app.services.stores.channels.put_new(transaction, one)
+    transaction.commit()
+    return one.id
 
 
 def put_alerts(app: InProcessApp, alerts: Iterable[Alert]) -> None:

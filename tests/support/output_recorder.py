@@ -18,10 +18,12 @@ from infra.local import doubles
 from infra.local.app.addresses import StackAddresses
 from infra.local.app.environment import Keys, environment
 from infra.local.app.first_admin import FirstAdmin, PasswordFile
+from infra.local.doubles.notification_receivers import NotificationReceiver
 from infra.local.process.ports import kept_ports
 from infra.local.stack.kept_secrets import kept_secret
 from infra.local.stack.layout import ROOT
 from tests.support.leaks import CapturedOutput
+from tests.support.notifications import chat_receivers
 from tests.support.postgresql import RunningPostgreSQL, running_postgresql
 from tests.support.self_signed import make_certificate
 
@@ -44,6 +46,8 @@ class OutputRecorder:
     doubles: doubles.Doubles
     postgresql: RunningPostgreSQL
     credential: str
+    chat: NotificationReceiver
+    bot: NotificationReceiver
     secrets: dict[str, str]
     outputs: list[CapturedOutput] = field(default_factory=list)
     ids: dict[str, str] = field(default_factory=dict)
@@ -122,9 +126,11 @@ def start_recorder(state: Path, ends: ExitStack) -> OutputRecorder:
     ends.callback(started.stop)
     addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres="")
     keys = Keys(master_key=master_key, service_credential=credential)
-    process = ends.enter_context(_Process(port, environment(admin, keys, addresses), log))
+    chat, bot, hosts = chat_receivers(ends)
+    process = ends.enter_context(_Process(port, environment(admin, keys, addresses) | hosts, log))
     recorder = OutputRecorder(
         url=url, process=process, log=log, state=state, doubles=started, postgresql=server, credential=credential,
+        chat=chat, bot=bot,
         secrets={
             "source password": unique_secret("s"),
             "destination password": unique_secret("d"),
@@ -132,6 +138,12 @@ def start_recorder(state: Path, ends: ExitStack) -> OutputRecorder:
             "Connect password": unique_secret("c"),
             "Kafka password": unique_secret("k"),
             "wrong password": unique_secret("w"),
+            "chat webhook": secrets.token_urlsafe(24),
+            "bot token": secrets.token_urlsafe(24),
+            "webhook path": secrets.token_urlsafe(24),
+            "webhook authorization": secrets.token_urlsafe(24),
+            "webhook header": secrets.token_urlsafe(24),
+            "signing secret": secrets.token_urlsafe(24),
             "admin password": admin.password,
             "master key": master_key,
             "service credential": credential,

@@ -22,6 +22,9 @@ from psycopg.sql import SQL, Identifier, Literal
 from infra.local.app.addresses import StackAddresses
 from infra.local.app.environment import Keys, environment
 from infra.local.app.first_admin import FirstAdmin
+from infra.local.doubles.authority import Authority
+from infra.local.doubles.notification_receivers import Kind as NotificationKind
+from infra.local.doubles.notification_receivers import NotificationReceiver
 from infra.local.process.processes import Plan, Server
 from infra.local.process.reaper import Reaper
 from infra.local.stack import readiness_probes
@@ -94,6 +97,8 @@ class RealHeadgate:
     process: Server
     service_credential: str = field(repr=False)
     client: httpx.Client = field(repr=False)
+    chat: NotificationReceiver
+    """The chat service that this Headgate sends to."""
     stream_cluster_id: str = ""
     connect_cluster_id: str = ""
 
@@ -291,18 +296,25 @@ class RealHeadgate:
 def headgate(real_stack_in_use: RealStackInUse, real_state: Path) -> Iterator[RealHeadgate]:
     """Headgate on the real stack, with the stack's own clusters registered."""
     stack, url = real_stack_in_use.stack, real_stack_in_use.headgate_url
-    reaper = Reaper()
-    process = Server(_plan(real_stack_in_use, real_state), reaper)
+    reaper, authority = Reaper(), Authority(hours=6)
+    chat = NotificationReceiver(NotificationKind.CHAT, authority=authority)
+    trusted = real_state / "authority.pem"
+    trusted.write_text(authority.certificate)
+    alerting = {"HEADGATE_CHAT_WEBHOOK_HOST": chat.address, "HEADGATE_CA_BUNDLE": str(trusted)}
+    process = Server(_plan(real_stack_in_use, real_state, alerting), reaper)
     try:
         process.start()
         with httpx.Client(base_url=f"{url}/api/v1", headers={"X-Correlation-ID": "e2e"}, timeout=40) as client:
             client.post("/auth/login", json={"email": ADMIN.email, "password": ADMIN.password}).raise_for_status()
             credential = real_stack_in_use.service_credential
-            without_clusters = RealHeadgate(stack=stack, process=process, service_credential=credential, client=client)
+            without_clusters = RealHeadgate(
+                stack=stack, process=process, service_credential=credential, client=client, chat=chat
+            )
             yield _with_clusters(without_clusters, stack.addresses)
     finally:
         process.stop()
         reaper.close()
+        chat.stop()
 
 
 def _with_clusters(headgate: RealHeadgate, addresses: StackAddresses) -> RealHeadgate:
@@ -315,14 +327,15 @@ def _with_clusters(headgate: RealHeadgate, addresses: StackAddresses) -> RealHea
         process=headgate.process,
         service_credential=headgate.service_credential,
         client=headgate.client,
+        chat=headgate.chat,
         stream_cluster_id=stream["id"],
         connect_cluster_id=connect["id"],
     )
 
 
-def _plan(use: RealStackInUse, state: Path) -> Plan:
+def _plan(use: RealStackInUse, state: Path, alerting: Mapping[str, str]) -> Plan:
     keys = Keys(master_key=base64.b64encode(os.urandom(32)).decode(), service_credential=use.service_credential)
-    variables = environment(ADMIN, keys, use.stack.addresses)
+    variables = {**environment(ADMIN, keys, use.stack.addresses), **alerting}
     return Plan(
         name="Headgate",
         command=[sys.executable, "-m", "tests.support.headgate_process", str(use.headgate_port)],

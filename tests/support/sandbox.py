@@ -30,8 +30,10 @@ from infra.local import doubles
 from infra.local.app.addresses import StackAddresses
 from infra.local.app.environment import Keys, environment
 from infra.local.app.first_admin import FirstAdmin
+from infra.local.doubles.notification_receivers import NotificationReceiver
 from infra.local.process.ports import kept_ports
 from infra.local.stack.layout import ROOT
+from tests.support.notifications import chat_receivers
 from tests.support.postgresql import RunningPostgreSQL, running_postgresql
 from tests.support.waiting import eventually
 
@@ -112,6 +114,8 @@ class Sandbox:
     postgresql: RunningPostgreSQL
     doubles: doubles.Doubles
     service_credential: str
+    chat: NotificationReceiver
+    bot: NotificationReceiver
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _command_lock: threading.Lock = field(default_factory=threading.Lock)
     _cache: dict[str, Any] = field(default_factory=dict)
@@ -353,9 +357,18 @@ def running_sandbox() -> Iterator[Sandbox]:
         started = doubles.start(headgate_url=url, service_credential=credential)
         ends.callback(started.stop)
         addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres="")
-        variables = environment(ADMIN, keys, addresses)
+        chat, bot, hosts = chat_receivers(ends)
+        variables = environment(ADMIN, keys, addresses) | hosts
         process = ends.enter_context(_headgate(port, variables, state / "headgate.log"))
-        sandbox = Sandbox(url=url, process=process, postgresql=database, doubles=started, service_credential=credential)
+        sandbox = Sandbox(
+            url=url,
+            process=process,
+            postgresql=database,
+            doubles=started,
+            service_credential=credential,
+            chat=chat,
+            bot=bot,
+        )
         ends.callback(sandbox.close)
         yield sandbox
 

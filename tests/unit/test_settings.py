@@ -40,3 +40,9 @@ def test_the_public_address_ends_without_a_slash_and_may_be_left_out() -> None:
 def test_a_public_address_that_nobody_could_open_is_refused(value: str) -> None:
     with pytest.raises(ValueError, match="HEADGATE_PUBLIC_URL must be like"):
         Settings.read({"HEADGATE_PUBLIC_URL": value})
+
+
+def test_the_hosts_of_chats_have_defaults_and_may_carry_a_port() -> None:
+    usual, other = Settings.read({}), {"HEADGATE_CHAT_WEBHOOK_HOST": " chat.example.com:8443 "}
+    assert (usual.chat_webhook_host, usual.bot_api_host) == ("hooks.slack.com", "api.telegram.org")
+    assert Settings.read(other).chat_webhook_host == "chat.example.com:8443"

@@ -35,7 +35,11 @@ class AlertRuleBody(Input):
     description: Lines | None = None
     enabled: bool = True
     severities: Severities = Field(default=(), description="Empty: all.")
-    event_types: EventTypes = Field(default=(), description="Empty: all.")
+    event_types: EventTypes = Field(
+        default=(),
+        description="Empty: all. CONNECT_TASK_FAILED and CONNECTOR_FAILED stand for every failure of a task or a "
+        "connector, whatever its cause.",
+    )
     source_ids: Selected = Field(default=(), description="Alerts about these sources and their pipelines. Empty: all.")
     pipeline_ids: Selected = Field(default=(), description="Empty: all.")
     channel_ids: ChannelIds = Field(default=(), description="Empty: the rule sends nothing.")

@@ -1,6 +1,7 @@
 """Alerts (wire contract, section 6)."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Self
 
@@ -26,8 +27,10 @@ from chalicelib.domain.alerts.titles import title_of
 from chalicelib.services.alerts.alerts import AlertSummary, Silence
 
 MOST_PER_PAGE = 200
-LISTED_HISTORY = 5
-"""Entries of the history of an alert in a list, the newest: so 200 of the largest alerts stay within a body."""
+LISTED_HISTORY, LISTED_TEXT = 5, 500
+"""Entries of the history of an alert in a list, the newest, and characters of a text: so 200 of the largest alerts stay
+within a body.
+"""
 
 Reason = Annotated[Lines, StringConstraints(max_length=300)]
 
@@ -183,7 +186,13 @@ class AlertOutput(Output):
     @classmethod
     def of(cls, alert: Alert) -> Self:
         """An alert in a list."""
-        return cls(**_fields(alert, alert.history[-LISTED_HISTORY:]))
+        error, hint = _listed(alert.event.error), _listed(alert.event.hint or "")
+        event = replace(alert.event, error=error, hint=hint or None)
+        return cls(**_fields(replace(alert, event=event), alert.history[-LISTED_HISTORY:]))
+
+
+def _listed(text: str) -> str:
+    return text if len(text) <= LISTED_TEXT else text[: LISTED_TEXT - 1] + "…"
 
 
 def _fields(alert: Alert, history: Iterable[HistoryEntry]) -> dict[str, Any]:

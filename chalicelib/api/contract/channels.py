@@ -100,7 +100,7 @@ class _ChannelBody(Input):
     def to_input(self) -> ChannelInput:
         """The input of the service."""
         said = dict(self)
-        return ChannelInput(**{**said, "secrets": _secrets(said.pop("config"))})
+        return ChannelInput(secrets=_secrets(said.pop("config")), **said)
 
 
 class ChatWebhookBody(_ChannelBody):

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
-from chalicelib.domain.monitoring.incident import Condition
+from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind, general_kind
+from chalicelib.domain.monitoring.incident import CHANGES_LOST, Condition
 
 REPORT_SECONDS = 8.0
 """What recording one report may take: it has a time limit of its own, so that it takes no time from a monitor."""
@@ -63,6 +63,16 @@ class AlertEvent:
     error: str
     hint: str | None
     condition_key: str
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether it is about rows that a connector has lost: they stay missing when the connector goes on."""
+        return self.connector_name is not None and self.condition_key.endswith(f"/{CHANGES_LOST}")
+
+    @property
+    def kinds(self) -> frozenset[EventKind]:
+        """The kinds by which rules select it: a task that failed for a known cause is a failed task as well."""
+        return frozenset({self.kind, general_kind(self.kind, self.connector_name, self.task_id)})
 
     @property
     def resource(self) -> tuple[str, str]:

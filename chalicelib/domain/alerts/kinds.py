@@ -74,6 +74,17 @@ delivery of which nothing arrives. Progress is only measured where there is a me
 """
 
 
+_OF_CONNECTORS = ("CDC_", "SOURCE_", "DESTINATION_")
+"""What the classifier finds behind the failure of a connector or a task begins with one of these."""
+
+
+def general_kind(kind: EventKind, connector_name: str | None, task_id: int | None) -> EventKind:
+    """What a failure is whatever its cause: of a task, of a connector, or itself where it is neither."""
+    if connector_name is None or not kind.startswith(_OF_CONNECTORS):
+        return kind
+    return EventKind.CONNECTOR_FAILED if task_id is None else EventKind.CONNECT_TASK_FAILED
+
+
 def kind_of_condition(condition: Condition) -> EventKind:
     """The event kind of a condition. Raises KeyError for a code that none belongs to."""
     return _KINDS[condition.code]

@@ -62,7 +62,7 @@ class AlertRule:
         return (
             self.enabled
             and (not self.severities or event.severity in self.severities)
-            and (not self.event_types or event.kind in self.event_types)
+            and (not self.event_types or bool(event.kinds & set(self.event_types)))
             and (not self.pipeline_ids or event.pipeline_id in self.pipeline_ids)
             and (not self.source_ids or bool({event.source_id, event.emitter.id} & set(self.source_ids)))
         )

@@ -86,7 +86,7 @@ class AlertService:
 
     def list(self, context: RequestContext, only: AlertFilter, *, page: int, page_size: int) -> AlertPage:
         """The alerts that the filter accepts, newest first. Its cost grows with the number of all alerts, or of the
-        active ones when the filter accepts no others: one call for about 3,000. Raises TimedOut.
+        active ones when the filter accepts no others: one call for about 2,700. Raises TimedOut.
         """
         now, first = self.clock(), (page - 1) * page_size
         facets = self.store.facets(context.deadline, only_active=only.only_active)

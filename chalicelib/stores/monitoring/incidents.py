@@ -18,6 +18,11 @@ _RETENTION = timedelta(days=90)
 _ACTIVE = "active"
 
 
+def claim_of(key: str) -> str:
+    """The claim that the current incident about a condition holds."""
+    return f"incident/{key}"
+
+
 class Incidents(Documents[Incident]):
     """Incidents by id; the active ones also as one group, the current ones by their origin and by their resource."""
 

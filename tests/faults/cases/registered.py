@@ -4,7 +4,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.kit.ids import new_id
+from chalicelib.kit.masking import Secret
+from chalicelib.services.alerts.channels import ChannelInput
 from tests.faults.cases.operation_case import OperationCase, PreparedOperation
 from tests.faults.harness.whole_app import EMAIL, PASSWORD, ApiUser, deliver, messages
 from tests.support.in_process_app import InProcessApp, system_input
@@ -18,6 +21,7 @@ TABLES = {
     "/stream/clusters": "stream-clusters",
     "/connect/clusters": "connect-clusters",
     "/pipelines": "pipelines",
+    "/notification-channels": "notification-channels",
 }
 
 
@@ -44,6 +48,19 @@ def connect_body(app: InProcessApp, name: str) -> Json:
         "username": "headgate",
         "credentials": {"password": "planted-connect-password"},
     }
+
+
+def channel_body(name: str, **config: str) -> Json:
+    """A chat webhook: nothing is looked up and nothing is sent when it is stored."""
+    url = "https://hooks.slack.com/services/planted"
+    return {"name": name, "provider": "chat-webhook", "config": {"webhook_url": url, **config}}
+
+
+def channel(app: InProcessApp) -> Channel:
+    url = Secret("https://hooks.slack.com/services/planted")
+    provider = ChannelProvider.CHAT_WEBHOOK
+    data = ChannelInput(name="channel", provider=provider, enabled=True, secrets={"webhook_url": url})
+    return app.services.alerting.channels.create(app.context(), data)
 
 
 def row_named(app: InProcessApp, path: str, name: str) -> Json | None:
@@ -251,6 +268,17 @@ REGISTERED_CASES = (
     ),
     _case("Connect cluster delete", deleting("/connect/clusters", lambda app: app.cluster)),
     _case("pipeline create", creating("/pipelines", new_pipeline)),
+    _case("channel create", creating("/notification-channels", lambda _: channel_body("new"))),
+    _case("channel update", changing("/notification-channels", channel, lambda _: channel_body("other"))),
+    _case(
+        "channel move",
+        changing(
+            "/notification-channels",
+            channel,
+            lambda _: channel_body("other", webhook_url="https://hooks.slack.com/services/planted-too"),
+        ),
+    ),
+    _case("channel delete", deleting("/notification-channels", channel)),
     _case("login", login),
     _case("logout", logout),
 )

@@ -295,7 +295,12 @@ ADMINISTER = [
     ("POST", "/stream/clusters"), ("POST", "/connect/clusters"),
     ("PUT", f"/stream/clusters/{UNKNOWN_ID}"), ("PUT", f"/connect/clusters/{UNKNOWN_ID}"), ("GET", "/audit"),
     ("POST", f"/connect/clusters/{UNKNOWN_ID}/confirm-deletions"),
-    ("POST", "/alert-rules"), ("PUT", f"/alert-rules/{UNKNOWN_ID}"), ("DELETE", f"/alert-rules/{UNKNOWN_ID}"),
+    *(
+        (method, f"/{kind}{path}")
+        for kind in ("alert-rules", "notification-channels")
+        for method, path in (("POST", ""), ("PUT", f"/{UNKNOWN_ID}"), ("DELETE", f"/{UNKNOWN_ID}"))
+    ),
+    ("POST", f"/notification-channels/{UNKNOWN_ID}/test"),
 ]  # fmt: skip
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from infra.local.doubles.authority import Authority
 from infra.local.doubles.kafka import KafkaDouble
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid, validation_error
-from tests.support.authority import Authority
 from tests.support.sandbox import Json, Sandbox
 
 STREAM = {

@@ -68,7 +68,7 @@ def test_jobs_and_audit_records_have_the_correlation_id(sandbox: Sandbox) -> Non
 
 LISTS = (
     *("/sources", "/destinations", "/pipelines", "/deliveries", "/stream/clusters", "/connect/clusters", "/audit"),
-    "/alert-rules",
+    *("/alert-rules", "/notification-channels"),
 )
 
 

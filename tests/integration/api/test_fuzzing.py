@@ -45,7 +45,8 @@ NO_SCHEMA_SAYS = {
     "not_readable",  # letters by their Unicode category
     "null_character_not_allowed", "secret_reference_not_allowed", "lone_surrogate_not_allowed",
     "string_too_short",  # after white space was taken off
-    "missing", "protocol_without_sasl",  # fields that depend on another one
+    "missing", "protocol_without_sasl", "one_of",  # fields that depend on another one
+    "out_of_range",  # a time that depends on the clock
     "not_allowed",  # a setting of the installation
 }  # fmt: skip
 """Why a request that the document allows may be refused all the same."""

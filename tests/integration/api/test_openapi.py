@@ -30,7 +30,8 @@ POST /pipelines/{uuid}/deploy|POST /pipelines/{uuid}/pause|POST /pipelines/{uuid
 POST /pipelines/{uuid}/restart-task|GET /events|GET /audit|GET /operations/errors|PATCH /operations/errors/{uuid}
 GET /session|POST /auth/login|POST /auth/logout|GET /auth/session|GET /monitoring/overview
 GET /alerts|GET /alerts/summary|GET /alerts/{uuid}|POST /alerts/{uuid}/acknowledge|POST /alerts/{uuid}/silence
-POST /alerts/{uuid}/unsilence|GET,POST /alert-rules|GET,PUT,DELETE /alert-rules/{uuid}
+POST /alerts/{uuid}/unsilence|GET,POST /alert-rules|GET,PUT,DELETE /alert-rules/{uuid}|GET,POST /notification-channels
+GET,PUT,DELETE /notification-channels/{uuid}|POST /notification-channels/{uuid}/test
 """
 
 
@@ -91,6 +92,7 @@ def test_responses_are_as_documented(sandbox: Sandbox, document: Json) -> None:
     paths = {
         "/session": {}, "/sources": {}, "/audit": {}, "/stream/clusters": {}, "/connect/clusters": {}, "/pipelines": {},
         "/deliveries": {}, "/destinations": {}, "/alerts": {}, "/alerts/summary": {}, "/alert-rules": {},
+        "/notification-channels": {},
         "/sources/{uuid}": {"uuid": sandbox.source["id"]}, "/sources/{uuid}/tables": {"uuid": sandbox.source["id"]},
         "/sources/{uuid}/cdc-readiness": {"uuid": sandbox.source["id"]},
         "/connect/clusters/{uuid}/plugins": {"uuid": sandbox.connect["id"]},

@@ -27,13 +27,13 @@ from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
+from infra.local.doubles.authority import Authority, Pair
 from infra.local.process.ports import free_port
 from infra.local.process.processes import Server
 from infra.local.process.reaper import Reaper
 from infra.local.stack import kafka
 from infra.local.stack.fetch import fetch_all
 from infra.local.stack.folders import Folders
-from tests.support.authority import Authority, Pair
 
 pytestmark = pytest.mark.real
 LOOPBACK = AddressPolicy(allow_loopback=True)

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.support.alert_manager import Alerting
-from tests.unit.stores.conftest import Storage, _module_storage, storage
+from tests.unit.stores.conftest import Storage, _module_storage, interceptor, storage
 
-__all__ = ["_module_storage", "storage"]
+__all__ = ["_module_storage", "interceptor", "storage"]
 
 
 @pytest.fixture

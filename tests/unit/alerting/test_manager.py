@@ -9,10 +9,13 @@ from chalicelib.domain.alerts.alert import AlertStatus, Resolution
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 from chalicelib.domain.alerts.notification import MessageKind, NotificationStatus
 from chalicelib.domain.alerts.transitions import acknowledged, silenced, unsilenced
+from chalicelib.domain.monitoring.incident import CHANGES_LOST
 from chalicelib.kit.clock import Deadline
 from chalicelib.stores.alerts.counters import AlertCounters
 from chalicelib.stores.destinations import Destinations
+from chalicelib.stores.monitoring.incidents import claim_of
 from chalicelib.stores.pipelines import Pipelines
+from chalicelib.stores.transaction import Transaction
 from tests.support.alert_manager import (
     DELIVERY,
     DESTINATION,
@@ -473,3 +476,23 @@ def test_each_episode_is_counted_once_by_severity_and_kind(alerting: Alerting) -
         (AlertSeverity.WARNING, EventKind.CONNECT_TASK_FAILED),
         (AlertSeverity.CRITICAL, EventKind.CONNECTOR_FAILED),
     }
+
+
+def test_what_a_delivery_has_lost_is_over_with_its_incident_and_not_before(
+    alerting: Alerting,
+) -> None:
+    alerting.rule(alerting.channel())
+    lost = replace(
+        alerting.task_failed(), code=CHANGES_LOST, resource_type="delivery", resource_id=DELIVERY, task_id=None
+    )
+    taken = Transaction()
+    alerting.stores.claims.take(taken, claim_of(lost.key), "incident", label="taken")
+    taken.commit()
+    alerting.report(lost)
+    alerting.report()
+    assert (alerting.alert().status, alerting.alert().occurrence_count) == (FIRING, 2)
+    resolved = Transaction()
+    alerting.stores.claims.release(resolved, claim_of(lost.key), "incident")
+    resolved.commit()
+    alerting.report()
+    assert alerting.alert().status is RESOLVED

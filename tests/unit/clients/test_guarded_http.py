@@ -1,3 +1,4 @@
+import logging
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -167,6 +168,38 @@ def test_an_answer_that_is_too_large_is_dropped(http: GuardedHttp, worker: Worke
 def test_an_answer_of_exactly_the_limit_is_read(http: GuardedHttp, worker: Worker) -> None:
     worker.on("GET", "/", Reply(200, b"x" * 5000))
     assert http.send("GET", "/", deadline=short_deadline(), max_bytes=5000).content == b"x" * 5000
+
+
+@pytest.mark.parametrize("max_bytes", [0, 1, 4096, 5000])
+def test_an_answer_is_cut_where_only_its_beginning_counts(worker: Worker, max_bytes: int) -> None:
+    worker.on("GET", "/", Reply(200, b"x" * 5000))
+    client = GuardedHttp(worker.url, check_host=LOOPBACK, cut_answers=True)
+    answer = client.send("GET", "/", deadline=short_deadline(), max_bytes=max_bytes)
+    assert (answer.status, answer.content) == (200, b"x" * max_bytes)
+    client.close()
+
+
+def test_an_answer_that_never_ends_is_read_as_far_as_it_counts(worker: Worker) -> None:
+    released = worker.released
+
+    def endless(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while not released.wait(0.01):
+            connection.sendall(b"400\r\n" + b"x" * 1024 + b"\r\n")
+
+    worker.on("GET", "/", Reply(after=ignoring_disconnects(endless)))
+    client = GuardedHttp(worker.url, check_host=LOOPBACK, cut_answers=True)
+    assert client.send("GET", "/", deadline=short_deadline(), max_bytes=4096).content == b"x" * 4096
+    client.close()
+
+
+def test_neither_urls_nor_answers_are_logged(worker: Worker, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    worker.on("GET", "/planted-path", Reply(302, b"", headers={"Location": "https://a.example/planted-answer"}))
+    client = GuardedHttp(worker.url + "/planted-path?key=planted", check_host=LOOPBACK)
+    client.send("GET", deadline=short_deadline(), headers={"Authorization": "planted"})
+    client.close()
+    assert "planted" not in caplog.text
 
 
 def test_a_compressed_answer_is_not_unpacked(http: GuardedHttp, worker: Worker) -> None:

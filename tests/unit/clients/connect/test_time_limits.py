@@ -13,7 +13,7 @@ import pytest
 from chalicelib.clients.connect.client import Connect
 from chalicelib.errors import TimedOut, Unavailable
 from chalicelib.kit.clock import Deadline
-from tests.support.authority import Authority
+from infra.local.doubles.authority import Authority
 from tests.support.connect_worker import connect_at
 
 SECONDS = 0.8

@@ -9,8 +9,8 @@ from moto import mock_aws
 from pynamodb.attributes import TTLAttribute
 from pynamodb.models import Model
 
+from chalicelib.clients.queue import DESTINATION_CHECKS, JOBS, NOTIFICATIONS, SOURCE_CHECKS, TICKS
 from chalicelib.stores.all_tables import ALL_TABLES
-from chalicelib.wiring import JOBS, SOURCE_CHECKS, TICKS
 from infra.aws.template_checks import FUNCTIONS
 from infra.local.stack.layout import ROOT
 
@@ -111,12 +111,20 @@ def test_tables_and_key_outlive_their_stack(name: str) -> None:
 
 
 def test_there_is_a_queue_with_a_dead_letter_queue_for_each_that_is_rung() -> None:
+    queues = (JOBS, TICKS, SOURCE_CHECKS, DESTINATION_CHECKS, NOTIFICATIONS)
     names = {named(one, "QueueName") for one in of_type("AWS::SQS::Queue")}
-    assert names == {name + end for name in (JOBS, TICKS, SOURCE_CHECKS) for end in ("", "-dead")}
+    assert names == {name + end for name in queues for end in ("", "-dead")}
 
 
 @pytest.mark.parametrize(
-    ("queue", "function"), [("JobsQueue", "RunJob"), ("TicksQueue", "RunTick"), ("SourceChecksQueue", "RunSourceCheck")]
+    ("queue", "function"),
+    [
+        ("JobsQueue", "RunJob"),
+        ("TicksQueue", "RunTick"),
+        ("SourceChecksQueue", "RunSourceCheck"),
+        ("DestinationChecksQueue", "RunDestinationCheck"),
+        ("NotificationsQueue", "DeliverNotifications"),
+    ],
 )
 def test_a_message_stays_hidden_six_times_as_long_as_its_function_may_run(queue: str, function: str) -> None:
     found = RESOURCES[queue]["Properties"]
@@ -146,7 +154,7 @@ def test_it_can_be_created_under_another_prefix() -> None:
         exported = made.list_exports()["Exports"]
         aliases = boto3.client("kms", region_name=REGION).list_aliases()["Aliases"]
     assert sorted(tables) == sorted("stage-" + table.Meta.table_name.removeprefix(PREFIX) for table in ALL_TABLES)
-    assert len(queues) == 6
+    assert len(queues) == 10
     assert [one["Name"] for one in exported] == ["stage-credentials-key-arn"]
     key = next(one["TargetKeyId"] for one in aliases if one["AliasName"] == "alias/stage-credentials")
     assert exported[0]["Value"].endswith(f"/{key}")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+import boto3
 import pytest
 
 from chalicelib.domain.access import SYSTEM
@@ -19,6 +20,7 @@ from chalicelib.errors import Conflict, Invalid, NotFound, TimedOut
 from chalicelib.kit.ids import id_from, new_id
 from chalicelib.services.alerts.alerts import LONGEST_SILENCE, RECENT, AlertService, Silence
 from chalicelib.stores.transaction import Transaction
+from tests.bench.capacity_units import item_size
 from tests.bench.dynamodb_meter import metered
 from tests.support.alert_rows import (
     PIPELINES,
@@ -60,7 +62,7 @@ def test_an_acknowledged_alert_names_the_first_who_said_so(app: InProcessApp) ->
     assert alerts(app).get(alert.id) == seen
 
 
-def test_what_headgate_does_by_itself_has_the_actor_system(app: InProcessApp) -> None:
+def test_a_move_without_a_person_has_the_actor_system(app: InProcessApp) -> None:
     alert = stored(app, an_alert())
     seen = alerts(app).acknowledge(replace(app.context(), actor=SYSTEM), alert.id, None)
     assert seen.acknowledged_by == "system"
@@ -316,6 +318,28 @@ def test_the_summary_counts_resolved_alerts_without_receiving_them(app: InProces
             assert alerts(app).summary(app.context()).by_status[RESOLVED] == count
         received.append(seen.bytes_received)
     assert received[1] - received[0] < 1000
+
+
+@pytest.mark.parametrize(("index", "most"), [("by_listing", 390), ("by_active", 390), ("by_resolved", 125)])
+def test_an_index_that_is_walked_has_a_few_hundred_bytes_of_each_alert(
+    app: InProcessApp, index: str, most: int
+) -> None:
+    """A page of a query is 1 MB of what the index has of its rows: about 2,700 and 8,500 of them."""
+    long = {"kind": EventKind.DESTINATION_CONNECTION_FAILED, "task_id": 99}
+    silenced = {"status": SILENCED, "silenced_until": START_TIME + HOUR, "acknowledged_at": START_TIME}
+    state = {"status": RESOLVED, "resolved_at": START_TIME} if index == "by_resolved" else silenced
+    stored(app, an_alert(event=an_event(**long), **state))
+    group = index.removeprefix("by_")
+    answer = boto3.client("dynamodb").query(
+        TableName="headgate-alerts",
+        IndexName=index,
+        KeyConditionExpression="#g = :v",
+        ExpressionAttributeNames={"#g": group},
+        ExpressionAttributeValues={":v": {"S": "alert" if group == "listing" else group}},
+    )
+    ((row,), size) = answer["Items"], item_size(answer["Items"][0])
+    assert "body" not in row
+    assert size <= most
 
 
 # deliveries

@@ -7,37 +7,23 @@ from dataclasses import fields, replace
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 from chalicelib.domain.alerts.rule import MOST_RULES, AlertRule, CooldownPolicy
 from chalicelib.domain.audit import AuditRecord
-from chalicelib.domain.credentials import Credentials
 from chalicelib.errors import Conflict, Invalid, NotFound, VersionMismatch, WriteConflict
 from chalicelib.kit.ids import id_from, new_id
 from chalicelib.services.alerts.rules import DEFAULT_RULE_ID, AlertRuleInput, AlertRuleService
 from chalicelib.stores.transaction import Transaction
 from tests.bench.seeds import copies, put_rows
+from tests.support.alert_rows import stored_channel
 from tests.support.call_interceptor import InterceptedCall, Point
-from tests.support.in_process_app import START_TIME, InProcessApp
+from tests.support.in_process_app import InProcessApp
 
 INPUT = AlertRuleInput(name="critical")
 
 
 def rules(app: InProcessApp) -> AlertRuleService:
     return app.services.alerting.rules
-
-
-def channel(app: InProcessApp, number: int = 0) -> str:
-    """The id of a stored channel."""
-    one = Channel(
-        id=id_from("channel", str(number)), name=f"channel {number}", provider=ChannelProvider.WEBHOOK,
-        credentials=Credentials(id=new_id(), fields={}), mask="https://example.com/********",
-        created_at=START_TIME, updated_at=START_TIME,
-    )  # fmt: skip
-    transaction = Transaction()
-    app.services.stores.channels.put_new(transaction, one)
-    transaction.commit()
-    return one.id
 
 
 def references(app: InProcessApp, *channel_ids: str) -> list[int]:
@@ -152,7 +138,7 @@ def test_a_rule_is_stored_as_it_was_given(app: InProcessApp) -> None:
     given = AlertRuleInput(
         name="all of it", description="text", enabled=False, severities=(AlertSeverity.WARNING,),
         event_types=(EventKind.CONNECTOR_FAILED,), source_ids=(source.id,), pipeline_ids=(pipeline.id,),
-        channel_ids=(channel(app),), cooldown_policy=CooldownPolicy.EVERY_OCCURRENCE, cooldown_seconds=0,
+        channel_ids=(stored_channel(app),), cooldown_policy=CooldownPolicy.EVERY_OCCURRENCE, cooldown_seconds=0,
         send_recovery=False,
     )  # fmt: skip
     rule = rules(app).create(app.context(), given)
@@ -223,7 +209,7 @@ def test_a_rule_that_does_not_exist_is_not_found(app: InProcessApp) -> None:
 
 @pytest.mark.parametrize("field", ["channel_ids", "source_ids", "pipeline_ids"])
 def test_a_reference_to_nothing_is_refused_with_its_place(app: InProcessApp, field: str) -> None:
-    known = {"channel_ids": lambda: channel(app), "source_ids": lambda: app.source().id}
+    known = {"channel_ids": lambda: stored_channel(app), "source_ids": lambda: app.source().id}
     first = known.get(field, lambda: app.pipeline().id)()
     rule = rules(app).create(app.context(), replace(INPUT, name="before"))
     wrong = replace(INPUT, **{field: (first, new_id())})
@@ -248,7 +234,7 @@ def test_what_a_rule_names_already_may_have_been_deleted_since(app: InProcessApp
 
 
 def test_a_channel_counts_the_rules_that_name_it(app: InProcessApp) -> None:
-    one, two, three = (channel(app, number) for number in range(3))
+    one, two, three = (stored_channel(app, number) for number in range(3))
     rule = rules(app).create(app.context(), replace(INPUT, channel_ids=(one, two)))
     assert references(app, one, two, three) == [1, 1, 0]
     rules(app).update(app.context(), rule.id, replace(INPUT, channel_ids=(two, three)))
@@ -261,7 +247,7 @@ def test_a_channel_counts_the_rules_that_name_it(app: InProcessApp) -> None:
 
 
 def test_a_channel_that_a_rule_names_cannot_be_removed(app: InProcessApp) -> None:
-    one = channel(app)
+    one = stored_channel(app)
     rules(app).create(app.context(), replace(INPUT, channel_ids=(one,)))
     with pytest.raises(WriteConflict):
         removed(app, one)
@@ -269,7 +255,7 @@ def test_a_channel_that_a_rule_names_cannot_be_removed(app: InProcessApp) -> Non
 
 def test_a_channel_that_is_deleted_at_the_same_moment_is_a_reference_to_nothing(app: InProcessApp) -> None:
     rule = rules(app).create(app.context(), replace(INPUT, name="before"))
-    one, two = channel(app, 1), channel(app, 2)
+    one, two = stored_channel(app, 1), stored_channel(app, 2)
     with before_the_first_write(app, lambda: removed(app, one)), pytest.raises(Invalid) as refused:
         rules(app).create(app.context(), replace(INPUT, channel_ids=(one,)))
     assert refused.value.code == "REFERENCE_NOT_FOUND"

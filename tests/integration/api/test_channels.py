@@ -1,0 +1,231 @@
+"""Notification channels over HTTP, with a chat webhook and a bot API on this machine."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from infra.local.doubles.notification_receivers import Reply
+from tests.support.api_assertions import UNKNOWN_ID, assert_error
+from tests.support.sandbox import Json, Sandbox
+
+PATH = "/notification-channels"
+TOKEN = "123456:planted-token-of-the-bot"
+HOOK = "https://93.184.215.14/planted-path"
+"""An address, so that nothing is looked up. Nothing is sent there: no test sends to a webhook over the network."""
+
+
+@pytest.fixture
+def made(sandbox: Sandbox) -> Iterator[list[str]]:
+    """The ids of channels to delete: there is a limit of them."""
+    ids: list[str] = []
+    yield ids
+    for one in ids:
+        sandbox.admin.delete(f"{PATH}/{one}")
+
+
+def chat_body(sandbox: Sandbox, **changes: Any) -> Json:
+    config = {"webhook_url": f"{sandbox.chat.url}/services/T0/B0/planted-webhook-token"}
+    return {"name": sandbox.name("channel"), "provider": "chat-webhook", "config": config, **changes}
+
+
+def bot_body(sandbox: Sandbox, **changes: Any) -> Json:
+    config = {"bot_token": TOKEN, "chat_id": -100123}
+    return {"name": sandbox.name("channel"), "provider": "bot-chat", "config": config, **changes}
+
+
+def hook_body(sandbox: Sandbox, config: Json | None = None, **changes: Any) -> Json:
+    return {
+        "name": sandbox.name("channel"),
+        "provider": "webhook",
+        "config": {"url": HOOK, **(config or {})},
+        **changes,
+    }
+
+
+def create(sandbox: Sandbox, made: list[str], body: Json) -> Json:
+    created = sandbox.admin.post_ok(PATH, body)
+    made.append(created["id"])
+    return created
+
+
+def test_a_channel_is_created_shown_changed_and_deleted(sandbox: Sandbox, made: list[str]) -> None:
+    body = chat_body(sandbox)
+    response = sandbox.admin.post(PATH, body)
+    created = response.json()
+    made.append(created["id"])
+    assert (response.status_code, response.headers["location"]) == (201, f"/api/v1{PATH}/{created['id']}")
+    assert created == {
+        "id": created["id"],
+        "name": body["name"],
+        "provider": "chat-webhook",
+        "enabled": True,
+        "credentials": {"configured": True, "mask": "https://127.0.0.1/********"},
+        "last_delivery": None,
+        "version": 1,
+        "created_at": created["created_at"],
+        "updated_at": created["created_at"],
+    }
+    path = f"{PATH}/{created['id']}"
+    assert sandbox.admin.get_ok(path) == created
+    assert created in sandbox.admin.get_ok(PATH)
+    changed = sandbox.admin.put(path, {**body, "enabled": False}, headers={"If-Match": '"1"'})
+    assert (changed.status_code, changed.json()["version"], changed.json()["enabled"]) == (200, 2, False)
+    assert_error(sandbox.admin.put(path, body, headers={"If-Match": '"1"'}), 412, "VERSION_MISMATCH")
+    assert sandbox.admin.delete(path).status_code == 204
+    assert_error(sandbox.admin.get(path), 404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("role", ["Viewer", "Ops"])
+def test_others_than_admins_only_read(sandbox: Sandbox, made: list[str], role: str) -> None:
+    path, api = f"{PATH}/{create(sandbox, made, chat_body(sandbox))['id']}", sandbox.with_role(role)
+    assert api.get(path).status_code == api.get(PATH).status_code == 200
+    assert_error(api.post(PATH, chat_body(sandbox)), 403, "FORBIDDEN")
+    assert_error(api.put(path, chat_body(sandbox)), 403, "FORBIDDEN")
+    assert_error(api.delete(path), 403, "FORBIDDEN")
+    assert_error(api.post(f"{path}/test"), 403, "FORBIDDEN")
+
+
+@pytest.mark.parametrize("kind", ["chat", "bot"])
+def test_a_test_notification_arrives(sandbox: Sandbox, made: list[str], kind: str) -> None:
+    receiver, body = {"chat": (sandbox.chat, chat_body), "bot": (sandbox.bot, bot_body)}[kind]
+    receiver.reset()
+    channel = create(sandbox, made, body(sandbox))
+    answer = sandbox.admin.post_ok(f"{PATH}/{channel['id']}/test", status=200)
+    assert answer == {"delivered": True, "status": "delivered", "error": None}
+    assert [text.startswith("This is a test notification") for text in receiver.texts()] == [True]
+    again = sandbox.admin.post(f"{PATH}/{channel['id']}/test")
+    assert_error(again, 429, "RATE_LIMITED")
+    assert 1 <= int(again.headers["retry-after"]) <= 5
+
+
+def test_a_test_notification_that_is_refused_is_an_answer_with_a_hint(sandbox: Sandbox, made: list[str]) -> None:
+    sandbox.chat.reset()
+    sandbox.chat.script(Reply(status=403, body="invalid_token"))
+    channel = create(sandbox, made, chat_body(sandbox))
+    answer = sandbox.admin.post_ok(f"{PATH}/{channel['id']}/test", status=200)
+    assert (answer["delivered"], answer["status"], answer["error"]["code"]) == (False, "failed", "unauthorized")
+    assert "Enter a new secret" in answer["error"]["hint"]
+    assert_error(sandbox.admin.post(f"{PATH}/{UNKNOWN_ID}/test"), 404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("config", "location", "kind"),
+    [
+        ({"headers": {"host": "x"}}, ["body", "config", "headers"], "header_not_allowed"),
+        ({"headers": {"CONTENT-LENGTH": "1"}}, ["body", "config", "headers"], "header_not_allowed"),
+        ({"headers": {"Transfer-Encoding": "chunked"}}, ["body", "config", "headers"], "header_not_allowed"),
+        ({"headers": {" Host ": "x"}}, ["body", "config", "headers"], "header_not_allowed"),
+        ({"headers": {"X-A": "a\r\nHost: b"}}, ["body", "config", "headers"], "header_value"),
+        ({"headers": {"X-A": "ä"}}, ["body", "config", "headers"], "header_value"),
+        ({"headers": {"X-Ä": "a"}}, ["body", "config", "headers"], "header_name"),
+        ({"headers": {"X-A\r\nHost": "a"}}, ["body", "config", "headers"], "header_name"),
+        ({"headers": {"X-A": 1}}, ["body", "config", "headers"], "string_type"),
+        ({"headers": "X-A: a"}, ["body", "config", "headers"], "dict_type"),
+        ({"headers": {f"X-{n}": "a" for n in range(21)}}, ["body", "config", "headers"], "headers_too_long"),
+        ({"authorization": "Bearer ä"}, ["body", "config", "authorization"], "header_value"),
+        ({"authorization": "Bearer a\r\nHost: b"}, ["body", "config", "authorization"], "header_value"),
+        ({"signing_secret": "whsec_???"}, ["body", "config", "signing_secret"], "signing_secret"),
+        ({"url": ""}, ["body", "config", "url"], "missing"),
+        ({"url": None}, ["body", "config", "url"], "missing"),
+        ({"url": 7}, ["body", "config", "url"], "string_type"),
+        ({"webhook_url": HOOK}, ["body", "config", "webhook_url"], "extra_forbidden"),
+        ({"authorization": "${env:X}"}, ["body", "config", "authorization"], "secret_reference_not_allowed"),
+        ({"headers": {"X-${a}": "a"}}, ["body", "config", "headers"], "secret_reference_not_allowed"),
+    ],
+)
+def test_a_config_that_cannot_work_is_refused_where_it_is_wrong(
+    sandbox: Sandbox, config: Json, location: list[str], kind: str
+) -> None:
+    response = sandbox.admin.post(PATH, hook_body(sandbox, config))
+    assert_error(response, 422, "VALIDATION_FAILED")
+    first = response.json()["error"]["details"][0]
+    assert ([part for part in first["location"] if part not in ("webhook",)][:3], first["type"]) == (location, kind)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://93.184.215.14/",
+        "https://127.0.0.1/",
+        "https://10.0.0.1/",
+        "https://[::1]/",
+        "https://169.254.169.254/latest/meta-data/",
+        "https://localhost/",
+        "https://printer.local/",
+        "https://db.internal/",
+        "https://metadata.google.internal/",
+        "https://2130706433/",
+        "https://0x7f000001/",
+        "https://127.1/",
+        "https://user@93.184.215.14/",
+        "https://93.184.215.14:80/",
+        "not a url",
+    ],
+)
+def test_a_webhook_that_is_not_on_the_public_network_is_refused(sandbox: Sandbox, made: list[str], url: str) -> None:
+    response = sandbox.admin.post(PATH, hook_body(sandbox, {"url": url}))
+    assert_error(response, 422, "URL_NOT_ALLOWED")
+    assert response.json()["error"]["details"][0]["location"] == ["body", "config", "url"]
+    channel = create(sandbox, made, hook_body(sandbox))
+    edit = sandbox.admin.put(f"{PATH}/{channel['id']}", {**hook_body(sandbox, {"url": url}), "name": channel["name"]})
+    assert_error(edit, 422, "URL_NOT_ALLOWED")
+    assert sandbox.admin.get_ok(f"{PATH}/{channel['id']}") == channel
+
+
+@pytest.mark.parametrize("chat_id", [0, True, 1.5, "", None, "a b", "12a", "@", "-", [1], 10**20])
+def test_a_chat_id_that_is_none_is_refused(sandbox: Sandbox, chat_id: Any) -> None:
+    response = sandbox.admin.post(PATH, bot_body(sandbox, config={"bot_token": TOKEN, "chat_id": chat_id}))
+    assert_error(response, 422, "VALIDATION_FAILED")
+    assert TOKEN not in response.text
+
+
+@pytest.mark.parametrize("token", ["a/b", "a?b", "a b", "a#b", "a%2fb", "ä", "a\nb", ""])
+def test_a_token_that_would_change_the_path_is_refused(sandbox: Sandbox, token: str) -> None:
+    response = sandbox.admin.post(PATH, bot_body(sandbox, config={"bot_token": token, "chat_id": 1}))
+    assert_error(response, 422, "VALIDATION_FAILED")
+
+
+def test_a_channel_of_an_unknown_provider_is_refused(sandbox: Sandbox) -> None:
+    assert_error(sandbox.admin.post(PATH, {**chat_body(sandbox), "provider": "pager"}), 422, "VALIDATION_FAILED")
+    assert_error(sandbox.admin.post(PATH, {"name": "x", "config": {}}), 422, "VALIDATION_FAILED")
+    elsewhere = {"webhook_url": "https://hooks.slack.com/services/T"}
+    assert_error(sandbox.admin.post(PATH, chat_body(sandbox, config=elsewhere)), 422, "URL_NOT_ALLOWED")
+
+
+def test_secrets_stay_unless_the_url_changes(sandbox: Sandbox, made: list[str]) -> None:
+    channel = create(
+        sandbox, made, hook_body(sandbox, {"authorization": "Bearer planted", "headers": {"X-Key": "planted"}})
+    )
+    path, body = f"{PATH}/{channel['id']}", hook_body(sandbox)
+    for blank in (None, {}, {"url": None}, {"url": "", "authorization": " ", "headers": None}, {"url": HOOK}):
+        assert sandbox.admin.put(path, {**body, "config": blank}).status_code == 200, blank
+    response = sandbox.admin.put(path, {**body, "config": {"url": HOOK + "/other", "authorization": "Bearer new"}})
+    assert_error(response, 422, "VALIDATION_FAILED")
+    assert response.json()["error"]["details"] == [
+        {"location": ["body", "config", "headers"], "type": "required_for_new_target"}
+    ]
+
+
+def test_no_secret_of_a_channel_is_anywhere_but_where_it_is_sent(sandbox: Sandbox, made: list[str]) -> None:
+    config = {"authorization": "Bearer planted-authorization", "headers": {"X-Key": "planted-header"}}
+    config |= {"signing_secret": "planted-signing"}
+    channels = [
+        create(sandbox, made, body) for body in (chat_body(sandbox), bot_body(sandbox), hook_body(sandbox, config))
+    ]
+    shown = [sandbox.admin.get(PATH).text, sandbox.admin.get("/audit").text, sandbox.admin.get("//openapi.json").text]
+    for channel in channels:
+        shown.append(sandbox.admin.get(f"{PATH}/{channel['id']}").text)
+        shown.append(str(sandbox.audit_records(channel["id"])))
+    shown.append(sandbox.admin.post(PATH, hook_body(sandbox, {**config, "headers": {"host": "planted"}})).text)
+    assert "planted" not in "".join(shown)
+    assert "-100123" not in "".join(shown)
+
+
+def test_names_are_unique_and_repeated_requests_create_one(sandbox: Sandbox, made: list[str]) -> None:
+    body = chat_body(sandbox)
+    key = {"Idempotency-Key": sandbox.name("key")}
+    first, second = (sandbox.admin.post(PATH, body, headers=key) for _ in range(2))
+    made.append(first.json()["id"])
+    assert (first.status_code, second.json()) == (201, first.json())
+    assert_error(sandbox.admin.post(PATH, {**body, "name": body["name"].upper()}), 409, "NAME_CONFLICT")

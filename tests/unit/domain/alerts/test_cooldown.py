@@ -1,0 +1,81 @@
+"""The decision of one rule: every combination of policy, occasion and what was sent before."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from chalicelib.domain.alerts.cooldown import Asked, Audience, Fanout, Occasion, allows, fan_out, reached_nobody
+from chalicelib.domain.alerts.rule import AlertRule, CooldownPolicy
+from chalicelib.domain.alerts.track import RuleLedger
+from tests.unit.domain.alerts.test_transitions import EVENT
+
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+AFTER, EVERY, FIRST = CooldownPolicy
+OPENED, RAISED, LATE = Occasion
+
+
+def rule(number: int = 1, policy: CooldownPolicy = AFTER, channels: tuple[str, ...] = ("a",)) -> AlertRule:
+    return AlertRule(
+        id=str(number), name="r", cooldown_policy=policy, cooldown_seconds=900, channel_ids=channels, created_at=NOW,
+        updated_at=NOW,
+    )  # fmt: skip
+
+
+def asked(occasion: Occasion = OPENED, **fields: object) -> Asked:
+    found = {"alert_id": "alert", "episode": 2, "sequence": 1, "at": NOW, **fields}
+    return Asked(occasion=occasion, **found)  # type: ignore[arg-type]
+
+
+def sent(seconds: float) -> RuleLedger:
+    return RuleLedger(anchor_at=NOW - timedelta(seconds=seconds), anchor_rows=("row",))
+
+
+@pytest.mark.parametrize(
+    ("policy", "occasion", "ledger", "void", "allowed"),
+    [
+        *((policy, occasion, RuleLedger(), False, True) for policy in CooldownPolicy for occasion in Occasion),
+        *((policy, RAISED, sent(1), False, True) for policy in CooldownPolicy),
+        *((policy, occasion, sent(1), True, True) for policy in CooldownPolicy for occasion in Occasion),
+        *((EVERY, occasion, sent(0), False, True) for occasion in Occasion),
+        *((FIRST, occasion, sent(10**6), False, False) for occasion in (OPENED, LATE)),
+        *((AFTER, occasion, sent(899.999), False, False) for occasion in (OPENED, LATE)),
+        *((AFTER, occasion, sent(900), False, True) for occasion in (OPENED, LATE)),
+    ],
+)
+def test_whether_a_message_passes(
+    policy: CooldownPolicy, occasion: Occasion, ledger: RuleLedger, void: bool, allowed: bool
+) -> None:
+    assert allows(rule(policy=policy), ledger, asked(occasion, void={"1"} if void else ())) is allowed
+
+
+def fanned(*rules: AlertRule, ledgers: dict[str, RuleLedger] | None = None, **fields: object) -> Fanout:
+    return fan_out(EVENT, Audience(rules=rules, channel_ids=frozenset("abc")), ledgers or {}, asked(**fields))  # type: ignore[arg-type]
+
+
+def test_each_channel_is_there_once_with_all_of_its_rules() -> None:
+    result = fanned(rule(1, channels=("a", "b")), rule(2, channels=("b", "gone")))
+    assert result.channels == {"a": ("1",), "b": ("1", "2")}
+    assert {one: len(ledger.anchor_rows) for one, ledger in result.ledgers.items()} == {"1": 2, "2": 1}
+
+
+def test_only_an_episode_that_begins_counts_as_muted() -> None:
+    ledgers = {"1": sent(10)}
+    assert fanned(rule(), ledgers=ledgers).ledgers["1"].muted == 1
+    assert fanned(rule(), ledgers=ledgers, occasion=LATE).ledgers["1"].muted == 0
+
+
+def test_a_muted_message_moves_no_anchor() -> None:
+    result = fanned(rule(channels=("a", "b")), muted=("a", "b"))
+    assert (set(result.channels), result.ledgers) == ({"a", "b"}, {})
+    partly = fanned(rule(channels=("a", "b")), muted=("a",))
+    assert len(partly.ledgers["1"].anchor_rows) == 1
+
+
+def test_a_deleted_rule_is_forgotten_and_one_without_channels_remembers_nothing() -> None:
+    result = fanned(rule(2, channels=()), rule(3, channels=("gone",)), ledgers={"1": sent(10)})
+    assert (result.channels, result.ledgers) == ({}, {})
+
+
+def test_nothing_sent_is_not_the_same_as_nobody_reached() -> None:
+    assert not reached_nobody(())
+    assert not reached_nobody((None,))
