@@ -120,7 +120,6 @@ class Interleavings:
         workers = [_Worker(number, action) for number, action in enumerate(self.begin())]
         path, more = list(prefix), list[tuple[Choice, ...]]()
         self.figures.runs += 1
-            print(self.figures.runs, len(self._seen), len(prefix), flush=True)
         for worker in workers:
             worker.begin(self)
         for choice in prefix:
