@@ -1,5 +1,6 @@
 """How fast messages of a channel are sent: never faster than a provider allows, whatever the times of the sends."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 
@@ -14,10 +15,12 @@ from chalicelib.domain.alerts.pacing import (
     answered,
     failed,
     is_over_the_ceiling,
+    is_overdue,
     limited,
     opens_at,
     spent,
 )
+from tests.unit.domain.alerts.test_attempts import row
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 GATE = ChannelGate(id="channel", created_at=NOW)
@@ -84,3 +87,12 @@ def test_the_ceiling_of_single_messages_is_of_one_rule_and_one_hour() -> None:
     assert is_over_the_ceiling(gate, ["quiet", "noisy"], NOW)
     assert not is_over_the_ceiling(gate, ["quiet"], NOW)
     assert not is_over_the_ceiling(gate, ["noisy"], NOW + seconds(3600))
+
+
+def test_notifications_are_overdue_when_nobody_has_tried_them_for_five_minutes() -> None:
+    waiting = replace(row(), next_attempt_at=NOW)
+    late = NOW + seconds(300)
+    assert [is_overdue([waiting], GATE, now) for now in (late - seconds(1), late)] == [False, True]
+    assert not is_overdue([waiting], limited(GATE, seconds(60), NOW), late)
+    assert not is_overdue([waiting], spent(GATE, PACES[ChannelProvider.WEBHOOK], NOW + seconds(60)), late)
+    assert not is_overdue([], GATE, late)
