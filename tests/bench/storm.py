@@ -44,7 +44,7 @@ NOT_RESTARTED = "org.postgresql.util.PSQLException: FATAL: password authenticati
 def main() -> int:
     """Print the figures; 1 when an incident is missing, or was opened twice."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else CONNECTORS
-    with _app() as app:
+    with app_on_dynamodb_local() as app:
         stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
         app.services.stream_clusters.create(app.context(), stream)
         names = connector_names(count)
@@ -113,7 +113,7 @@ def _memory() -> float:
 
 
 @contextmanager
-def _app() -> Iterator[InProcessApp]:
+def app_on_dynamodb_local() -> Iterator[InProcessApp]:
     """An app on a DynamoDB Local of its own."""
     with ExitStack() as cleanup:
         folders = Folders(Path(cleanup.enter_context(tempfile.TemporaryDirectory())))

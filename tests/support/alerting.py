@@ -150,7 +150,7 @@ class AlertingDriver:
 
     def alert(self, *, severity: AlertSeverity = AlertSeverity.CRITICAL) -> Alert:
         """A firing alert of a connector."""
-        alert, transaction = self._new_alert(severity), Transaction()
+        alert, transaction = self.new_alert(severity), Transaction()
         stored = self.app.services.stores.alerts.put_new(transaction, alert)
         transaction.commit()
         return stored
@@ -177,7 +177,7 @@ class AlertingDriver:
         stores, transaction = self.app.services.stores, Transaction()
         if alert is None:
             alert = stores.alerts.get(after.alert_id) if after else self.alert(severity=severity)
-        row = stores.notifications.put_new(transaction, self._new_row(channel, alert, after, rules))
+        row = stores.notifications.put_new(transaction, self.new_row(channel, alert, after, rules))
         transaction.commit()
         if wakes:
             self.app.services.alerting.wake(channel.id)
@@ -264,7 +264,8 @@ class AlertingDriver:
             if received < _RECEIVES:
                 self.deliver(channel_id, VISIBILITY_SECONDS, received + 1)
 
-    def _new_alert(self, severity: AlertSeverity) -> Alert:
+    def new_alert(self, severity: AlertSeverity = AlertSeverity.CRITICAL) -> Alert:
+        """An alert that is not stored."""
         number = next(self.numbers)
         event = AlertEvent(
             kind=EventKind.CONNECTOR_FAILED,
@@ -289,9 +290,10 @@ class AlertingDriver:
             created_at=self.now,
         )
 
-    def _new_row(
-        self, channel: Channel, alert: Alert, after: Notification | None, rules: tuple[str, ...]
+    def new_row(
+        self, channel: Channel, alert: Alert, after: Notification | None = None, rules: tuple[str, ...] = ("rule",)
     ) -> Notification:
+        """A notification that is not stored."""
         kind, event = MessageKind.RESOLVED if after else MessageKind.FIRING, alert.event
         content = MessageContent(
             alert_id=alert.id,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from chalicelib.domain.alerts.channel import ChannelProvider
-from chalicelib.domain.alerts.notification import RETRY_AFTER, NotificationStatus
+from chalicelib.domain.alerts.notification import RETRY_AFTER, Notification, NotificationStatus
 
 OUTAGE_AFTER = 5
 """So many failed attempts in a row are an outage of the provider: then one message a minute is tried."""
@@ -15,6 +15,7 @@ MOST_RETRY_AFTER = timedelta(hours=1)
 MOST_SINGLE_MESSAGES = 500
 """Messages about one alert that a rule may send to a chat in an hour; beyond that it sends digests only."""
 
+OVERDUE_AFTER = timedelta(minutes=5)
 _HOUR, _MINUTE = timedelta(hours=1), timedelta(minutes=1)
 
 
@@ -123,6 +124,13 @@ def is_over_the_ceiling(gate: ChannelGate, rule_ids: Iterable[str], now: datetim
     if gate.singles_since is None or gate.singles_since <= now - _HOUR:
         return False
     return any(gate.singles.get(rule_id, 0) >= MOST_SINGLE_MESSAGES for rule_id in rule_ids)
+
+
+def is_overdue(rows: Iterable[Notification], gate: ChannelGate, now: datetime) -> bool:
+    """Whether open notifications of a channel should have been tried long ago, and no worker has done it."""
+    tried = max(gate.tokens_at or gate.created_at, gate.not_before or gate.created_at)
+    due = [max(row.next_attempt_at, row.lease_until or row.next_attempt_at, tried) for row in rows]
+    return bool(due) and max(due) <= now - OVERDUE_AFTER
 
 
 def _tokens(gate: ChannelGate, pace: Pace, now: datetime) -> float:

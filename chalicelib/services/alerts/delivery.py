@@ -13,11 +13,12 @@ from datetime import datetime, timedelta
 from chalicelib.clients.queue import MAX_DELAY_SECONDS
 from chalicelib.domain.alerts.digest import NextMessage, Waiting, is_due
 from chalicelib.domain.alerts.notification import Notification
-from chalicelib.domain.alerts.pacing import PACES, ChannelGate, is_over_the_ceiling, opens_at
+from chalicelib.domain.alerts.pacing import PACES, ChannelGate, is_over_the_ceiling, is_overdue, opens_at
 from chalicelib.domain.lease import is_free
 from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
+from chalicelib.kit.log import get_logger
 from chalicelib.notify.contract import ATTEMPT_SECONDS
 from chalicelib.services.alerts.attempt import LEASE, Attempted, Attempts
 from chalicelib.services.connectors.plan_executor import shuffled
@@ -38,6 +39,7 @@ _ATTEMPT_AND_STORE_SECONDS = ATTEMPT_SECONDS + 5
 _SWEEP_SECONDS = 15.0
 """What the other parts leave of the schedule's minute."""
 
+_SWEEP_LOOKS_AT = 20
 _INDEX_DELAY_SECONDS = 1.0
 """What was written so long ago, an index of DynamoDB usually shows."""
 
@@ -80,15 +82,19 @@ class NotificationDelivery:
 
         A message that is refused does not stop the others. Raises StoreUnavailable at the end if some were not sent.
         """
-        deadline, woken, refused = Deadline.after(within_seconds), 0, 0
-        channels = {channel.id for channel in self.channels.all()}
-        gates = {gate.id for gate in self.gates.all()}
-        for channel_id in channels - gates:
-            self._new_gate(channel_id)
-        for channel_id in shuffled(sorted(channels | gates)):
-            if not deadline.passed and self.notifications.open_of(channel_id, limit=1):
-                sent = self._wakes(channel_id, 0)
-                woken, refused = woken + sent, refused + (not sent)
+        deadline, woken, refused, now = Deadline.after(within_seconds), 0, 0, self.clock()
+        gates = {gate.id: gate for gate in self.gates.all()}
+        for channel in self.channels.all():
+            if channel.id not in gates and (made := self._new_gate(channel.id)):
+                gates[channel.id] = made
+        for gate in shuffled(gates.values()):
+            rows = [] if deadline.passed else self.notifications.open_of(gate.id, limit=_SWEEP_LOOKS_AT)
+            if not rows:
+                continue
+            if is_overdue(rows, gate, now):
+                get_logger().error("notifications are overdue", extra={"channel_id": gate.id})
+            sent = self._wakes(gate.id, 0)
+            woken, refused = woken + sent, refused + (not sent)
         if refused:
             raise StoreUnavailable(f"{refused} channels with notifications were not woken.")
         return woken
