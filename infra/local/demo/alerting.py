@@ -46,11 +46,11 @@ def break_delivery(run: Run) -> None:
             _constrain(run, "ADD CONSTRAINT {} CHECK (id < {}) NOT VALID")
             with run.source_database.as_superuser() as connection:
                 insert(connection, TABLES[0], _FIRST_REFUSED, _LAST_REFUSED)
-        run.alert = wait_until(
-            lambda: run.api.get("/alerts", status="active", pipelineId=run.pipeline["id"])["alerts"],
-            lambda found: any(one["connector_name"] == run.delivery["connector_name"] for one in found),
-            expected="an alert about the delivery",
-        )[0]
+        (run.alert,) = wait_until(
+            lambda: run.api.get("/alerts", status="active", pipelineId=run.pipeline["id"])["items"],
+            lambda found: [one["connector_name"] for one in found] == [run.delivery["connector_name"]],
+            expected="one alert, about the delivery",
+        )
         kind, severity = run.alert["event_type"], run.alert["severity"]
         require(kind == "DESTINATION_WRITE_FAILED", expected="DESTINATION_WRITE_FAILED", seen=run.alert)
         step.saw(f"{kind}, {severity}, {run.alert['status']}")
