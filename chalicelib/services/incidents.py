@@ -19,6 +19,7 @@ from chalicelib.domain.monitoring.incident import (
     IncidentStatus,
     Signal,
     after_signal,
+    is_worse,
     moved,
     moved_by_person,
     signals_between,
@@ -102,12 +103,19 @@ class IncidentService:
         return saved
 
     def add(
-        self, transaction: Transaction, origin: str, signals: Sequence[Signal], *, may_be_late: bool = False
+        self,
+        transaction: Transaction,
+        origin: str,
+        signals: Sequence[Signal],
+        *,
+        may_be_late: bool = False,
+        compared: bool = False,
     ) -> bool:
         """Open, repeat and resolve what the signals say in a transaction; whether that changes anything.
 
-        The keys differ. `may_be_late`: they were stored before, and newer ones may have been applied since. Conflict
-        labels begin with `incident.`; then it is done again in a new transaction.
+        The keys differ. `may_be_late`: they were stored before, and newer ones may have been applied since. `compared`:
+        they come from a list that may lag behind, so that what begins may have an incident already. Conflict labels
+        begin with `incident.`; then it is done again in a new transaction.
         """
         known = self._current([signal.condition.key for signal in signals])
         new = [signal for signal in signals if signal.began and signal.condition.key not in known]
@@ -119,18 +127,20 @@ class IncidentService:
         changed = bool(new)
         for signal in signals:
             earlier = known.get(signal.condition.key)
+            if earlier and compared and signal.began and not is_worse(earlier.condition, signal.condition):
+                continue
             later = after_signal(earlier, signal, may_be_late=may_be_late) if earlier else None
             if later:
                 changed = True
                 self._save(transaction, later)
         return changed
 
-    def publish(self, origin: str, signals: Sequence[Signal], deadline: Deadline) -> None:
+    def publish(self, origin: str, signals: Sequence[Signal], deadline: Deadline, *, compared: bool = False) -> None:
         """Apply signals, in their order. Raises TimedOut, WriteConflict; then it is safe to repeat."""
         for chunk in _chunks(signals):
             if deadline.passed:
                 raise TimedOut("There was no time left for all incidents. The rest follows.")
-            self._apply(origin, chunk)
+            self._apply(origin, chunk, compared=compared)
 
     def compare(
         self, origin: str, conditions: Iterable[Condition], deadline: Deadline, *, deployed: Container[str] = ()
@@ -143,7 +153,7 @@ class IncidentService:
         # The clock may have been set back since they began, and a signal that is not newer does not count.
         now = max([self.clock(), *(incident.last_seen_at + LATER for incident in current)])
         known = [incident.condition for incident in current]
-        self.publish(origin, signals_between(known, conditions, now, deployed=deployed), deadline)
+        self.publish(origin, signals_between(known, conditions, now, deployed=deployed), deadline, compared=True)
 
     def end_about(self, transaction: Transaction, resource_id: str) -> None:
         """Resolve the incidents of a resource in the transaction that deletes it: at most `_MOST_ENDED`."""
@@ -156,11 +166,11 @@ class IncidentService:
         if not incident.is_current:
             self.claims.release(transaction, claim_of(incident.key), incident.id)
 
-    def _apply(self, origin: str, signals: Sequence[Signal]) -> None:
+    def _apply(self, origin: str, signals: Sequence[Signal], *, compared: bool) -> None:
         for attempt in range(1, _ATTEMPTS + 1):
             transaction = Transaction()
             try:
-                if self.add(transaction, origin, signals, may_be_late=True):
+                if self.add(transaction, origin, signals, may_be_late=True, compared=compared):
                     transaction.commit()
             except WriteConflict:  # a person, or another process with the same signals, was faster
                 if attempt == _ATTEMPTS:

@@ -180,12 +180,21 @@ class PreparedCase:
         if refused:
             self.operation.start_over()
         if not wrong and (not is_done or (self.operation.repeatable and not refused)):
-            wrong += self._second_attempt(app)
+            wrong += self._second_attempt(app, answered=answer is not None and not isinstance(answer, Crash))
         elif not wrong and self.operation.repeats_without_answer and isinstance(answer, BaseException):
             with suppress(HeadgateError):
                 self.operation.request()
             wrong += violations(app)
         return wrong
+
+    def _request_again(self, *, answered: bool) -> None:
+        try:
+            self.operation.request()
+        except NOT_CARRIED_OUT:
+            if answered:
+                raise
+            self.operation.start_over()
+            self.operation.request()
 
     def _check_success(self, answer: object) -> Iterable[str]:
         """An answer without an open operation, and without an error, says that it is done."""
@@ -196,11 +205,14 @@ class PreparedCase:
         if not self.operation.is_done():
             yield "the answer was a success, but the operation was not carried out"
 
-    def _second_attempt(self, app: InProcessApp) -> list[str]:
-        """A second attempt must succeed; what is repeated by itself, with growing pauses, may need some more."""
+    def _second_attempt(self, app: InProcessApp, *, answered: bool) -> list[str]:
+        """A second attempt must succeed; what is repeated by itself, with growing pauses, may need some more.
+
+        Without an answer to the first one it may be answered as the first one would have been: with its refusal.
+        """
         for _ in range(MOST_REPEATED if self.operation.ticks_do_it_too else 1):
             try:
-                self.operation.request()
+                self._request_again(answered=answered)
             except HeadgateError as error:
                 return [f"a second attempt fails: {error.code} {error.message}"]
             app.connect.settle()

@@ -203,9 +203,10 @@ def signals_between(
         for one in gone
         if one.code != CHANGES_LOST or one.connector_name not in deployed
     )
-    began = (Signal(condition=one, began=True, at=at) for key, one in later.items() if _is_worse(earlier.get(key), one))
+    began = (Signal(condition=one, began=True, at=at) for key, one in later.items() if is_worse(earlier.get(key), one))
     return (*ended, *began)
 
 
-def _is_worse(before: Condition | None, now: Condition) -> bool:
+def is_worse(before: Condition | None, now: Condition) -> bool:
+    """Whether it begins with this, or gets worse."""
     return before is None or (now.severity is Severity.ERROR and before.severity is not Severity.ERROR)

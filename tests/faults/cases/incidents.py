@@ -25,8 +25,19 @@ def incidents(app: InProcessApp) -> list[Json]:
 
 
 def has_one(app: InProcessApp, status: str) -> Callable[[], bool]:
-    """Whether there is exactly one incident, with this status, whose condition began once."""
-    return lambda: [(one["status"], one["occurrences"]) for one in incidents(app)] == [(status, 1)]
+    """Whether the last incident of the pipeline has this status, no other one is active, and each condition began once.
+
+    A worker of Kafka Connect that answers with an older state ends an incident, and the next answer opens another one.
+    """
+
+    def seen() -> bool:
+        found = [one for one in incidents(app) if one["condition"]["resource_type"] == "pipeline"]
+        *earlier, last = sorted(found, key=lambda one: str(one["created_at"])) or [None]
+        once = all(one["occurrences"] == 1 for one in found)
+        ended = all(one["status"] == "RESOLVED" for one in earlier)
+        return last is not None and last["status"] == status and once and ended
+
+    return seen
 
 
 def fail(app: InProcessApp, pipeline: Pipeline) -> None:

@@ -263,3 +263,16 @@ def test_what_a_person_has_resolved_can_be_opened_again_and_ends(app: InProcessA
     assert statuses(app) == [RESOLVED]
     publish(app, condition())
     assert statuses(app) == [OPEN, RESOLVED]
+
+
+def test_a_list_that_lags_behind_opens_and_counts_nothing_again(app: InProcessApp) -> None:
+    publish(app, condition())
+    app.clock.advance(60)
+    began = [Signal(condition=condition(), began=True, at=app.clock())]
+    app.services.incidents.publish(ORIGIN, began, Deadline.after(20), compared=True)
+    assert (only(app).status, only(app).occurrences) == (OPEN, 1)
+    app.services.incidents.move(app.context(), only(app).id, RESOLVED)
+    app.clock.advance(60)
+    began = [Signal(condition=condition(), began=True, at=app.clock())]
+    app.services.incidents.publish(ORIGIN, began, Deadline.after(20), compared=True)
+    assert (only(app).status, only(app).occurrences) == (RESOLVED, 1)
