@@ -26,7 +26,7 @@ from chalicelib.stores.claims import Claims
 from chalicelib.stores.documents import Readable, find_together
 from chalicelib.stores.transaction import Transaction
 
-_PER_READ = 99
+_PER_READ = 98
 """Items that are read together: as many as are only counted in one transaction."""
 
 _PER_TRANSACTION = 98

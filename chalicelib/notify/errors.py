@@ -1,7 +1,7 @@
 """Why a message was not delivered: codes, our own sentences, and what to do about it.
 
-Whoever may read alerts may read these. So a host that is not allowed, one that refuses, one without a name and one that
-does not answer give the same sentence: a channel must not be a way to look into a network.
+Everybody who may read alerts may read these. So a host that is not allowed, one that refuses, one whose name does not
+resolve and one that does not answer give the same sentence: a channel must not be a way to look into a network.
 """
 
 from collections.abc import Mapping

@@ -14,7 +14,7 @@ BUDGETS = {
     "get with a list": 4,
     "list": 3,
     "mutation": 5,
-    "overview": 9,
+    "overview": 8,
     "preview": 8,
     "operation": 8,
     "checked delivery": 9,
@@ -28,8 +28,8 @@ The session route reads the session twice: for authentication, and for its answe
 
 The checks of a delivery need one call more than the design allows: the source says under which generation its tables
 are stored. The first preview of a destination also stores which server it is. The deploy also looks for the incident of
-an earlier one that has failed. The overview and the summary of alerts walk the index of active alerts; the summary also
-counts the resolved ones and reads the newest.
+an earlier one that has failed. The summary of alerts walks the index of active ones, counts the resolved ones and reads
+the newest.
 """
 
 

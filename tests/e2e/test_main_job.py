@@ -11,6 +11,8 @@ from infra.local.app.addresses import StackAddresses
 from infra.local.demo import main_job
 from infra.local.demo.changes import COUNT
 from infra.local.demo.data import ROWS, TABLES
+from infra.local.doubles.authority import Authority
+from infra.local.doubles.notification_receivers import Kind, NotificationReceiver
 from infra.local.process.ports import free_port
 from tests.support.local_run import ROOT, LocalRun, fresh_state, once, started
 
@@ -40,15 +42,18 @@ def test_in_the_sandbox_every_step_is_true_and_no_row_is_claimed_to_move() -> No
         "both gone",
     ):
         assert fact in output, output
+    _assert_alerted(output)
     assert re.search(r"^all \d+ steps were true", output, re.MULTILINE), output
 
 
 def test_the_demonstration_ends_with_one_when_a_step_is_not_true() -> None:
     nothing = f"127.0.0.1:{free_port()}"
     stack = StackAddresses(kafka=nothing, connect=f"http://{nothing}", postgres=f"postgresql://x:y@{nothing}/postgres")
-    assert (
-        main_job.run(url=f"http://{nothing}", admin_email="a@b.c", admin_password="p", stack=stack, sandbox=True) == 1
-    )
+    with NotificationReceiver(Kind.CHAT, authority=Authority()) as messages:
+        status = main_job.run(
+            url=f"http://{nothing}", admin_email="a@b.c", admin_password="p", stack=stack, messages=messages
+        )
+    assert status == 1
 
 
 @pytest.mark.real
@@ -90,6 +95,14 @@ def _assert_arrived(output: str) -> None:
     assert READY.search(output), output
     for fact in ("references only, no password in either", "none in "):
         assert fact in output, output
+    _assert_alerted(output)
+
+
+def _assert_alerted(output: str) -> None:
+    """Two messages have arrived: that the delivery has failed, and that it runs again."""
+    assert "wait for the message: DESTINATION_WRITE_FAILED, critical, firing" in output, output
+    assert re.search(r"wait for the recovery: resolved after \d+ s", output), output
+    assert output.count("the receiver got:") == 3, output
 
 
 def _assert_serving(run: LocalRun) -> None:

@@ -92,7 +92,7 @@ def storms(named: Sequence[AlertEvent], causes: Sequence[AlertEvent]) -> Storms:
     """Which of the events that a report names are muted. `causes` are these, and others that are active."""
     children: defaultdict[str, set[str]] = defaultdict(set)
     for row in MUTES:
-        by_key = {row.cause_key(cause): cause.fingerprint for cause in causes if cause.kind is row.cause}
+        by_key = {row.cause_key(cause): cause.fingerprint for cause in causes if row.cause in cause.kinds}
         for event in named if by_key else ():
             cause = by_key.get(row.child_key(event) or ())
             if cause and cause != event.fingerprint:

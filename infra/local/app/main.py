@@ -16,6 +16,7 @@ from infra.local.app.arguments import Options
 from infra.local.app.errors import ServerFailed, SetupMissing
 from infra.local.app.progress import say
 from infra.local.app.serving import Serving
+from infra.local.doubles.notification_receivers import NotificationReceiver
 from infra.local.process import interrupts
 from infra.local.process.ports import is_free
 from infra.local.process.processes import report_ended
@@ -33,7 +34,8 @@ def main(argv: Sequence[str]) -> int:
             began = time.monotonic()
             started = _start(options, exit_stack)
             say(f"ready after {time.monotonic() - began:.0f} s")
-            status = _demonstrate(started, once=options.once) if options.demo else 0
+            receiver = started.receiver
+            status = _demonstrate(started, receiver, once=options.once) if receiver else 0
             if not options.once:
                 _serve(started, interrupted)
     except (SetupMissing, ServerFailed) as error:
@@ -62,10 +64,10 @@ def _start(options: Options, exit_stack: ExitStack) -> Serving:
     sandbox, reason = uses_sandbox(options.stack, java.missing())
     say(f"stack: {reason}")
     start = serving.on_sandbox if sandbox else serving.on_real_stack
-    return start(f"http://127.0.0.1:{options.port}", options.port, exit_stack)
+    return start(f"http://127.0.0.1:{options.port}", options.port, exit_stack, demo=options.demo)
 
 
-def _demonstrate(started: Serving, *, once: bool) -> int:
+def _demonstrate(started: Serving, receiver: NotificationReceiver, *, once: bool) -> int:
     from infra.local.demo import main_job
 
     admin = started.admin
@@ -74,7 +76,8 @@ def _demonstrate(started: Serving, *, once: bool) -> int:
         admin_email=admin.email,
         admin_password=admin.password,
         stack=started.addresses,
-        sandbox=started.sandbox,
+        messages=receiver,
+        doubles=started.doubles,
         once=once,
     )
 

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from infra.local.app import startup_lines
+from infra.local.app import messages, startup_lines
 from infra.local.app.addresses import StackAddresses
 from infra.local.app.environment import Keys, environment
 from infra.local.app.first_admin import DEFAULT_EMAIL, FirstAdmin, PasswordFile, master_key
 from infra.local.app.progress import say
+from infra.local.doubles.notification_receivers import NotificationReceiver
 from infra.local.process.processes import Server
 from infra.local.stack import real_stack, sandbox_stack
 from infra.local.stack.folders import Folders
@@ -24,23 +25,30 @@ if TYPE_CHECKING:
     from chalice.app import Chalice
 
     from infra.local.app.runner import Runner
+    from infra.local.doubles import Doubles
 
 PRINT_AGAIN = ".headgate/venv/bin/python -m infra.local.app.first_admin"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Serving:
-    """Headgate and its stack, while they serve."""
+    """Headgate and its stack, while they serve. `receiver` gets the messages of a demonstration, if there is one;
+    `doubles` are those of the sandbox.
+    """
 
     url: str
     admin: FirstAdmin
     addresses: StackAddresses
     servers: Sequence[Server]
-    sandbox: bool
+    receiver: NotificationReceiver | None
+    doubles: "Doubles | None" = None
 
 
-def on_real_stack(url: str, port: int, exit_stack: ExitStack) -> Serving:
-    """Starts the real stack and Headgate; `exit_stack` stops them. Raises SetupMissing or ServerFailed."""
+def on_real_stack(url: str, port: int, exit_stack: ExitStack, *, demo: bool) -> Serving:
+    """Starts the real stack and Headgate, and what the demonstration needs; `exit_stack` stops them.
+
+    Raises SetupMissing or ServerFailed.
+    """
     state = state_folder("real")
     keys = Keys(
         master_key=master_key(state), service_credential=_credential() or kept_secret(state / "service-credential")
@@ -50,7 +58,9 @@ def on_real_stack(url: str, port: int, exit_stack: ExitStack) -> Serving:
     stack = exit_stack.enter_context(
         real_stack.start(state, headgate_url=url, service_credential=keys.service_credential, connect_later=True)
     )
-    runner = _start_headgate(state, environment(admin, keys, stack.addresses), port, exit_stack, sandbox=False)
+    receiver = exit_stack.enter_context(messages.receiving(state)) if demo else None
+    variables = {**environment(admin, keys, stack.addresses), **messages.settings(state, receiver)}
+    runner = _start_headgate(state, variables, port, exit_stack, sandbox=False)
     # Last: connectors that Connect has stored ask Headgate for their secrets at once.
     stack.connect.start()
     # Operations that an earlier run left open are finished now, and not at the first scheduled tick.
@@ -61,11 +71,13 @@ def on_real_stack(url: str, port: int, exit_stack: ExitStack) -> Serving:
         password_file.mark_printed()
     elif admin.made_here:
         say(f"the password of {admin.email} was printed by an earlier run; print it again with: {PRINT_AGAIN}")
-    return Serving(url=url, admin=admin, addresses=stack.addresses, servers=stack.servers, sandbox=False)
+    return Serving(url=url, admin=admin, addresses=stack.addresses, servers=stack.servers, receiver=receiver)
 
 
-def on_sandbox(url: str, port: int, exit_stack: ExitStack) -> Serving:
-    """Starts the sandbox and Headgate. Nothing is kept at the end, not even keys and users."""
+def on_sandbox(url: str, port: int, exit_stack: ExitStack, *, demo: bool) -> Serving:
+    """Starts the sandbox and Headgate, and what the demonstration needs. Nothing is kept at the end, not even keys and
+    users.
+    """
     keys = Keys(
         master_key=os.environ.get("HEADGATE_MASTER_KEY") or base64.b64encode(os.urandom(32)).decode(),
         service_credential=_credential() or secrets.token_urlsafe(24),
@@ -74,9 +86,18 @@ def on_sandbox(url: str, port: int, exit_stack: ExitStack) -> Serving:
     state = state_folder("sandbox")
     started = sandbox_stack.start(state, headgate_url=url, service_credential=keys.service_credential)
     stack = exit_stack.enter_context(started)
-    _start_headgate(state, environment(admin, keys, stack.addresses), port, exit_stack, sandbox=True)
+    receiver = exit_stack.enter_context(messages.receiving(state)) if demo else None
+    variables = {**environment(admin, keys, stack.addresses), **messages.settings(state, receiver)}
+    _start_headgate(state, variables, port, exit_stack, sandbox=True)
     _print_addresses(url, admin, stack.addresses, with_password=admin.made_here)
-    return Serving(url=url, admin=admin, addresses=stack.addresses, servers=stack.servers, sandbox=True)
+    return Serving(
+        url=url,
+        admin=admin,
+        addresses=stack.addresses,
+        servers=stack.servers,
+        receiver=receiver,
+        doubles=stack.doubles,
+    )
 
 
 def _credential() -> str | None:

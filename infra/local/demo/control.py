@@ -39,7 +39,7 @@ def resume_pipeline(run: Run) -> None:
     with run.report.step("Resume it") as step:
         run.api.post(f"{run.pipeline_path}/resume")
         step.saw(states(run.observed(run.pipeline_path, "RUNNING")))
-        _require_arrival(run, step)
+        require_arrival(run, step)
 
 
 def pause_destination(run: Run) -> None:
@@ -52,7 +52,7 @@ def pause_destination(run: Run) -> None:
             run.observed(path, state)
             if verb == "pause":
                 _require_no_arrival(run, step, 2001)
-        _require_arrival(run, step)
+        require_arrival(run, step)
         step.saw("PAUSED, then RUNNING")
 
 
@@ -67,7 +67,7 @@ def restart(run: Run) -> None:
             run.api.post(f"{path}/restart-task?task=7", status=[404])
         step.saw("RUNNING after each; a task that does not exist is 404")
         _insert(run, 3001)
-        _require_arrival(run, step)
+        require_arrival(run, step)
 
 
 def show_status(run: Run) -> None:
@@ -154,7 +154,8 @@ def _require_no_arrival(run: Run, step: Step, first: int) -> None:
     step.also(f"{_BATCH} new rows in the source: after {STILL_SECONDS:.0f} s none has arrived")
 
 
-def _require_arrival(run: Run, step: Step) -> None:
+def require_arrival(run: Run, step: Step) -> None:
+    """All rows of the source are in the target; on doubles nothing arrives."""
     if run.sandbox:
         return
     began = time.monotonic()

@@ -11,11 +11,13 @@ from infra.local.demo.api import Api, Json, wait_until
 from infra.local.demo.data import PREFIX, connected
 
 ENVIRONMENT = "headgate demo"
-"""The mark of a demonstration's sources and destinations. Nothing else is ever removed."""
+"""The mark of a demonstration's sources and destinations, and how the names of its rules and channels begin. Nothing
+else is ever removed.
+"""
 
 
 def remove_from_headgate(api: Api) -> int:
-    """Deletes the demonstrations' deliveries, pipelines, destinations and sources; returns how many."""
+    """Deletes what the demonstrations have left in Headgate; returns how many resources."""
     sources = _marked(api, "/sources")
     destinations = _marked(api, "/destinations")
     pipelines = {one["id"]: one for one in api.every("/pipelines") if one["source_id"] in sources}
@@ -29,6 +31,7 @@ def remove_from_headgate(api: Api) -> int:
         *(f"/pipelines/{id_}" for id_ in pipelines),
         *(f"/destinations/{id_}" for id_ in destinations),
         *(f"/sources/{id_}" for id_ in sources),
+        *(f"{kind}/{id_}" for kind in ("/alert-rules", "/notification-channels") for id_ in _named(api, kind)),
     ]
     for path in paths:
         delete(api, path)
@@ -64,6 +67,10 @@ def remove_from_servers(superuser: str, kafka: str, *, topics: bool) -> int:
 
 def _marked(api: Api, path: str) -> dict[str, Json]:
     return {one["id"]: one for one in api.every(path) if one["environment"] == ENVIRONMENT}
+
+
+def _named(api: Api, path: str) -> list[str]:
+    return [one["id"] for one in api.every(path) if one["name"].startswith(f"{ENVIRONMENT} ")]
 
 
 def _names(connection: psycopg.Connection[Any], query: str) -> list[str]:

@@ -5,28 +5,40 @@ made, and the broker, Connect and both databases are read to check what Headgate
 """
 
 import time
+from typing import TYPE_CHECKING
 
 from infra.local.app.addresses import StackAddresses
-from infra.local.demo import capture, control, delivery
+from infra.local.demo import alerting, capture, control, delivery
 from infra.local.demo.api import Api
 from infra.local.demo.report import Report, Untrue, print_lines
 from infra.local.demo.run import Run
+from infra.local.doubles.notification_receivers import NotificationReceiver
+
+if TYPE_CHECKING:
+    from infra.local.doubles import Doubles
 
 TRUE, NOT_TRUE = 0, 1
 
 
 def run(
-    *, url: str, admin_email: str, admin_password: str, stack: StackAddresses, sandbox: bool, once: bool = False
+    *,
+    url: str,
+    admin_email: str,
+    admin_password: str,
+    stack: StackAddresses,
+    messages: NotificationReceiver,
+    doubles: "Doubles | None" = None,
+    once: bool = False,
 ) -> int:
     """Does the main job and prints what was observed: 0 when every step was true, 1 when one was not.
 
     With `once` everything that it made is removed at the end; without, it stays for a person to look at, and the next
-    demonstration removes it.
+    demonstration removes it. `doubles` are those of the sandbox.
     """
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime()).replace("-", "_")
     report, api = Report(), Api(url, correlation_id=f"demo-{stamp}")
-    under_way = Run(api=api, report=report, stack=stack, sandbox=sandbox, stamp=stamp)
-    print_lines("", f"The main job, step by step, through {url}/api/v1", *(_SANDBOX if sandbox else ()), "")
+    under_way = Run(api=api, report=report, stack=stack, doubles=doubles, messages=messages, stamp=stamp)
+    print_lines("", f"The main job, step by step, through {url}/api/v1", *(_SANDBOX if doubles else ()), "")
     try:
         _steps(under_way, admin_email, admin_password, once)
     except Untrue:
@@ -85,6 +97,9 @@ def _control(under_way: Run) -> None:
     control.resume_pipeline(under_way)
     control.pause_destination(under_way)
     control.restart(under_way)
+    alerting.register_channel(under_way)
+    alerting.break_delivery(under_way)
+    alerting.repair_delivery(under_way)
     control.show_status(under_way)
     control.show_overview(under_way)
     control.show_audit(under_way)

@@ -1,21 +1,30 @@
 """What the steps of one demonstration share."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from infra.local.app.addresses import StackAddresses
 from infra.local.demo.api import Api, Json, wait_until
 from infra.local.demo.data import Database
 from infra.local.demo.report import Report
+from infra.local.doubles.notification_receivers import NotificationReceiver
+
+if TYPE_CHECKING:
+    from infra.local.doubles import Doubles
 
 
 @dataclass(kw_only=True)
 class Run:
-    """The running demonstration. Each step adds what it made; `stamp` identifies the run."""
+    """The running demonstration. Each step adds what it made; `stamp` identifies the run.
+
+    `messages` receives what Headgate sends to people. `doubles` are those of the sandbox, None on the real stack.
+    """
 
     api: Api
     report: Report
     stack: StackAddresses
-    sandbox: bool
+    doubles: "Doubles | None"
+    messages: NotificationReceiver
     stamp: str
     source_database: Database = field(init=False)
     target_database: Database = field(init=False)
@@ -25,6 +34,15 @@ class Run:
     pipeline: Json = None
     destination: Json = None
     delivery: Json = None
+    channel: Json = None
+    rule: Json = None
+    alert: Json = None
+    messages_seen: int = 0
+
+    @property
+    def sandbox(self) -> bool:
+        """Whether Kafka and Connect are doubles."""
+        return self.doubles is not None
 
     def named(self, noun: str) -> str:
         """A name that no other run uses."""

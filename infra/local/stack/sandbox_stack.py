@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from infra.local.app.addresses import StackAddresses
 from infra.local.process.locks import locked
@@ -15,6 +16,9 @@ from infra.local.stack import postgres
 from infra.local.stack.folders import Folders
 from infra.local.stack.layout import shown
 
+if TYPE_CHECKING:
+    from infra.local.doubles import Doubles
+
 PORTS = ("kafka", "connect", "postgres")
 
 
@@ -24,6 +28,7 @@ class SandboxStack:
 
     addresses: StackAddresses
     postgres: Server
+    doubles: "Doubles"
 
     @property
     def servers(self) -> list[Server]:
@@ -56,4 +61,4 @@ def start(state: Path, *, headgate_url: str, service_credential: str) -> Iterato
         )
         exit_stack.callback(started.stop)
         addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres=address)
-        yield SandboxStack(addresses=addresses, postgres=database)
+        yield SandboxStack(addresses=addresses, postgres=database, doubles=started)

@@ -11,7 +11,7 @@ import pytest
 from chalicelib.api import alerts as alert_routes
 from chalicelib.domain.alerts.alert import MOST_HISTORY, AlertStatus, HistoryEntry
 from chalicelib.domain.alerts.channel import ChannelProvider
-from chalicelib.domain.alerts.event import Emitter
+from chalicelib.domain.alerts.event import Emitter, MonitorReport
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 from chalicelib.domain.alerts.notification import (
     MessageContent,
@@ -20,6 +20,8 @@ from chalicelib.domain.alerts.notification import (
     NotificationError,
     NotificationStatus,
 )
+from chalicelib.domain.monitoring.incident import Condition
+from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import id_from
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import PAGE_BYTES
@@ -34,6 +36,7 @@ from tests.support.alert_rows import (
     put_alerts,
     random_alerts,
     stored,
+    stored_channel,
 )
 from tests.support.api_assertions import UNKNOWN_ID
 from tests.support.edge import JSON_ADMIN, ClientResponse, make_edge, through_lambda_event
@@ -193,7 +196,7 @@ def test_pages_are_numbered_and_the_total_is_exact(app: InProcessApp, call: Call
 def test_filters_choose_from_the_whole_list(
     app: InProcessApp, call: Caller, query: str, accepts: Callable[[Json], bool]
 ) -> None:
-    put_alerts(app, random_alerts(200, seed=9))
+    put_alerts(app, random_alerts(90, seed=9))
     every = call.ok("GET", "/alerts?pageSize=200")["items"]
     chosen = call.ok("GET", f"/alerts?pageSize=200&{query}")
     expected = [one["id"] for one in every if accepts(one)]
@@ -355,6 +358,68 @@ def test_viewers_see_alerts_and_only_operators_move_them(app: InProcessApp, call
     for move in ("acknowledge", "silence", "unsilence"):
         assert call.refused("POST", f"{path}/{move}", None, **viewer)[:2] == (403, "FORBIDDEN")
         assert call("POST", f"{path}/{move}", None, **ops).status == 200
+
+
+# with the alert manager
+
+
+def report(app: InProcessApp, *tasks: int, after: float = 60) -> None:
+    """A cycle of the monitor of the Connect cluster, in which these tasks of its pipeline have failed."""
+    app.clock.advance(after)
+    cluster, pipeline = app.cluster.id, app.services.stores.pipelines.list(limit=1).items[0]
+    failed = tuple(
+        Condition(
+            code="CONNECT_TASK_FAILED", resource_type="pipeline", resource_id=pipeline.id, message="It has failed.",
+            connector_name=pipeline.connector_name, task_id=task,
+        )
+        for task in tasks
+    )  # fmt: skip
+    one = MonitorReport(origin=f"connect_cluster/{cluster}", at=app.clock(), conditions=failed)
+    assert app.services.alerting.bus.publish(one, Deadline.after(600))
+
+
+def test_an_observation_never_undoes_what_an_operator_has_said(app: InProcessApp, call: Caller) -> None:
+    app.pipeline()
+    report(app, 0)
+    (alert,) = call.ok("GET", "/alerts?status=firing")["items"]
+    path = f"/alerts/{alert['id']}"
+    call.ok("POST", f"{path}/acknowledge", {"note": "on it"})
+    report(app, 0)
+    seen = call.ok("GET", path)
+    assert (seen["status"], seen["occurrence_count"], seen["acknowledged_by"]) == (
+        "acknowledged",
+        2,
+        "admin@example.com",
+    )
+    report(app)
+    over = call.ok("GET", path)
+    assert (over["status"], over["recovery_seconds"], over["details"]["resolution"]) == ("resolved", 120, "recovered")
+    assert over["acknowledged_by"] == "admin@example.com"
+    report(app, 0)
+    (recurrence,) = call.ok("GET", "/alerts?status=active")["items"]
+    assert recurrence["id"] != alert["id"]
+    assert (recurrence["fingerprint"], recurrence["details"]["episode"]) == (alert["fingerprint"], 2)
+    assert call.ok("GET", "/alerts/summary")["by_status"]["resolved"] == 1
+
+
+def test_a_silence_that_ended_before_anything_was_sent_leads_to_one_message(app: InProcessApp, call: Caller) -> None:
+    app.pipeline()
+    report(app, 0)
+    (alert,) = call.ok("GET", "/alerts")["items"]
+    path = f"/alerts/{alert['id']}"
+    rule = {"name": "everything", "channel_ids": [stored_channel(app)]}
+    assert call("POST", "/alert-rules", rule).status == 201
+    call.ok("POST", f"{path}/silence", {"duration_seconds": 600})
+    report(app, 0)
+    assert call.ok("GET", path)["deliveries"] == []
+    for _ in range(2):
+        report(app, 0, after=601)
+    seen = call.ok("GET", path)
+    assert (seen["status"], [(one["kind"], one["status"]) for one in seen["deliveries"]]) == (
+        "firing", [("firing", "queued")],
+    )  # fmt: skip
+    numbers = read_exposition(call("GET", "/metrics").body)["headgate_alerts_total"]
+    assert numbers.value(severity="critical", event_type="CONNECT_TASK_FAILED") == 1
 
 
 # metrics

@@ -48,6 +48,8 @@ NO_SCHEMA_SAYS = {
     "missing", "protocol_without_sasl", "one_of",  # fields that depend on another one
     "out_of_range",  # a time that depends on the clock
     "not_allowed",  # a setting of the installation
+    "bot_token", "chat_id", "signing_secret", "header_value", "header_name", "header_not_allowed",
+    "header_repeated", "headers_too_long",  # what a message of a channel is sent with, described in words
 }  # fmt: skip
 """Why a request that the document allows may be refused all the same."""
 CHECKS = [

@@ -43,6 +43,7 @@ def many(child: AlertEvent, count: int = MANY) -> list[AlertEvent]:
         (CLUSTER, CAPTURE, False),
         (CLUSTER, replace(TASK, connect_cluster_id="other"), False),
         (CONNECTOR, TASK, True),
+        (replace(CONNECTOR, kind=EventKind.SOURCE_AUTH_FAILED), TASK, True),
         (CONNECTOR, PIPELINE, True),
         (CONNECTOR, CONNECTOR, False),
         (CONNECTOR, replace(TASK, connector_name="other"), False),
