@@ -3,7 +3,7 @@
 | from          | event                                   | to        | also                                          |
 |---------------|-----------------------------------------|-----------|-----------------------------------------------|
 | open          | a worker claims it                      | (claimed) | attempts + 1; a lease                         |
-| any           | accepted by the provider                | delivered | whoever sent it: a late success always counts |
+| any           | accepted by the provider                | delivered | by any worker: a late success counts too      |
 | claimed       | refused for good                        | failed    |                                               |
 | claimed       | failed for a while, or outcome unknown  | pending   | after 5 s, 30 s, 2 min, or Retry-After        |
 | claimed, 4th  | the same                                | failed    |                                               |

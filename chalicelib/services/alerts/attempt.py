@@ -37,7 +37,8 @@ from chalicelib.stores.transaction import Transaction
 LEASE = timedelta(seconds=ATTEMPT_SECONDS + 10)
 """Longer than an attempt, so that no lease ends under a live worker."""
 
-_SETTLE_TRIES = 4
+_SETTLE_TRIES = 8
+"""More than the writes of another worker that has taken the channel over meanwhile: each may come in between once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
