@@ -225,8 +225,8 @@ def test_it_costs_the_same_calls_with_10_and_with_10_000_resources_of_each_kind(
     overview = app.services.overview.read()
     assert overview.pipelines["RUNNING"] == 10_000
     assert overview.sources["HEALTHY"] == 11_011
-    assert len(first[10]) == 9, "a process that has not read the cluster's last look before reads it"
-    assert len(further[10]) == 8
+    assert len(first[10]) == 8, "a process that has not read the cluster's last look before reads it"
+    assert len(further[10]) == 7
     assert first[10] == first[1_000] == first[10_000]
     assert further[10] == further[1_000] == further[10_000]
 
