@@ -15,7 +15,7 @@ Labels = frozenset[tuple[str, str]]
 
 
 @dataclass
-class Family:
+class Metric:
     """A metric: the values of its series, by name and labels."""
 
     name: str
@@ -28,17 +28,17 @@ class Family:
         return self.samples[self.name + suffix, frozenset(labels.items())]
 
 
-def read_exposition(text: str) -> dict[str, Family]:
+def read_exposition(text: str) -> dict[str, Metric]:
     """The metrics by name. Raises AssertionError for what is wrong."""
     assert text.endswith("\n"), "the last line has no end"
-    families: dict[str, Family] = {}
-    current: Family | None = None
+    metrics: dict[str, Metric] = {}
+    current: Metric | None = None
     for line in text.removesuffix("\n").split("\n"):
         if line.startswith("# "):
             _, keyword, name, said = line.split(" ", 3)
             if keyword == "HELP":
-                assert name not in families, f"{name} is described twice"
-                current = families[name] = Family(name=name, help=said)
+                assert name not in metrics, f"{name} is described twice"
+                current = metrics[name] = Metric(name=name, help=said)
             else:
                 assert keyword == "TYPE", line
                 assert current is not None, line
@@ -54,30 +54,30 @@ def read_exposition(text: str) -> dict[str, Family]:
         key = (match[1], frozenset(labels))
         assert key not in current.samples, f"{line} is there twice"
         current.samples[key] = float(match[match.lastindex or 0])
-    for family in families.values():
-        _check(family)
-    return families
+    for metric in metrics.values():
+        _check(metric)
+    return metrics
 
 
-def _check(family: Family) -> None:
-    name = family.name
-    assert family.help.strip(), f"{name} has no help"
-    assert family.type in ("counter", "gauge", "histogram"), f"{name} is a {family.type}"
+def _check(metric: Metric) -> None:
+    name = metric.name
+    assert metric.help.strip(), f"{name} has no help"
+    assert metric.type in ("counter", "gauge", "histogram"), f"{name} is a {metric.type}"
     assert re.fullmatch("[a-z][a-z0-9_]*", name), f"{name} is not in snake case"
     assert not _UNITS.search(name), f"{name} has a unit that is no base unit"
-    assert name.endswith("_total") == (family.type == "counter"), f"{name} is a {family.type}"
+    assert name.endswith("_total") == (metric.type == "counter"), f"{name} is a {metric.type}"
     assert not name.endswith(("_count", "_sum", "_bucket")), name
-    assert family.samples, f"{name} has no series"
-    names = {f"{name}_bucket", f"{name}_sum", f"{name}_count"} if family.type == "histogram" else {name}
-    assert {sample for sample, _ in family.samples} == names
-    assert all(value >= 0 for value in family.samples.values()), name
-    if family.type == "histogram":
-        _check_histogram(family)
+    assert metric.samples, f"{name} has no series"
+    names = {f"{name}_bucket", f"{name}_sum", f"{name}_count"} if metric.type == "histogram" else {name}
+    assert {sample for sample, _ in metric.samples} == names
+    assert all(value >= 0 for value in metric.samples.values()), name
+    if metric.type == "histogram":
+        _check_histogram(metric)
 
 
-def _check_histogram(family: Family) -> None:
+def _check_histogram(metric: Metric) -> None:
     buckets: dict[Labels, list[tuple[float, float]]] = {}
-    for (sample, labels), value in family.samples.items():
+    for (sample, labels), value in metric.samples.items():
         if sample.endswith("_bucket"):
             named: Mapping[str, str] = dict(labels)
             rest = frozenset((label, text) for label, text in labels if label != "le")
@@ -89,5 +89,5 @@ def _check_histogram(family: Family) -> None:
         assert list(bounds) == sorted(bounds), f"buckets out of order: {bounds}"
         assert bounds[-1] == float("inf"), "there is no bucket for everything"
         assert list(counts) == sorted(counts), f"buckets are not cumulative: {counts}"
-        assert family.samples[f"{family.name}_count", rest] == counts[-1]
-        assert (f"{family.name}_sum", rest) in family.samples
+        assert metric.samples[f"{metric.name}_count", rest] == counts[-1]
+        assert (f"{metric.name}_sum", rest) in metric.samples

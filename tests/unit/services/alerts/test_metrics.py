@@ -12,14 +12,14 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.stores.alerts.counters import AlertCounters
 from chalicelib.stores.transaction import Transaction
 from tests.support.alert_rows import an_alert, an_event, put_alerts, random_alerts, stored
-from tests.support.exposition import Family, read_exposition
+from tests.support.exposition import Metric, read_exposition
 from tests.support.in_process_app import START_TIME, InProcessApp
 
 HISTOGRAM = "# HELP a x\n# TYPE a histogram\n"
 PROVIDERS = tuple(provider.value for provider in ChannelProvider)
 
 
-def read(app: InProcessApp) -> dict[str, Family]:
+def read(app: InProcessApp) -> dict[str, Metric]:
     return read_exposition(app.services.alerting.metrics.text(Deadline.after(600)))
 
 
@@ -30,25 +30,25 @@ def ended(provider: ChannelProvider, status: NotificationStatus, seconds: float)
 
 
 def test_every_series_exists_from_the_beginning_with_0(app: InProcessApp) -> None:
-    families = read(app)
-    assert {name: (family.type, len(family.samples)) for name, family in families.items()} == {
+    metrics = read(app)
+    assert {name: (metric.type, len(metric.samples)) for name, metric in metrics.items()} == {
         "headgate_alerts_active": ("gauge", 69),
         "headgate_alerts_total": ("counter", 69),
         "headgate_notifications_sent_total": ("counter", 3),
         "headgate_notifications_failed_total": ("counter", 3),
         "headgate_notification_delivery_seconds": ("histogram", 3 * 2 * (11 + 2)),
     }
-    assert {value for family in families.values() for value in family.samples.values()} == {0}
+    assert {value for metric in metrics.values() for value in metric.samples.values()} == {0}
     for severity in AlertSeverity:
         for kind in EventKind:
-            assert families["headgate_alerts_active"].value(severity=severity, event_type=kind) == 0
+            assert metrics["headgate_alerts_active"].value(severity=severity, event_type=kind) == 0
 
 
 def test_the_buckets_are_those_of_the_contract(app: InProcessApp) -> None:
-    family = read(app)["headgate_notification_delivery_seconds"]
-    bounds = {float(dict(labels)["le"]) for name, labels in family.samples if name.endswith("_bucket")}
+    metric = read(app)["headgate_notification_delivery_seconds"]
+    bounds = {float(dict(labels)["le"]) for name, labels in metric.samples if name.endswith("_bucket")}
     assert (min(bounds), sorted(bounds)[-2], max(bounds)) == (0.1, 120, float("inf"))
-    statuses = {dict(labels)["status"] for _, labels in family.samples}
+    statuses = {dict(labels)["status"] for _, labels in metric.samples}
     assert statuses == {"delivered", "failed"}
 
 
@@ -57,10 +57,10 @@ def test_active_alerts_are_counted_by_severity_and_kind(app: InProcessApp) -> No
     stored(app, an_alert(2))
     stored(app, an_alert(3, event=an_event(severity=AlertSeverity.WARNING, task_id=3)))
     stored(app, an_alert(4, status=AlertStatus.RESOLVED, resolved_at=START_TIME))
-    family = read(app)["headgate_alerts_active"]
-    assert family.value(severity="critical", event_type="CONNECT_TASK_FAILED") == 2
-    assert family.value(severity="warning", event_type="CONNECT_TASK_FAILED") == 1
-    assert sum(family.samples.values()) == 3
+    metric = read(app)["headgate_alerts_active"]
+    assert metric.value(severity="critical", event_type="CONNECT_TASK_FAILED") == 2
+    assert metric.value(severity="warning", event_type="CONNECT_TASK_FAILED") == 1
+    assert sum(metric.samples.values()) == 3
 
 
 def test_counters_are_those_of_the_store_whatever_process_reads_them(app: InProcessApp) -> None:
@@ -71,12 +71,12 @@ def test_counters_are_those_of_the_store_whatever_process_reads_them(app: InProc
     ended(ChannelProvider.WEBHOOK, NotificationStatus.DELIVERED, 100.25)
     ended(ChannelProvider.BOT_CHAT, NotificationStatus.FAILED, 155)
     app.restart()
-    families = read(app)
-    assert families["headgate_alerts_total"].value(severity="info", event_type="PIPELINE_DEGRADED") == 1
-    sent, failed = families["headgate_notifications_sent_total"], families["headgate_notifications_failed_total"]
+    metrics = read(app)
+    assert metrics["headgate_alerts_total"].value(severity="info", event_type="PIPELINE_DEGRADED") == 1
+    sent, failed = metrics["headgate_notifications_sent_total"], metrics["headgate_notifications_failed_total"]
     assert [sent.value(provider=one) for one in PROVIDERS] == [0, 0, 2]
     assert [failed.value(provider=one) for one in PROVIDERS] == [0, 1, 0]
-    times = families["headgate_notification_delivery_seconds"]
+    times = metrics["headgate_notification_delivery_seconds"]
     delivered = {"provider": "webhook", "status": "delivered"}
     assert times.value("_sum", **delivered) == pytest.approx(100.45)
     assert times.value("_count", **delivered) == 2
@@ -87,11 +87,11 @@ def test_counters_are_those_of_the_store_whatever_process_reads_them(app: InProc
 
 
 def test_the_labels_stay_the_same_whatever_happens(app: InProcessApp) -> None:
-    before = {key for family in read(app).values() for key in family.samples}
+    before = {key for metric in read(app).values() for key in metric.samples}
     put_alerts(app, random_alerts(60, seed=1))
     for provider in ChannelProvider:
         ended(provider, NotificationStatus.FAILED, timedelta(days=30).total_seconds())
-    assert {key for family in read(app).values() for key in family.samples} == before
+    assert {key for metric in read(app).values() for key in metric.samples} == before
 
 
 @pytest.mark.parametrize(
