@@ -138,7 +138,14 @@ TIMELINES = (
         name="a very slow sink that still commits",
         lasts=360,
         tick_seconds=20,
+        steps=at(11, traffic(rows_per_second=0.6, delivery_rate=0.5)),
+    ),
+    Timeline(
+        name="a sink that is too slow for what is written",
+        lasts=760,
+        tick_seconds=20,
         steps=at(11, traffic(rows_per_second=200, delivery_rate=0.5)),
+        broken=(Broken(of=DELIVERY, begins=11, codes={"PIPELINE_LAG_HIGH"}, shown_within=450, opened_within=450),),
     ),
     Timeline(
         name="a sink with lag 1 for ever",
