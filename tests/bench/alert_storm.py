@@ -1,25 +1,37 @@
 """All tasks fail at once, for a chat and a bot, and run again later: python -m tests.bench.alert_storm [ALERTS]
 
-Prints, in virtual time, when the first and the last digest came, and exits with 1 when a notification failed, an alert
-was said twice or never, a limit of a provider was broken, or the first digest came later than after 60 seconds. It runs
-on DynamoDB Local.
+The tasks are those of a hundred connectors. Reports go to the alert manager as from ticks, and workers send what it
+queues. Prints how many reports it took until all was recorded and, in virtual time, when the first and the last digest
+came. Exits with 1 when an alert is missing, a notification failed, an alert was said twice or never, a limit of a
+provider was broken, or the first digest came later than after 60 seconds. It runs on DynamoDB Local.
 """
 
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Sequence
+from datetime import datetime
 
-from chalicelib.domain.alerts.alert import Alert, AlertStatus
+from chalicelib.domain.alerts.alert import AlertStatus
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
-from chalicelib.domain.alerts.notification import Notification, NotificationStatus
+from chalicelib.domain.alerts.event import REPORT_SECONDS, MonitorReport
+from chalicelib.domain.alerts.notification import NotificationStatus
+from chalicelib.domain.alerts.rule import AlertRule
+from chalicelib.domain.monitoring.incident import Condition
+from chalicelib.kit.clock import Deadline
+from chalicelib.kit.ids import new_id
+from chalicelib.services.incidents import origin_of
+from chalicelib.stores.transaction import Transaction
+from tests.bench.seeds import connector_names, pipeline_rows, resource_id
 from tests.bench.storm import app_on_dynamodb_local
 from tests.support.alerting import AlertingDriver, alerting_of
+from tests.support.in_process_app import InProcessApp
 
-ALERTS = 10_000
+ALERTS, CONNECTORS = 10_000, 100
 FIRST_WITHIN_SECONDS = 60
+RECORDED_WITHIN_SECONDS = 120
 LONGEST_SECONDS = 3600
+REPORT_EVERY_SECONDS = 10
 LIMITS = {ChannelProvider.CHAT_WEBHOOK: {"per_second": 4}, ChannelProvider.BOT_CHAT: {"per_minute": 20}}
 """A burst of three and one more each second is what we send to a chat at most."""
 
@@ -28,36 +40,63 @@ def main() -> int:
     """Print the figures; 1 when one of them is wrong."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else ALERTS
     with app_on_dynamodb_local() as app, alerting_of(app) as alerting:
+        conditions = _conditions(app, count)
         channels = [alerting.channel(provider, latency=0.2, **limits) for provider, limits in LIMITS.items()]
-        alerts = [alerting.new_alert() for _ in range(count)]
-        _store(alerting.app.services.stores.alerts, alerts)
-        firing = {channel.id: _queue(alerting, channel, alerts, {}) for channel in channels}
-        wrong = _sent(alerting, channels, count, "failures")
-        ended = [replace(one, status=AlertStatus.RESOLVED, resolved_at=alerting.now, revision=2) for one in alerts]
-        _store(alerting.app.services.stores.alerts, ended)
-        for channel in channels:
-            _queue(alerting, channel, ended, {row.alert_id: row for row in firing[channel.id]})
-        return int(wrong + _sent(alerting, channels, 2 * count, "failures and recoveries") > 0)
+        _rule(app, channels)
+        wrong = _storm(alerting, channels, conditions, count, "failures")
+        wrong += _storm(alerting, channels, (), 2 * count, "failures and recoveries")
+        found = Counter(alert.status for alert in app.services.stores.alerts.all())
+    print(f"alerts at the end: {dict(found)}")
+    return int(wrong > 0 or found != {AlertStatus.RESOLVED: count})
 
 
-def _queue(
-    alerting: AlertingDriver, channel: Channel, alerts: Iterable[Alert], after: dict[str, Notification]
-) -> list[Notification]:
-    rows = [alerting.new_row(channel, alert, after.get(alert.id)) for alert in alerts]
-    _store(alerting.app.services.stores.notifications, rows)
-    alerting.wake(channel)
-    return rows
+def _conditions(app: InProcessApp, count: int) -> list[Condition]:
+    """A failed task for each alert."""
+    names, source = connector_names(CONNECTORS), app.source()
+    stores = app.services.stores
+    with stores.pipelines.table.batch_write() as batch:
+        for row in pipeline_rows(stores.pipelines, app.cluster.id, dict.fromkeys(names, "hash"), source_id=source.id):
+            batch.save(row)
+    return [
+        Condition(
+            code="CONNECT_TASK_FAILED",
+            resource_type="pipeline",
+            resource_id=resource_id(names[number % CONNECTORS]),
+            connector_name=names[number % CONNECTORS],
+            task_id=number // CONNECTORS,
+            message="The task has failed.",
+        )
+        for number in range(count)
+    ]
 
 
-def _store(store: object, entities: Iterable[object]) -> None:
-    with store.table.batch_write() as batch:  # type: ignore[attr-defined]
-        for entity in entities:
-            batch.save(store._row(entity, "bench"))  # type: ignore[attr-defined]
+def _rule(app: InProcessApp, channels: Sequence[Channel]) -> None:
+    """Everything goes to all channels."""
+    now, transaction = app.clock(), Transaction()
+    ids = tuple(channel.id for channel in channels)
+    rule = AlertRule(id=new_id(), name="everything", channel_ids=ids, created_at=now, updated_at=now)
+    app.services.stores.alert_rules.put_new(transaction, rule)
+    transaction.commit()
 
 
-def _sent(alerting: AlertingDriver, channels: list[Channel], count: int, what: str) -> int:
+def _storm(
+    alerting: AlertingDriver, channels: list[Channel], conditions: Sequence[Condition], count: int, what: str
+) -> int:
+    """Report until everything is recorded, while the workers send; then wait for the last message."""
+    start, began, reports, recorded = alerting.now, time.monotonic(), 0, False
+    bus, origin = alerting.app.services.alerting.bus, origin_of("connect_cluster", alerting.app.cluster.id)
+    while not recorded and (alerting.now - start).total_seconds() < LONGEST_SECONDS:
+        report = MonitorReport(origin=origin, at=alerting.now, conditions=tuple(conditions))
+        recorded, reports = bus.publish(report, Deadline.after(REPORT_SECONDS)), reports + 1
+        alerting.run(seconds=REPORT_EVERY_SECONDS)
+    seconds = (alerting.now - start).total_seconds()
+    print(f"{what}: recorded by {reports} reports, {seconds:.0f} s; {time.monotonic() - began:.0f} s of real time")
+    return _sent(alerting, channels, count, what, start) + (seconds > RECORDED_WITHIN_SECONDS)
+
+
+def _sent(alerting: AlertingDriver, channels: list[Channel], count: int, what: str, start: datetime) -> int:
     """Let time pass until nothing waits; returns how many figures are wrong."""
-    start, began = alerting.now, time.monotonic()
+    began = time.monotonic()
     while (alerting.now - start).total_seconds() < LONGEST_SECONDS and _waiting(alerting, channels):
         alerting.run(seconds=30)
     wrong = 0
