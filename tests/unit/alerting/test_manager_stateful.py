@@ -408,7 +408,7 @@ def run(storage: Storage, *, examples: int, steps: int) -> Counter[str]:
     [
         (5, 30),
         pytest.param(60, 40, marks=pytest.mark.thorough),
-        pytest.param(500, 50, marks=pytest.mark.long),
+        pytest.param(520, 50, marks=pytest.mark.long),
     ],
     ids=["few", "some", "many"],
 )
