@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from infra.local.doubles.notification_receivers import Received
+from infra.local.doubles.notification_receivers import NotificationReceiver, Received
 from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
@@ -42,7 +42,7 @@ def delivery(headgate: RealHeadgate) -> Iterator[Json]:
 @pytest.fixture(scope="module")
 def channel(headgate: RealHeadgate) -> Iterator[Json]:
     """The chat, attached to the installed rule."""
-    url = f"{headgate.chat.url}/services/T0/B0/secret"
+    url = f"{chat_of(headgate).url}/services/T0/B0/secret"
     body = {"name": "on call", "provider": "chat-webhook", "config": {"webhook_url": url}}
     made = headgate.post("/notification-channels", body)
     rule = next(one for one in headgate.get("/alert-rules") if one["is_default"])
@@ -69,13 +69,18 @@ def alerts_of(headgate: RealHeadgate, delivery: Json, status: str) -> list[Json]
     return list(found["items"])
 
 
+def chat_of(headgate: RealHeadgate) -> NotificationReceiver:
+    assert headgate.chat
+    return headgate.chat
+
+
 def messages(headgate: RealHeadgate) -> list[Received]:
-    return list(headgate.chat.received)
+    return list(chat_of(headgate).received)
 
 
 def broken(headgate: RealHeadgate, delivery: Json) -> Json:
     """The task fails: a row that the target refuses. The alert that follows."""
-    headgate.chat.reset()
+    chat_of(headgate).reset()
     delivery["source"].run("INSERT INTO shop.orders SELECT max(id) + 1000 FROM shop.orders")
     (alert,) = eventually(lambda: alerts_of(headgate, delivery, "active"), bool, seconds=90)
     return dict(alert)

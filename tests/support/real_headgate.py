@@ -97,8 +97,8 @@ class RealHeadgate:
     process: Server
     service_credential: str = field(repr=False)
     client: httpx.Client = field(repr=False)
-    chat: NotificationReceiver
-    """The chat service that this Headgate sends to."""
+    chat: NotificationReceiver | None = None
+    """The chat service that this Headgate sends to; None where a test needs none."""
     stream_cluster_id: str = ""
     connect_cluster_id: str = ""
 

@@ -113,4 +113,8 @@ def test_the_template_is_one_that_cloudformation_reads(built: tuple[Path, str]) 
         "CaBundle",
         "CaBundleLayerArn",
         "LogLevel",
+        "PublicUrl",
+        "ChatWebhookHost",
+        "BotApiHost",
+        "MetricsToken",
     }
