@@ -16,7 +16,7 @@ from chalicelib.domain.alerts.alert import Alert
 from chalicelib.domain.alerts.event import AlertEvent, MonitorReport
 from chalicelib.domain.alerts.inhibition import Storms, sources_in_question, storms
 from chalicelib.domain.alerts.transitions import without_expired_silence
-from chalicelib.domain.monitoring.incident import Condition
+from chalicelib.domain.monitoring.incident import Condition, origin_of
 from chalicelib.errors import HeadgateError, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.log import failure, get_logger
@@ -73,7 +73,7 @@ class AlertManager:
         outside = {
             alert.fingerprint: alert
             for source_id in sources_in_question(named.values())
-            for alert in self.stores.alerts.active_of(f"source/{source_id}")
+            for alert in self.stores.alerts.active_of(origin_of("source", source_id))
         }
         # What a complete report does not name is over, and causes nothing any more.
         unseen = () if report.complete else [alert for alert in active.values() if alert.fingerprint not in named]

@@ -11,6 +11,7 @@ from chalicelib.domain.database import CheckStatus, DatabaseAddress, TestCheck, 
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.health import Health
+from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.source_conditions import health_signals
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.registry import capture_provider
@@ -22,7 +23,7 @@ from chalicelib.errors import HeadgateError, Invalid, TimedOut, Unavailable, Wri
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.audit import AuditTrail
 from chalicelib.services.client_factory import ClientFactory
-from chalicelib.services.incidents import IncidentService, origin_of
+from chalicelib.services.incidents import IncidentService
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.transaction import Transaction
 

@@ -11,14 +11,13 @@ from dataclasses import dataclass, replace
 from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.health import Health
-from chalicelib.domain.monitoring.incident import Condition
+from chalicelib.domain.monitoring.incident import Condition, origin_of
 from chalicelib.domain.monitoring.source_conditions import connection_condition
 from chalicelib.errors import WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import get_logger
 from chalicelib.services.database_checks import DatabaseChecks, health_after
-from chalicelib.services.incidents import origin_of
 from chalicelib.services.monitoring import DISPATCH_SECONDS, MonitorReports, send_looks
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations

@@ -208,11 +208,6 @@ class IncidentService:
         )
 
 
-def origin_of(resource_type: str, resource_id: str) -> str:
-    """The origin of incidents that are observed at one resource: a Connect cluster, a source or a destination."""
-    return f"{resource_type}/{resource_id}"
-
-
 def _own_associations(condition: Condition) -> Associations:
     match condition.resource_type:
         case "pipeline":

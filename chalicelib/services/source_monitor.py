@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from chalicelib.domain.health import Health
-from chalicelib.domain.monitoring.incident import Condition
+from chalicelib.domain.monitoring.incident import Condition, origin_of
 from chalicelib.domain.monitoring.source_conditions import source_conditions
 from chalicelib.domain.monitoring.source_state import SourceState, after_failure, after_look
 from chalicelib.domain.observation import DesiredState
@@ -21,7 +21,7 @@ from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.log import get_logger
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import CaptureChecks
-from chalicelib.services.incidents import IncidentService, origin_of
+from chalicelib.services.incidents import IncidentService
 from chalicelib.services.monitoring import DISPATCH_SECONDS, MonitorReports, send_looks
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.documents import find_together

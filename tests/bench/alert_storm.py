@@ -17,10 +17,9 @@ from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.event import REPORT_SECONDS, MonitorReport
 from chalicelib.domain.alerts.notification import NotificationStatus
 from chalicelib.domain.alerts.rule import AlertRule
-from chalicelib.domain.monitoring.incident import Condition
+from chalicelib.domain.monitoring.incident import Condition, origin_of
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
-from chalicelib.services.incidents import origin_of
 from chalicelib.stores.transaction import Transaction
 from tests.bench.seeds import connector_names, pipeline_rows, resource_id
 from tests.bench.storm import app_on_dynamodb_local

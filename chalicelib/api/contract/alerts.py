@@ -17,6 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from chalicelib.api.contract.channels import DeliveryErrorOutput
 from chalicelib.api.contract.common import Input, Integer, Lines, Output, Timestamp, Uuid
 from chalicelib.domain.alerts.alert import Alert, AlertStatus, HistoryEntry, Resolution
 from chalicelib.domain.alerts.channel import ChannelProvider
@@ -215,14 +216,6 @@ _OWN = (
     *("acknowledged_at", "acknowledged_by", "silenced_until", "silenced_by", "resolved_at", "recovery_seconds"),
     *("stale", "flapping"),
 )
-
-
-class DeliveryErrorOutput(Output):
-    """Why an attempt failed, in Headgate's words, and what to do."""
-
-    code: str
-    message: str
-    hint: str | None
 
 
 class AlertDeliveryOutput(Output):

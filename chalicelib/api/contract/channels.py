@@ -166,7 +166,7 @@ class ChannelOutput(Output):
 
 
 class DeliveryErrorOutput(Output):
-    """Why a message was not delivered."""
+    """Why a message was not delivered, in Headgate's words, and what to do."""
 
     code: str
     message: str

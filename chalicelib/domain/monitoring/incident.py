@@ -71,6 +71,11 @@ def category_of(code: str) -> Category:
     return Category.CONNECT if first == "CONNECTOR" else _CATEGORIES.get(first, Category.PIPELINE)
 
 
+def origin_of(resource_type: str, resource_id: str) -> str:
+    """The origin of what is observed at one resource: a Connect cluster, a source or a destination."""
+    return f"{resource_type}/{resource_id}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
     """Something wrong with one resource: a pipeline, delivery, source, destination or connect_cluster.

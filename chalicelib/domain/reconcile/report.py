@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from chalicelib.domain.alerts.event import MonitorReport
+from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.reconcile.conditions import by_name, cluster_condition
 from chalicelib.domain.reconcile.snapshot import ClusterView
 
@@ -22,7 +23,7 @@ def cluster_report(cluster_id: str, view: ClusterView) -> MonitorReport:
     at = view.observed_at
     if at is None:
         raise ValueError("A cluster that was never looked at has nothing to report.")
-    origin, readable = f"connect_cluster/{cluster_id}", view.unreadable is None
+    origin, readable = origin_of("connect_cluster", cluster_id), view.unreadable is None
     unavailable = cluster_condition(cluster_id, view.unreadable, view.unreadable_since, at)
     if not readable:
         return MonitorReport(origin=origin, at=at, conditions=(unavailable,) if unavailable else (), complete=False)

@@ -14,6 +14,7 @@ from chalicelib.alerting.bus import EventBus
 from chalicelib.clients.connect.client import Connect
 from chalicelib.domain.alerts.event import REPORT_SECONDS
 from chalicelib.domain.cluster import ConnectCluster, PendingDeletions, SecretDelivery
+from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.progress import findings, is_known, measure_due
 from chalicelib.domain.names import connector_name, parse_connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState
@@ -33,7 +34,7 @@ from chalicelib.services.connectors.open_operations import OpenOperations
 from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.services.connectors.plan_executor import PlanExecutor, isolated, shuffled
 from chalicelib.services.connectors.progress_reader import ProgressReader
-from chalicelib.services.incidents import IncidentService, origin_of
+from chalicelib.services.incidents import IncidentService
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.observations import Observations
 from chalicelib.stores.operations import Operations
