@@ -37,8 +37,8 @@ def health() -> Router:
 
 def docs() -> Router:
     """The documentation of every route."""
-    from chalicelib.api.docs import TITLE, docs_routes
-    from chalicelib.api.openapi import document
+    from chalicelib.api.documentation.docs import TITLE, docs_routes
+    from chalicelib.api.documentation.openapi import document
 
     return docs_routes(lambda: document(lazy_routes, title=TITLE, version=VERSION))
 

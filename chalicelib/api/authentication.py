@@ -9,7 +9,7 @@ from chalicelib.errors import NotPermitted, Unauthenticated
 from chalicelib.kit.clock import utc_now
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.tokens import has_hash, token_hash
-from chalicelib.services.sessions import SessionService, SignedIn, actor_of
+from chalicelib.services.accounts.sessions import SessionService, SignedIn, actor_of
 
 COOKIE = "headgate_session"
 SECURE_COOKIE = f"__Host-{COOKIE}"

@@ -90,7 +90,11 @@ class Boundary:
 
     def _respond(self, route: Route, request: HttpRequest) -> HttpResponse:
         inputs.check_size(request)
-        context = RequestContext(actor=self._actor(route, request), correlation_id=request.correlation_id)
+        context = RequestContext(
+            actor=self._actor(route, request),
+            correlation_id=request.correlation_id,
+            source_address=request.source_address,
+        )
         self._check_permission(route, context, request.path_values)
         path_values = inputs.path_values(route, request)
         request = inputs.with_canonical_path(request, path_values)

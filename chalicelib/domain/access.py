@@ -45,12 +45,17 @@ def may(role: Role, permission: Permission) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
-    """Who acts: a user (`via` session), a program of theirs (`via` token), or Headgate (`via` system)."""
+    """Who acts: a user (`via` session), a program of theirs (`via` token), or Headgate (`via` system).
+
+    `credential_id` names the session or token that the request came with. A token's actor is its owner, with the role
+    that the token has at this moment.
+    """
 
     id: str | None
     email: str | None
     role: Role | None
     via: str
+    credential_id: str | None = None
 
 
 SYSTEM = Actor(id=None, email=None, role=None, via="system")
@@ -62,11 +67,13 @@ class RequestContext:
 
     `deadline` is when its answer has to be ready. `request_key` is set when the client sent an `Idempotency-Key`: a
     UUID made from principal, route, key and body. It becomes the id of what the request creates, so that a repeated
-    request finds what the first one created. `if_match` is the version of its `If-Match` header.
+    request finds what the first one created. `if_match` is the version of its `If-Match` header. `source_address` is
+    the peer's, as the gateway saw it; empty for what Headgate does by itself.
     """
 
     actor: Actor
     correlation_id: str
+    source_address: str = ""
     deadline: Deadline = field(default_factory=lambda: Deadline.after(20))
     request_key: str | None = None
     if_match: int | None = None

@@ -2,6 +2,7 @@
 
 from pynamodb.models import Model
 
+from chalicelib.stores.accounts.users import SessionRow, UserRows
 from chalicelib.stores.alerts.alerts import AlertRows
 from chalicelib.stores.alerts.channels import ChannelRows
 from chalicelib.stores.alerts.notifications import ChannelGateRows, NotificationRows
@@ -24,7 +25,6 @@ from chalicelib.stores.secrets import SecretRows
 from chalicelib.stores.source_states import SourceStateRows
 from chalicelib.stores.source_tables import SourceTableRow
 from chalicelib.stores.sources import SourceRows
-from chalicelib.stores.users import SessionRow, UserRows
 
 ALL_TABLES: tuple[type[Model], ...] = (
     AlertRows,

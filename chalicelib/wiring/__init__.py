@@ -20,6 +20,7 @@ from chalicelib.kit.pages import Signer
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.keys import CachedKeys
 from chalicelib.secrets.sealer import Sealer
+from chalicelib.services.accounts.sessions import SessionService
 from chalicelib.services.audit import AuditTrail
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connect_clusters import ConnectClusterService
@@ -48,7 +49,6 @@ from chalicelib.services.overview import OverviewService
 from chalicelib.services.pipelines import PipelineService
 from chalicelib.services.registry import Registry
 from chalicelib.services.secret_provider import SecretProvider
-from chalicelib.services.sessions import SessionService
 from chalicelib.services.signing_key import signing_key
 from chalicelib.services.source_monitor import SourceMonitor
 from chalicelib.services.sources import SourceService

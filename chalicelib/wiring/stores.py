@@ -1,6 +1,7 @@
 """The store of every table."""
 
 from chalicelib.secrets.sealer import Sealer
+from chalicelib.stores.accounts.users import Sessions, Users
 from chalicelib.stores.alerts.alerts import Alerts
 from chalicelib.stores.alerts.channels import Channels
 from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
@@ -26,7 +27,6 @@ from chalicelib.stores.secrets import SealedSecrets
 from chalicelib.stores.source_states import SourceStates
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
-from chalicelib.stores.users import Sessions, Users
 
 
 class Stores:

@@ -16,7 +16,7 @@ ALWAYS = {
     "pynamodb.transactions",
     "pydantic.main",
     "aws_lambda_powertools.logging",
-    "chalicelib.services.sessions",
+    "chalicelib.services.accounts.sessions",
 }
 """What it must load: what nearly every request needs is loaded when the function starts, not during a request."""
 

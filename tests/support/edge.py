@@ -19,10 +19,10 @@ from chalicelib import errors
 from chalicelib.api import events
 from chalicelib.api.boundary import Boundary, BoundaryDependencies
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.api.docs import docs_routes
+from chalicelib.api.documentation.docs import docs_routes
+from chalicelib.api.documentation.openapi import Json, document
 from chalicelib.api.health import health_routes
 from chalicelib.api.http import HttpRequest, JsonResponse, TextResponse
-from chalicelib.api.openapi import Json, document
 from chalicelib.api.route import Route, TaskPath, UuidPath
 from chalicelib.api.router import Router, finish_app
 from chalicelib.domain.access import Actor, Permission, RequestContext, Role

@@ -20,8 +20,8 @@ def _fire(runner: Runner, command: Mapping[str, str]) -> Any:
 def _make_user(_: Runner, command: Mapping[str, str]) -> str:
     """Through the stores: this version has no API for users."""
     from chalicelib.domain.access import Role
+    from chalicelib.domain.accounts.user import User, UserStatus
     from chalicelib.domain.names import unique_key
-    from chalicelib.domain.user import User, UserStatus
     from chalicelib.kit.clock import utc_now
     from chalicelib.kit.ids import id_from
     from chalicelib.kit.masking import Secret
@@ -47,7 +47,7 @@ def _make_user(_: Runner, command: Mapping[str, str]) -> str:
 
 def _change_user(_: Runner, command: Mapping[str, str]) -> None:
     from chalicelib.domain.access import Role
-    from chalicelib.domain.user import UserStatus
+    from chalicelib.domain.accounts.user import UserStatus
     from chalicelib.stores.transaction import Transaction
     from chalicelib.wiring import services
 

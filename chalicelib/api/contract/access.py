@@ -6,8 +6,8 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from chalicelib.api.contract.common import Input, Output, SecretText, Timestamp, visible
 from chalicelib.domain.access import GRANTS, Permission, Role
-from chalicelib.domain.user import UserStatus
-from chalicelib.services.sessions import SignedIn
+from chalicelib.domain.accounts.user import UserStatus
+from chalicelib.services.accounts.sessions import SignedIn
 
 Email = Annotated[
     str,

@@ -7,10 +7,10 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from chalicelib.domain.access import Role
-from chalicelib.domain.user import User
+from chalicelib.domain.accounts.user import User
 from chalicelib.errors import NotFound, StoreUnavailable, WriteConflict
+from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.transaction import Transaction
-from chalicelib.stores.users import Users
 from tests.support.call_interceptor import InterceptedCall, Point
 from tests.unit.stores.conftest import Storage
 

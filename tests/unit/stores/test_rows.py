@@ -7,12 +7,12 @@ from typing import Any, cast
 import pytest
 
 from chalicelib.domain.access import Role
-from chalicelib.domain.user import User
+from chalicelib.domain.accounts.user import User
 from chalicelib.errors import StoreUnavailable
+from chalicelib.stores.accounts.users import UserRows, Users
 from chalicelib.stores.claims import ClaimRow, Claims
 from chalicelib.stores.rows import read_rows
 from chalicelib.stores.transaction import Transaction
-from chalicelib.stores.users import UserRows, Users
 from tests.support.call_interceptor import InterceptedCall, Point
 from tests.unit.stores.conftest import Storage
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from chalicelib.domain.access import SYSTEM, Actor, RequestContext, Role
+from chalicelib.domain.accounts.user import Session, User, UserStatus
 from chalicelib.domain.audit import Outcome
 from chalicelib.domain.names import unique_key
-from chalicelib.domain.user import Session, User, UserStatus
 from chalicelib.errors import Unauthenticated, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import id_from, is_uuid, new_id, new_token
@@ -16,8 +16,8 @@ from chalicelib.kit.masking import Secret
 from chalicelib.secrets.passwords import hash_password, is_password_hash, verify_password
 from chalicelib.secrets.tokens import token_hash
 from chalicelib.services.audit import AuditTrail
+from chalicelib.stores.accounts.users import Sessions, Users
 from chalicelib.stores.transaction import Transaction
-from chalicelib.stores.users import Sessions, Users
 
 _TOUCH_EVERY = timedelta(seconds=60)
 """A session's last use is written at most this often, so that not every request costs a write."""

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.kdf import argon2
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
 from chalicelib.domain.access import Role
-from chalicelib.domain.user import UserStatus
+from chalicelib.domain.accounts.user import UserStatus
 from chalicelib.errors import Unauthenticated
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.passwords import hash_password

@@ -5,7 +5,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from chalicelib.api.contract.common import Integer
-from chalicelib.api.openapi import as_text, document
+from chalicelib.api.documentation.openapi import as_text, document
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission
 from tests.support.edge import make_edge

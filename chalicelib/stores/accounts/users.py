@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from pynamodb.attributes import TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 
-from chalicelib.domain.user import Session, User
+from chalicelib.domain.accounts.user import Session, User
 from chalicelib.errors import WriteConflict
 from chalicelib.stores.documents import Documents, store_errors
 from chalicelib.stores.rows import read_rows

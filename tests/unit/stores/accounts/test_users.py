@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from chalicelib.domain.access import Role
-from chalicelib.domain.user import Session, User
+from chalicelib.domain.accounts.user import Session, User
+from chalicelib.stores.accounts.users import Sessions, Users
 from chalicelib.stores.transaction import Transaction
-from chalicelib.stores.users import Sessions, Users
 from tests.unit.stores.conftest import Storage
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)

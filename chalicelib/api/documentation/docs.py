@@ -6,8 +6,8 @@ from pathlib import Path
 
 import aws_lambda_powertools
 
+from chalicelib.api.documentation.openapi import Json, as_text
 from chalicelib.api.http import HttpRequest, TextResponse
-from chalicelib.api.openapi import Json, as_text
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission
 

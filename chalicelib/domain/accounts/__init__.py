@@ -1,0 +1,1 @@
+"""Users, their sessions, invites and tokens: what is true of them."""

@@ -1,0 +1,1 @@
+"""Users, their sessions, invites and tokens: what people and programs may do with them."""

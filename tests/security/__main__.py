@@ -1,0 +1,32 @@
+"""Measures the security goals and prints each figure beside its target: python -m tests.security [GOAL ...]
+
+A goal is a name of `GOALS` (S1). Exits with 1 when a target is not reached.
+"""
+
+import sys
+import time
+from collections.abc import Mapping
+from importlib import import_module
+
+from tests.security.figure import Figure
+
+GOALS: Mapping[str, str] = {}
+"""The module of this package that measures each goal: its function `figures()` returns a list of `Figure`."""
+
+
+def main(asked: list[str]) -> int:
+    """Print the figures of the goals; 1 when a target is not reached."""
+    missed = 0
+    for goal in asked or GOALS:
+        began = time.monotonic()
+        figures: list[Figure] = import_module(f"tests.security.{GOALS[goal]}").figures()
+        print(f"\n{goal} {GOALS[goal].replace('_', ' ')} ({time.monotonic() - began:.0f} s)")
+        for one in figures:
+            print(f"  {'ok    ' if one.reached else 'MISSED'} {one.what}: {one.measured} (target: {one.target})")
+            missed += not one.reached
+    print(f"\n{missed} targets missed")
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
