@@ -62,7 +62,7 @@ class CredentialVault:
             self.store.overwrite(transaction, self._row(resource_type, resource_id, rotated, fresh))
             return rotated
         stored = self.store.get(credentials.id)
-        if stored.id != credentials.id:
+        if credentials_id(stored.resource_type, stored.resource_id) != credentials.id:
             raise _refused(credentials.id)
         sealed = self._seal(rotated.bindings(resource_type), fresh)
         self.store.save(transaction, replace(stored, sealed={**stored.sealed, **sealed}))
