@@ -26,6 +26,7 @@ POLICIES = {
     "RunDestinationCheck": "run_destination_check",
     "DeliverNotifications": "deliver_notifications",
     "Dispatch": "dispatch",
+    "ResealSecrets": "reseal_secrets",
 }
 """The policy of each function."""
 
