@@ -96,4 +96,8 @@ def _text(raw: bytes) -> str:
 
 
 def _bytes(text: str) -> bytes:
-    return base64.b64decode(text)
+    """Raises ValueError for another spelling of base64 than ours, which would be a change that nobody notices."""
+    raw = base64.b64decode(text)
+    if _text(raw) != text:
+        raise ValueError("not base64 as we write it")
+    return raw
