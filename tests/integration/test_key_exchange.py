@@ -120,9 +120,11 @@ class Admin:
     @classmethod
     def at(cls, url: str, ends: ExitStack) -> "Admin":
         headers = {"X-Correlation-ID": "keys"}
-        client = httpx.Client(base_url=f"{url}/api/v1", headers=headers, timeout=60, trust_env=False)
+        client = ends.enter_context(
+            httpx.Client(base_url=f"{url}/api/v1", headers=headers, timeout=60, trust_env=False)
+        )
         client.post("/auth/login", json={"email": ADMIN[0], "password": ADMIN[1]}).raise_for_status()
-        return cls(ends.enter_context(client))
+        return cls(client)
 
     def create_once(self) -> str:
         """The answer to a request that is always sent with the same `Idempotency-Key`."""

@@ -46,7 +46,7 @@ class _Handler(BaseHTTPRequestHandler):
 def aws_gateway() -> Iterator[str]:
     """The URL of a server that passes everything on to the moto of this process, which has to be running."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.daemon_threads = True
+    server.daemon_threads = False  # so that `server_close` waits until every connection is closed
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
