@@ -67,9 +67,9 @@ def things(envelope: Envelope, former: Envelope) -> list[Thing]:
 
     The older states are sealed under both keys: that of `former` is one of those that `envelope` opens with.
     """
-    found = [
-        one for kind in SECRET_CLASSES for number in (1, 2) for one in _of_resource(envelope, former, kind, number)
-    ]
+    found: list[Thing] = []
+    for kind in SECRET_CLASSES:
+        found += [*_of_resource(envelope, former, kind, 1), *_of_resource(envelope, former, kind, 2)]
     for name in ("one request", "another request"):
         binding = SecretBinding(secret_class=SecretClass.ANSWER, id=name, field="text")
         opens = partial(_open_answer, envelope, name)

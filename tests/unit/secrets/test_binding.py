@@ -9,6 +9,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from chalicelib.domain.credentials import SecretBinding
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.keys import CachedKeys, KeyProvider, KmsKeys, LocalKeys
@@ -43,3 +44,20 @@ def test_every_variant_of_every_sealed_thing_is_refused(keys: tuple[KeyProvider,
         tried[one.kind] += 1
         assert not one.accepted, (one.kind, one.thing.name, one.sealed)
     assert set(tried) == {"swap", "rollback", "key_id", "secret_class", "version", "bit"}
+
+
+PARTS = ("class", "id", "field", "version", "key_id")
+
+
+@pytest.mark.parametrize("left_out", ["id", "field", "version", "key_id"])
+def test_a_variant_is_accepted_when_the_binding_leaves_something_out(
+    left_out: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def weak(binding: SecretBinding, key_id: str) -> bytes:
+        parts = zip(PARTS, (binding.secret_class, binding.id, binding.field, binding.version, key_id), strict=True)
+        return repr([part for name, part in parts if name != left_out]).encode()
+
+    monkeypatch.setattr("chalicelib.secrets.envelope._associated_data", weak)
+    present, former = CachedKeys(local_key()), CachedKeys(local_key())
+    made = things(Envelope(present, former), Envelope(former))
+    assert any(one.accepted for one in variants(made, ()))
