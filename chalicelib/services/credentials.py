@@ -132,7 +132,7 @@ class CredentialVault:
 
 
 def _refused(credentials_id: str) -> SecretMismatch:
-    get_logger().error("a stored secret was refused", extra={"credentials_id": credentials_id})
+    get_logger().error("a stored secret was refused", extra={"row_id": credentials_id})
     return SecretMismatch(
         "The stored secrets are not those that this resource lists. If they were changed at this moment, repeat. "
         "Otherwise the table of secrets was changed by others: find out by whom, then give all of its secrets again."

@@ -60,7 +60,7 @@ class KeyRotation:
             except (StoreUnavailable, ValueError):
                 failed.append(row.id)
         if failed:
-            named = {"credentials_ids": failed[:_NAMED], "rows": len(failed)}
+            named = {"rows": len(failed), "row_ids": failed[:_NAMED]}
             get_logger().error("secrets could not be sealed again", extra=named)
             raise StoreUnavailable(f"{len(failed)} rows of secrets could not be sealed again. The log names them.")
         return done

@@ -21,6 +21,7 @@ import boto3
 from chalicelib.domain.credentials import SECRET_CLASSES, Credentials
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Deadline
+from chalicelib.kit.log import get_logger
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.keys import CachedKeys, LocalKeys
@@ -32,8 +33,8 @@ from tests.support.call_interceptor import CallInterceptor
 from tests.support.in_process_app import SETTINGS
 from tests.support.tables import on_moto
 
-ROWS, WRITERS, READERS, PER_TRANSACTION = 1_000, 20, 4, 50
-RUN_SECONDS = 45.0
+ROWS, WRITERS, READERS, PER_TRANSACTION = 10_000, 20, 4, 50
+RUN_SECONDS, _BETWEEN_READS = 45.0, 0.005
 Expected = list[tuple[Credentials, str]]
 
 
@@ -80,7 +81,7 @@ class Reads:
     def read(self, services: Services, expected: Expected, seed: int) -> None:
         """Open secrets at random until the end."""
         choose = random.Random(seed)
-        while not self.ended.is_set():
+        while not self.ended.wait(_BETWEEN_READS):
             credentials, password = choose.choice(expected)
             try:
                 opened = services.credentials.open(credentials)["password"].reveal()
@@ -93,6 +94,7 @@ class Reads:
 
 def figures() -> list[Figure]:
     """Measures binding and rotation."""
+    get_logger().setLevel("CRITICAL")  # each refused variant is logged
     with on_moto(CallInterceptor()):
         rotation = _rotated_live()
     return [*rotation, _forged()]
