@@ -12,6 +12,8 @@ from tests.security.figure import Figure
 
 GOALS: Mapping[str, str] = {
     "S2": "authorization",
+    "S6": "login",
+    "S7": "sessions",
 }
 """The module of this package that measures each goal: its function `figures()` returns a list of `Figure`."""
 
