@@ -68,8 +68,8 @@ SETTINGS = Settings(
     queue_prefix="headgate-",
     admin_email=None,
     admin_password=None,
-    master_key=Secret(base64.b64encode(bytes(range(32))).decode()),
-    kms_key_id=None,
+    master_key=(Secret(base64.b64encode(bytes(range(32))).decode()),),
+    kms_key_id=(),
     service_credential_hash=(),
     allow_loopback_targets=True,
     allow_inline_secrets=False,
@@ -173,6 +173,7 @@ class InProcessApp:
     senders: MappingType[ChannelProvider, Sender] | None = None
     queues: Queues | None = None
     sleep: Callable[[float], None] = _short_sleep
+    settings: Settings = SETTINGS
 
     def __post_init__(self) -> None:
         self.services = self._new_process()
@@ -307,7 +308,7 @@ class InProcessApp:
 
     def _new_process(self) -> Services:
         return Services(
-            SETTINGS,
+            self.settings,
             clients=CachedClients(self.database, self.connections, self.interceptor, self.senders),
             clock=self.clock,
             sleep=self.sleep,
