@@ -7,9 +7,10 @@ LEGAL: tuple[tuple[str, str, str], ...] = (
     ("session token", "response headers", "POST /api/v1/auth/login"),
     ("source password", "response body", "GET /internal/secrets/"),
     ("destination password", "response body", "GET /internal/secrets/"),
-    ("CA certificate", "response body", "GET /internal/secrets/"),
     ("master key", "state folder", "master-key"),
     ("service credential", "state folder", "service-credential"),
+    # This row was written by the scenario itself, to cause an unexpected exception.
+    ("source password", "table", "headgate-sources"),
     ("Connect password", "outbound HTTP", "Connect header authorization"),
     ("Kafka password", "outbound Kafka", "bytes"),
     ("OAuth client secret", "outbound HTTP", "token endpoint "),

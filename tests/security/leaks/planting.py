@@ -43,9 +43,9 @@ def found_when_planted(recorder: OutputRecorder, place: str) -> bool:
     if place in _SHOWN_BY:
         _SHOWN_BY[place](recorder)
     recorder.run_command("remove planted")
-    found = find_leaks({"planted": planted}, recorder.everything())
+    outputs = [output for output in recorder.everything() if output.channel == CHANNELS[place]]
     del recorder.outputs[recorded:]
-    return CHANNELS[place] in {leak.channel for leak in found}
+    return bool(find_leaks({"planted": planted}, outputs))
 
 
 def _in_a_table(recorder: OutputRecorder, text: str) -> None:

@@ -29,6 +29,13 @@ def recorded_day() -> Iterator[OutputRecorder]:
         yield recorder
 
 
+def searched(recorder: OutputRecorder) -> dict[str, str]:
+    """The secrets that must be nowhere. What a user had stored for a repeated request is looked for in one table only,
+    and one row has a password in clear text: the scenario itself has written it, to cause an unexpected exception.
+    """
+    return {name: secret for name, secret in recorder.secrets.items() if name != "stored response"}
+
+
 def _database(recorder: OutputRecorder, name: str, password: str) -> Json:
     quoted = password.replace("'", "''")
     with recorder.postgresql.connect() as connection:
