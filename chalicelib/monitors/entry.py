@@ -54,8 +54,8 @@ def run_all(parts: Mapping[str, Callable[[], int]]) -> dict[str, int]:
         except Exception as error:  # noqa: BLE001 - raised below, once all parts had their turn
             get_logger().error("a part of the schedule failed", extra={"part": name, "failure": failure(error)})
             errors.append(error)
-    for error in errors[:1]:
-        if isinstance(error, HeadgateError):
-            raise error from None
-        raise RuntimeError(f"A part of the schedule failed with {type(error).__name__}. See the log.") from None
-    return done
+    if not errors:
+        return done
+    if isinstance(errors[0], HeadgateError):
+        raise errors[0] from None
+    raise RuntimeError(f"A part of the schedule failed with {type(errors[0]).__name__}. See the log.") from None

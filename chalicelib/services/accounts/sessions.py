@@ -84,6 +84,7 @@ class SessionService:
             with suppress(WriteConflict):
                 return self._begin(context, user, replaces)
             before, user = user, self.users.find(user.id)
+            # own-rule secrets-compared: both were stored
             verified = user is not None and user.password_hash == before.password_hash
         raise WriteConflict("user.changed")
 
