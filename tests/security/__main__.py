@@ -12,6 +12,7 @@ from tests.security.figure import Figure
 
 GOALS: Mapping[str, str] = {
     "S1": "secret_leaks",
+    "S2": "authorization",
     "S3": "ssrf",
     "S10": "hygiene",
 }

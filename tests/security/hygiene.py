@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 
 from infra.local.stack.layout import ROOT
-from infra.quality.asvs import Row, shares
+from infra.quality.asvs import shares
 from infra.quality.licences import LOCKS, licences, refused
 from infra.quality.own_rules import RULES, all_findings
 from tests.security.figure import Figure
