@@ -29,7 +29,7 @@ def _login(api: Api, email: str, password: str = PASSWORD, **headers: str) -> An
     "password",
     [
         "onlylettersnodigits",
-        "483920174659203",
+        "four 4 words of mine",
         " begins and ends with blanks ",
         "ünïcödé ✓ 漢字 and more of it",
         "LONG",
