@@ -3,12 +3,13 @@
 import base64
 import json
 import os
+import re
 import secrets
 import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,10 @@ class OutputRecorder:
         where = path if path.startswith(ROOT_PATHS) else "/api/v1" + path
         return self.http.request(method, where, headers=headers, **content, **more)
 
+    def signed_out(self) -> "OutputRecorder":
+        """The same with no session, for another person."""
+        return replace(self)
+
     def post_ok(self, path: str, body: Any, status: int = 201) -> Json:
         """The body of a POST that must have this status."""
         response = self.call("POST", path, body)
@@ -146,7 +151,8 @@ class OutputRecorder:
 
     def _record(self, response: httpx.Response) -> None:
         response.read()
-        location = f"{response.request.method} {response.request.url.path}"
+        path = re.sub("(?<=/invites/)[^/]+", "{token}", response.request.url.path)
+        location = f"{response.request.method} {path}"
         head = "\n".join(f"{name}: {value}" for name, value in response.headers.multi_items())
         self.outputs += [
             CapturedOutput("response headers", location, head.encode()),
@@ -197,7 +203,10 @@ def _new_secrets(certificates: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-PASSWORDS = ("source password", "destination password", "wrong password", "Connect password", "Kafka password")
+PASSWORDS = (
+    "source password", "destination password", "wrong password", "Connect password", "Kafka password",
+    "user password", "new user password",
+)  # fmt: skip
 TOKENS = (
     "OAuth client secret", "chat webhook", "bot token", "webhook path", "webhook authorization", "webhook header",
     "signing secret",

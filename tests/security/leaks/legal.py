@@ -5,6 +5,9 @@ from tests.support.leaks import Leak
 LEGAL: tuple[tuple[str, str, str], ...] = (
     # secret, channel, start of the location
     ("session token", "response headers", "POST /api/v1/auth/login"),
+    ("user session token", "response headers", "POST /api/v1/auth/password"),
+    ("invite token", "response body", "POST /api/v1/users/invite"),
+    ("API token", "response body", "POST /api/v1/auth/tokens"),
     ("source password", "response body", "GET /internal/secrets/"),
     ("destination password", "response body", "GET /internal/secrets/"),
     ("master key", "state folder", "master-key"),

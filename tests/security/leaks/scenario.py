@@ -25,6 +25,7 @@ def recorded_day() -> Iterator[OutputRecorder]:
         recorder = start_recorder(state, ends)
         _do_the_main_job(recorder)
         _use_channels(recorder)
+        _use_accounts(recorder)
         _cause_failures(recorder)
         yield recorder
 
@@ -148,6 +149,45 @@ def _use_channels(recorder: OutputRecorder) -> None:
 
     webhook = recorder.post_ok(path, {"name": "webhook test", "provider": "webhook", "config": configs["webhook"]})
     assert recorder.post_ok(f"{path}/{webhook['id']}/test", None, 200)["delivered"] is False
+
+
+def _use_accounts(recorder: OutputRecorder) -> None:
+    """A person joins, signs in, makes a token for a program and changes the password; others guess."""
+    secrets, person, email = recorder.secrets, recorder.signed_out(), "person@example.com"
+    body, repeated = {"email": email, "role": "Ops"}, {"Idempotency-Key": "leak-test-invite"}
+    for _ in range(2):
+        invited = recorder.call("POST", "/users/invite", body, headers=repeated)
+        assert invited.status_code == 201, invited.text
+    secrets["invite token"] = invited.json()["token"]
+    invite = f"/invites/{secrets['invite token']}"
+    for wrong in ([secrets["user password"]], {"a": secrets["user password"]}, secrets["user password"] * 10):
+        assert person.call("POST", f"{invite}/accept", {"password": wrong}).status_code == 422
+    assert person.call("GET", invite).status_code == 200
+    person.post_ok(f"{invite}/accept", {"password": secrets["user password"]}, 200)
+    assert person.call("GET", invite).status_code == 404
+    person.post_ok("/auth/login", {"email": email, "password": secrets["user password"]}, 200)
+    made = person.post_ok("/auth/tokens", {"name": "pipeline of a program", "role": "Viewer"})
+    secrets["API token"] = made["token"]
+    _use_token(recorder.signed_out(), secrets["API token"])
+    for current in (secrets["wrong password"], [secrets["user password"]]):
+        change = {"current_password": current, "new_password": secrets["new user password"]}
+        assert 400 <= person.call("POST", "/auth/password", change).status_code < 500
+    change = {"current_password": secrets["user password"], "new_password": secrets["new user password"]}
+    person.post_ok("/auth/password", change, 200)
+    secrets["user session token"] = next(iter(person.http.cookies.jar)).value.partition(".")[2]
+    assert recorder.call("GET", "/users").status_code == recorder.call("GET", "/auth/tokens").status_code == 200
+    person.http.close()
+
+
+def _use_token(program: OutputRecorder, token: str) -> None:
+    """As it is, cut, and in the wrong places."""
+    for given, status in ((token, 200), (token[:-3], 401), (f"{token} {token}", 401)):
+        headers = {"Authorization": f"Bearer {given}"}
+        assert program.call("GET", "/sources", headers=headers).status_code == status
+    assert program.call("GET", "/sources", params={"token": token}).status_code == 401
+    assert program.call("GET", f"/auth/tokens/{token}").status_code in (401, 404)
+    assert program.call("GET", f"/invites/{token}").status_code == 404
+    program.http.close()
 
 
 def _without_name(body: Json) -> Json:
