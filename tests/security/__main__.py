@@ -14,6 +14,8 @@ GOALS: Mapping[str, str] = {
     "S1": "secret_leaks",
     "S2": "authorization",
     "S3": "ssrf",
+    "S6": "login",
+    "S7": "sessions",
     "S10": "hygiene",
 }
 """The module of this package that measures each goal: its function `figures()` returns a list of `Figure`."""
