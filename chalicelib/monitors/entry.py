@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from chalice.app import Blueprint, CloudWatchEvent, Rate
 
+from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import failure, get_logger
 
@@ -49,7 +50,11 @@ def reseal_secrets(_event: CloudWatchEvent) -> dict[str, int]:
 
 
 def run_all(parts: Mapping[str, Callable[[], int]]) -> dict[str, int]:
-    """What each part has returned. One that fails does not stop the others; the first error is raised at the end."""
+    """What each part has returned. One that fails does not stop the others.
+
+    Raises at the end the first error, if that is one of ours. AWS Lambda writes the message of what is raised into the
+    log: of another error that may hold secrets, so a RuntimeError names its type.
+    """
     done: dict[str, int] = {}
     errors: list[Exception] = []
     for name, part in parts.items():
@@ -58,6 +63,8 @@ def run_all(parts: Mapping[str, Callable[[], int]]) -> dict[str, int]:
         except Exception as error:  # noqa: BLE001 - raised below, once all parts had their turn
             get_logger().error("a part of the schedule failed", extra={"part": name, "failure": failure(error)})
             errors.append(error)
-    if errors:
-        raise errors[0]
-    return done
+    if not errors:
+        return done
+    if isinstance(errors[0], HeadgateError):
+        raise errors[0] from None
+    raise RuntimeError(f"A part of the schedule failed with {type(errors[0]).__name__}. See the log.") from None
