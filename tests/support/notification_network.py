@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
 import pytest
 
 from chalicelib.domain.alerts.channel import ChannelProvider
@@ -45,6 +46,12 @@ class Network:
     names: dict[str, Sequence[str]] = field(default_factory=lambda: {HOOK_HOST: [PUBLIC]})
     answers: list[Sequence[str]] = field(default_factory=list)
     after_send: Callable[[], object] | None = None
+
+    @property
+    def contacted(self) -> list[Dial]:
+        """Every address that a sender has connected to."""
+        workers = httpx.URL(self.world.app.connect.url).port
+        return [dial for dial in self.dials if dial[1] != workers]
 
     def config(self, provider: str) -> Json:
         """The config of a channel."""

@@ -10,6 +10,7 @@ from chalicelib.domain.monitoring.incident import Condition, origin_of
 from chalicelib.kit.clock import Deadline, rfc3339
 from chalicelib.kit.ids import new_id
 from chalicelib.stores.transaction import Transaction
+from tests.bench.storm import NOT_RESTARTED
 from tests.support.alerting_api import WEBHOOK, AlertingApi, warning
 from tests.support.notification_network import Network
 
@@ -68,13 +69,13 @@ def test_each_task_is_an_alert_of_its_own(world: AlertingApi) -> None:
 
 def test_two_destinations_of_one_pipeline_are_two_alerts(world: AlertingApi) -> None:
     """Case 5: deliveries of one pipeline to two destinations, whose connectors have the same name on the worker."""
-    failures = []
-    for _ in range(2):
-        destination, pipeline = world.app.destination(), world.conditions.get("pipeline") or world.app.pipeline()
-        world.conditions["pipeline"] = pipeline
-        data = world.app.delivery_input(pipeline)
-        delivery = world.app.services.deliveries.create(world.app.context(), destination.id, data)
-        failures.append(world.task_failed(0, resource_type="delivery", resource_id=delivery.id))
+    app = world.app
+    pipeline = world.conditions["pipeline"] = app.deployed_pipeline()
+    deliveries = [
+        app.services.deliveries.deploy(app.context(), app.destination().id, app.delivery_input(pipeline))
+        for _ in range(2)
+    ]
+    failures = [world.task_failed(resource_type="delivery", resource_id=one.id) for one in deliveries]
     world.report(*failures)
     alerts = world.alerts("status=firing")
     assert len({alert["source"]["id"] for alert in alerts}) == len(alerts) == 2
@@ -84,10 +85,11 @@ def test_two_destinations_of_one_pipeline_are_two_alerts(world: AlertingApi) -> 
 
 def test_the_same_connector_name_on_two_clusters_is_two_alerts(world: AlertingApi) -> None:
     """Case 6."""
-    other, transaction = replace(world.app.cluster, id=new_id(), name="other workers"), Transaction()
+    one, transaction = world.app.cluster, Transaction()
+    other = replace(one, id=new_id(), name="other workers")
     world.app.services.stores.connects.put_new(transaction, other)
     transaction.commit()
-    for cluster_id in (world.app.cluster.id, other.id):
+    for cluster_id in (one.id, other.id):
         failed = Condition(
             code="CONNECTOR_FAILED", resource_type="connect_cluster", resource_id=cluster_id, connector_name="orders",
             message="It has failed.",
@@ -186,7 +188,7 @@ def test_while_connect_is_out_of_reach_there_is_one_alert_more_and_no_other_chan
     pipeline = app.deployed_pipeline()
     for _ in range(2):
         app.tick()
-    app.connect.show(pipeline.connector_name, "FAILED", task=0, trace="org.apache.kafka.connect.errors.DataException")
+    app.connect.show(pipeline.connector_name, "FAILED", task=0, trace=NOT_RESTARTED)
     for _ in range(8):
         app.tick()
     (child,) = world.alerts("status=active")
