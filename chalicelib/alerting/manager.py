@@ -151,7 +151,7 @@ class _Comparison:
         counted = [one for one in rest if not self._item(one, {}).may_notify]
         changed = sorted(rest.difference(counted), key=self._order)
         counted.sort(key=lambda one: (self.active[one].last_seen_at, one))
-        return [one for one in causes if one not in muted], muted, changed, counted
+        return [one for one in causes if one not in self.storms.cause_of], muted, changed, counted
 
     def items(self, fingerprints: Sequence[str], recorded: Mapping[str, Alert]) -> list[Item]:
         """Their items; `recorded` are the alerts that this report has changed."""
