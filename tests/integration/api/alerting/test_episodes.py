@@ -182,6 +182,20 @@ def test_an_observation_from_before_the_recovery_that_comes_late_changes_nothing
     assert world.sent(resolved) == [FIRING, RECOVERY]
 
 
+def test_the_default_rule_sends_nothing_until_it_has_a_channel(world: AlertingApi) -> None:
+    world.app.services.install()
+    channel = world.channel()
+    world.report(world.connector_failed())
+    world.report()
+    world.run(3600)
+    assert (world.alert()["status"], world.sent(world.alert())) == ("resolved", [])
+    (rule,) = world.ok("GET", "/alert-rules")
+    changed = {name: rule[name] for name in ("name", "severities", "event_types")} | {"channel_ids": [channel["id"]]}
+    world.ok("PUT", f"/alert-rules/{rule['id']}", changed)
+    world.report(world.connector_failed())
+    assert len(world.called(channel)) == 1
+
+
 def test_while_connect_is_out_of_reach_there_is_one_alert_more_and_no_other_changes(world: AlertingApi) -> None:
     """Case 24, by ticks of a real monitor: a task fails, then the workers do not answer, then they do."""
     app = world.app
