@@ -19,7 +19,6 @@ from chalicelib.kit.clock import Deadline
 from tests.support.connect_worker import Reply, html, reset, silence
 from tests.support.openid_double import CLIENT_SECRET, OpenIdDouble, came_back, loopback_http, unsigned
 
-BROWSER = httpx.Client(verify=False, trust_env=False)  # noqa: S501 - plain http; certificates would take time to load
 VERIFIER = "v" * 43
 CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
 ATTEMPT = Attempt(
@@ -53,6 +52,13 @@ def double(running_double: OpenIdDouble) -> Iterator[OpenIdDouble]:
     running_double.released.set()
 
 
+def sent_back(provider: OpenIdProvider, attempt: Attempt, deadline: Deadline) -> dict[str, str]:
+    """What a browser comes back with from the provider."""
+    url = provider.authorization_url(attempt, deadline)
+    with httpx.Client(verify=False, trust_env=False) as browser:  # noqa: S501 - plain http; loading certificates is slow
+        return came_back(browser.get(url).headers["location"])
+
+
 def provider_of(double: OpenIdDouble, clock: Any = None, **settings: Any) -> OpenIdProvider:
     return OpenIdProvider(double.settings(**settings), make_http=loopback_http, clock=clock or Time())
 
@@ -60,8 +66,7 @@ def provider_of(double: OpenIdDouble, clock: Any = None, **settings: Any) -> Ope
 def sign_in(provider: OpenIdProvider, attempt: Attempt = ATTEMPT, seconds: float = 5, **query: Any) -> Person:
     """What a browser and Headgate do: there, back with a code, and the code exchanged."""
     deadline = Deadline.after(seconds)
-    back = BROWSER.get(provider.authorization_url(attempt, deadline)).headers["location"]
-    fields = {**came_back(back), **query}
+    fields = {**sent_back(provider, attempt, deadline), **query}
     return provider.person(attempt, fields["code"], fields.get("iss"), deadline)
 
 
@@ -277,7 +282,7 @@ def test_a_token_that_names_no_key_needs_a_single_one(double: OpenIdDouble) -> N
 
 def test_a_code_works_once(double: OpenIdDouble) -> None:
     provider, deadline = provider_of(double), Deadline.after(5)
-    back = came_back(BROWSER.get(provider.authorization_url(ATTEMPT, deadline)).headers["location"])
+    back = sent_back(provider, ATTEMPT, deadline)
     assert provider.person(ATTEMPT, back["code"], back["iss"], deadline).subject == "alice"
     with pytest.raises(SignOnRefused) as raised:
         provider.person(ATTEMPT, back["code"], back["iss"], deadline)
@@ -288,7 +293,7 @@ def test_a_code_of_another_browser_does_not_fit_the_verifier(double: OpenIdDoubl
     from dataclasses import replace
 
     provider, deadline = provider_of(double), Deadline.after(5)
-    back = came_back(BROWSER.get(provider.authorization_url(ATTEMPT, deadline)).headers["location"])
+    back = sent_back(provider, ATTEMPT, deadline)
     with pytest.raises(SignOnRefused) as raised:
         provider.person(replace(ATTEMPT, verifier="w" * 43), back["code"], back["iss"], deadline)
     assert raised.value.reason is Refusal.CODE_REFUSED
