@@ -1,12 +1,18 @@
 """Single sign-on: who an OpenID provider says that somebody is, the role of their groups, and why they are refused."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 
-from chalicelib.domain.access import Role
+from chalicelib.domain.access import ROLES, Role
+from chalicelib.kit.ids import id_from
 
-_HIGHEST_FIRST = (Role.ADMIN, Role.OPS, Role.VIEWER)
+TICKET_LIFETIME = timedelta(minutes=10)
+"""How long somebody may take to sign in at the provider."""
+_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,253}")
+MOST_EMAIL_CHARACTERS = 254
 
 
 class Refusal(StrEnum):
@@ -35,11 +41,11 @@ class Refusal(StrEnum):
 
 
 class SignOnRefused(Exception):
-    """Nobody is signed in. What the provider wrote is not part of it."""
+    """Nobody is signed in. What the provider wrote is not part of it. `about` is the id of a user or an identity."""
 
-    def __init__(self, reason: Refusal) -> None:
+    def __init__(self, reason: Refusal, about: str | None = None) -> None:
         super().__init__(reason)
-        self.reason = reason
+        self.reason, self.about = reason, about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +58,20 @@ class Person:
     email_verified: bool
     groups: frozenset[str]
 
+    @property
+    def identity(self) -> str:
+        """The same UUID for the same issuer and subject, and for no others."""
+        return id_from("identity", self.issuer, self.subject)
+
+    def check_email(self) -> None:
+        """Raises SignOnRefused for an address that cannot be one, or that the provider has not verified."""
+        fits = len(self.email) <= MOST_EMAIL_CHARACTERS and _EMAIL.fullmatch(self.email)
+        if not fits or not self.email.isprintable() or "${" in self.email:
+            raise SignOnRefused(Refusal.EMAIL_MISSING, self.identity)
+        if not self.email_verified:
+            raise SignOnRefused(Refusal.EMAIL_NOT_VERIFIED, self.identity)
+
 
 def role_of(groups: Collection[str], roles: Mapping[str, Role]) -> Role | None:
     """The highest role that one of the groups gives, by the installation's table of groups; None without any."""
-    given = {roles[group] for group in groups if group in roles}
-    return next((role for role in _HIGHEST_FIRST if role in given), None)
+    return max((roles[group] for group in groups if group in roles), key=ROLES.index, default=None)
