@@ -149,14 +149,14 @@ class OpenIdProvider:
     def _described(self, claims: Mapping[str, Any], more: Mapping[str, Any]) -> Person:
         """The person, by the token where it says something. Address and its verification are from the same place."""
         source = claims if "email_verified" in claims or "email" not in more else more
+        email, verified = source.get("email"), source.get("email_verified")
         groups = claims.get(self._config.groups_claim, more.get(self._config.groups_claim))
         names = [groups] if isinstance(groups, str) else groups if isinstance(groups, list) else []
         return Person(
             issuer=self._config.issuer,
             subject=claims["sub"],
-            email=str(source.get("email") or "").strip(),
-            # Some providers write it as text.
-            email_verified=source.get("email_verified") in (True, "true"),
+            email=email.strip() if isinstance(email, str) else "",
+            email_verified=verified is True or verified == "true",  # some providers write it as text
             groups=frozenset(name for name in names if isinstance(name, str)),
         )
 

@@ -145,7 +145,7 @@ class SingleSignOn:
         )
 
     def _derived(self, purpose: str, text: str) -> str:
-        return _text(self.signer().digest(f"oidc-{purpose}", text.encode()))
+        return _text(self.signer().digest(f"oidc-{purpose}", text.encode(errors="replace")))
 
     def _signed_in(
         self, context: RequestContext, person: Person, limit: LoginLimit, ticket: str, replaces: str | None
