@@ -45,7 +45,8 @@ def logout(context: RequestContext, request: HttpRequest) -> JsonResponse[None]:
     return JsonResponse(body=None, status=204, cookies=(clearing_cookie(request),))
 
 
-@routes.get("/auth/oidc/login", needs=Permission.PUBLIC, status=302, also=(404, 503, 504))
+# Hidden, because most installations have nothing at these two addresses, which are for browsers only.
+@routes.get("/auth/oidc/login", needs=Permission.PUBLIC, hidden=True)
 def start_single_sign_on(context: RequestContext, request: HttpRequest) -> JsonResponse[None]:
     """Sign in at the identity provider: leads a browser there. Not found unless single sign-on is configured."""
     started = _single_sign_on().start(context)
@@ -53,9 +54,7 @@ def start_single_sign_on(context: RequestContext, request: HttpRequest) -> JsonR
     return JsonResponse(body=None, status=302, headers={"Location": started.url}, cookies=(cookie,))
 
 
-@routes.get(
-    "/auth/oidc/callback", needs=Permission.PUBLIC, status=302, also=(401, 403, 404, 409, 503, 504), any_query=True
-)
+@routes.get("/auth/oidc/callback", needs=Permission.PUBLIC, any_query=True, hidden=True)
 def finish_single_sign_on(context: RequestContext, request: HttpRequest) -> JsonResponse[None]:
     """Where the identity provider leads a browser back, with `state` and `code`. Leads on to the documentation.
 

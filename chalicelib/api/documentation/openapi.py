@@ -216,7 +216,7 @@ def _is_gone(route: Route) -> bool:
 
 def _success(route: Route, status: int, schemas: Schemas) -> Json:
     headers: Json = {"X-Correlation-ID": {"schema": CORRELATION}}
-    if status in (201, 302):
+    if status == 201:
         headers["Location"] = {"schema": {"type": "string"}}
     if route.response.may_continue:
         headers[NEXT_CURSOR] = {"description": "Present when the list continues.", "schema": {"type": "string"}}
@@ -252,7 +252,7 @@ def _problems(route: Route) -> list[int]:
         503: signed_in,
         504: signed_in,
     }
-    return [status for status, possible in applies.items() if possible or status in route.also]
+    return [status for status, possible in applies.items() if possible]
 
 
 def _problem(status: int, text: str) -> Json:

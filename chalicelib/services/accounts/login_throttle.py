@@ -37,14 +37,14 @@ class LoginThrottle:
         known = self.store.is_known(login.known_key, now)
         limits, end = login.limits(now, known=known), window_end(now)
         for limit in limits:
-            self._count(context, limit, end, user_id)
+            self._count(context, limit, end, user_id, what="passwords")
         return AdmittedTry(login=login, known=known, limits=limits)
 
     def admit_sign_on(self, context: RequestContext) -> LoginLimit:
         """Count a return from the provider of single sign-on, before it is asked. Raises RateLimited, audited."""
         now = self.clock()
         limit = sign_on_limit(context.source_address, now)
-        self._count(context, limit, window_end(now), None)
+        self._count(context, limit, window_end(now), None, what="sign-ins")
         return limit
 
     def sign_on_succeeded(self, transaction: Transaction, limit: LoginLimit, ticket: str) -> None:
@@ -60,11 +60,13 @@ class LoginThrottle:
         if not admitted.known:
             self.store.remember(transaction, admitted.login.known_key, now + KNOWN_FOR)
 
-    def _count(self, context: RequestContext, limit: LoginLimit, end: datetime, user_id: str | None) -> None:
+    def _count(
+        self, context: RequestContext, limit: LoginLimit, end: datetime, user_id: str | None, *, what: str
+    ) -> None:
         if self.store.count(limit, end):
             return
         self.audit.record_refusal(context, "session.login", user_id, reason="throttled")
         raise RateLimited(
-            "Too many sign-ins were tried. Wait as long as Retry-After says, then try again.",
+            f"Too many {what} were tried. Wait as long as Retry-After says, then try again.",
             retry_after_seconds=int((end - self.clock()).total_seconds()) + 1,
         )
