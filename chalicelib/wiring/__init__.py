@@ -11,6 +11,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from chalicelib.clients.queue import DESTINATION_CHECKS, JOBS, NOTIFICATIONS, SOURCE_CHECKS, TICKS, Queues
+from chalicelib.domain.access import Role
 from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.domain.job import JobKind
 from chalicelib.errors import StoreUnavailable
@@ -24,6 +25,7 @@ from chalicelib.services.accounts.api_tokens import ApiTokenService
 from chalicelib.services.accounts.invites import InviteService
 from chalicelib.services.accounts.login_throttle import LoginThrottle
 from chalicelib.services.accounts.sessions import SessionService
+from chalicelib.services.accounts.single_sign_on import SingleSignOn
 from chalicelib.services.accounts.users import UserService
 from chalicelib.services.audit import AuditTrail
 from chalicelib.services.client_factory import ClientFactory
@@ -84,6 +86,7 @@ class Services:
         self.idempotency: IdempotencyStore = self.stores.idempotency
         make = clients or Clients(config)
         self._build_registry(make)
+        self.single_sign_on = self._single_sign_on(make)
         self.alerting = Alerting(
             stores=self.stores,
             registry=self.registry,
@@ -175,6 +178,24 @@ class Services:
         throttle = LoginThrottle(store=stores.login_tries, audit=audit, clock=clock)
         self.sessions = SessionService(
             users=stores.users, sessions=stores.sessions, throttle=throttle, audit=audit, clock=clock
+        )
+
+    def _single_sign_on(self, make: Clients) -> SingleSignOn | None:
+        """Signing in at an OpenID provider, where the installation has one."""
+        config = self.settings.oidc
+        if config is None:
+            return None
+        return SingleSignOn(
+            provider=make.openid(config, self.clock),
+            roles={group: Role(role) for group, role in config.roles},
+            link_accounts=config.link_accounts,
+            public_url=self.settings.public_url or "",
+            users=self.stores.users,
+            sessions=self.sessions,
+            throttle=self.sessions.throttle,
+            audit=self.audit,
+            signer=lambda: self.signer,
+            clock=self.clock,
         )
 
     def _build_connectors(self, sleep: Callable[[float], None]) -> None:

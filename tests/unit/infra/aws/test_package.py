@@ -119,4 +119,11 @@ def test_the_template_is_one_that_cloudformation_reads(built: tuple[Path, str]) 
         "ChatWebhookHost",
         "BotApiHost",
         "MetricsToken",
+        "OidcIssuer",
+        "OidcClientId",
+        "OidcClientSecret",
+        "OidcScopes",
+        "OidcGroupsClaim",
+        "OidcRoles",
+        "OidcLinkAccounts",
     }
