@@ -20,6 +20,7 @@ HeadgateError(code, message, details)
 ├── StoreRefused            one of our own tables refuses a write for good: nothing was written
 ├── StoreUnavailable        one of our own tables, queues or keys does not answer; what it did is unknown
 │   └── SecretMismatch      a sealed secret is not the one that its resource lists
+├── AuditChanged            the audit trail does not have any more what was signed: somebody has tampered with it
 └── TimedOut                an external system did not answer in time; whether it acted is *unknown*
 
 `message` is a sentence for people: what is wrong and what to do. It is ours, never an external system's text.
@@ -135,6 +136,10 @@ class Rejected(HeadgateError):
 
 class Unavailable(HeadgateError):
     default_code = "CONNECT_UNAVAILABLE"
+
+
+class AuditChanged(HeadgateError):
+    pass
 
 
 class TimedOut(HeadgateError):

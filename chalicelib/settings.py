@@ -39,6 +39,7 @@ class Settings:
     public_url: str | None
     metrics_token: Secret | None
     log_level: str
+    audit_kms_key_id: str | None = None
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Settings":
@@ -67,6 +68,7 @@ class Settings:
             public_url=_url(text("PUBLIC_URL")),
             metrics_token=secret("METRICS_TOKEN"),
             log_level=text("LOG_LEVEL", "INFO"),
+            audit_kms_key_id=text("AUDIT_KMS_KEY_ID") or None,
         )
 
 

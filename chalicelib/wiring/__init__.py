@@ -12,6 +12,7 @@ from typing import Any
 
 from chalicelib.clients.queue import DESTINATION_CHECKS, JOBS, NOTIFICATIONS, SOURCE_CHECKS, TICKS, Queues
 from chalicelib.domain.idempotency import IdempotencyStore
+from chalicelib.domain.integrity.chain import ChainKey
 from chalicelib.domain.job import JobKind
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.clock import Clock, rfc3339, utc_now
@@ -22,6 +23,9 @@ from chalicelib.secrets.keys import CachedKeys
 from chalicelib.secrets.sealer import Sealer
 from chalicelib.services.accounts.sessions import SessionService
 from chalicelib.services.audit import AuditTrail
+from chalicelib.services.audit_integrity.anchors import AuditAnchors
+from chalicelib.services.audit_integrity.keys import AuditKeys
+from chalicelib.services.audit_integrity.verification import AuditVerifier
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connect_clusters import ConnectClusterService
 from chalicelib.services.connectors.capture_checks import CaptureChecks
@@ -55,7 +59,7 @@ from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
 from chalicelib.settings import Settings, settings
 from chalicelib.wiring.alerting import Alerting
-from chalicelib.wiring.clients import Clients, keys_of
+from chalicelib.wiring.clients import Clients, audit_mac_of, keys_of
 from chalicelib.wiring.stores import Stores
 
 
@@ -75,7 +79,7 @@ class Services:
         self.settings, self.clock = config, clock
         self.queues = queues or Queues(config.queue_prefix)
         self.envelope = Envelope(CachedKeys(keys_of(config)))
-        self.stores = Stores(Sealer(self.envelope))
+        self.stores = Stores(Sealer(self.envelope), self._chain_key)
         self.idempotency: IdempotencyStore = self.stores.idempotency
         make = clients or Clients(config)
         self._build_registry(make)
@@ -93,10 +97,19 @@ class Services:
         self._build_monitors(sleep)
         self.overview = self._overview()
 
+    def _chain_key(self) -> ChainKey:
+        return self.audit_keys.chain()
+
     def _build_registry(self, make: Clients) -> None:
         """Registered resources, their checks and their jobs."""
         stores, clock = self.stores, self.clock
+        self.audit_keys = AuditKeys(
+            store=stores.secrets, envelope=self.envelope, is_empty=stores.audit.is_empty, clock=clock
+        )
         self.audit = AuditTrail(store=stores.audit, clock=clock)
+        mac = audit_mac_of(self.settings, self.audit_keys.anchor)
+        self.audit_anchors = AuditAnchors(chain=stores.audit.chain, store=stores.audit_anchors, mac=mac, clock=clock)
+        self.audit_verifier = AuditVerifier(audit=stores.audit, anchors=self.audit_anchors, clock=clock)
         self.sessions = SessionService(users=stores.users, sessions=stores.sessions, audit=self.audit, clock=clock)
         self.incidents = IncidentService(
             store=stores.incidents, claims=stores.claims, deliveries=stores.deliveries, audit=self.audit, clock=clock
@@ -309,6 +322,7 @@ class Services:
 
     def install(self) -> None:
         """Make the first Admin, if the settings name one and the address has no account, and the default alert rule."""
+        self.audit_keys.chain()  # other functions only open it
         if self.settings.admin_email and self.settings.admin_password:
             self.sessions.install_admin(self.settings.admin_email, self.settings.admin_password)
         try:
