@@ -20,7 +20,6 @@ HeadgateError(code, message, details)
 ├── StoreRefused            one of our own tables refuses a write for good: nothing was written
 ├── StoreUnavailable        one of our own tables, queues or keys does not answer; what it did is unknown
 │   └── SecretMismatch      a sealed secret is not the one that its resource lists
-├── AuditChanged            the audit trail does not have any more what was signed: somebody has tampered with it
 └── TimedOut                an external system did not answer in time; whether it acted is *unknown*
 
 `message` is a sentence for people: what is wrong and what to do. It is ours, never an external system's text.
@@ -65,7 +64,13 @@ class Unauthenticated(HeadgateError):
 
 
 class NotPermitted(HeadgateError):
+    """`actor` is who was refused, where that is known already: the audit names it."""
+
     default_code = "FORBIDDEN"
+
+    def __init__(self, message: str, *, code: str | None = None, actor: Any = None) -> None:
+        super().__init__(message, code=code)
+        self.actor = actor
 
 
 class NotFound(HeadgateError):
@@ -136,10 +141,6 @@ class Rejected(HeadgateError):
 
 class Unavailable(HeadgateError):
     default_code = "CONNECT_UNAVAILABLE"
-
-
-class AuditChanged(HeadgateError):
-    pass
 
 
 class TimedOut(HeadgateError):

@@ -52,7 +52,7 @@ def verify_audit(context: RequestContext, query: VerificationQuery) -> WithList[
     problem, and says what is wrong and what to do.
     """
     deadline = Deadline.after(context.deadline.remaining(_VERIFY_SECONDS))
-    found = services().audit_verifier.verify(after=query.after, limit=query.limit, deadline=deadline)
+    found = services().auditing.verifier.verify(after=query.after, limit=query.limit, deadline=deadline)
     shards = tuple(shards_of(found))
     keys = ("",) * (len(shards) - 1) + (found.next_key or "",)
     page = Page(shards, keys, more=found.next_key is not None)

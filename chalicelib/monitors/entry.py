@@ -36,7 +36,7 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
             "removed": wired.monitor_reports.publish_removed,
             "recount": lambda: wired.overview.count_existing(within_seconds=deadline.remaining(10)),
             "source_tables": wired.sources.sweep,
-            "audit_anchors": wired.audit_anchors.sign,
+            "audit_anchors": wired.auditing.anchors.sign,
         }
     )
 

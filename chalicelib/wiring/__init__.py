@@ -21,11 +21,11 @@ from chalicelib.kit.pages import Signer
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.keys import CachedKeys
 from chalicelib.secrets.sealer import Sealer
+from chalicelib.services.accounts.api_tokens import ApiTokenService
+from chalicelib.services.accounts.invites import InviteService
+from chalicelib.services.accounts.login_throttle import LoginThrottle
 from chalicelib.services.accounts.sessions import SessionService
-from chalicelib.services.audit import AuditTrail
-from chalicelib.services.audit_integrity.anchors import AuditAnchors
-from chalicelib.services.audit_integrity.keys import AuditKeys
-from chalicelib.services.audit_integrity.verification import AuditVerifier
+from chalicelib.services.accounts.users import UserService
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connect_clusters import ConnectClusterService
 from chalicelib.services.connectors.capture_checks import CaptureChecks
@@ -59,7 +59,8 @@ from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
 from chalicelib.settings import Settings, settings
 from chalicelib.wiring.alerting import Alerting
-from chalicelib.wiring.clients import Clients, audit_mac_of, keys_of
+from chalicelib.wiring.audit import Auditing
+from chalicelib.wiring.clients import Clients, keys_of
 from chalicelib.wiring.stores import Stores
 
 
@@ -98,19 +99,14 @@ class Services:
         self.overview = self._overview()
 
     def _chain_key(self) -> ChainKey:
-        return self.audit_keys.chain()
+        return self.auditing.keys.chain()
 
     def _build_registry(self, make: Clients) -> None:
         """Registered resources, their checks and their jobs."""
         stores, clock = self.stores, self.clock
-        self.audit_keys = AuditKeys(
-            store=stores.secrets, envelope=self.envelope, is_empty=stores.audit.is_empty, clock=clock
-        )
-        self.audit = AuditTrail(store=stores.audit, clock=clock)
-        mac = audit_mac_of(self.settings, self.audit_keys.anchor)
-        self.audit_anchors = AuditAnchors(chain=stores.audit.chain, store=stores.audit_anchors, mac=mac, clock=clock)
-        self.audit_verifier = AuditVerifier(audit=stores.audit, anchors=self.audit_anchors, clock=clock)
-        self.sessions = SessionService(users=stores.users, sessions=stores.sessions, audit=self.audit, clock=clock)
+        self.auditing = Auditing(self.settings, stores=stores, envelope=self.envelope, clock=clock)
+        self.audit = self.auditing.trail
+        self._build_accounts()
         self.incidents = IncidentService(
             store=stores.incidents, claims=stores.claims, deliveries=stores.deliveries, audit=self.audit, clock=clock
         )
@@ -171,6 +167,17 @@ class Services:
             handlers={("source", JobKind.DISCOVERY): discovery, ("source", JobKind.HEALTH): health},
             notify=lambda job_id: self.queues.send(JOBS, {"job_id": job_id}),
             clock=clock,
+        )
+
+    def _build_accounts(self) -> None:
+        """People and their programs."""
+        stores, audit, clock = self.stores, self.audit, self.clock
+        self.users = UserService(store=stores.users, tokens=stores.api_tokens, audit=audit, clock=clock)
+        self.invites = InviteService(store=stores.users, audit=audit, clock=clock)
+        self.api_tokens = ApiTokenService(store=stores.api_tokens, audit=audit, clock=clock)
+        throttle = LoginThrottle(store=stores.login_tries, audit=audit, clock=clock)
+        self.sessions = SessionService(
+            users=stores.users, sessions=stores.sessions, throttle=throttle, audit=audit, clock=clock
         )
 
     def _build_connectors(self, sleep: Callable[[float], None]) -> None:
@@ -322,9 +329,8 @@ class Services:
 
     def install(self) -> None:
         """Make the first Admin, if the settings name one and the address has no account, and the default alert rule."""
-        self.audit_keys.chain()  # other functions only open it
-        if self.settings.admin_email and self.settings.admin_password:
-            self.sessions.install_admin(self.settings.admin_email, self.settings.admin_password)
+        self.auditing.keys.chain()  # other functions only open it
+        self.users.install_admin(self.settings.admin_email, self.settings.admin_password)
         try:
             self.alerting.rules.install()
         except StoreUnavailable as error:  # without the tables of alerting everything else goes on

@@ -4,7 +4,11 @@ from collections.abc import Callable
 
 from chalicelib.domain.integrity.chain import ChainKey
 from chalicelib.secrets.sealer import Sealer
-from chalicelib.stores.accounts.users import Sessions, Users
+from chalicelib.stores.accounts.api_tokens import ApiTokens
+from chalicelib.stores.accounts.login_tries import LoginTries
+from chalicelib.stores.accounts.refusals import RefusalCounts
+from chalicelib.stores.accounts.sessions import Sessions
+from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.alerts.alerts import Alerts
 from chalicelib.stores.alerts.channels import Channels
 from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
@@ -61,11 +65,14 @@ class Stores:
         self.progress = ProgressStore()
         self.recent_states = RecentStates()
         self.recount = Recount()
+        self.refusals = RefusalCounts()
         self.secrets = SealedSecrets()
         self.sources = Sources()
         self.source_states = SourceStates()
         self.streams = StreamClusters()
         self.tables = SourceTables(self.sources)
         self.targets = Targets()
-        self.users = Users()
+        self.users = Users(self.claims)
         self.sessions = Sessions(self.users)
+        self.api_tokens = ApiTokens(self.users)
+        self.login_tries = LoginTries()

@@ -238,7 +238,7 @@ def _problems(route: Route) -> list[int]:
         413: True,
         415: takes_body,
         422: not route.any_query,
-        429: not signed_in,
+        429: True,
         500: True,
         502: signed_in,
         503: signed_in,

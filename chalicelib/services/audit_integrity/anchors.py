@@ -3,11 +3,15 @@
 from dataclasses import dataclass, replace
 
 from chalicelib.domain.integrity.anchors import Anchor, anchor_of, changed_shards
-from chalicelib.errors import AuditChanged, WriteConflict
+from chalicelib.errors import WriteConflict
 from chalicelib.kit.clock import Clock, rfc3339
 from chalicelib.kit.log import get_logger
 from chalicelib.secrets.macs import Mac
 from chalicelib.stores.audit_chain import AnchorStore, AuditChain
+
+
+class AuditChanged(Exception):
+    """The audit trail does not have any more what was signed: somebody has tampered with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -347,19 +347,19 @@ def test_the_dispatcher_may_remove_the_tables_of_deleted_sources(app: InProcessA
 
 def test_the_dispatcher_may_sign_the_audit_trail(app: InProcessApp) -> None:
     app.source()
-    assert app.services.audit_anchors.sign() == 1
+    assert app.services.auditing.anchors.sign() == 1
     app.source()
     app.clock.advance(60)
     with taken() as calls:
-        assert app.services.audit_anchors.sign() == 1
+        assert app.services.auditing.anchors.sign() == 1
     # In this process there is no key service: the key for anchors is opened before, as a secret.
     assert refused("dispatch", calls) == set()
 
 
 def test_the_api_may_verify_the_audit_trail(app: InProcessApp) -> None:
     app.source()
-    app.services.audit_anchors.sign()
+    app.services.auditing.anchors.sign()
     with taken() as calls:
-        found = app.services.audit_verifier.verify(after=None, limit=500, deadline=Deadline.after(10))
+        found = app.services.auditing.verifier.verify(after=None, limit=500, deadline=Deadline.after(10))
     assert found.first_problem is None
     assert refused("api_handler", calls) == set()
