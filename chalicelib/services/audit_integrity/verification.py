@@ -108,12 +108,15 @@ class _Walk:
         if number and before is None:
             raise _Found(Problem(code="LINK_MISSING", shard=shard, number=number))
         head = Head(shard=shard, sequence=number, mac=before.mac if before else "")
-        while links := self.audit.chain.links_behind(shard, head.sequence, min(_AT_ONCE, self.limit)):
+        size = at_once = min(_AT_ONCE, self.limit)
+        while size == at_once:
+            links = self.audit.chain.links_behind(shard, head.sequence, at_once)
             rows = self.audit.rows_at([link.position for link in links])
             for link, row in zip(links, rows, strict=True):
                 head = self._link(head, link, row)
-            if self._is_enough(len(links), f"{shard}/{head.sequence}"):
+            if links and self._is_enough(len(links), f"{shard}/{head.sequence}"):
                 return False
+            size = len(links)
         self._end(head)
         return True
 
