@@ -163,6 +163,10 @@ class Sandbox:
         """Set another role or status."""
         self._run_command("change_user", id=user_id, role=role, status=status)
 
+    def age_sessions(self, user_id: str) -> None:
+        """Let the user's sessions be eight hours older."""
+        self._run_command("age_sessions", id=user_id)
+
     # request bodies
 
     def name(self, prefix: str) -> str:
