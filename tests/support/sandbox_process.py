@@ -57,7 +57,16 @@ def _change_user(_: Runner, command: Mapping[str, str]) -> None:
     transaction.commit()
 
 
+def _age_sessions(_: Runner, command: Mapping[str, str]) -> None:
+    from chalicelib.domain.accounts.user import ABSOLUTE
+    from chalicelib.stores.accounts.sessions import SessionRow
+
+    for row in SessionRow.scan(SessionRow.user_id == command["id"]):
+        row.update([SessionRow.created_at.set(row.created_at - ABSOLUTE)])
+
+
 COMMANDS: Commands = {
+    "age_sessions": _age_sessions,
     "fire": _fire,
     "make_user": _make_user,
     "change_user": _change_user,

@@ -36,7 +36,9 @@ def is_common(password: str, email: str) -> bool:
     """Whether it is one of the passwords that are tried first, or nothing but the person's own address."""
     text = unicodedata.normalize("NFKC", password).casefold()
     words = _WORDS | {"headgate", *_parts(email)}
-    letters = ["".join(filter(str.isalpha, one)) for one in (text, text.translate(_LETTERS))]
+    core = text.strip("".join({letter for letter in text if not letter.isalpha()}))
+    spellings = (text, text.translate(_LETTERS), core.translate(_LETTERS))
+    letters = {"".join(filter(str.isalpha, one)) for one in spellings}
     return _is_monotonous(text) or any(_is_made_of(words, one) for one in letters)
 
 
