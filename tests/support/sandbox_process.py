@@ -11,6 +11,7 @@ from typing import Any
 
 from infra.local.app.runner import Runner
 from tests.support.process_commands import Commands, serve
+from tests.support.sealed_network import seal
 
 
 def _fire(runner: Runner, command: Mapping[str, str]) -> Any:
@@ -58,7 +59,12 @@ def _change_user(_: Runner, command: Mapping[str, str]) -> None:
     transaction.commit()
 
 
+def _seal(_: Runner, __: Mapping[str, str]) -> None:
+    seal()
+
+
 COMMANDS: Commands = {
+    "seal": _seal,
     "fire": _fire,
     "make_user": _make_user,
     "change_user": _change_user,

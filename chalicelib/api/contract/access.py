@@ -2,9 +2,9 @@
 
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, SecretStr, StringConstraints
 
-from chalicelib.api.contract.common import Input, Output, SecretText, Timestamp, visible
+from chalicelib.api.contract.common import Input, Output, Timestamp, visible
 from chalicelib.domain.access import GRANTS, Permission, Role
 from chalicelib.domain.accounts.user import UserStatus
 from chalicelib.services.accounts.sessions import SignedIn
@@ -26,7 +26,7 @@ class LoginBody(Input):
     """Credentials to sign in with."""
 
     email: Email
-    password: SecretText = Field(min_length=1, max_length=256)
+    password: SecretStr = Field(min_length=1, max_length=256)
 
 
 class SessionUser(Output):

@@ -52,8 +52,8 @@ def _headers(value: dict[str, str]) -> dict[str, str]:
 
 
 Token = Annotated[SecretText, _checked("bot_token", _TOKEN.match)]
-Authorization = Annotated[SecretText, Field(max_length=4096), _checked("header_value", is_value)]
-SigningSecret = Annotated[SecretText, Field(max_length=1024), _checked("signing_secret", _is_key)]
+Authorization = Annotated[SecretStr, Field(max_length=4096), _checked("header_value", is_value)]
+SigningSecret = Annotated[SecretStr, Field(max_length=1024), _checked("signing_secret", _is_key)]
 ChatId = Annotated[int | str, BeforeValidator(_chat_id)]
 Headers = Annotated[dict[str, str], AfterValidator(_headers)]
 
