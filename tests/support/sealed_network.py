@@ -29,4 +29,7 @@ def _is_here_or_refused(host: str) -> bool:
     except (OSError, UnicodeError):
         return False
     addresses = [str(entry[4][0]) for entry in found]
-    return all(ipaddress.ip_address(one.partition("%")[0]).is_loopback or refusal(one, allow_loopback=True) for one in addresses)
+    return all(
+        ipaddress.ip_address(one.partition("%")[0]).is_loopback or refusal(one, allow_loopback=True)
+        for one in addresses
+    )
