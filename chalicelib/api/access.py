@@ -1,11 +1,23 @@
-"""Routes of signing in and out, and of the secret provider in Kafka Connect."""
+"""Routes of signing in and out, of tokens for programs, and of the secret provider in Kafka Connect."""
 
-from chalicelib.api.authentication import clearing_cookie, cookie_of, sent_cookie, session_cookie
-from chalicelib.api.contract.access import LoginBody, LoginOutput, SecretsOutput, SessionOutput
+from chalicelib.api.authentication import clearing_cookie, sent_cookie, session_cookie
+from chalicelib.api.contract.access import (
+    ApiTokenBody,
+    ApiTokenOutput,
+    LoginBody,
+    LoginOutput,
+    MadeTokenOutput,
+    PasswordBody,
+    SecretsOutput,
+    SessionOutput,
+)
+from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.http import HttpRequest, JsonResponse
+from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.kit.masking import Secret
+from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
 routes = Router(tag="Access")
@@ -24,20 +36,54 @@ def login(context: RequestContext, request: HttpRequest, body: LoginBody) -> Jso
 @routes.post("/auth/logout", needs=Permission.SIGNED_IN)
 def logout(context: RequestContext, request: HttpRequest) -> JsonResponse[None]:
     """End the session."""
-    services().sessions.logout(context, cookie_of(request.headers))
+    services().sessions.logout(context)
     return JsonResponse(body=None, status=204, cookies=(clearing_cookie(request),))
 
 
+@routes.post("/auth/password", needs=Permission.SIGNED_IN, shows_secret=True)
+def change_password(context: RequestContext, request: HttpRequest, body: PasswordBody) -> JsonResponse[LoginOutput]:
+    """Change your password. All of your sessions end, and the cookie of a new one is in the answer."""
+    current, new = Secret(body.current_password.get_secret_value()), Secret(body.new_password.get_secret_value())
+    signed_in = services().sessions.change_password(context, current, new)
+    cookie = session_cookie(request, signed_in)
+    return JsonResponse(body=LoginOutput.of(signed_in), status=200, cookies=(cookie,))
+
+
 @routes.get("/auth/session", needs=Permission.SIGNED_IN)
-def get_auth_session(request: HttpRequest) -> SessionOutput:
-    """Show the current session."""
-    return SessionOutput.of(services().sessions.signed_in(cookie_of(request.headers)))
+def get_auth_session(context: RequestContext) -> SessionOutput:
+    """Show the current session, or token."""
+    return SessionOutput.of(context.actor)
 
 
 @routes.get("/session", needs=Permission.SIGNED_IN)
-def get_session(request: HttpRequest) -> SessionOutput:
-    """Show the current session."""
-    return SessionOutput.of(services().sessions.signed_in(cookie_of(request.headers)))
+def get_session(context: RequestContext) -> SessionOutput:
+    """Show the current session, or token."""
+    return SessionOutput.of(context.actor)
+
+
+@routes.post("/auth/tokens", needs=Permission.SIGNED_IN, status=201, shows_secret=True)
+def create_api_token(context: RequestContext, body: ApiTokenBody) -> MadeTokenOutput:
+    """Make a token for a program, which sends it as `Authorization: Bearer`. It acts as you, with this role at most."""
+    return MadeTokenOutput.of(services().api_tokens.create(context, body.name, body.role, body.expires_at))
+
+
+@routes.get("/auth/tokens", needs=Permission.SIGNED_IN)
+def list_api_tokens(context: RequestContext, query: ListQuery) -> Page[ApiTokenOutput]:
+    """List your tokens, newest first; for Admins those of all users."""
+    page = services().api_tokens.list(context, limit=query.limit, after=query.after)
+    return page.map(ApiTokenOutput.of)
+
+
+@routes.get("/auth/tokens/{uuid}", needs=Permission.SIGNED_IN)
+def get_api_token(context: RequestContext, uuid: UuidPath) -> ApiTokenOutput:
+    """Show a token of yours; Admins see all."""
+    return ApiTokenOutput.of(services().api_tokens.get(context, uuid))
+
+
+@routes.delete("/auth/tokens/{uuid}", needs=Permission.SIGNED_IN, status=204)
+def delete_api_token(context: RequestContext, uuid: UuidPath) -> None:
+    """End a token at once; Admins can end everybody's."""
+    services().api_tokens.delete(context, uuid)
 
 
 @internal_routes.get("/internal/secrets/{uuid}", needs=Permission.SERVICE, hidden=True)

@@ -1,4 +1,4 @@
-"""Authentication: the session cookie, the CSRF rule, the service credential (wire contract, section 2)."""
+"""Authentication: session cookies, the CSRF rule, API tokens, the service credential (wire contract, section 2)."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from chalicelib.errors import NotPermitted, Unauthenticated
 from chalicelib.kit.clock import utc_now
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.tokens import has_hash, token_hash
+from chalicelib.services.accounts.api_tokens import ApiTokenService
 from chalicelib.services.accounts.sessions import SessionService, SignedIn, actor_of
 
 COOKIE = "headgate_session"
@@ -19,33 +20,42 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionAuthenticator:
-    """Identifies people by their session cookie and Kafka Connect by the service credential."""
+    """Identifies people by their session cookie, programs by their token, Kafka Connect by the service credential."""
 
     sessions: Callable[[], SessionService]
+    api_tokens: Callable[[], ApiTokenService]
     service_credential_hash: Collection[str]
 
     def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
-        """The signed-in user. Raises Unauthenticated, NotPermitted CSRF_REJECTED."""
+        """The signed-in user, or the owner of a token. Raises Unauthenticated, NotPermitted CSRF_REJECTED.
+
+        A request with a bearer token is the token's alone: its cookies do not count, and browsers send no such token by
+        themselves, so the CSRF rule is for cookies.
+        """
+        if (token := bearer_token(headers)) is not None:
+            return self.api_tokens().authenticate(token)
         signed_in = self.sessions().signed_in(cookie_of(headers))
         if method not in _SAFE:
             _refuse_cross_site(headers)
-        return actor_of(signed_in.user)
+        return actor_of(signed_in.user, signed_in.session)
 
     def authenticate_service(self, headers: Mapping[str, str]) -> None:
         """Returns for the service credential. Raises NotPermitted for everything else, sessions included."""
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not has_hash(token.strip(), self.service_credential_hash):
+        if not has_hash(bearer_token(headers) or "", self.service_credential_hash):
             raise NotPermitted("This address is for Kafka Connect's secret provider and needs the service credential.")
 
 
 def require_token(headers: Mapping[str, str], token: Secret | None) -> None:
     """Returns when the request carries this bearer token, or none is set. Raises Unauthenticated."""
-    scheme, _, presented = headers.get("authorization", "").partition(" ")
-    if token is None:
-        return
-    if scheme.lower() == "bearer" and has_hash(presented.strip(), [token_hash(token.reveal().strip())]):
+    if token is None or has_hash(bearer_token(headers) or "", [token_hash(token.reveal().strip())]):
         return
     raise Unauthenticated("This address needs the token that the installation was given for it.")
+
+
+def bearer_token(headers: Mapping[str, str]) -> str | None:
+    """The token of an `Authorization: Bearer` header; None without one."""
+    scheme, _, token = headers.get("authorization", "").strip().partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
 
 
 def cookie_of(headers: Mapping[str, str]) -> str:

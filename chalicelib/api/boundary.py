@@ -115,7 +115,7 @@ class Boundary:
             return run(context)
         deps = self._deps()
         requests = IdempotentRequests(store=deps.idempotency(), signer=deps.signer(), clock=deps.clock)
-        return requests.run(context, request, key, body.canonical, run)
+        return requests.run(context, request, key, body.canonical, run, principal=_principal(route, context.actor))
 
     def _actor(self, route: Route, request: HttpRequest) -> Actor:
         if route.needs is Permission.PUBLIC:
@@ -163,6 +163,12 @@ class Boundary:
 
 def _failure_fields(request: HttpRequest, error: Exception) -> dict[str, Any]:
     return {"correlation_id": request.correlation_id, "failure": failure(error)}
+
+
+def _principal(route: Route, actor: Actor) -> str:
+    """Who an `Idempotency-Key` belongs to: a user; a token; for an answer that shows a secret, the very session."""
+    credential = actor.credential_id if actor.via == "token" or route.shows_secret else None
+    return credential or actor.id or actor.via
 
 
 def _log(request: HttpRequest, response: HttpResponse) -> None:

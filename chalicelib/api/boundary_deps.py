@@ -45,6 +45,7 @@ def boundary_deps() -> BoundaryDependencies:
     return BoundaryDependencies(
         authenticator=SessionAuthenticator(
             sessions=lambda: wired.sessions,
+            api_tokens=lambda: wired.api_tokens,
             service_credential_hash=wired.settings.service_credential_hash,
         ),
         idempotency=lambda: wired.idempotency,

@@ -2,7 +2,10 @@
 
 from pynamodb.models import Model
 
-from chalicelib.stores.accounts.users import SessionRow, UserRows
+from chalicelib.stores.accounts.api_tokens import ApiTokenRows
+from chalicelib.stores.accounts.login_tries import LoginTryRow
+from chalicelib.stores.accounts.sessions import SessionRow
+from chalicelib.stores.accounts.users import UserRows
 from chalicelib.stores.alerts.alerts import AlertRows
 from chalicelib.stores.alerts.channels import ChannelRows
 from chalicelib.stores.alerts.notifications import ChannelGateRows, NotificationRows
@@ -30,6 +33,7 @@ ALL_TABLES: tuple[type[Model], ...] = (
     AlertRows,
     AlertRuleRows,
     AlertTrackRows,
+    ApiTokenRows,
     AuditRow,
     ChannelGateRows,
     ChannelRows,
@@ -41,6 +45,7 @@ ALL_TABLES: tuple[type[Model], ...] = (
     IdempotencyRow,
     IncidentRows,
     JobRows,
+    LoginTryRow,
     NotificationRows,
     ObservationRow,
     OperationRows,

@@ -20,7 +20,11 @@ from chalicelib.kit.pages import Signer
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.keys import CachedKeys
 from chalicelib.secrets.sealer import Sealer
+from chalicelib.services.accounts.api_tokens import ApiTokenService
+from chalicelib.services.accounts.invites import InviteService
+from chalicelib.services.accounts.login_throttle import LoginThrottle
 from chalicelib.services.accounts.sessions import SessionService
+from chalicelib.services.accounts.users import UserService
 from chalicelib.services.audit import AuditTrail
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connect_clusters import ConnectClusterService
@@ -97,7 +101,7 @@ class Services:
         """Registered resources, their checks and their jobs."""
         stores, clock = self.stores, self.clock
         self.audit = AuditTrail(store=stores.audit, clock=clock)
-        self.sessions = SessionService(users=stores.users, sessions=stores.sessions, audit=self.audit, clock=clock)
+        self._build_accounts()
         self.incidents = IncidentService(
             store=stores.incidents, claims=stores.claims, deliveries=stores.deliveries, audit=self.audit, clock=clock
         )
@@ -158,6 +162,17 @@ class Services:
             handlers={("source", JobKind.DISCOVERY): discovery, ("source", JobKind.HEALTH): health},
             notify=lambda job_id: self.queues.send(JOBS, {"job_id": job_id}),
             clock=clock,
+        )
+
+    def _build_accounts(self) -> None:
+        """People and their programs."""
+        stores, audit, clock = self.stores, self.audit, self.clock
+        self.users = UserService(store=stores.users, tokens=stores.api_tokens, audit=audit, clock=clock)
+        self.invites = InviteService(store=stores.users, audit=audit, clock=clock)
+        self.api_tokens = ApiTokenService(store=stores.api_tokens, audit=audit, clock=clock)
+        throttle = LoginThrottle(store=stores.login_tries, audit=audit, clock=clock)
+        self.sessions = SessionService(
+            users=stores.users, sessions=stores.sessions, throttle=throttle, audit=audit, clock=clock
         )
 
     def _build_connectors(self, sleep: Callable[[float], None]) -> None:
@@ -309,8 +324,7 @@ class Services:
 
     def install(self) -> None:
         """Make the first Admin, if the settings name one and the address has no account, and the default alert rule."""
-        if self.settings.admin_email and self.settings.admin_password:
-            self.sessions.install_admin(self.settings.admin_email, self.settings.admin_password)
+        self.users.install_admin(self.settings.admin_email, self.settings.admin_password)
         try:
             self.alerting.rules.install()
         except StoreUnavailable as error:  # without the tables of alerting everything else goes on

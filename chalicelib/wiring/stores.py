@@ -1,7 +1,10 @@
 """The store of every table."""
 
 from chalicelib.secrets.sealer import Sealer
-from chalicelib.stores.accounts.users import Sessions, Users
+from chalicelib.stores.accounts.api_tokens import ApiTokens
+from chalicelib.stores.accounts.login_tries import LoginTries
+from chalicelib.stores.accounts.sessions import Sessions
+from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.alerts.alerts import Alerts
 from chalicelib.stores.alerts.channels import Channels
 from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
@@ -62,5 +65,7 @@ class Stores:
         self.streams = StreamClusters()
         self.tables = SourceTables(self.sources)
         self.targets = Targets()
-        self.users = Users()
+        self.users = Users(self.claims)
         self.sessions = Sessions(self.users)
+        self.api_tokens = ApiTokens(self.users)
+        self.login_tries = LoginTries()

@@ -1,8 +1,8 @@
 """Requests that schemathesis generates from our OpenAPI document, judged by all of its checks.
 
-Over HTTP they go to a running server, in process to the function itself. Its phases: limits of every parameter, missing
-and repeated ones, other methods (`coverage`); random valid and invalid values (`fuzzing`); sequences of requests in which
-one uses what another one returned (`stateful`).
+Over HTTP they go to a running server, in process to the function itself. Its phases: limits of every parameter,
+missing and repeated ones, other methods (`coverage`); random valid and invalid values (`fuzzing`); sequences of
+requests in which one uses what another one returned (`stateful`).
 """
 
 import json

@@ -331,6 +331,14 @@ def app_on(tables: Tables, interceptor: CallInterceptor) -> Iterator[InProcessAp
 
 
 @contextmanager
+def in_process_app() -> Iterator[InProcessApp]:
+    """An app on moto, for runs that are no tests."""
+    interceptor = CallInterceptor()
+    with on_moto(interceptor) as tables, app_on(tables, interceptor) as app:
+        yield app
+
+
+@contextmanager
 def _intercepting_http(interceptor: CallInterceptor) -> Iterator[None]:
     """Each HTTP request of a client passes the interceptor."""
     send = httpx.HTTPTransport.handle_request
@@ -387,8 +395,7 @@ def app_of_the_module() -> Iterator[tuple[InProcessApp, AppSnapshot]]:
 
     It ends with the module: moto exists once per process, and other modules start it themselves.
     """
-    interceptor = CallInterceptor()
-    with on_moto(interceptor) as tables, app_on(tables, interceptor) as app:
+    with in_process_app() as app:
         yield app, app.snapshot()
 
 

@@ -1,7 +1,7 @@
 """Generated requests to the function itself, in a process of their own: python -m tests.support.in_process_requests.
 
-Its arguments are `examples`, phases with commas between, and optionally a tag. Prints the outcome as JSON. A process has
-one environment and one moto, so this Headgate has its own.
+Its arguments are `examples`, phases with commas between, and optionally a tag. Prints the outcome as JSON. A process
+has one environment and one moto, so this Headgate has its own.
 """
 
 import logging

@@ -91,7 +91,7 @@ def _address(document: Json, path: str, operation: Json, ids: Json) -> str:
         schema = resolved(document, parameter.get("schema", {}))
         value = "0" if schema.get("type") == "integer" else schema.get("enum", [OLD_ID])[0]
         if parameter.get("in") == "path":
-            path = path.replace("{%s}" % parameter["name"], known if parameter["name"] == "uuid" else value)
+            path = path.replace(f"{{{parameter['name']}}}", known if parameter["name"] == "uuid" else value)
         elif parameter.get("in") == "query" and parameter["required"]:
             query.append(f"{parameter['name']}={value}")
     return f"{path}?{'&'.join(query)}" if query else path

@@ -189,8 +189,14 @@ def _set_text(code: Any, argument: Any) -> str:
     if code is codes.NOT_LITERAL:
         return f"[^{re.escape(chr(argument))}]"
     parts = {codes.NEGATE: "^"}
-    classes = {codes.CATEGORY_DIGIT: r"\d", codes.CATEGORY_SPACE: r"\s", codes.CATEGORY_WORD: r"\w",
-               codes.CATEGORY_NOT_DIGIT: r"\D", codes.CATEGORY_NOT_SPACE: r"\S", codes.CATEGORY_NOT_WORD: r"\W"}  # fmt: skip
+    classes = {
+        codes.CATEGORY_DIGIT: r"\d",
+        codes.CATEGORY_SPACE: r"\s",
+        codes.CATEGORY_WORD: r"\w",
+        codes.CATEGORY_NOT_DIGIT: r"\D",
+        codes.CATEGORY_NOT_SPACE: r"\S",
+        codes.CATEGORY_NOT_WORD: r"\W",
+    }
     text = ""
     for kind, value in argument:
         if kind is codes.LITERAL:
@@ -221,7 +227,7 @@ def slow_text(pattern: "re.Pattern[Any]", *, searches: bool) -> str | None:
 
 
 def _growth(use: Callable[[Any], object], short: Text, long: Text) -> float:
-    """How much longer the longer text takes. The shorter one is measured only when the longer one is not fast anyway."""
+    """How much longer the longer text takes. Of a fast one it is enough that it is fast."""
     if (once := _seconds(use, long)) < _FLOOR_SECONDS * _MOST_GROWTH:
         return once / _FLOOR_SECONDS
     return _least(use, long) / max(_least(use, short), _FLOOR_SECONDS)

@@ -167,6 +167,10 @@ class Sandbox:
         """From now on Headgate reaches no host but this one: for requests whose addresses are generated."""
         self._run_command("seal")
 
+    def age_sessions(self, user_id: str) -> None:
+        """Let the user's sessions be eight hours older."""
+        self._run_command("age_sessions", id=user_id)
+
     # request bodies
 
     def name(self, prefix: str) -> str:

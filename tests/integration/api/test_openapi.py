@@ -32,6 +32,9 @@ GET /session|POST /auth/login|POST /auth/logout|GET /auth/session|GET /monitorin
 GET /alerts|GET /alerts/summary|GET /alerts/{uuid}|POST /alerts/{uuid}/acknowledge|POST /alerts/{uuid}/silence
 POST /alerts/{uuid}/unsilence|GET,POST /alert-rules|GET,PUT,DELETE /alert-rules/{uuid}|GET,POST /notification-channels
 GET,PUT,DELETE /notification-channels/{uuid}|POST /notification-channels/{uuid}/test
+GET /users|POST /users/invite|GET,DELETE /users/{uuid}|PATCH /users/{uuid}/role|POST /users/{uuid}/disable
+POST /users/{uuid}/enable|GET /invites/{token}|POST /invites/{token}/accept|POST /auth/password
+GET,POST /auth/tokens|GET,DELETE /auth/tokens/{uuid}
 """
 
 
