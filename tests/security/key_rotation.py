@@ -23,6 +23,7 @@ import boto3
 from chalicelib.domain.credentials import SECRET_CLASSES, Credentials
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Deadline
+from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import get_logger
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
@@ -41,7 +42,7 @@ from tests.support.call_interceptor import CallInterceptor
 from tests.support.in_process_app import SETTINGS
 from tests.support.tables import on_dynamodb_local
 
-ROWS, WRITERS, READERS, PER_TRANSACTION = 1_000, 20, 4, 50
+ROWS, WRITERS, READERS, PER_TRANSACTION = 10_000, 20, 4, 50
 RUN_SECONDS, _BETWEEN_READS = 45.0, 0.005
 Expected = list[tuple[Credentials, str]]
 
@@ -149,7 +150,7 @@ def _sealed(services: Services, count: int) -> Iterator[tuple[Credentials, str]]
     kinds, transaction = list(SECRET_CLASSES), Transaction()
     for number in range(count):
         password = base64.b64encode(os.urandom(12)).decode()
-        kind, resource_id = kinds[number % len(kinds)], f"{id(services)} {number}"
+        kind, resource_id = kinds[number % len(kinds)], new_id()
         secrets: Mapping[str, Secret] = {"password": Secret(password)}
         yield services.credentials.seal_new(transaction, kind, resource_id, secrets), password
         if number % PER_TRANSACTION == PER_TRANSACTION - 1 or number == count - 1:

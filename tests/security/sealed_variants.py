@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from chalicelib.domain.credentials import (
+    INSTALLATION_SECRETS,
     SECRET_CLASSES,
     Credentials,
     SealedCredentials,
@@ -18,6 +19,7 @@ from chalicelib.domain.credentials import (
     SecretBinding,
     SecretClass,
     credentials_id,
+    installation_binding,
 )
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.adapters import adapter
@@ -26,7 +28,6 @@ from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.sealer import Sealer
 from chalicelib.services.credentials import CredentialVault
-from chalicelib.services.signing_key import BINDING
 from chalicelib.stores.secrets import SealedSecrets
 
 FIELDS = ("password", "ca_certificate")
@@ -63,7 +64,7 @@ class Variant:
 
 
 def things(envelope: Envelope, former: Envelope) -> list[Thing]:
-    """Two resources of each type with two fields each, two answers and the signing key.
+    """Two resources of each type with two fields each, two answers and each key of Headgate's own.
 
     The older states are sealed under both keys: that of `former` is one of those that `envelope` opens with.
     """
@@ -74,8 +75,10 @@ def things(envelope: Envelope, former: Envelope) -> list[Thing]:
         binding = SecretBinding(secret_class=SecretClass.ANSWER, id=name, field="text")
         opens = partial(_open_answer, envelope, name)
         found.append(Thing(name=f"answer to {name}", sealed=envelope.seal(binding, Secret(name)), opens=opens))
-    signing = envelope.seal(BINDING, Secret("a signing key"))
-    return [*found, Thing(name="signing key", sealed=signing, opens=partial(envelope.open, BINDING))]
+    for field in INSTALLATION_SECRETS:
+        own = installation_binding(field)
+        found.append(Thing(name=field, sealed=envelope.seal(own, Secret(field)), opens=partial(envelope.open, own)))
+    return found
 
 
 def _of_resource(envelope: Envelope, former: Envelope, kind: str, number: int) -> Iterator[Thing]:

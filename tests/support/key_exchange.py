@@ -46,7 +46,9 @@ def fields_under(app: InProcessApp) -> dict[str, int]:
 
 
 def one_of_each(app: InProcessApp) -> Made:
-    """Credentials of every class, by the type of their resource, with what they open to."""
+    """Two fields of credentials of every class. The keys of the audit trail and of cursors are sealed besides."""
+    app.services.audit.record_alone(app.context(), "source.test", None)
+    assert app.services.signer
     made = {}
     for kind in SECRET_CLASSES:
         values = {name: Secret(f"{kind} {name}") for name in ("password", "ca_certificate")}
@@ -114,7 +116,7 @@ def fault_at_every_call(app: InProcessApp, fault: FailureMode) -> int:
         run(app)
         while _delayed:
             _delayed.pop()()
-        assert fields_under(app) == {NEW_ID: 11}, at
+        assert fields_under(app) == {NEW_ID: 12}, at
         use(app, NEW_KEY)
         assert opens_all(app, made), at
         assert app.services.signer.key == key

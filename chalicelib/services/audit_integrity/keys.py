@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from chalicelib.domain.credentials import SealedCredentials, SecretBinding, SecretClass
+from chalicelib.domain.credentials import SealedCredentials, installation_binding
 from chalicelib.domain.integrity.chain import ChainKey
 from chalicelib.errors import WriteConflict
 from chalicelib.kit.clock import Clock, rfc3339
-from chalicelib.kit.ids import id_from
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.stores.secrets import SealedSecrets
@@ -48,16 +47,16 @@ class AuditKeys:
 
     def _secret(self, name: str, make: Callable[[], str]) -> str:
         if name not in self._opened:
-            found = self.store.find(_id(name)) or self._make(name, make())
-            self._opened[name] = self.envelope.open(_binding(name), found.sealed[name]).reveal()
+            found = self.store.find(installation_binding(name).id) or self._make(name, make())
+            self._opened[name] = self.envelope.open(installation_binding(name), found.sealed[name]).reveal()
         return self._opened[name]
 
     def _make(self, name: str, secret: str) -> SealedCredentials:
         made = SealedCredentials(
-            id=_id(name),
+            id=installation_binding(name).id,
             resource_type="installation",
-            resource_id=_id(name),
-            sealed={name: self.envelope.seal(_binding(name), Secret(secret))},
+            resource_id=installation_binding(name).id,
+            sealed={name: self.envelope.seal(installation_binding(name), Secret(secret))},
             created_at=self.clock(),
         )
         transaction = Transaction()
@@ -71,11 +70,3 @@ class AuditKeys:
 
 def _random() -> str:
     return base64.b64encode(os.urandom(32)).decode()
-
-
-def _id(name: str) -> str:
-    return id_from("installation", name)
-
-
-def _binding(name: str) -> SecretBinding:
-    return SecretBinding(secret_class=SecretClass.AUDIT, id=_id(name), field=name)
