@@ -109,6 +109,11 @@ def _do_the_main_job(recorder: OutputRecorder) -> None:
     recorder.post_ok(f"{where}/preview", delivery, 200)
     recorder.ids["delivery"] = recorder.post_ok(f"{where}/deploy", delivery)["id"]
     recorder.run_command("fire", schedule="dispatch")
+    _repeat_a_request(recorder, source)
+
+
+def _repeat_a_request(recorder: OutputRecorder, source: Json) -> None:
+    """The response to the first is stored for the second."""
     repeated = {"Idempotency-Key": "leak-test-key-1"}
     recorder.secrets["stored response"] = unique_secret("i")
     described = {"name": "described", "description": recorder.secrets["stored response"], **_without_name(source)}
