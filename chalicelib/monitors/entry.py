@@ -9,6 +9,7 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import failure, get_logger
 
 monitors = Blueprint(__name__)
+_RESEAL_SECONDS = 45.0
 _DISPATCH_SECONDS = 55.0
 """Less than a minute: then the next one begins. What comes late in it has less time, and is made good by the next."""
 
@@ -16,7 +17,8 @@ _DISPATCH_SECONDS = 55.0
 @monitors.schedule(Rate(1, unit=Rate.MINUTES), name="dispatch")
 def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
     """Send every Connect cluster its ticks for this minute, every source and destination its look, and lost jobs and
-    notifications again. Report to alerting what no look does, and end silences whose time is over.
+    notifications again. Report to alerting what no look does, and end silences whose time is over. Sign how far the
+    audit trail has come.
 
     What an earlier release has stored without counting it is counted, once. What is left of the tables of deleted
     sources is removed.
@@ -36,8 +38,17 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
             "removed": wired.monitor_reports.publish_removed,
             "recount": lambda: wired.overview.count_existing(within_seconds=deadline.remaining(10)),
             "source_tables": wired.sources.sweep,
+            "audit_anchors": wired.auditing.anchors.sign,
         }
     )
+
+
+@monitors.schedule(Rate(15, unit=Rate.MINUTES), name="reseal_secrets")
+def reseal_secrets(_event: CloudWatchEvent) -> dict[str, int]:
+    """Seal secrets again that are sealed under a key that seals no more. Without any it only reads."""
+    from chalicelib.wiring import services
+
+    return {"rows": services().key_rotation.run(Deadline.after(_RESEAL_SECONDS))}
 
 
 def run_all(parts: Mapping[str, Callable[[], int]]) -> dict[str, int]:
