@@ -37,5 +37,10 @@ def illegal(found: list[Leak]) -> list[Leak]:
     return [leak for leak in found if not any(_is(leak, *place) for place in LEGAL)]
 
 
+def unused(found: list[Leak]) -> list[tuple[str, str, str]]:
+    """Places where nothing was found. A search that finds no secret where it has to be proves nothing."""
+    return [place for place in LEGAL if not any(_is(leak, *place) for leak in found)]
+
+
 def _is(leak: Leak, secret: str, channel: str, location: str) -> bool:
     return (leak.secret, leak.channel) == (secret, channel) and leak.location.startswith(location)
