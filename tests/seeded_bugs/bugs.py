@@ -32,14 +32,14 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "a permission is not checked",
         "chalicelib/api/boundary.py",
-        "        if context.actor.role is not None and may(context.actor.role, route.needs):\n            return",
-        "        if context.actor.role is not None:\n            return",
+        "    if actor.role is None or not may(actor.role, route.needs):",
+        "    if actor.role is None:",
         ("tests/unit/api/test_boundary.py", f"{_API}/test_permissions.py"),
     ),
     Bug(
         "a denial is not audited",
         "chalicelib/api/boundary.py",
-        "            self._deps().record_denial(context, route, path_values)",
+        "            self._deps().record_denial(context, route, request, refused)",
         "            pass",
         ("tests/unit/api/test_boundary.py", f"{_API}/test_audit.py"),
     ),
@@ -68,8 +68,8 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "requests from other sites are accepted",
         "chalicelib/api/authentication.py",
-        "        if method not in _SAFE:\n            _refuse_cross_site(headers)",
-        "        if method in _SAFE:\n            _refuse_cross_site(headers)",
+        "        if method not in _SAFE:\n            _refuse_cross_site(headers, actor)",
+        "        if method in _SAFE:\n            _refuse_cross_site(headers, actor)",
         (f"{_API}/test_access.py",),
     ),
     Bug(
@@ -82,8 +82,8 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "the plain cookie counts over https",
         "chalicelib/api/authentication.py",
-        "    return cookies.get(SECURE_COOKIE, cookies.get(COOKIE) if _on_plain_loopback(headers) else None)",
-        "    return cookies.get(SECURE_COOKIE, cookies.get(COOKIE))",
+        "cookies.get(cookie) if _on_plain_loopback(headers) else None)",
+        "cookies.get(cookie))",
         (f"{_API}/test_access.py",),
     ),
     Bug(

@@ -38,4 +38,4 @@ def anchor_of(heads: Mapping[str, Head], at: datetime) -> Anchor:
 def changed_shards(anchor: Anchor, links: Sequence[Link | None]) -> list[str]:
     """The shards that do not have any more what the anchor says. `links` are those that it names, by shard."""
     found = {link.shard: link.mac for link in links if link}
-    return [shard for shard, (_, mac) in anchor.heads.items() if found.get(shard) != mac]
+    return [shard for shard, (_, mac) in anchor.heads.items() if not compare_digest(found.get(shard, ""), mac)]

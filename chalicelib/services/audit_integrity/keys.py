@@ -79,3 +79,7 @@ def _id(name: str) -> str:
 
 def _binding(name: str) -> SecretBinding:
     return SecretBinding(secret_class=SecretClass.AUDIT, id=_id(name), field=name)
+
+
+BINDINGS = (_binding(_CHAIN), _binding(_ANCHOR))
+"""What the keys are bound to."""
