@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from hmac import compare_digest
 
 from chalicelib.domain.integrity.chain import Head, Link
 from chalicelib.kit.clock import rfc3339
