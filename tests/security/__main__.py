@@ -14,6 +14,7 @@ GOALS: Mapping[str, str] = {
     "S2": "authorization",
     "S6": "login",
     "S7": "sessions",
+    "S8": "audit_integrity",
 }
 """The module of this package that measures each goal: its function `figures()` returns a list of `Figure`."""
 
