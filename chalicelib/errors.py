@@ -68,8 +68,10 @@ class NotPermitted(HeadgateError):
 
     default_code = "FORBIDDEN"
 
-    def __init__(self, message: str, *, code: str | None = None, actor: Any = None) -> None:
-        super().__init__(message, code=code)
+    def __init__(
+        self, message: str, *, code: str | None = None, details: Details | None = None, actor: Any = None
+    ) -> None:
+        super().__init__(message, code=code, details=details)
         self.actor = actor
 
 

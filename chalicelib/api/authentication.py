@@ -13,7 +13,9 @@ from chalicelib.services.accounts.api_tokens import ApiTokenService
 from chalicelib.services.accounts.sessions import SessionService, SignedIn, actor_of
 
 COOKIE = "headgate_session"
-SECURE_COOKIE = f"__Host-{COOKIE}"
+SIGN_ON_COOKIE = "headgate_sign_on"
+"""The ticket of a sign-in that began here, until the browser is back from the provider."""
+_HOST_ONLY = "__Host-"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
@@ -67,8 +69,8 @@ def cookie_of(headers: Mapping[str, str]) -> str:
     return found
 
 
-def sent_cookie(headers: Mapping[str, str]) -> str | None:
-    """The session cookie's value, None when there is none.
+def sent_cookie(headers: Mapping[str, str], cookie: str = COOKIE) -> str | None:
+    """The cookie's value, by default that of the session; None when there is none.
 
     The plain name counts on plain-http loopback only: elsewhere another host of the same domain could have set it.
 
@@ -81,23 +83,24 @@ def sent_cookie(headers: Mapping[str, str]) -> str | None:
     for pair in headers.get("cookie", "").split(";"):
         name, _, value = pair.strip(" \t").partition("=")
         cookies.setdefault(name, value)
-    return cookies.get(SECURE_COOKIE, cookies.get(COOKIE) if _on_plain_loopback(headers) else None)
+    return cookies.get(_HOST_ONLY + cookie, cookies.get(cookie) if _on_plain_loopback(headers) else None)
 
 
 def session_cookie(request: HttpRequest, session: SignedIn) -> str:
     """The `Set-Cookie` of a new session."""
     seconds = int((session.session.ends_at - utc_now()).total_seconds())
-    return _cookie(request, session.token.reveal() if session.token else "", seconds)
+    return set_cookie(request, COOKIE, session.token.reveal() if session.token else "", seconds)
 
 
 def clearing_cookie(request: HttpRequest) -> str:
     """The `Set-Cookie` that makes a browser forget its session."""
-    return _cookie(request, "", 0)
+    return set_cookie(request, COOKIE, "", 0)
 
 
-def _cookie(request: HttpRequest, value: str, seconds: int) -> str:
+def set_cookie(request: HttpRequest, cookie: str, value: str, seconds: int) -> str:
+    """The `Set-Cookie` of a cookie that no script reads and no other site's form sends."""
     plain = _on_plain_loopback(request.headers)
-    name, secure = (COOKIE, "") if plain else (SECURE_COOKIE, "; Secure")
+    name, secure = (cookie, "") if plain else (_HOST_ONLY + cookie, "; Secure")
     return f"{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
 
 

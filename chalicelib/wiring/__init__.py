@@ -11,6 +11,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from chalicelib.clients.queue import DESTINATION_CHECKS, JOBS, NOTIFICATIONS, SOURCE_CHECKS, TICKS, Queues
+from chalicelib.domain.access import Role
 from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.domain.integrity.chain import ChainKey
 from chalicelib.domain.job import JobKind
@@ -25,6 +26,7 @@ from chalicelib.services.accounts.api_tokens import ApiTokenService
 from chalicelib.services.accounts.invites import InviteService
 from chalicelib.services.accounts.login_throttle import LoginThrottle
 from chalicelib.services.accounts.sessions import SessionService
+from chalicelib.services.accounts.single_sign_on import SingleSignOn
 from chalicelib.services.accounts.users import UserService
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connect_clusters import ConnectClusterService
@@ -48,6 +50,7 @@ from chalicelib.services.destinations import DestinationService
 from chalicelib.services.discovery import Discovery
 from chalicelib.services.incidents import IncidentService
 from chalicelib.services.jobs import JobHandler, JobService
+from chalicelib.services.key_rotation import KeyRotation
 from chalicelib.services.monitoring import MonitorReports
 from chalicelib.services.overview import OverviewService
 from chalicelib.services.pipelines import PipelineService
@@ -79,11 +82,12 @@ class Services:
         """Raises `SettingMissing` and `ValueError` for settings that cannot work."""
         self.settings, self.clock = config, clock
         self.queues = queues or Queues(config.queue_prefix)
-        self.envelope = Envelope(CachedKeys(keys_of(config)))
+        self.envelope = Envelope(*map(CachedKeys, keys_of(config)))
         self.stores = Stores(Sealer(self.envelope), self._chain_key)
         self.idempotency: IdempotencyStore = self.stores.idempotency
         make = clients or Clients(config)
         self._build_registry(make)
+        self.single_sign_on = self._single_sign_on(make)
         self.alerting = Alerting(
             stores=self.stores,
             registry=self.registry,
@@ -111,6 +115,7 @@ class Services:
             store=stores.incidents, claims=stores.claims, deliveries=stores.deliveries, audit=self.audit, clock=clock
         )
         self.credentials = CredentialVault(store=stores.secrets, envelope=self.envelope, clock=clock)
+        self.key_rotation = KeyRotation(store=stores.secrets, envelope=self.envelope)
         self.secret_provider = SecretProvider(
             vault=self.credentials,
             sources=stores.sources,
@@ -178,6 +183,24 @@ class Services:
         throttle = LoginThrottle(store=stores.login_tries, audit=audit, clock=clock)
         self.sessions = SessionService(
             users=stores.users, sessions=stores.sessions, throttle=throttle, audit=audit, clock=clock
+        )
+
+    def _single_sign_on(self, make: Clients) -> SingleSignOn | None:
+        """Signing in at an OpenID provider, where the installation has one."""
+        config = self.settings.oidc
+        if config is None:
+            return None
+        return SingleSignOn(
+            provider=make.openid(config, self.clock),
+            roles={group: Role(role) for group, role in config.roles},
+            link_accounts=config.link_accounts,
+            public_url=self.settings.public_url or "",
+            users=self.stores.users,
+            sessions=self.sessions,
+            throttle=self.sessions.throttle,
+            audit=self.audit,
+            signer=lambda: self.signer,
+            clock=self.clock,
         )
 
     def _build_connectors(self, sleep: Callable[[float], None]) -> None:
@@ -324,7 +347,7 @@ class Services:
 
     @cached_property
     def signer(self) -> Signer:
-        """Signs cursors, with a key that every process of the installation has: reading it may need the store."""
+        """Signs cursors, with a key that every process of the installation has: reading it needs the store, once."""
         return Signer(key=signing_key(self.settings.master_key, self.stores.secrets, self.envelope, self.clock()))
 
     def install(self) -> None:

@@ -323,7 +323,8 @@ class Sandbox:
 
 
 @contextlib.contextmanager
-def _headgate(port: int, variables: dict[str, str], log: Path) -> Iterator["subprocess.Popen[str]"]:
+def running_process(port: int, variables: dict[str, str], log: Path) -> Iterator["subprocess.Popen[str]"]:
+    """Headgate on moto in a process of its own (`sandbox_process`)."""
     command = [sys.executable, "-m", "tests.support.sandbox_process", str(port)]
     with log.open("w") as errors:
         process = subprocess.Popen(
@@ -363,7 +364,7 @@ def running_sandbox() -> Iterator[Sandbox]:
         addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres="")
         chat, bot, hosts = chat_receivers(ends)
         variables = environment(ADMIN, keys, addresses) | hosts
-        process = ends.enter_context(_headgate(port, variables, state / "headgate.log"))
+        process = ends.enter_context(running_process(port, variables, state / "headgate.log"))
         sandbox = Sandbox(
             url=url,
             process=process,
