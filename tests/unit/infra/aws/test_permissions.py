@@ -344,7 +344,7 @@ def test_what_seals_secrets_again_may_do_all_that_it_needs(app: InProcessApp) ->
     app.settings = replace(SETTINGS, master_key=(NEW_KEY, *SETTINGS.master_key))
     app.restart()
     with taken() as calls:
-        assert app.services.key_rotation.run(Deadline.after(50)) == 1
+        assert app.services.key_rotation.run(Deadline.after(50)) == 2
     app.settings = SETTINGS
     assert refused("reseal_secrets", calls) == set()
 
@@ -352,7 +352,7 @@ def test_what_seals_secrets_again_may_do_all_that_it_needs(app: InProcessApp) ->
 def test_the_api_may_count_secrets_by_their_key(app: InProcessApp) -> None:
     app.source()
     with taken() as calls:
-        assert [one.sealed_fields for one in app.services.key_rotation.report(Deadline.after(20)).keys] == [1]
+        assert [one.sealed_fields for one in app.services.key_rotation.report(Deadline.after(20)).keys] == [2]
     assert refused("api_handler", calls) == set()
 
 
