@@ -10,8 +10,8 @@ from chalicelib.errors import SecretMismatch, StoreUnavailable, TimedOut, WriteC
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import get_logger
 from chalicelib.secrets.envelope import Envelope
-from chalicelib.services.audit_integrity.keys import BINDINGS as AUDIT_BINDINGS
-from chalicelib.services.signing_key import BINDING
+from chalicelib.services.audit_integrity.keys import BINDINGS as AUDIT_KEYS
+from chalicelib.services.signing_key import BINDING as SIGNING_KEY
 from chalicelib.stores.secrets import SealedSecrets
 from chalicelib.stores.tables import Document
 
@@ -102,7 +102,7 @@ class KeyRotation:
 
 def _bindings(stored: SealedCredentials) -> Mapping[str, SecretBinding]:
     """What the fields of a row are bound to. Raises SecretMismatch for a row that is in the wrong place."""
-    for own in (BINDING, *AUDIT_BINDINGS):
+    for own in (SIGNING_KEY, *AUDIT_KEYS.values()):
         if stored.id == own.id and stored.sealed.keys() == {own.field}:
             return {own.field: own}
     belongs = credentials_id(stored.resource_type, stored.resource_id) == stored.id

@@ -19,6 +19,7 @@ class Bug:
 
 _SESSIONS = ("tests/unit/services/accounts",)
 _API = "tests/integration/api"
+_INTEGRITY = ("tests/unit/services/audit_integrity", "tests/unit/stores/test_audit_chain.py")
 
 BUGS: tuple[Bug, ...] = (
     # who may what
@@ -364,5 +365,48 @@ BUGS: tuple[Bug, ...] = (
         "MAX_DEPTH = 32",
         "MAX_DEPTH = 3200",
         ("tests/unit/kit/test_strict_json.py",),
+    ),
+    # the integrity of the audit trail
+    Bug(
+        "a link is signed without the link before it",
+        "chalicelib/domain/integrity/chain.py",
+        "sorted(row.items()), head.mac)",
+        'sorted(row.items()), "")',
+        _INTEGRITY,
+    ),
+    Bug(
+        "a head is written whatever the head was before",
+        "chalicelib/stores/audit_chain.py",
+        "ChainRow.mac == self._before.mac if self._before.sequence else ChainRow.sequence.does_not_exist()",
+        "ChainRow.shard.exists() if self._before.sequence else ChainRow.sequence.does_not_exist()",
+        _INTEGRITY,
+    ),
+    Bug(
+        "the tag of a head is not verified",
+        "chalicelib/services/audit_integrity/verification.py",
+        "stored is None or not is_genuine(self.key, stored) or",
+        "stored is None or",
+        _INTEGRITY,
+    ),
+    Bug(
+        "records that no link names are overlooked",
+        "chalicelib/services/audit_integrity/verification.py",
+        "elif link is None or link.position != row.position:",
+        "elif link is None:",
+        _INTEGRITY,
+    ),
+    Bug(
+        "the dispatcher signs whatever it finds",
+        "chalicelib/services/audit_integrity/anchors.py",
+        "        if changed or not self.is_genuine(last):",
+        "        if not self.is_genuine(last):",
+        _INTEGRITY,
+    ),
+    Bug(
+        "refusals have no bound",
+        "chalicelib/services/audit_integrity/refusals.py",
+        "return total if total <= each or _doubled(total - more, total, each) else None",
+        "return total",
+        _INTEGRITY,
     ),
 )
