@@ -99,7 +99,9 @@ def _audited(text: str) -> object:
 
 
 READERS: Mapping[str, Reader] = {
-    "webhook URL": Reader(webhook_url, ("https://hooks.example.com:8443/a?b=c", "https://[2001:db8::1]/"), (HeadgateError,)),
+    "webhook URL": Reader(
+        webhook_url, ("https://hooks.example.com:8443/a?b=c", "https://[2001:db8::1]/"), (HeadgateError,)
+    ),
     "URL": Reader(parse_url, ("https://xn--mnchen-3ya.de/", "https://user@host/"), (HeadgateError,)),
     "host": Reader(parse_host, ("münchen.de:443", "0x7f.1", "[::ffff:127.0.0.1]:1"), (HeadgateError,)),
     "address policy": Reader(_POLICY, ("127.0.0.1", "::1%lo", "metadata.google.internal"), (HeadgateError,)),
@@ -129,7 +131,10 @@ READERS: Mapping[str, Reader] = {
     "record of a change": Reader(_audited, ("a",)),
     "line of a log": Reader(lambda text: masked({text: {"a": [text]}}), ("password", "name")),
 }
-ODD = "\x00\r\n\t\x1b\x7f\x85\u200b\u2028\u202e\u2066\ufeff\ud800\udfff\uff0e\u3002İß\U000e0001\U0001f600\\\"'`${}[]()<>@:/?#%&=;,.-_ "
+ODD = (
+    "\x00\r\n\t\x1b\x7f\x85\u200b\u2028\u202e\u2066\ufeff\ud800\udfff\uff0e\u3002İß"
+    "\U000e0001\U0001f600\\\"'`${}[]()<>@:/?#%&=;,.-_ "
+)
 
 
 def texts(reader: Reader) -> st.SearchStrategy[str]:
@@ -171,5 +176,3 @@ def unexpected(reader: Reader, text: str) -> str | None:
 def quiet(reader: Reader) -> Callable[[str], Any]:
     """The reader without its refusals, to be measured."""
     return lambda text: unexpected(reader, text)
-
-

@@ -11,9 +11,7 @@ from tests.support.patterns import LONG, MOST_GROWTH, SHORT, growth
 def test_no_text_raises_anything_but_a_refusal(name: str) -> None:
     reader = READERS[name]
 
-    @settings(
-        max_examples=150, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
-    )
+    @settings(max_examples=150, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
     @given(texts(reader))
     def run(text: str) -> None:
         assert unexpected(reader, text) is None
