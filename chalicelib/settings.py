@@ -40,6 +40,7 @@ class Settings:
 
     `service_credential_hash` are SHA-256, in hex: a function's environment can be read by more people than may read
     secrets. The credential is long and random, so no salt is needed. While it is exchanged there are two.
+    Of `master_key` and `kms_key_id` the first one seals; the others only open what they have sealed.
     `public_url` is where people reach this installation, without a slash at its end; messages link to it.
     `chat_webhook_host` and `bot_api_host` are hosts, each with a port where that is not 443.
     """
@@ -48,8 +49,8 @@ class Settings:
     queue_prefix: str
     admin_email: str | None
     admin_password: Secret | None
-    master_key: Secret | None
-    kms_key_id: str | None
+    master_key: tuple[Secret, ...]
+    kms_key_id: tuple[str, ...]
     service_credential_hash: tuple[str, ...]
     allow_loopback_targets: bool
     allow_inline_secrets: bool
@@ -77,8 +78,8 @@ class Settings:
             queue_prefix=text("QUEUE_PREFIX", "headgate-"),
             admin_email=text("ADMIN_EMAIL") or None,
             admin_password=secret("ADMIN_PASSWORD"),
-            master_key=secret("MASTER_KEY"),
-            kms_key_id=text("KMS_KEY_ID") or None,
+            master_key=tuple(map(Secret, _listed(text("MASTER_KEY")))),
+            kms_key_id=_listed(text("KMS_KEY_ID")),
             service_credential_hash=_hashes(text("SERVICE_CREDENTIAL_HASH"), secret("SERVICE_CREDENTIAL")),
             allow_loopback_targets=text("ALLOW_LOOPBACK_TARGETS", "false").lower() == "true",
             allow_inline_secrets=text("ALLOW_INLINE_SECRETS", "false").lower() == "true",
@@ -141,8 +142,13 @@ def _url(given: str) -> str | None:
     return given.rstrip("/") or None
 
 
-def _hashes(listed: str, plain: Secret | None) -> tuple[str, ...]:
-    hashes = [one.strip().lower() for one in listed.split(",") if one.strip()]
+def _listed(text: str) -> tuple[str, ...]:
+    """The parts between commas, each once."""
+    return tuple(dict.fromkeys(one.strip() for one in text.split(",") if one.strip()))
+
+
+def _hashes(text: str, plain: Secret | None) -> tuple[str, ...]:
+    hashes = list(_listed(text.lower()))
     if not all(re.fullmatch("[0-9a-f]{64}", one) for one in hashes):
         raise ValueError("HEADGATE_SERVICE_CREDENTIAL_HASH must be the SHA-256 of the credential: 64 hex digits.")
     if plain:

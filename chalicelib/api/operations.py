@@ -1,7 +1,8 @@
-"""Routes for people who operate: the overview, the audit trail and the incidents."""
+"""Routes for people who operate: the overview, the audit trail, the incidents and the keys of secrets."""
 
 from chalicelib.api.contract.audit import AuditOutput, AuditQuery
 from chalicelib.api.contract.incidents import IncidentOutput, IncidentQuery, IncidentStatusQuery
+from chalicelib.api.contract.keys import KeysOutput
 from chalicelib.api.contract.overview import OverviewOutput
 from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
@@ -53,3 +54,13 @@ def list_incidents(query: IncidentQuery) -> Page[IncidentOutput]:
 def move_incident(context: RequestContext, uuid: UuidPath, query: IncidentStatusQuery) -> IncidentOutput:
     """Acknowledge, resolve or reopen an incident. A status that it has already changes nothing."""
     return IncidentOutput.of(services().incidents.move(context, uuid, query.status))
+
+
+@routes.get("/operations/keys", needs=Permission.ADMINISTER)
+def list_keys(context: RequestContext) -> KeysOutput:
+    """Count the stored secrets by the key that they are sealed under.
+
+    A key that seals no more can be taken out of the settings when its `sealed_fields` are 0 and a day has passed since
+    another one took its place: answers kept for an `Idempotency-Key` are sealed under it for so long, and not counted.
+    """
+    return KeysOutput.of(services().key_rotation.report(context.deadline))

@@ -31,7 +31,7 @@ def list_users(query: ListQuery) -> Page[UserOutput]:
     "/users/invite", needs=Permission.MANAGE_USERS, status=201, location="/api/v1/users/{id}", shows_secret=True
 )
 def invite_user(context: RequestContext, request: HttpRequest, body: InviteBody) -> InvitedOutput:
-    """Invite somebody, for 72 hours. Whoever has not joined yet can be invited again: the earlier invite ends."""
+    """Invite somebody, for 72 hours. Somebody who has not joined yet can be invited again: the earlier invite ends."""
     base_url = services().settings.public_url or own_url(request)
     return InvitedOutput.under(base_url, services().invites.invite(context, body.email, body.role))
 

@@ -50,6 +50,7 @@ from chalicelib.services.destinations import DestinationService
 from chalicelib.services.discovery import Discovery
 from chalicelib.services.incidents import IncidentService
 from chalicelib.services.jobs import JobHandler, JobService
+from chalicelib.services.key_rotation import KeyRotation
 from chalicelib.services.monitoring import MonitorReports
 from chalicelib.services.overview import OverviewService
 from chalicelib.services.pipelines import PipelineService
@@ -80,7 +81,7 @@ class Services:
         """Raises `SettingMissing` and `ValueError` for settings that cannot work."""
         self.settings, self.clock = config, clock
         self.queues = queues or Queues(config.queue_prefix)
-        self.envelope = Envelope(CachedKeys(keys_of(config)))
+        self.envelope = Envelope(*map(CachedKeys, keys_of(config)))
         self.stores = Stores(Sealer(self.envelope))
         self.idempotency: IdempotencyStore = self.stores.idempotency
         make = clients or Clients(config)
@@ -109,6 +110,7 @@ class Services:
             store=stores.incidents, claims=stores.claims, deliveries=stores.deliveries, audit=self.audit, clock=clock
         )
         self.credentials = CredentialVault(store=stores.secrets, envelope=self.envelope, clock=clock)
+        self.key_rotation = KeyRotation(store=stores.secrets, envelope=self.envelope)
         self.secret_provider = SecretProvider(
             vault=self.credentials,
             sources=stores.sources,
@@ -340,7 +342,7 @@ class Services:
 
     @cached_property
     def signer(self) -> Signer:
-        """Signs cursors, with a key that every process of the installation has: reading it may need the store."""
+        """Signs cursors, with a key that every process of the installation has: reading it needs the store, once."""
         return Signer(key=signing_key(self.settings.master_key, self.stores.secrets, self.envelope, self.clock()))
 
     def install(self) -> None:

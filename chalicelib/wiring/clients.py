@@ -1,7 +1,7 @@
 """Clients of external systems, and of the service that keeps the keys."""
 
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -78,12 +78,13 @@ def _host(variable: str, text: str) -> TargetHost:
         raise ValueError(f"{variable}: {refused.message}") from None
 
 
-def keys_of(config: Settings) -> KeyProvider:
-    """What wraps the data keys of this installation. Raises SettingMissing."""
-    if config.kms_key_id:
-        return KmsKeys(_kms, config.kms_key_id)
-    if config.master_key:
-        return LocalKeys(config.master_key)
+def keys_of(config: Settings) -> Sequence[KeyProvider]:
+    """What wraps the data keys of this installation: the first one seals, all of them open. Raises SettingMissing."""
+    kms = cache(_kms)  # one client for all keys
+    keys: list[KeyProvider] = [KmsKeys(kms, one) for one in config.kms_key_id]
+    keys += map(LocalKeys, config.master_key)
+    if keys:
+        return keys
     raise SettingMissing("Set HEADGATE_KMS_KEY_ID, or HEADGATE_MASTER_KEY (make one with: openssl rand -base64 32).")
 
 

@@ -74,6 +74,7 @@ class SessionService:
                 self._hash_again(signed_in.user, password)
                 return signed_in
             before, user = user, self.users.find(user.id)
+            # own-rule secrets-compared: both were stored
             verified = user is not None and user.password_hash == before.password_hash
         raise WriteConflict("user.changed")
 

@@ -51,7 +51,7 @@ def test_an_invite_works_once(sandbox: Sandbox) -> None:
     assert anyone.get(f"/invites/{invite['token']}").text == anyone.get("/invites/unknown").text
 
 
-def test_whoever_has_not_joined_is_invited_again_and_the_first_token_ends(sandbox: Sandbox) -> None:
+def test_who_has_not_joined_is_invited_again_and_the_first_token_ends(sandbox: Sandbox) -> None:
     first, anyone = invited(sandbox), sandbox.unauthenticated()
     second = sandbox.admin.post_ok("/users/invite", {"email": first["email"].upper(), "role": "Admin"})
     assert (second["id"], second["role"]) == (first["id"], "Admin")

@@ -189,6 +189,7 @@ def channels_and_rules(app: InProcessApp) -> None:
     channel = create_channel(app, "others")
     services.channels.list(limit=9, after=None)
     services.channels.get(channel.id)
+    services.metrics.text(Deadline.after(5))
     services.channels.update(app.context(), channel.id, replace(CHANNEL, name="all of us"))
     services.channels.test(app.context(), channel.id)
     services.channels.replace_secrets(channel.id, {"webhook_url": Secret(URL)})

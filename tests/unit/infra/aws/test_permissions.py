@@ -1,5 +1,6 @@
 """Every function may do what it does, and no more."""
 
+import base64
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,15 +23,16 @@ from infra.aws.permissions import allows, permissions, policy_files, policy_of, 
 from tests.faults.inspection import create_orphan
 from tests.integration.lambda_process import actions
 from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
-from tests.support.in_process_app import InProcessApp, app, app_of_the_module, changed_input
+from tests.support.in_process_app import SETTINGS, InProcessApp, app, app_of_the_module, changed_input
 from tests.support.throttled_store import throttled
 
 __all__ = ["app", "app_of_the_module"]
 Act = Callable[[InProcessApp, str], object]
 FUNCTIONS = (
     *("api_handler", "deliver_notifications", "dispatch"),
-    *("run_destination_check", "run_job", "run_source_check", "run_tick"),
+    *("reseal_secrets", "run_destination_check", "run_job", "run_source_check", "run_tick"),
 )
+NEW_KEY = Secret(base64.b64encode(bytes(32)).decode())
 SETTLES = (10, 31, 10, 10)
 """Seconds before each tick: one of them is past the lease of an operation."""
 
@@ -105,10 +107,11 @@ def test_nobody_can_rewrite_the_audit_trail(function: str, action: str) -> None:
 
 @pytest.mark.parametrize("function", [one for one in FUNCTIONS if one != "api_handler"])
 def test_only_the_api_seals_credentials_and_keeps_sessions(function: str) -> None:
-    """But a chat that has moved gets another id, and that is a secret of its channel."""
+    """But a chat that has moved gets another id, and that is a secret of its channel; one function seals all again."""
     policy = policy_of(function)
-    seals = allows(policy, "kms:GenerateDataKey", "${Prefix}credentials-key-arn")
-    assert seals == (function == "deliver_notifications")
+    for key in ("${Prefix}credentials-key-arn", "${KmsKeyArns}"):
+        seals = allows(policy, "kms:GenerateDataKey", key)
+        assert seals == (function in ("deliver_notifications", "reseal_secrets"))
     tables = {one.resource.rpartition("/")[2] for one in policy}
     assert tables & {"${Prefix}sessions", "${Prefix}users", "${Prefix}idempotency"} == set()
 
@@ -116,6 +119,7 @@ def test_only_the_api_seals_credentials_and_keeps_sessions(function: str) -> Non
 OPENS = {
     "api_handler": set(SecretClass),
     "deliver_notifications": {SecretClass.CHANNEL},
+    "reseal_secrets": set(SecretClass) - {SecretClass.ANSWER},
     "run_destination_check": {SecretClass.DESTINATION},
     "run_job": {SecretClass.SOURCE},
     "run_source_check": {SecretClass.SOURCE},
@@ -302,6 +306,23 @@ def test_the_dispatcher_may_find_clusters_and_lost_jobs(app: InProcessApp) -> No
     assert rung.count(cluster.id) == 6
     assert len(rung) == 1 + 6 + 1
     assert refused("dispatch", calls) == set()
+
+
+def test_what_seals_secrets_again_may_do_all_that_it_needs(app: InProcessApp) -> None:
+    app.source()
+    app.settings = replace(SETTINGS, master_key=(NEW_KEY, *SETTINGS.master_key))
+    app.restart()
+    with taken() as calls:
+        assert app.services.key_rotation.run(Deadline.after(50)) == 1
+    app.settings = SETTINGS
+    assert refused("reseal_secrets", calls) == set()
+
+
+def test_the_api_may_count_secrets_by_their_key(app: InProcessApp) -> None:
+    app.source()
+    with taken() as calls:
+        assert [one.sealed_fields for one in app.services.key_rotation.report(Deadline.after(20)).keys] == [1]
+    assert refused("api_handler", calls) == set()
 
 
 def test_the_dispatcher_may_remove_the_tables_of_deleted_sources(app: InProcessApp) -> None:
