@@ -61,6 +61,7 @@ class Settings:
     metrics_token: Secret | None
     log_level: str
     oidc: OidcSettings | None = None
+    audit_kms_key_id: str | None = None
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Settings":
@@ -90,6 +91,7 @@ class Settings:
             metrics_token=secret("METRICS_TOKEN"),
             log_level=text("LOG_LEVEL", "INFO"),
             oidc=_oidc(text, secret("OIDC_CLIENT_SECRET")),
+            audit_kms_key_id=text("AUDIT_KMS_KEY_ID") or None,
         )
 
 

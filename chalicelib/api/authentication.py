@@ -37,9 +37,10 @@ class SessionAuthenticator:
         if (token := bearer_token(headers)) is not None:
             return self.api_tokens().authenticate(token)
         signed_in = self.sessions().signed_in(cookie_of(headers))
+        actor = actor_of(signed_in.user, signed_in.session)
         if method not in _SAFE:
-            _refuse_cross_site(headers)
-        return actor_of(signed_in.user, signed_in.session)
+            _refuse_cross_site(headers, actor)
+        return actor
 
     def authenticate_service(self, headers: Mapping[str, str]) -> None:
         """Returns for the service credential. Raises NotPermitted for everything else, sessions included."""
@@ -109,13 +110,13 @@ def _on_plain_loopback(headers: Mapping[str, str]) -> bool:
     return name in _LOOPBACK and headers.get("x-forwarded-proto", "http").lower() == "http"
 
 
-def _refuse_cross_site(headers: Mapping[str, str]) -> None:
+def _refuse_cross_site(headers: Mapping[str, str], actor: Actor) -> None:
     """A request that changes something must have a correlation id, which no form can send, and our own origin."""
     if "x-correlation-id" not in headers:
-        raise _rejected("Send the header X-Correlation-ID with every request that changes something.")
+        raise _rejected("Send the header X-Correlation-ID with every request that changes something.", actor)
     site, origin = headers.get("sec-fetch-site", "same-origin"), headers.get("origin")
     if site not in ("same-origin", "none") or (origin is not None and origin.lower() not in _own_origins(headers)):
-        raise _rejected("The request comes from another site.")
+        raise _rejected("The request comes from another site.", actor)
 
 
 def _own_origins(headers: Mapping[str, str]) -> Collection[str]:
@@ -125,5 +126,5 @@ def _own_origins(headers: Mapping[str, str]) -> Collection[str]:
     return [f"{scheme}://{host}" for scheme in schemes]
 
 
-def _rejected(message: str) -> NotPermitted:
-    return NotPermitted(message, code="CSRF_REJECTED")
+def _rejected(message: str, actor: Actor) -> NotPermitted:
+    return NotPermitted(message, code="CSRF_REJECTED", actor=actor)

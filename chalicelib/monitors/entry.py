@@ -17,7 +17,8 @@ _DISPATCH_SECONDS = 55.0
 @monitors.schedule(Rate(1, unit=Rate.MINUTES), name="dispatch")
 def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
     """Send every Connect cluster its ticks for this minute, every source and destination its look, and lost jobs and
-    notifications again. Report to alerting what no look does, and end silences whose time is over.
+    notifications again. Report to alerting what no look does, and end silences whose time is over. Sign how far the
+    audit trail has come.
 
     What an earlier release has stored without counting it is counted, once. What is left of the tables of deleted
     sources is removed.
@@ -37,6 +38,7 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
             "removed": wired.monitor_reports.publish_removed,
             "recount": lambda: wired.overview.count_existing(within_seconds=deadline.remaining(10)),
             "source_tables": wired.sources.sweep,
+            "audit_anchors": wired.auditing.anchors.sign,
         }
     )
 

@@ -13,6 +13,7 @@ from typing import Any
 from chalicelib.clients.queue import DESTINATION_CHECKS, JOBS, NOTIFICATIONS, SOURCE_CHECKS, TICKS, Queues
 from chalicelib.domain.access import Role
 from chalicelib.domain.idempotency import IdempotencyStore
+from chalicelib.domain.integrity.chain import ChainKey
 from chalicelib.domain.job import JobKind
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.clock import Clock, rfc3339, utc_now
@@ -27,7 +28,6 @@ from chalicelib.services.accounts.login_throttle import LoginThrottle
 from chalicelib.services.accounts.sessions import SessionService
 from chalicelib.services.accounts.single_sign_on import SingleSignOn
 from chalicelib.services.accounts.users import UserService
-from chalicelib.services.audit import AuditTrail
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connect_clusters import ConnectClusterService
 from chalicelib.services.connectors.capture_checks import CaptureChecks
@@ -62,6 +62,7 @@ from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
 from chalicelib.settings import Settings, settings
 from chalicelib.wiring.alerting import Alerting
+from chalicelib.wiring.audit import Auditing
 from chalicelib.wiring.clients import Clients, keys_of
 from chalicelib.wiring.stores import Stores
 
@@ -82,7 +83,7 @@ class Services:
         self.settings, self.clock = config, clock
         self.queues = queues or Queues(config.queue_prefix)
         self.envelope = Envelope(*map(CachedKeys, keys_of(config)))
-        self.stores = Stores(Sealer(self.envelope))
+        self.stores = Stores(Sealer(self.envelope), self._chain_key)
         self.idempotency: IdempotencyStore = self.stores.idempotency
         make = clients or Clients(config)
         self._build_registry(make)
@@ -101,10 +102,14 @@ class Services:
         self._build_monitors(sleep)
         self.overview = self._overview()
 
+    def _chain_key(self) -> ChainKey:
+        return self.auditing.keys.chain()
+
     def _build_registry(self, make: Clients) -> None:
         """Registered resources, their checks and their jobs."""
         stores, clock = self.stores, self.clock
-        self.audit = AuditTrail(store=stores.audit, clock=clock)
+        self.auditing = Auditing(self.settings, stores=stores, envelope=self.envelope, clock=clock)
+        self.audit = self.auditing.trail
         self._build_accounts()
         self.incidents = IncidentService(
             store=stores.incidents, claims=stores.claims, deliveries=stores.deliveries, audit=self.audit, clock=clock
@@ -347,6 +352,7 @@ class Services:
 
     def install(self) -> None:
         """Make the first Admin, if the settings name one and the address has no account, and the default alert rule."""
+        self.auditing.keys.chain()  # other functions only open it
         self.users.install_admin(self.settings.admin_email, self.settings.admin_password)
         try:
             self.alerting.rules.install()

@@ -1,7 +1,7 @@
 """Clients of external systems, and of the service that keeps the keys."""
 
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from chalicelib.kit.clock import Clock
 from chalicelib.notify.contract import Sender
 from chalicelib.notify.registry import senders
 from chalicelib.secrets.keys import KeyProvider, KmsKeys, LocalKeys
+from chalicelib.secrets.macs import KmsMac, LocalMac, Mac
 from chalicelib.settings import OidcSettings, SettingMissing, Settings
 
 
@@ -86,6 +87,11 @@ def keys_of(config: Settings) -> Sequence[KeyProvider]:
     if keys:
         return keys
     raise SettingMissing("Set HEADGATE_KMS_KEY_ID, or HEADGATE_MASTER_KEY (make one with: openssl rand -base64 32).")
+
+
+def audit_mac_of(config: Settings, local_key: Callable[[], bytes]) -> Mac:
+    """What signs and verifies the anchors of the audit trail."""
+    return KmsMac(_kms, config.audit_kms_key_id) if config.audit_kms_key_id else LocalMac(local_key)
 
 
 def _kms() -> Any:
