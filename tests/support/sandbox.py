@@ -163,6 +163,10 @@ class Sandbox:
         """Set another role or status."""
         self._run_command("change_user", id=user_id, role=role, status=status)
 
+    def seal(self) -> None:
+        """From now on Headgate reaches no host but this one: for requests whose addresses are generated."""
+        self._run_command("seal")
+
     def age_sessions(self, user_id: str) -> None:
         """Let the user's sessions be eight hours older."""
         self._run_command("age_sessions", id=user_id)
@@ -347,32 +351,60 @@ def running_process(port: int, variables: dict[str, str], log: Path) -> Iterator
         process.stdout.close()
 
 
+@dataclass(frozen=True, kw_only=True)
+class SandboxStack:
+    """What a Headgate of the sandbox uses, and the environment with which it finds all of it."""
+
+    port: int
+    postgresql: RunningPostgreSQL
+    doubles: doubles.Doubles
+    service_credential: str
+    chat: NotificationReceiver
+    bot: NotificationReceiver
+    variables: dict[str, str]
+
+
 @contextlib.contextmanager
-def running_sandbox() -> Iterator[Sandbox]:
-    """A new sandbox, for the caller only."""
-    state = Path(tempfile.mkdtemp(prefix="headgate-sandbox-"))
+def running_stack(state: Path) -> Iterator[SandboxStack]:
+    """The servers around a Headgate that will serve at `port`."""
     port = kept_ports(state / "ports.json", ["headgate"])["headgate"]
     url, credential = f"http://127.0.0.1:{port}", secrets.token_urlsafe(24)
     keys = Keys(master_key=base64.b64encode(os.urandom(32)).decode(), service_credential=credential)
     many = {"max_replication_slots": "120", "max_wal_senders": "120", "max_connections": "300"}
     with contextlib.ExitStack() as ends:
-        ends.callback(shutil.rmtree, state, ignore_errors=True)
         database = ends.enter_context(running_postgresql(many))
         _make_databases(database)
         started = doubles.start(headgate_url=url, service_credential=credential)
         ends.callback(started.stop)
         addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres="")
         chat, bot, hosts = chat_receivers(ends)
-        variables = environment(ADMIN, keys, addresses) | hosts
-        process = ends.enter_context(running_process(port, variables, state / "headgate.log"))
-        sandbox = Sandbox(
-            url=url,
-            process=process,
+        yield SandboxStack(
+            port=port,
             postgresql=database,
             doubles=started,
             service_credential=credential,
             chat=chat,
             bot=bot,
+            variables=environment(ADMIN, keys, addresses) | hosts,
+        )
+
+
+@contextlib.contextmanager
+def running_sandbox() -> Iterator[Sandbox]:
+    """A new sandbox, for the caller only."""
+    state = Path(tempfile.mkdtemp(prefix="headgate-sandbox-"))
+    with contextlib.ExitStack() as ends:
+        ends.callback(shutil.rmtree, state, ignore_errors=True)
+        stack = ends.enter_context(running_stack(state))
+        process = ends.enter_context(running_process(stack.port, stack.variables, state / "headgate.log"))
+        sandbox = Sandbox(
+            url=f"http://127.0.0.1:{stack.port}",
+            process=process,
+            postgresql=stack.postgresql,
+            doubles=stack.doubles,
+            service_credential=stack.service_credential,
+            chat=stack.chat,
+            bot=stack.bot,
         )
         ends.callback(sandbox.close)
         yield sandbox
