@@ -15,6 +15,7 @@ API = "/api/v1"
 VERSION = "1.0.0"
 ROUTE_MODULES = {
     "access": ("auth", "session"),
+    "users": ("users", "invites"),
     "sources": ("sources", "jobs"),
     "clusters": ("stream", "connect"),
     "pipelines": ("pipelines",),

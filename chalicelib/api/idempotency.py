@@ -1,7 +1,7 @@
 """`Idempotency-Key`: a POST that may be sent twice and is carried out once.
 
-A request with a key is identified by its principal, method, path and key, and by a keyed digest of its query and body
-(keyed, because a body may contain a password that is short enough to be guessed).
+A request with a key is identified by its principal (a user or a token), method, path and key, and by a keyed digest of
+its query and body (keyed, because a body may contain a password that is short enough to be guessed).
 
 The response is stored for 24 hours and sent again when the handler was reached: success or a definite refusal (404,
 409, 412, 422, 502). It is not stored, so that the same key may be tried again, for
@@ -41,13 +41,20 @@ class IdempotentRequests:
     clock: Clock
 
     def run(
-        self, context: RequestContext, request: HttpRequest, key: str, canonical_body: bytes, run: Run
+        self,
+        context: RequestContext,
+        request: HttpRequest,
+        key: str,
+        canonical_body: bytes,
+        run: Run,
+        *,
+        principal: str,
     ) -> HttpResponse:
         """The response of `run`, or the stored one of an earlier request with the same key.
 
         Raises what `run` and `IdempotencyStore.claim` raise.
         """
-        claim_key = id_from(context.actor.id or context.actor.via, request.method, request.path, key)
+        claim_key = id_from(principal, request.method, request.path, key)
         digest = self._digest(request, canonical_body)
         claim = self.store.claim(claim_key, digest, self.clock())
         if isinstance(claim, KeptAnswer):
@@ -78,7 +85,7 @@ class IdempotentRequests:
                 self.store.release(claim)
             else:
                 self.store.finish(claim, stored)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001 - the request was carried out
             get_logger().error("idempotency key not settled", extra={"failure": failure(error)})
 
     def _digest(self, request: HttpRequest, canonical_body: bytes) -> str:

@@ -55,7 +55,8 @@ class ResponseType:
 class Route:
     """One method on one path, with everything that its declaration says about it.
 
-    `context_parameter` and `request_parameter` are the names under which the handler takes these, if it does.
+    `shows_secret`: the answer contains what is shown once. `context_parameter` and `request_parameter` are the names
+    under which the handler takes these, if it does.
     """
 
     method: str
@@ -69,6 +70,7 @@ class Route:
     location: str | None = None
     hidden: bool = False
     any_query: bool = False
+    shows_secret: bool = False
     context_parameter: str | None = None
     request_parameter: str | None = None
     body: Any = None

@@ -61,7 +61,7 @@ class Router:
     def delete(self, path: str, *, needs: Permission, **options: Any) -> Callable[[Handler], Handler]:
         return self.route("DELETE", path, needs=needs, **options)
 
-    def route(
+    def route(  # noqa: PLR0913 - the options of a route
         self,
         method: str,
         path: str,
@@ -72,12 +72,14 @@ class Router:
         location: str | None = None,
         hidden: bool = False,
         any_query: bool = False,
+        shows_secret: bool = False,
     ) -> Callable[[Handler], Handler]:
         """Declares a route.
 
         `status` is that of success (201 adds `Location`: the path and the new id, or `location` with `{id}` filled in),
         `also` are further statuses that a `JsonResponse` may have, `hidden` keeps the route out of the OpenAPI
-        document, `any_query` allows unknown query parameters. Raises `TypeError` for a signature that cannot be served.
+        document, `any_query` allows unknown query parameters, `shows_secret` gives the answer to a repeated request
+        in the same session only. Raises `TypeError` for a signature that cannot be served.
         """
 
         def declare(handler: Handler) -> Handler:
@@ -94,6 +96,7 @@ class Router:
                     location=location,
                     hidden=hidden,
                     any_query=any_query,
+                    shows_secret=shows_secret,
                     **declared,
                 )
             )
@@ -119,6 +122,7 @@ def finish_app(app: Chalice, boundary: Boundary, candidates: Callable[[str], tup
 
     def refuse(request: HttpRequest) -> HttpResponse:
         if request.path == ROOT and request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+            # own-rule redirect: to a path of our own
             return HttpResponse(status=302, headers={"Location": request.base + DOCS})
         match = trie_of(candidates(request.path)).match(request.path)
         if match is not None and match.pattern not in (ROOT, FALLBACK):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from chalicelib.kit.clock import Deadline
@@ -14,6 +15,10 @@ class Role(StrEnum):
     ADMIN = "Admin"
     OPS = "Ops"
     VIEWER = "Viewer"
+
+
+ROLES = (Role.VIEWER, Role.OPS, Role.ADMIN)
+"""From the lowest: each has all permissions of those before it."""
 
 
 class Permission(StrEnum):
@@ -47,8 +52,8 @@ def may(role: Role, permission: Permission) -> bool:
 class Actor:
     """Who acts: a user (`via` session), a program of theirs (`via` token), or Headgate (`via` system).
 
-    `credential_id` names the session or token that the request came with. A token's actor is its owner, with the role
-    that the token has at this moment.
+    A token's actor is its owner, with the role that the token has at this moment. `credential_id` names the session or
+    token that the request came with, and `expires_at` is when that ends (None: never).
     """
 
     id: str | None
@@ -56,6 +61,7 @@ class Actor:
     role: Role | None
     via: str
     credential_id: str | None = None
+    expires_at: datetime | None = None
 
 
 SYSTEM = Actor(id=None, email=None, role=None, via="system")

@@ -12,7 +12,8 @@ from chalicelib.kit.masking import Secret
 _MEMORY_KIB = 47104
 _SALT_BYTES, _HASH_BYTES = 16, 32
 _PHC = re.compile(r"\$argon2id\$v=19\$m=\d{1,6},t=\d,p=\d\$[A-Za-z0-9+/]{22,}\$[A-Za-z0-9+/]{43,}")
-_UNUSED_HASH = f"$argon2id$v=19$m={_MEMORY_KIB},t=1,p=1$" + "A" * 22 + "$" + "A" * 43
+_PARAMETERS = f"$argon2id$v=19$m={_MEMORY_KIB},t=1,p=1$"
+_UNUSED_HASH = _PARAMETERS + "A" * 22 + "$" + "A" * 43
 """Of no password that anybody knows: a login without a stored hash is compared with it."""
 MAX_HASHES = 4
 """At a time in this process: each takes 46 MiB, and a server with threads has up to 128 requests."""
@@ -32,6 +33,11 @@ def hash_password(password: Secret) -> str:
 def is_password_hash(text: Secret) -> bool:
     """Whether it is a hash that `hash_password` could have made, and not a password."""
     return _PHC.fullmatch(text.reveal()) is not None
+
+
+def needs_new_hash(hashed: str) -> bool:
+    """Whether it was made with other parameters than `hash_password` uses."""
+    return not hashed.startswith(_PARAMETERS)
 
 
 def verify_password(password: Secret, hashed: str | None) -> bool:

@@ -3,9 +3,15 @@
 import base64
 import hashlib
 import hmac
+import os
+import re
 from collections.abc import Collection
+from uuid import UUID
 
 from chalicelib.kit.masking import Secret
+
+_ID_BYTES, _RANDOM_BYTES = 16, 32
+_TOKEN = re.compile("[A-Za-z0-9_-]{1,200}")
 
 
 def token_hash(token: str) -> str:
@@ -17,6 +23,22 @@ def has_hash(token: str, hashes: Collection[str]) -> bool:
     """Whether the token has one of these hashes. The time that it takes does not show how much of one is right."""
     presented = token_hash(token)
     return any(hmac.compare_digest(presented, one) for one in hashes)
+
+
+def token_with_ids(prefix: str, *ids: str) -> Secret:
+    """A token of 256 random bits that contains these UUIDs, so that what it is of is found without an index."""
+    raw = b"".join(UUID(one).bytes for one in ids) + os.urandom(_RANDOM_BYTES)
+    return Secret(prefix + base64.urlsafe_b64encode(raw).decode().rstrip("="))
+
+
+def ids_in(prefix: str, token: str, *, count: int) -> list[str]:
+    """The UUIDs in a token; none when it is not one that `token_with_ids` has made."""
+    size = _ID_BYTES * count + _RANDOM_BYTES
+    text = token.removeprefix(prefix)
+    if not token.startswith(prefix) or not _TOKEN.fullmatch(text) or len(text) != -(-size * 8 // 6):
+        return []
+    raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    return [str(UUID(bytes=raw[at : at + _ID_BYTES])) for at in range(0, _ID_BYTES * count, _ID_BYTES)]
 
 
 def derived_key(master: Secret, purpose: str) -> bytes:

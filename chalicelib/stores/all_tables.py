@@ -2,13 +2,17 @@
 
 from pynamodb.models import Model
 
-from chalicelib.stores.accounts.users import SessionRow, UserRows
+from chalicelib.stores.accounts.api_tokens import ApiTokenRows
+from chalicelib.stores.accounts.login_tries import LoginTryRow
+from chalicelib.stores.accounts.sessions import SessionRow
+from chalicelib.stores.accounts.users import UserRows
 from chalicelib.stores.alerts.alerts import AlertRows
 from chalicelib.stores.alerts.channels import ChannelRows
 from chalicelib.stores.alerts.notifications import ChannelGateRows, NotificationRows
 from chalicelib.stores.alerts.rules import AlertRuleRows
 from chalicelib.stores.alerts.tracks import AlertTrackRows
 from chalicelib.stores.audit import AuditRow
+from chalicelib.stores.audit_chain import AnchorRow, ChainRow
 from chalicelib.stores.claims import ClaimRow
 from chalicelib.stores.clusters import ConnectClusterRows, StreamClusterRows
 from chalicelib.stores.counts import CountRow
@@ -30,7 +34,10 @@ ALL_TABLES: tuple[type[Model], ...] = (
     AlertRows,
     AlertRuleRows,
     AlertTrackRows,
+    AnchorRow,
+    ApiTokenRows,
     AuditRow,
+    ChainRow,
     ChannelGateRows,
     ChannelRows,
     ClaimRow,
@@ -41,6 +48,7 @@ ALL_TABLES: tuple[type[Model], ...] = (
     IdempotencyRow,
     IncidentRows,
     JobRows,
+    LoginTryRow,
     NotificationRows,
     ObservationRow,
     OperationRows,

@@ -31,7 +31,7 @@ STATES = (
 class CountRow(Table):
     """What the overview reads: `<noun>/<shard>` has a number for each of `STATES`.
 
-    Rows of other kinds are those of `stores/monitoring`.
+    Rows of other kinds are those of `stores/monitoring`; `user/active-admins` has the number of those.
     """
 
     Meta = meta("counts")  # type: ignore[assignment]
@@ -48,6 +48,7 @@ class CountRow(Table):
     CRITICAL = NumberAttribute(null=True)
     WARNING = NumberAttribute(null=True)
     INFO = NumberAttribute(null=True)
+    ADMINS = NumberAttribute(null=True)
     at = UTCDateTimeAttribute(null=True)
     pipelines = UnicodeSetAttribute(null=True)
     resource_type = UnicodeAttribute(null=True)

@@ -70,7 +70,7 @@ class DelayedCalls:
 
 def _send(call: Callable[[], object]) -> None:
     """Send a delayed request. Of two faults at one call the other one may still happen to it: nobody notices."""
-    with suppress(Crash, StoreDown, httpx.HTTPError, DatabaseFailure, Unavailable):
+    with suppress(Crash, StoreDown, ReadTimeoutError, httpx.HTTPError, DatabaseFailure, Unavailable):
         call()
 
 

@@ -66,8 +66,8 @@ SETTINGS = Settings(
     queue_prefix="headgate-",
     admin_email=None,
     admin_password=None,
-    master_key=Secret(base64.b64encode(bytes(range(32))).decode()),
-    kms_key_id=None,
+    master_key=(Secret(base64.b64encode(bytes(range(32))).decode()),),
+    kms_key_id=(),
     service_credential_hash=(),
     allow_loopback_targets=True,
     allow_inline_secrets=False,
@@ -171,6 +171,7 @@ class InProcessApp:
     senders: MappingType[ChannelProvider, Sender] | None = None
     queues: Queues | None = None
     sleep: Callable[[float], None] = _short_sleep
+    settings: Settings = SETTINGS
 
     def __post_init__(self) -> None:
         self.services = self._new_process()
@@ -305,7 +306,7 @@ class InProcessApp:
 
     def _new_process(self) -> Services:
         return Services(
-            SETTINGS,
+            self.settings,
             clients=CachedClients(self.database, self.connections, self.interceptor, self.senders),
             clock=self.clock,
             sleep=self.sleep,
@@ -325,6 +326,14 @@ def app_on(tables: Tables, interceptor: CallInterceptor) -> Iterator[InProcessAp
         ends.enter_context(intercepting_http(interceptor))
         app = InProcessApp(tables=tables, interceptor=interceptor, connect=connect, kafka=kafka)
         ends.callback(app.connections.close)
+        yield app
+
+
+@contextmanager
+def in_process_app() -> Iterator[InProcessApp]:
+    """An app on moto, for runs that are no tests."""
+    interceptor = CallInterceptor()
+    with on_moto(interceptor) as tables, app_on(tables, interceptor) as app:
         yield app
 
 
@@ -370,8 +379,7 @@ def app_of_the_module() -> Iterator[tuple[InProcessApp, AppSnapshot]]:
 
     It ends with the module: moto exists once per process, and other modules start it themselves.
     """
-    interceptor = CallInterceptor()
-    with on_moto(interceptor) as tables, app_on(tables, interceptor) as app:
+    with in_process_app() as app:
         yield app, app.snapshot()
 
 

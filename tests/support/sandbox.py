@@ -163,6 +163,10 @@ class Sandbox:
         """Set another role or status."""
         self._run_command("change_user", id=user_id, role=role, status=status)
 
+    def age_sessions(self, user_id: str) -> None:
+        """Let the user's sessions be eight hours older."""
+        self._run_command("age_sessions", id=user_id)
+
     # request bodies
 
     def name(self, prefix: str) -> str:
@@ -319,7 +323,8 @@ class Sandbox:
 
 
 @contextlib.contextmanager
-def _headgate(port: int, variables: dict[str, str], log: Path) -> Iterator["subprocess.Popen[str]"]:
+def running_process(port: int, variables: dict[str, str], log: Path) -> Iterator["subprocess.Popen[str]"]:
+    """Headgate on moto in a process of its own (`sandbox_process`)."""
     command = [sys.executable, "-m", "tests.support.sandbox_process", str(port)]
     with log.open("w") as errors:
         process = subprocess.Popen(
@@ -359,7 +364,7 @@ def running_sandbox() -> Iterator[Sandbox]:
         addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres="")
         chat, bot, hosts = chat_receivers(ends)
         variables = environment(ADMIN, keys, addresses) | hosts
-        process = ends.enter_context(_headgate(port, variables, state / "headgate.log"))
+        process = ends.enter_context(running_process(port, variables, state / "headgate.log"))
         sandbox = Sandbox(
             url=url,
             process=process,

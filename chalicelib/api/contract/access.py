@@ -1,12 +1,14 @@
-"""Signing in."""
+"""Signing in, passwords and tokens of programs (wire contract, section 2)."""
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, SecretStr, StringConstraints
 
-from chalicelib.api.contract.common import Input, Output, SecretText, Timestamp, visible
-from chalicelib.domain.access import GRANTS, Permission, Role
+from chalicelib.api.contract.common import Input, Name, Output, SecretText, Time, Timestamp, visible
+from chalicelib.domain.access import GRANTS, Actor, Permission, Role
+from chalicelib.domain.accounts.passwords import LONGEST, SHORTEST
 from chalicelib.domain.accounts.user import UserStatus
+from chalicelib.services.accounts.api_tokens import MadeToken
 from chalicelib.services.accounts.sessions import SignedIn
 
 Email = Annotated[
@@ -22,11 +24,21 @@ Email = Annotated[
 ]
 
 
+NewPassword = Annotated[SecretStr, Field(min_length=SHORTEST, max_length=LONGEST)]
+
+
 class LoginBody(Input):
     """Credentials to sign in with."""
 
     email: Email
     password: SecretText = Field(min_length=1, max_length=256)
+
+
+class PasswordBody(Input):
+    """A password and the one that replaces it."""
+
+    current_password: SecretText = Field(min_length=1, max_length=LONGEST)
+    new_password: NewPassword
 
 
 class SessionUser(Output):
@@ -51,21 +63,56 @@ class LoginOutput(Output):
 
 
 class SessionOutput(Output):
-    """The current session."""
+    """The current session, or the token of the request. `expires_at` is null for a token that does not end."""
 
     user: SessionUser
     permissions: list[Permission]
-    expires_at: Timestamp
-    via: str = "session"
+    expires_at: Timestamp | None
+    via: Literal["session", "token"]
 
     @classmethod
-    def of(cls, signed_in: SignedIn) -> Self:
-        """The session with the permissions of its user's role."""
-        return cls(
-            user=SessionUser.of(signed_in.user),
-            permissions=sorted(GRANTS[signed_in.user.role], key=list(Permission).index),
-            expires_at=signed_in.session.expires_at(),
+    def of(cls, actor: Actor) -> Self:
+        """The caller, with the role and the permissions that this request has."""
+        role = actor.role or Role.VIEWER
+        return cls.model_validate(
+            {
+                "user": {"id": actor.id, "email": actor.email, "role": role, "status": UserStatus.ACTIVE},
+                "permissions": sorted(GRANTS[role], key=list(Permission).index),
+                "expires_at": actor.expires_at,
+                "via": actor.via,
+            }
         )
+
+
+class ApiTokenBody(Input):
+    """A token for a program. Without `expires_at` it works until it is deleted."""
+
+    name: Name
+    role: Role
+    expires_at: Time | None = None
+
+
+class ApiTokenOutput(Output):
+    """A token. `user_id` is its owner; `last_used_at` is exact to five minutes."""
+
+    id: str
+    name: str
+    role: Role
+    user_id: str
+    created_at: Timestamp
+    expires_at: Timestamp | None
+    last_used_at: Timestamp | None
+
+
+class MadeTokenOutput(ApiTokenOutput):
+    """A new token. Its text is shown here and never again."""
+
+    token: str = Field(repr=False)
+
+    @classmethod
+    def of(cls, made: MadeToken) -> Self:
+        """The token's record with its text."""
+        return cls(**ApiTokenOutput.of(made.token).__dict__, token=made.text.reveal())
 
 
 class SecretsOutput(Output):

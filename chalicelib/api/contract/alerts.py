@@ -6,9 +6,7 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Self
 
 from pydantic import (
-    AwareDatetime,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
@@ -18,7 +16,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from chalicelib.api.contract.channels import DeliveryErrorOutput
-from chalicelib.api.contract.common import Input, Integer, Lines, Output, Timestamp, Uuid
+from chalicelib.api.contract.common import Input, Integer, Lines, Output, Time, Timestamp, Uuid
 from chalicelib.domain.alerts.alert import Alert, AlertStatus, HistoryEntry, Resolution
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
@@ -71,18 +69,11 @@ class AcknowledgeBody(Input):
     note: Reason | None = None
 
 
-def _text(value: object) -> object:
-    """Pydantic also reads numbers as times."""
-    if value is not None and not isinstance(value, str):
-        raise PydanticCustomError("datetime_type", "not a time")
-    return value
-
-
 class SilenceBody(Input):
     """For how long and why. Without `duration_seconds` and `until` it lasts until it is unsilenced or resolved."""
 
     duration_seconds: Integer | None = Field(default=None, ge=60, le=2_592_000)
-    until: Annotated[AwareDatetime, BeforeValidator(_text)] | None = Field(
+    until: Time | None = Field(
         default=None, description="A time in the future with its zone, at most 30 days from now."
     )
     reason: Reason | None = None

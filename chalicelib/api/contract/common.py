@@ -8,6 +8,7 @@ from unicodedata import category
 
 from pydantic import (
     AfterValidator,
+    AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -86,6 +87,15 @@ def _not_yet(value: object) -> None:
         raise PydanticCustomError("not_available", "not available in this version")
 
 
+def _text(value: object) -> object:
+    """Pydantic also reads numbers as times."""
+    if value is not None and not isinstance(value, str):
+        raise PydanticCustomError("datetime_type", "not a time")
+    return value
+
+
+Time = Annotated[AwareDatetime, BeforeValidator(_text)]
+"""A time that clients send, with its zone."""
 Integer = Annotated[int, BeforeValidator(_plain_number)]
 """An integer, also as text in digits. Not `pydantic.StrictInt`: that refuses text, and all of a query is text."""
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(visible)]

@@ -136,7 +136,7 @@ def _operation(path: str, route: Route, schemas: Schemas, definitions: Mapping[s
         "operationId": route.name,
         "tags": [route.tag],
         "summary": route.summary.rstrip("."),
-        "description": route.description,
+        "description": f"{route.description}\n\n{_who_may(route, roles)}",
         "deprecated": _is_gone(route),
         "x-permission": route.needs.value,
         "x-roles": roles or [role.value for role in GRANTS],
@@ -148,6 +148,14 @@ def _operation(path: str, route: Route, schemas: Schemas, definitions: Mapping[s
         content = {"application/json": {"schema": schemas[_key(route, "body")]}}
         operation["requestBody"] = {"required": route.body_required, "content": content}
     return operation
+
+
+def _who_may(route: Route, roles: list[str]) -> str:
+    """The row of the permission matrix, for people who read the documentation."""
+    if route.needs is Permission.PUBLIC:
+        return "For everybody."
+    granted = f"The permission `{route.needs}`: {', '.join(roles)}."
+    return f"Who may: {granted}" if roles else "Who may: everybody who has signed in."
 
 
 def _parameters(path: str, route: Route, schemas: Schemas, definitions: Mapping[str, Json]) -> list[Json]:
@@ -238,7 +246,7 @@ def _problems(route: Route) -> list[int]:
         413: True,
         415: takes_body,
         422: not route.any_query,
-        429: not signed_in,
+        429: True,
         500: True,
         502: signed_in,
         503: signed_in,

@@ -1,30 +1,32 @@
-"""Sessions: signing in and out, and the user behind a cookie."""
+"""Sessions: signing in and out, passwords, and the user behind a cookie."""
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import NamedTuple
 
-from chalicelib.domain.access import SYSTEM, Actor, RequestContext, Role
+from chalicelib.domain.access import Actor, RequestContext
+from chalicelib.domain.accounts.login_limits import LoginTry
 from chalicelib.domain.accounts.user import Session, User, UserStatus
-from chalicelib.domain.audit import Outcome
 from chalicelib.domain.names import unique_key
-from chalicelib.errors import Unauthenticated, WriteConflict
+from chalicelib.errors import NotPermitted, Unauthenticated, WriteConflict
 from chalicelib.kit.clock import Clock
-from chalicelib.kit.ids import id_from, is_uuid, new_id, new_token
+from chalicelib.kit.ids import is_uuid, new_token
 from chalicelib.kit.masking import Secret
-from chalicelib.secrets.passwords import hash_password, is_password_hash, verify_password
+from chalicelib.secrets.passwords import hash_password, needs_new_hash, verify_password
 from chalicelib.secrets.tokens import token_hash
+from chalicelib.services.accounts.login_throttle import AdmittedTry, LoginThrottle
+from chalicelib.services.accounts.users import require_strong
 from chalicelib.services.audit import AuditTrail
-from chalicelib.stores.accounts.users import Sessions, Users
+from chalicelib.stores.accounts.sessions import Sessions
+from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.transaction import Transaction
 
 _TOUCH_EVERY = timedelta(seconds=60)
 """A session's last use is written at most this often, so that not every request costs a write."""
 
-
-_ATTEMPTS = 10
-"""Of a login whose user is changed at the same moment, as by other logins of the same user."""
+_ATTEMPTS = 5
+"""Of a login whose user is changed at the same moment."""
 
 
 class SignedIn(NamedTuple):
@@ -41,96 +43,161 @@ class SessionService:
 
     users: Users
     sessions: Sessions
+    throttle: LoginThrottle
     audit: AuditTrail
     clock: Clock
-
-    def install_admin(self, email: str, password: Secret) -> None:
-        """Create the first Admin, unless the address has an account: an existing one is never reset.
-
-        The password may be given as its hash, so that an environment that is shown to others does not hold it.
-        """
-        user_id = _user_id(email)
-        if self.users.find(user_id):
-            return
-        now = self.clock()
-        user = User(
-            id=user_id,
-            email=email.strip(),
-            role=Role.ADMIN,
-            password_hash=password.reveal() if is_password_hash(password) else hash_password(password),
-            created_at=now,
-            updated_at=now,
-        )
-        transaction = Transaction()
-        self.users.put_new(transaction, user)
-        context = RequestContext(actor=SYSTEM, correlation_id=new_id())
-        self.audit.record(transaction, context, "user.install", user.id, after={"role": user.role})
-        with suppress(WriteConflict):  # another process was faster
-            transaction.commit()
 
     def login(self, context: RequestContext, email: str, password: Secret, *, replaces: str | None = None) -> SignedIn:
         """A new session; the one of the cookie `replaces` ends. Raises Unauthenticated INVALID_CREDENTIALS.
 
-        An unknown user, a wrong password and a disabled user are the same error, after the same work: one hash.
-        Raises RateLimited while too many passwords are being hashed, and WriteConflict when the user changes all the
-        time.
+        An unknown user, a wrong password and a disabled user are the same error, after the same work: the same reads,
+        one hash. Raises RateLimited before any hashing, or while too many passwords are being hashed; WriteConflict
+        when the user changes all the time.
         """
-        user = self.users.find(_user_id(email))
+        user = self.users.by_email(email)
+        present = self._present(replaces) if replaces else None
+        own = present is not None and user is not None and present.user.id == user.id
+        login = LoginTry(
+            account=unique_key(email),
+            source_address=context.source_address,
+            session_id=present.session.id if present and own else None,
+        )
+        admitted = self.throttle.admit(context, login, user.id if user else None)
         verified = verify_password(password, user.password_hash if user else None)
         for _ in range(_ATTEMPTS):
             if not verified or user is None or user.status is not UserStatus.ACTIVE:
-                self.audit.record_alone(context, "session.login", user.id if user else None, outcome=Outcome.DENIED)
+                reason = "wrong_password" if user and not verified else "not_active" if user else "unknown_user"
+                self.audit.record_refusal(context, "session.login", user.id if user else None, reason=reason)
                 raise Unauthenticated("Email or password is wrong.", code="INVALID_CREDENTIALS")
             with suppress(WriteConflict):
-                return self._begin(context, user, replaces)
+                signed_in = self._begin(context, user, replaces, admitted)
+                self._hash_again(signed_in.user, password)
+                return signed_in
             before, user = user, self.users.find(user.id)
+            # own-rule secrets-compared: both were stored
             verified = user is not None and user.password_hash == before.password_hash
         raise WriteConflict("user.changed")
 
-    def _begin(self, context: RequestContext, user: User, replaces: str | None) -> SignedIn:
-        """The session of a user whose password was right. Raises WriteConflict when the user has changed since."""
-        now, token = self.clock(), new_token()
-        session = Session(id=token_hash(token), user_id=user.id, created_at=now, last_seen_at=now)
+    def change_password(self, context: RequestContext, current: Secret, new: Secret) -> SignedIn:
+        """Set another password; all sessions of the user end, and one begins. Raises Invalid for a common password,
+        Unauthenticated INVALID_CREDENTIALS for a wrong one, NotPermitted for a token, RateLimited, WriteConflict.
+        """
+        user, session_id = self.users.get(_person(context)), context.actor.credential_id or ""
+        require_strong(new, user.email, field="new_password")
+        account, address = unique_key(user.email), context.source_address
+        login = LoginTry(account=account, source_address=address, session_id=session_id)
+        admitted = self.throttle.admit(context, login, user.id)
+        if not verify_password(current, user.password_hash):
+            self.audit.record_refusal(context, "user.change_password", user.id, reason="wrong_password")
+            raise Unauthenticated("The current password is wrong.", code="INVALID_CREDENTIALS")
+        after = replace(
+            user,
+            password_hash=hash_password(new),
+            session_generation=user.session_generation + 1,
+            version=user.version + 1,
+            updated_at=self.clock(),
+        )
         transaction = Transaction()
-        self.sessions.put_new(transaction, session)
-        if replaces is not None:
-            self.sessions.delete(transaction, _session_id(replaces))
-        stored = self.users.save(transaction, replace(user, last_login_at=now))
-        context = replace(context, actor=actor_of(user))
-        self.audit.record(transaction, context, "session.login", user.id, meaningful=False)
+        stored = self.users.change(transaction, user, after)
+        self.sessions.delete(transaction, session_id)
+        self.throttle.succeeded(transaction, admitted)
+        self.audit.record(transaction, context, "user.change_password", user.id)
+        made, token = self._put_session(transaction, stored)
         transaction.commit()
-        return SignedIn(user=stored, session=session, token=Secret(f"{user.id}.{token}"))
+        return SignedIn(user=stored, session=made, token=token)
 
-    def logout(self, context: RequestContext, cookie: str) -> None:
-        """Delete the session."""
+    def logout(self, context: RequestContext) -> None:
+        """Delete the session. Raises NotPermitted for a token."""
+        _person(context)
         transaction = Transaction()
-        self.sessions.delete(transaction, _session_id(cookie))
+        self.sessions.delete(transaction, context.actor.credential_id or "")
         self.audit.record(transaction, context, "session.logout", context.actor.id, meaningful=False)
         transaction.commit()
 
     def signed_in(self, cookie: str) -> SignedIn:
         """The session and user behind a cookie. Raises Unauthenticated."""
-        user_id, _, token = cookie.partition(".")
-        found = self.sessions.find(token_hash(token), user_id) if is_uuid(user_id) and token else None
-        now = self.clock()
-        if found is None or not found[0].valid(now) or found[1].status is not UserStatus.ACTIVE:
+        found, now = self._present(cookie), self.clock()
+        if found is None:
             raise Unauthenticated("Sign in first: POST /api/v1/auth/login.")
-        session, user = found
+        user, session, _ = found
         if now - session.last_seen_at >= _TOUCH_EVERY:
             session = replace(session, last_seen_at=now)
             self.sessions.touch(session)
         return SignedIn(user=user, session=session)
 
+    def begin(
+        self,
+        context: RequestContext,
+        user: User,
+        transaction: Transaction,
+        *,
+        replaces: str | None = None,
+        via: str = "password",
+    ) -> SignedIn:
+        """Add a new session to the transaction of a login; commits it. `via` is what proved who the user is.
 
-def actor_of(user: User) -> Actor:
+        Raises WriteConflict when the user has changed since it was read.
+        """
+        if replaces is not None:
+            self.sessions.delete(transaction, _session_id(replaces))
+        now = self.clock()
+        self.users.record_login(transaction, user, now)
+        session, token = self._put_session(transaction, user)
+        context = replace(context, actor=actor_of(user, session))
+        self.audit.record(transaction, context, "session.login", user.id, after={"via": via}, meaningful=False)
+        transaction.commit()
+        return SignedIn(user=replace(user, last_login_at=now), session=session, token=token)
+
+    def _begin(self, context: RequestContext, user: User, replaces: str | None, admitted: AdmittedTry) -> SignedIn:
+        transaction = Transaction()
+        self.throttle.succeeded(transaction, admitted)
+        return self.begin(context, user, transaction, replaces=replaces)
+
+    def _put_session(self, transaction: Transaction, user: User) -> tuple[Session, Secret]:
+        now, token = self.clock(), new_token()
+        session = Session(
+            id=token_hash(token),
+            user_id=user.id,
+            generation=user.session_generation,
+            created_at=now,
+            last_seen_at=now,
+        )
+        self.sessions.put_new(transaction, session)
+        return session, Secret(f"{user.id}.{token}")
+
+    def _present(self, cookie: str) -> SignedIn | None:
+        """The session of a cookie, if it is valid."""
+        user_id, _, token = cookie.partition(".")
+        found = self.sessions.find(token_hash(token), user_id) if is_uuid(user_id) and token else None
+        if found is None or not found[0].valid(found[1], self.clock()):
+            return None
+        return SignedIn(user=found[1], session=found[0])
+
+    def _hash_again(self, user: User, password: Secret) -> None:
+        """Replace a hash that was made with other parameters than we use now, if nobody is faster."""
+        if user.password_hash and needs_new_hash(user.password_hash):
+            with suppress(WriteConflict):
+                self.users.save_alone(replace(user, password_hash=hash_password(password)))
+
+
+def actor_of(user: User, session: Session) -> Actor:
     """The actor of requests that come with the user's cookie."""
-    return Actor(id=user.id, email=user.email, role=user.role, via="session")
+    return Actor(
+        id=user.id,
+        email=user.email,
+        role=user.role,
+        via="session",
+        credential_id=session.id,
+        expires_at=session.expires_at(),
+    )
+
+
+def _person(context: RequestContext) -> str:
+    """The id of the person who has signed in. Raises NotPermitted for a token."""
+    if context.actor.via != "session" or context.actor.id is None:
+        raise NotPermitted("This is for people with a session. A token ends by DELETE /api/v1/auth/tokens/{id}.")
+    return context.actor.id
 
 
 def _session_id(cookie: str) -> str:
     return token_hash(cookie.partition(".")[2])
-
-
-def _user_id(email: str) -> str:
-    """The id is a function of the address: there is no second account for the same address, and no look-up."""
-    return id_from("user", unique_key(email))

@@ -1,74 +1,124 @@
-"""Users and their sessions."""
+"""Users, by id and by their address."""
 
-from contextlib import suppress
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 
-from pynamodb.attributes import TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
+from pynamodb.attributes import UTCDateTimeAttribute
 
-from chalicelib.domain.accounts.user import Session, User
-from chalicelib.errors import WriteConflict
+from chalicelib.domain.accounts.user import User
+from chalicelib.domain.names import unique_key
+from chalicelib.kit.ids import id_from
+from chalicelib.stores.claims import Claims
+from chalicelib.stores.counts import CountRow
 from chalicelib.stores.documents import Documents, store_errors
 from chalicelib.stores.rows import read_rows
-from chalicelib.stores.tables import Table, document_table, meta
+from chalicelib.stores.tables import Document, document_table
 from chalicelib.stores.transaction import Transaction
 
-UserRows = document_table("users")
+_ADMINS = ("user", "active-admins")
 
 
-class SessionRow(Table):
-    """A session. `id` is the SHA-256 of its token: nobody can sign in with what the table holds."""
+class UserRows(document_table("users")):  # type: ignore[misc]
+    """A user. The time of the last login is a column: logins at the same time must not hinder each other."""
 
-    Meta = meta("sessions")  # type: ignore[assignment]
-    id = UnicodeAttribute(hash_key=True)
-    user_id = UnicodeAttribute()
-    write_id = UnicodeAttribute()
-    created_at = UTCDateTimeAttribute()
-    last_seen_at = UTCDateTimeAttribute()
-    expires_at = TTLAttribute()
+    last_login_at = UTCDateTimeAttribute(null=True)
 
 
 class Users(Documents[User]):
-    """Users by id."""
+    """Users by id. The claim of an address or identity names the user who has it; a row counts the active Admins."""
 
     table, entity, noun = UserRows, User, "user"
 
+    def __init__(self, claims: Claims) -> None:
+        self._claims = claims
 
-class Sessions:
-    """Sessions by the hash of their token."""
+    def by_email(self, email: str) -> User | None:
+        """The user with this address. An unknown one costs the same two reads.
 
-    def __init__(self, users: Users) -> None:
-        self._users = users
+        Before addresses were claimed, a user's id was a function of the address.
+        """
+        holder = self._claims.find(_email_key(email))
+        return self.find(holder or id_from("user", unique_key(email)))
 
-    def find(self, token_hash: str, user_id: str) -> tuple[Session, User] | None:
-        """The session and its user, by one call; None when either does not exist."""
+    def by_identity(self, identity: str) -> User | None:
+        """The user as whom this identity of single sign-on signs in."""
+        holder = self._claims.find(_identity_key(identity))
+        return self.find(holder) if holder else None
+
+    def put_new(self, transaction: Transaction, entity: User) -> User:
+        """Store a new user and claim address and identity. Conflict labels when one is taken: `user.email`,
+        `user.identity`.
+        """
+        self._claims.take(transaction, _email_key(entity.email), entity.id, label="user.email")
+        self._claim_identity(transaction, None, entity)
+        count_admins(transaction, +1 if entity.is_active_admin else 0)
+        return super().put_new(transaction, entity)
+
+    def change(self, transaction: Transaction, before: User, after: User) -> User:
+        """Replace a user. Conflict label when the last active Admin would be gone: `user.last_admin`; when the new
+        address or identity is taken: as in `put_new`.
+        """
+        if _email_key(after.email) != _email_key(before.email):
+            self._claims.release(transaction, _email_key(before.email), before.id)
+            self._claims.take(transaction, _email_key(after.email), after.id, label="user.email")
+        self._claim_identity(transaction, before.identity, after)
+        count_admins(transaction, after.is_active_admin - before.is_active_admin)
+        return self.save(transaction, after)
+
+    def remove(self, transaction: Transaction, entity: User) -> None:
+        """Delete a user, and free address and identity. Conflict labels: `user.last_admin`, `user.removable`."""
+        count_admins(transaction, -1 if entity.is_active_admin else 0)
+        self._claims.release(transaction, _email_key(entity.email), entity.id)
+        if entity.identity:
+            self._claims.release(transaction, _identity_key(entity.identity), entity.id)
+        super().remove(transaction, entity)
+
+    def record_login(self, transaction: Transaction, user: User, at: datetime) -> None:
+        """Write the time of a login, if the user is as it was read. Conflict label: `user.changed`."""
+        actions = [UserRows.last_login_at.set(at), UserRows.write_id.set(transaction.write_id)]
+        unchanged = UserRows.revision == user.revision
+        transaction.update(UserRows(user.id), actions, condition=unchanged, label="user.changed")
+
+    def active_admins(self) -> int | None:
+        """How many active Admins there are; None in an installation of before they were counted."""
         with store_errors():
-            row, user = read_rows((SessionRow, token_hash), self._users.key(user_id))
-        found = self._users.found(user)
-        if row is None or found is None or row.user_id != found.id:
-            return None
-        session = Session(id=row.id, user_id=row.user_id, created_at=row.created_at, last_seen_at=row.last_seen_at)
-        return session, found
+            (row,) = read_rows((CountRow, *_ADMINS))
+        return int(row.ADMINS) if row else None
 
-    def put_new(self, transaction: Transaction, session: Session) -> None:
-        """Store a session that does not exist yet."""
-        row = SessionRow(
-            session.id,
-            user_id=session.user_id,
-            write_id=transaction.write_id,
-            created_at=session.created_at,
-            last_seen_at=session.last_seen_at,
-            expires_at=session.ends_at,
-        )
-        transaction.put(row, condition=SessionRow.id.does_not_exist(), label="session.exists")
+    def adopt(self, users: Sequence[User]) -> None:
+        """Claim the addresses of users of before addresses were claimed, and count the active Admins among them.
 
-    def touch(self, session: Session) -> None:
-        """Store when it was last used, unless it was deleted."""
-        transaction, last_seen_at = Transaction(), SessionRow.last_seen_at.set(session.last_seen_at)
-        transaction.update(
-            SessionRow(session.id), [last_seen_at], condition=SessionRow.id.exists(), label="session.gone"
-        )
-        with suppress(WriteConflict):
-            transaction.commit()
+        Raises WriteConflict when that has been done.
+        """
+        transaction = Transaction()
+        for user in users:
+            self._claims.take(transaction, _email_key(user.email), user.id, label="user.email")
+        count = CountRow.ADMINS.set(sum(user.is_active_admin for user in users))
+        first = CountRow.ADMINS.does_not_exist()
+        transaction.update(CountRow(*_ADMINS), [count], condition=first, label="user.adopted")
+        transaction.commit()
 
-    def delete(self, transaction: Transaction, token_hash: str) -> None:
-        """Delete the session, if it exists."""
-        transaction.delete(SessionRow(token_hash), condition=None, label="session.gone")
+    def _claim_identity(self, transaction: Transaction, before: str | None, after: User) -> None:
+        if after.identity and after.identity != before:
+            self._claims.take(transaction, _identity_key(after.identity), after.id, label="user.identity")
+
+    def from_row(self, row: Document) -> User:
+        user = super().from_row(row)
+        return replace(user, last_login_at=getattr(row, "last_login_at", None) or user.last_login_at)
+
+
+def count_admins(transaction: Transaction, change: int) -> None:
+    """Change the number of active Admins, which must not become 0."""
+    if change:
+        others = CountRow.ADMINS > 1 if change < 0 else None
+        action = CountRow.ADMINS.add(change)
+        transaction.update(CountRow(*_ADMINS), [action], condition=others, label="user.last_admin")
+
+
+def _email_key(email: str) -> str:
+    return f"email/{unique_key(email)}"
+
+
+def _identity_key(identity: str) -> str:
+    return f"identity/{identity}"

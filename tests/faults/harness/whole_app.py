@@ -73,7 +73,7 @@ class ApiUser:
     @classmethod
     def signed_in(cls, app: InProcessApp) -> "ApiUser":
         """A new session of the first Admin."""
-        app.services.sessions.install_admin(EMAIL, Secret(_HASHED))
+        app.services.users.install_admin(EMAIL, Secret(_HASHED))
         user = cls()
         user.login()
         return user

@@ -52,7 +52,8 @@ class _Requests:
         request = HttpRequest(
             method="POST", route=path, path=path, query={name: [value] for name, value in query.items()}
         )
-        return idempotent.run(context, request, key, body, self._handle).body
+        principal = context.actor.id or context.actor.via
+        return idempotent.run(context, request, key, body, self._handle, principal=principal).body
 
     def _handle(self, context: RequestContext) -> HttpResponse:
         self.runs.append(context)

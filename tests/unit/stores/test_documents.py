@@ -10,6 +10,7 @@ from chalicelib.domain.access import Role
 from chalicelib.domain.accounts.user import User
 from chalicelib.errors import NotFound, StoreUnavailable, WriteConflict
 from chalicelib.stores.accounts.users import Users
+from chalicelib.stores.claims import Claims
 from chalicelib.stores.transaction import Transaction
 from tests.support.call_interceptor import InterceptedCall, Point
 from tests.unit.stores.conftest import Storage
@@ -37,7 +38,7 @@ def save(users: Users, entity: User) -> User:
 
 
 def test_only_what_was_stored_is_found(storage: Storage) -> None:
-    users = Users()
+    users = Users(Claims())
     put(users, user(1))
     assert users.get("user-1") == user(1)
     assert users.find("user-2") is None
@@ -46,15 +47,15 @@ def test_only_what_was_stored_is_found(storage: Storage) -> None:
 
 
 def test_an_entity_is_not_created_twice(storage: Storage) -> None:
-    users = Users()
+    users = Users(Claims())
     put(users, user(1))
     with pytest.raises(WriteConflict) as refused:
-        put(users, user(1))
+        put(users, replace(user(1), email="another@example.com"))
     assert refused.value.label == "user.exists"
 
 
 def test_a_write_that_is_based_on_an_older_revision_is_refused(storage: Storage) -> None:
-    users = Users()
+    users = Users(Claims())
     put(users, user(1))
     saved = save(users, replace(user(1), role=Role.ADMIN))
     assert (saved.revision, users.get("user-1")) == (2, saved)
@@ -65,7 +66,7 @@ def test_a_write_that_is_based_on_an_older_revision_is_refused(storage: Storage)
 
 
 def test_either_all_writes_of_a_transaction_happen_or_none(storage: Storage) -> None:
-    users = Users()
+    users = Users(Claims())
     put(users, user(1))
     with pytest.raises(WriteConflict):
         put(users, user(2), user(1))
@@ -73,7 +74,7 @@ def test_either_all_writes_of_a_transaction_happen_or_none(storage: Storage) -> 
 
 
 def test_an_entity_with_references_is_not_removed_and_a_reference_needs_an_entity(storage: Storage) -> None:
-    users = Users()
+    users = Users(Claims())
     put(users, user(1))
 
     def refer(entity_id: str, change: int) -> None:
@@ -100,7 +101,7 @@ def test_an_entity_with_references_is_not_removed_and_a_reference_needs_an_entit
 
 
 def test_a_reference_to_a_revision_is_refused_when_the_entity_has_changed(storage: Storage) -> None:
-    users = Users()
+    users = Users(Claims())
     put(users, user(1))
     read = users.get("user-1")
     save(users, replace(read, role=Role.ADMIN))
@@ -114,7 +115,7 @@ def test_a_reference_to_a_revision_is_refused_when_the_entity_has_changed(storag
 def test_a_change_that_needs_an_unused_entity_is_refused_when_it_has_a_reference(
     storage: Storage,
 ) -> None:
-    users = Users()
+    users = Users(Claims())
     put(users, user(1))
     reference, change = Transaction(), Transaction()
     users.refer(reference, "user-1", +1)
@@ -126,7 +127,7 @@ def test_a_change_that_needs_an_unused_entity_is_refused_when_it_has_a_reference
 
 
 def test_a_list_is_newest_first_and_its_pages_are_complete(storage: Storage) -> None:
-    users = Users()
+    users = Users(Claims())
     put(users, *(user(number) for number in range(7)))
     seen, after = [], None
     while True:
@@ -145,7 +146,7 @@ def _lose_reply(_point: Point, call: InterceptedCall) -> object:
 
 
 def test_a_commit_whose_reply_is_lost_is_recognised_as_successful(storage: Storage) -> None:
-    users = Users()
+    users = Users(Claims())
     storage.interceptor.watch(lambda point, call: _lose_reply(point, call) if point.number == 0 else call())
     put(users, user(1))
     assert len(storage.interceptor.unwatch()) > 1
@@ -156,7 +157,7 @@ def test_a_commit_whose_reply_is_lost_is_recognised_as_successful(storage: Stora
 
 
 def test_a_commit_after_another_one_is_not_taken_for_successful(storage: Storage) -> None:
-    users = Users()
+    users = Users(Claims())
     put(users, user(1))
 
     def write_before(point: Point, call: InterceptedCall) -> object:
@@ -178,12 +179,12 @@ def _no_reply(_point: Point, _call: InterceptedCall) -> object:
 def test_a_commit_without_a_reply_is_reported_as_unavailable(storage: Storage) -> None:
     storage.interceptor.watch(_no_reply)
     with pytest.raises(StoreUnavailable):
-        put(Users(), user(1))
+        put(Users(Claims()), user(1))
     storage.interceptor.unwatch()
 
 
 def test_a_read_without_a_reply_is_reported_as_unavailable(storage: Storage) -> None:
-    users = Users()
+    users = Users(Claims())
     storage.interceptor.watch(_no_reply)
     for read in (lambda: users.find("user-1"), lambda: users.list(limit=1), lambda: users.references("user-1")):
         with pytest.raises(StoreUnavailable):

@@ -23,7 +23,7 @@ UNPROCESSED = {"headgate-users": {"ConsistentRead": True, "Keys": [{"id": {"S": 
 @pytest.fixture
 def users(storage: Storage) -> Users:
     """A store with two users; another table has a claim."""
-    store, transaction = Users(), Transaction()
+    store, transaction = Users(Claims()), Transaction()
     for number in (1, 2):
         person = User(id=f"user-{number}", email=f"{number}@example.com", role=Role.OPS, created_at=NOW, updated_at=NOW)
         store.put_new(transaction, person)

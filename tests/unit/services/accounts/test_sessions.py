@@ -9,11 +9,12 @@ import pytest
 from cryptography.hazmat.primitives.kdf import argon2
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
-from chalicelib.domain.access import Role
+from chalicelib.domain.access import RequestContext, Role
 from chalicelib.domain.accounts.user import UserStatus
 from chalicelib.errors import Unauthenticated
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.passwords import hash_password
+from chalicelib.services.accounts.sessions import actor_of
 from chalicelib.stores.transaction import Transaction
 from tests.support.call_interceptor import InterceptedCall, Point
 from tests.support.in_process_app import InProcessApp
@@ -24,10 +25,16 @@ PASSWORD = Secret("correct horse battery staple")
 @pytest.fixture
 def cookie(app: InProcessApp) -> str:
     """The cookie of an Admin who has just signed in."""
-    app.services.sessions.install_admin("admin@example.com", PASSWORD)
+    app.services.users.install_admin("admin@example.com", PASSWORD)
     made = app.services.sessions.login(app.context(), "admin@example.com", PASSWORD)
     assert made.token is not None
     return made.token.reveal()
+
+
+def _context_of(app: InProcessApp, cookie: str) -> RequestContext:
+    """A request with this cookie."""
+    user, session, _ = app.services.sessions.signed_in(cookie)
+    return replace(app.context(), actor=actor_of(user, session))
 
 
 def test_a_session_that_is_not_used_for_half_an_hour_is_over(app: InProcessApp, cookie: str) -> None:
@@ -68,7 +75,7 @@ def test_a_disabled_user_is_signed_out_at_once(app: InProcessApp, cookie: str) -
 
 
 def test_the_first_admin_is_made_once_and_never_reset(app: InProcessApp, cookie: str) -> None:
-    app.services.sessions.install_admin(" Admin@Example.com ", Secret("another password altogether"))
+    app.services.users.install_admin(" Admin@Example.com ", Secret("another password altogether"))
     with pytest.raises(Unauthenticated):
         app.services.sessions.login(app.context(), "admin@example.com", Secret("another password altogether"))
     assert app.services.sessions.login(app.context(), "admin@example.com", PASSWORD).token
@@ -108,7 +115,7 @@ def test_a_session_that_ends_while_it_is_used_answers_once_more_and_stays_ended(
     def sign_out_first(point: Point, send: InterceptedCall) -> object:
         if point.writes:
             app.interceptor.unwatch()
-            app.services.sessions.logout(app.context(), cookie)
+            app.services.sessions.logout(_context_of(app, cookie))
         return send()
 
     app.interceptor.watch(sign_out_first)
@@ -118,7 +125,7 @@ def test_a_session_that_ends_while_it_is_used_answers_once_more_and_stays_ended(
 
 
 def test_the_first_password_may_be_given_as_its_hash(app: InProcessApp) -> None:
-    app.services.sessions.install_admin("hashed@example.com", Secret(hash_password(PASSWORD)))
+    app.services.users.install_admin("hashed@example.com", Secret(hash_password(PASSWORD)))
     signed_in = app.services.sessions.login(app.context(), "hashed@example.com", PASSWORD)
     assert signed_in.user.role is Role.ADMIN
 
@@ -137,7 +144,7 @@ def test_a_new_login_ends_the_session_whose_cookie_came_with_it(app: InProcessAp
 
 @pytest.mark.parametrize("cookie", ["", ".", "x.y", "nonsense"])
 def test_a_cookie_of_no_session_does_not_hinder_a_login(app: InProcessApp, cookie: str) -> None:
-    app.services.sessions.install_admin("admin@example.com", PASSWORD)
+    app.services.users.install_admin("admin@example.com", PASSWORD)
     assert app.services.sessions.login(app.context(), "admin@example.com", PASSWORD, replaces=cookie).token
 
 

@@ -7,7 +7,9 @@ import pytest
 
 from chalicelib.domain.access import Role
 from chalicelib.domain.accounts.user import Session, User
-from chalicelib.stores.accounts.users import Sessions, Users
+from chalicelib.stores.accounts.sessions import Sessions
+from chalicelib.stores.accounts.users import Users
+from chalicelib.stores.claims import Claims
 from chalicelib.stores.transaction import Transaction
 from tests.unit.stores.conftest import Storage
 
@@ -19,7 +21,7 @@ USED = replace(SESSION, last_seen_at=NOW + timedelta(minutes=5))
 
 @pytest.fixture
 def sessions(storage: Storage) -> Sessions:
-    users = Users()
+    users = Users(Claims())
     sessions, transaction = Sessions(users), Transaction()
     users.put_new(transaction, USER)
     sessions.put_new(transaction, SESSION)

@@ -1,0 +1,90 @@
+"""Users and invites (wire contract, section 2)."""
+
+from typing import Literal, Self
+
+from pydantic import Field
+
+from chalicelib.api.contract.access import Email, NewPassword
+from chalicelib.api.contract.common import Input, Output, Timestamp
+from chalicelib.domain.access import Role
+from chalicelib.domain.accounts.user import User, UserStatus
+from chalicelib.services.accounts.invites import Invited
+
+
+class UserOutput(Output):
+    """A user. One who is `INVITED` has not joined yet."""
+
+    id: str
+    email: str
+    role: Role
+    status: UserStatus
+    created_at: Timestamp
+    last_login_at: Timestamp | None
+
+
+class RoleBody(Input):
+    """The role that a user gets."""
+
+    role: Role
+
+
+class InviteBody(Input):
+    """Who is invited."""
+
+    email: Email
+    role: Role
+
+
+class InvitedOutput(Output):
+    """A new invite. Its token, also a part of its URL, is shown here and never again."""
+
+    id: str
+    email: str
+    role: Role
+    expires_at: Timestamp
+    invite_url: str = Field(repr=False)
+    token: str = Field(repr=False)
+
+    @classmethod
+    def under(cls, base_url: str, invited: Invited) -> Self:
+        """The invite with its URL under this base."""
+        user, token = invited.user, invited.token.reveal()
+        return cls(
+            id=user.id,
+            email=user.email,
+            role=user.role,
+            expires_at=invited.invite.expires_at,
+            invite_url=f"{base_url}/api/v1/invites/{token}",
+            token=token,
+        )
+
+
+class InviteOutput(Output):
+    """An invite that can be accepted."""
+
+    email: str
+    role: Role
+    valid: Literal[True] = True
+    expires_at: Timestamp
+
+    @classmethod
+    def of(cls, invited: Invited) -> Self:
+        """What the invited person sees."""
+        return cls(email=invited.user.email, role=invited.user.role, expires_at=invited.invite.expires_at)
+
+
+class AcceptBody(Input):
+    """The password of the new user."""
+
+    password: NewPassword
+
+
+class AcceptedOutput(Output):
+    """The user who has joined, and can sign in now."""
+
+    user: UserOutput
+
+    @classmethod
+    def of(cls, user: User) -> Self:
+        """The user."""
+        return cls(user=UserOutput.of(user))

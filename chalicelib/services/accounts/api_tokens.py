@@ -1,0 +1,121 @@
+"""API tokens: how programs sign in. A token is shown once, to the user who makes it, and stored as its hash."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from chalicelib.domain.access import ROLES, Actor, Permission, RequestContext, Role, may
+from chalicelib.domain.accounts.api_token import MOST_TOKENS, ApiToken
+from chalicelib.domain.audit import View
+from chalicelib.errors import Conflict, Invalid, NotFound, NotPermitted, Unauthenticated
+from chalicelib.kit.clock import Clock, rfc3339
+from chalicelib.kit.masking import Secret
+from chalicelib.kit.pages import Page
+from chalicelib.secrets.tokens import has_hash, ids_in, token_hash, token_with_ids
+from chalicelib.services.audit import AuditTrail
+from chalicelib.stores.accounts.api_tokens import ApiTokens
+from chalicelib.stores.transaction import Transaction
+
+PREFIX = "hg_"
+_TOUCH_EVERY = timedelta(minutes=5)
+"""A token's last use is written at most this often."""
+
+
+class MadeToken(NamedTuple):
+    """A token's record, and its text, which is shown once."""
+
+    token: ApiToken
+    text: Secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiTokenService:
+    """Tokens contain the ids of their record and of their owner, so that one call reads both."""
+
+    store: ApiTokens
+    audit: AuditTrail
+    clock: Clock
+
+    def create(self, context: RequestContext, name: str, role: Role, expires_at: datetime | None) -> MadeToken:
+        """A token of the caller. Raises NotPermitted for a role above the caller's, and for callers that are programs.
+
+        A repeated request with the same `Idempotency-Key`, whose answer was lost, exchanges the token that was made.
+        """
+        actor, now = context.actor, self.clock()
+        if actor.id is None or actor.role is None or actor.via != "session":
+            raise NotPermitted("Tokens are made by people: sign in with a password.")
+        if ROLES.index(role) > ROLES.index(actor.role):
+            raise NotPermitted(f"A token cannot have a higher role than its owner: yours is {actor.role}.")
+        if expires_at is not None and expires_at <= now:
+            raise Invalid.at("body", "expires_at", type_="in_the_past", message="The token would have ended already.")
+        token_id = context.fresh_id()
+        earlier = self.store.find(token_id)
+        text = token_with_ids(PREFIX, token_id, actor.id)
+        token = ApiToken(
+            id=token_id,
+            user_id=actor.id,
+            name=name,
+            role=role,
+            token_hash=token_hash(text.reveal()),
+            expires_at=expires_at,
+            created_at=now,
+            updated_at=now,
+        )
+        transaction = Transaction()
+        if earlier:
+            token = self.store.save(transaction, replace(earlier, token_hash=token.token_hash))
+        else:
+            self._require_room(actor.id)
+            token = self.store.put_new(transaction, token)
+        self.audit.record(transaction, context, "api_token.create", token.id, after=_view(token))
+        transaction.commit()
+        return MadeToken(token=token, text=text)
+
+    def get(self, context: RequestContext, token_id: str) -> ApiToken:
+        """Raises NotFound, also for a token of somebody else if the caller may not manage users."""
+        token, actor = self.store.find(token_id), context.actor
+        if token is None or not (_manages_users(actor) or token.user_id == actor.id):
+            raise NotFound("There is no token with this id.")
+        return token
+
+    def list(self, context: RequestContext, *, limit: int, after: str | None) -> Page[ApiToken]:
+        """The caller's own tokens, newest first; those of everybody for who may manage users."""
+        actor = context.actor
+        if _manages_users(actor):
+            return self.store.list(limit=limit, after=after, by_size=True)
+        return self.store.list_in("user_id", actor.id or "", limit=limit, after=after)
+
+    def delete(self, context: RequestContext, token_id: str) -> None:
+        """End a token at once. Raises NotFound like `get`."""
+        token, transaction = self.get(context, token_id), Transaction()
+        self.store.remove(transaction, token)
+        self.audit.record(transaction, context, "api_token.delete", token.id, before=_view(token))
+        transaction.commit()
+
+    def authenticate(self, text: str) -> Actor:
+        """The owner, with the role that the token has at this moment. Raises Unauthenticated."""
+        ids = ids_in(PREFIX, text, count=2)
+        found = self.store.with_owner(*ids) if ids else None
+        now = self.clock()
+        role = found[0].role_under(found[1], now) if found else None
+        if found is None or role is None or not has_hash(text, [found[0].token_hash]):
+            raise Unauthenticated("This token is not valid. It may have ended, or been deleted, or its owner disabled.")
+        token, owner = found
+        if token.last_used_at is None or now - token.last_used_at >= _TOUCH_EVERY:
+            self.store.touch(token, now)
+        return Actor(
+            id=owner.id, email=owner.email, role=role, via="token", credential_id=token.id, expires_at=token.expires_at
+        )
+
+    def _require_room(self, user_id: str) -> None:
+        if len(self.store.list_in("user_id", user_id, limit=MOST_TOKENS, after=None).items) >= MOST_TOKENS:
+            raise Conflict(f"You have {MOST_TOKENS} tokens, and no more are possible. Delete one that is not used.")
+
+
+def _manages_users(actor: Actor) -> bool:
+    return actor.role is not None and may(actor.role, Permission.MANAGE_USERS)
+
+
+def _view(token: ApiToken) -> View:
+    ends = rfc3339(token.expires_at) if token.expires_at else None
+    return {"name": token.name, "role": token.role, "user_id": token.user_id, "expires_at": ends}

@@ -1,0 +1,140 @@
+"""Users: who may sign in, and with which role."""
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from chalicelib.domain.access import SYSTEM, RequestContext, Role
+from chalicelib.domain.accounts.passwords import is_common
+from chalicelib.domain.accounts.user import User, UserStatus
+from chalicelib.domain.audit import View
+from chalicelib.errors import Conflict, Invalid, WriteConflict
+from chalicelib.kit.clock import Clock
+from chalicelib.kit.ids import new_id
+from chalicelib.kit.masking import Secret
+from chalicelib.kit.pages import Page
+from chalicelib.secrets.passwords import hash_password, is_password_hash
+from chalicelib.services.audit import AuditTrail
+from chalicelib.stores.accounts.api_tokens import ApiTokens
+from chalicelib.stores.accounts.users import Users
+from chalicelib.stores.transaction import Transaction
+
+_ADOPTED = 90
+"""Users of before addresses were claimed: there was no way to make more than a few."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserService:
+    """Changes users. There is always an active Admin, and nobody takes their own rights away."""
+
+    store: Users
+    tokens: ApiTokens
+    audit: AuditTrail
+    clock: Clock
+
+    def install_admin(self, email: str | None, password: Secret | None) -> None:
+        """Create the first Admin, unless the address has an account: an existing one is never reset.
+
+        The password may be given as its hash, so that an environment that is shown to others does not hold it.
+        """
+        if self.store.active_admins() is None:
+            with suppress(WriteConflict):  # another process was faster
+                self.store.adopt(self.store.list(limit=_ADOPTED).items)
+        if not email or not password or self.store.by_email(email):
+            return
+        now = self.clock()
+        user = User(
+            id=new_id(),
+            email=email.strip(),
+            role=Role.ADMIN,
+            password_hash=password.reveal() if is_password_hash(password) else hash_password(password),
+            created_at=now,
+            updated_at=now,
+        )
+        transaction, context = Transaction(), RequestContext(actor=SYSTEM, correlation_id=new_id())
+        self.store.put_new(transaction, user)
+        self.audit.record(transaction, context, "user.install", user.id, after=user_view(user))
+        with suppress(WriteConflict):  # another process was faster
+            transaction.commit()
+
+    def get(self, user_id: str) -> User:
+        """Raises NotFound."""
+        return self.store.get(user_id)
+
+    def list(self, *, limit: int, after: str | None) -> Page[User]:
+        """Newest first."""
+        return self.store.list(limit=limit, after=after, by_size=True)
+
+    def change_role(self, context: RequestContext, user_id: str, role: Role) -> User:
+        """Give another role, which counts from the user's next request. Raises NotFound, Conflict."""
+        user = self.store.get(user_id)
+        if user.role is role:
+            return user
+        return self._change(context, "user.change_role", user, replace(user, role=role))
+
+    def disable(self, context: RequestContext, user_id: str) -> User:
+        """End all sessions for good, and let the user sign in no more; tokens stop as long. Raises NotFound, Conflict.
+
+        An invite that is open can no longer be accepted.
+        """
+        user = self.store.get(user_id)
+        if user.status is UserStatus.DISABLED:
+            return user
+        generation = user.session_generation + 1
+        after = replace(user, status=UserStatus.DISABLED, session_generation=generation, invite=None)
+        return self._change(context, "user.disable", user, after)
+
+    def enable(self, context: RequestContext, user_id: str) -> User:
+        """Let a disabled user sign in again; one who never could has to be invited again. Raises NotFound."""
+        user = self.store.get(user_id)
+        if user.status is not UserStatus.DISABLED:
+            return user
+        status = UserStatus.ACTIVE if user.password_hash or user.identity else UserStatus.INVITED
+        return self._change(context, "user.enable", user, replace(user, status=status))
+
+    def delete(self, context: RequestContext, user_id: str) -> None:
+        """Remove a user with all sessions and tokens. The address is free again. Raises NotFound, Conflict."""
+        user, transaction = self.store.get(user_id), Transaction()
+        self._require_allowed(context, user, None)
+        self.store.remove(transaction, user)
+        for token in self.tokens.all_in("user_id", user.id):
+            self.tokens.remove(transaction, token)
+        self.audit.record(transaction, context, "user.delete", user.id, before=user_view(user))
+        _commit(transaction)
+
+    def _change(self, context: RequestContext, action: str, before: User, after: User) -> User:
+        self._require_allowed(context, before, after)
+        after, transaction = replace(after, version=before.version + 1, updated_at=self.clock()), Transaction()
+        stored = self.store.change(transaction, before, after)
+        self.audit.record(transaction, context, action, before.id, before=user_view(before), after=user_view(after))
+        _commit(transaction)
+        return stored
+
+    def _require_allowed(self, context: RequestContext, before: User, after: User | None) -> None:
+        if before.is_active_admin and not (after and after.is_active_admin) and (self.store.active_admins() or 0) <= 1:
+            raise _last_admin()
+        if before.id == context.actor.id:
+            raise Conflict("Nobody can disable, demote or delete themselves. Ask another Admin.")
+
+
+def require_strong(password: Secret, email: str, *, field: str) -> None:
+    """Raises Invalid at the field of the body for a password that would be tried first."""
+    if is_common(password.reveal(), email):
+        message = "This password is one of those that are tried first. Take another one, such as four unrelated words."
+        raise Invalid.at("body", field, type_="password_too_common", message=message)
+
+
+def user_view(user: User) -> View:
+    """A user as an audit record shows it."""
+    return {"email": user.email, "role": user.role, "status": user.status}
+
+
+def _commit(transaction: Transaction) -> None:
+    try:
+        transaction.commit()
+    except WriteConflict as conflict:
+        raise _last_admin() if conflict.label == "user.last_admin" else conflict from None
+
+
+def _last_admin() -> Conflict:
+    message = "This is the last active Admin. Give another user the role Admin first."
+    return Conflict(message, code="LAST_ADMIN")

@@ -1,0 +1,51 @@
+"""Tokens of programs, by id and by their owner."""
+
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+
+from pynamodb.attributes import UTCDateTimeAttribute
+
+from chalicelib.domain.accounts.api_token import KEPT_AFTER_END, ApiToken
+from chalicelib.domain.accounts.user import User
+from chalicelib.errors import WriteConflict
+from chalicelib.stores.accounts.users import Users
+from chalicelib.stores.documents import Documents, read_together, store_errors
+from chalicelib.stores.tables import Document, document_table
+from chalicelib.stores.transaction import Transaction
+
+
+class ApiTokenRows(document_table("api-tokens", groups=("user_id",))):  # type: ignore[misc]
+    """A token. The time of its last use is a column, which is written beside everything else."""
+
+    last_used_at = UTCDateTimeAttribute(null=True)
+
+
+class ApiTokens(Documents[ApiToken]):
+    """Tokens by id."""
+
+    table, entity, noun = ApiTokenRows, ApiToken, "api_token"
+
+    def __init__(self, users: Users) -> None:
+        self._users = users
+
+    def expires_at(self, entity: ApiToken) -> datetime | None:
+        return entity.expires_at and entity.expires_at + KEPT_AFTER_END
+
+    def with_owner(self, token_id: str, owner_id: str) -> tuple[ApiToken, User] | None:
+        """A token and its owner, by one call; None when either does not exist."""
+        row, owner_row = read_together((self, token_id), (self._users, owner_id))
+        with store_errors():
+            token, owner = self.found(row), self._users.found(owner_row)
+        return (token, owner) if token and owner else None
+
+    def touch(self, token: ApiToken, at: datetime) -> None:
+        """Store when it was last used, unless it was deleted."""
+        transaction, there = Transaction(), ApiTokenRows.id.exists()
+        actions = [ApiTokenRows.last_used_at.set(at)]
+        transaction.update(ApiTokenRows(token.id), actions, condition=there, label="api_token.gone")
+        with suppress(WriteConflict):
+            transaction.commit()
+
+    def from_row(self, row: Document) -> ApiToken:
+        return replace(super().from_row(row), last_used_at=getattr(row, "last_used_at", None))

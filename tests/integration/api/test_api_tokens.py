@@ -1,0 +1,140 @@
+"""Tokens of programs over HTTP: what they may, when they end, and that they stay their owner's."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.support.api_assertions import UNKNOWN_ID, assert_error
+from tests.support.sandbox import Api, Json, Sandbox
+
+FIELDS = {"id", "name", "role", "user_id", "created_at", "expires_at", "last_used_at"}
+
+
+def make_token(api: Api, role: str = "Viewer", **more: object) -> Json:
+    """A new token of the user who is signed in."""
+    return api.post_ok("/auth/tokens", {"name": "deploys", "role": role, **more})
+
+
+def program(sandbox: Sandbox, token: str) -> Api:
+    """A client that sends the token, and no correlation id."""
+    api = sandbox.unauthenticated()
+    api.http.headers["Authorization"] = f"Bearer {token}"
+    return api
+
+
+def test_a_token_is_shown_once_and_acts_as_its_owner(sandbox: Sandbox) -> None:
+    user_id, email = sandbox.make_user("Ops")
+    owner = sandbox.signed_in(email)
+    made = make_token(owner, "Ops")
+    assert set(made) == {*FIELDS, "token"}
+    assert made["token"].startswith("hg_")
+    [listed] = owner.get_ok("/auth/tokens")
+    assert set(listed) == FIELDS
+    assert made["token"] not in str(listed)
+    session = program(sandbox, made["token"]).get_ok("/session")
+    assert session == {
+        "user": {"id": user_id, "email": email, "role": "Ops", "status": "ACTIVE"},
+        "permissions": ["read", "write", "operate"],
+        "expires_at": None,
+        "via": "token",
+    }
+    assert owner.get_ok(f"/auth/tokens/{made['id']}")["last_used_at"] is not None
+
+
+def test_a_program_needs_no_correlation_id_and_no_origin(sandbox: Sandbox) -> None:
+    api = program(sandbox, make_token(sandbox.admin, "Ops")["token"])
+    headers = {"X-Correlation-ID": None, "Origin": "https://elsewhere.example", "Sec-Fetch-Site": "cross-site"}
+    created = api.post("/sources", sandbox.source_body(), headers=headers)
+    assert created.status_code == 201
+    [record] = sandbox.audit_records(created.json()["id"])
+    assert record["actor"]["via"] == "token"
+
+
+def test_with_a_token_that_is_not_valid_the_cookie_does_not_count(sandbox: Sandbox) -> None:
+    api = sandbox.signed_in(sandbox.make_user("Admin")[1])
+    for value in ("Bearer", "Bearer hg_", "Bearer hg_" + "A" * 86, "bearer x"):
+        assert_error(api.get("/session", headers={"Authorization": value}), 401, "UNAUTHENTICATED")
+    assert api.get("/session").status_code == 200
+
+
+def test_a_token_never_exceeds_its_owner(sandbox: Sandbox) -> None:
+    user_id, email = sandbox.make_user("Ops")
+    owner = sandbox.signed_in(email)
+    assert_error(owner.post("/auth/tokens", {"name": "more", "role": "Admin"}), 403, "FORBIDDEN")
+    api = program(sandbox, make_token(owner, "Ops")["token"])
+    assert api.post("/sources", sandbox.source_body()).status_code == 201
+    sandbox.change_user(user_id, role="Viewer")
+    assert_error(api.post("/sources", sandbox.source_body()), 403, "FORBIDDEN")
+    assert api.get_ok("/session")["permissions"] == ["read"]
+    sandbox.change_user(user_id, role="Admin")
+    assert api.get_ok("/session")["permissions"] == ["read", "write", "operate"]
+
+
+def test_a_token_stops_with_its_owner(sandbox: Sandbox) -> None:
+    user_id, email = sandbox.make_user("Viewer")
+    api = program(sandbox, make_token(sandbox.signed_in(email))["token"])
+    sandbox.admin.post_ok(f"/users/{user_id}/disable", status=200)
+    assert_error(api.get("/session"), 401, "UNAUTHENTICATED")
+    sandbox.admin.post_ok(f"/users/{user_id}/enable", status=200)
+    assert api.get("/session").status_code == 200
+    assert sandbox.admin.delete(f"/users/{user_id}").status_code == 204
+    assert_error(api.get("/session"), 401, "UNAUTHENTICATED")
+
+
+def test_a_deleted_token_ends_at_once(sandbox: Sandbox) -> None:
+    owner = sandbox.signed_in(sandbox.make_user("Viewer")[1])
+    made = make_token(owner)
+    api = program(sandbox, made["token"])
+    assert api.get("/session").status_code == 200
+    assert owner.delete(f"/auth/tokens/{made['id']}").status_code == 204
+    assert_error(api.get("/session"), 401, "UNAUTHENTICATED")
+    assert_error(owner.delete(f"/auth/tokens/{made['id']}"), 404, "NOT_FOUND")
+
+
+def test_tokens_of_others_are_for_admins(sandbox: Sandbox) -> None:
+    made = make_token(sandbox.signed_in(sandbox.make_user("Ops")[1]))
+    other = sandbox.signed_in(sandbox.make_user("Ops")[1])
+    assert other.get_ok("/auth/tokens") == []
+    for token_id in (made["id"], UNKNOWN_ID):
+        assert_error(other.get(f"/auth/tokens/{token_id}"), 404, "NOT_FOUND")
+        assert_error(other.delete(f"/auth/tokens/{token_id}"), 404, "NOT_FOUND")
+    assert made["id"] in [token["id"] for token in sandbox.admin.get_ok("/auth/tokens")]
+    assert sandbox.admin.delete(f"/auth/tokens/{made['id']}").status_code == 204
+
+
+def test_a_token_has_an_end_in_the_future(sandbox: Sandbox) -> None:
+    soon = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+    assert program(sandbox, make_token(sandbox.admin, expires_at=soon)["token"]).get_ok("/session")["expires_at"]
+    for wrong in ((datetime.now(UTC) - timedelta(seconds=1)).isoformat(), "2027-01-01T00:00:00", 1893456000, "soon"):
+        refused = sandbox.admin.post("/auth/tokens", {"name": "over", "role": "Viewer", "expires_at": wrong})
+        assert_error(refused, 422, "VALIDATION_FAILED")
+        assert refused.json()["error"]["details"][0]["location"] == ["body", "expires_at"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/auth/tokens", {"name": "another", "role": "Viewer"}),
+        ("POST", "/auth/password", {"current_password": "x", "new_password": "another long secret"}),
+        ("POST", "/auth/logout", None),
+    ],
+)
+def test_what_is_for_people_is_refused_to_programs(sandbox: Sandbox, method: str, path: str, body: Json | None) -> None:
+    api = program(sandbox, make_token(sandbox.admin, "Admin")["token"])
+    assert_error(api.call(method, path, body), 403, "FORBIDDEN")
+
+
+def test_a_replay_shows_the_token_to_the_same_session_only(sandbox: Sandbox) -> None:
+    email = sandbox.make_user("Viewer")[1]
+    own, other = sandbox.signed_in(email), sandbox.signed_in(email)
+    body, headers = {"name": "once", "role": "Viewer"}, {"Idempotency-Key": sandbox.name("key")}
+    first = own.post("/auth/tokens", body, headers=headers)
+    assert own.post("/auth/tokens", body, headers=headers).json() == first.json()
+    assert other.post("/auth/tokens", body, headers=headers).json()["token"] != first.json()["token"]
+
+
+def test_two_tokens_of_one_user_do_not_share_an_idempotency_key(sandbox: Sandbox) -> None:
+    one, other = (program(sandbox, make_token(sandbox.admin, "Ops")["token"]) for _ in range(2))
+    headers = {"Idempotency-Key": sandbox.name("key")}
+    assert one.post("/sources", sandbox.source_body(), headers=headers).status_code == 201
+    assert other.post("/sources", sandbox.source_body(), headers=headers).status_code == 201

@@ -1,0 +1,144 @@
+"""There is always an active Admin, whatever happens at the same moment, and users of before are adopted."""
+
+import threading
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.domain.access import Actor, RequestContext, Role
+from chalicelib.domain.accounts.user import User, UserStatus
+from chalicelib.domain.names import unique_key
+from chalicelib.errors import Conflict, Unauthenticated
+from chalicelib.kit.ids import id_from, new_id
+from chalicelib.kit.masking import Secret
+from chalicelib.secrets.passwords import hash_password
+from chalicelib.services.accounts.users import UserService
+from chalicelib.stores.accounts.users import UserRows
+from chalicelib.stores.transaction import Transaction
+from tests.support.call_interceptor import InterceptedCall, Point
+from tests.support.in_process_app import InProcessApp
+
+PASSWORD = Secret("four quiet lamps at noon")
+
+
+def make(app: InProcessApp, role: Role = Role.ADMIN) -> User:
+    now, transaction = app.clock(), Transaction()
+    made = User(id=new_id(), email=f"{new_id()}@example.com", role=role, created_at=now, updated_at=now)
+    stored = app.services.stores.users.put_new(transaction, made)
+    transaction.commit()
+    return stored
+
+
+def as_(app: InProcessApp, user: User) -> RequestContext:
+    return replace(app.context(), actor=Actor(id=user.id, email=user.email, role=user.role, via="session"))
+
+
+def active_admins(app: InProcessApp) -> int:
+    return sum(user.is_active_admin for user in app.services.users.list(limit=500, after=None).items)
+
+
+def test_two_admins_who_demote_each_other_at_the_same_moment_leave_one(app: InProcessApp) -> None:
+    one, other = make(app), make(app)
+
+    def demoted_first(point: Point, send: InterceptedCall) -> object:
+        if point.writes:
+            app.interceptor.unwatch()
+            app.services.users.change_role(as_(app, other), one.id, Role.VIEWER)
+        return send()
+
+    app.interceptor.watch(demoted_first)
+    with pytest.raises(Conflict) as refused:
+        app.services.users.change_role(as_(app, one), other.id, Role.VIEWER)
+    assert refused.value.code == "LAST_ADMIN"
+    assert (active_admins(app), app.services.stores.users.active_admins()) == (1, 1)
+
+
+@pytest.mark.parametrize("take_away", ["disable", "delete"])
+def test_many_who_take_each_other_away_at_the_same_time_leave_one(app: InProcessApp, take_away: str) -> None:
+    admins = [make(app) for _ in range(6)]
+    pairs = zip(admins, [*admins[1:], admins[0]], strict=True)
+
+    def run(actor: User, target: User) -> None:
+        try:
+            getattr(app.services.users, take_away)(as_(app, actor), target.id)
+        except Conflict:
+            return
+
+    threads = [threading.Thread(target=run, args=pair) for pair in pairs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert active_admins(app) == app.services.stores.users.active_admins() >= 1
+
+
+def test_the_number_of_admins_follows_every_change(app: InProcessApp) -> None:
+    users: UserService = app.services.users
+    keeper, person = make(app), make(app, Role.VIEWER)
+    count = app.services.stores.users.active_admins
+    for act, expected in (
+        (lambda: users.change_role(as_(app, keeper), person.id, Role.ADMIN), 2),
+        (lambda: users.disable(as_(app, keeper), person.id), 1),
+        (lambda: users.change_role(as_(app, keeper), person.id, Role.OPS), 1),
+        (lambda: users.change_role(as_(app, keeper), person.id, Role.ADMIN), 1),
+        (lambda: app.services.stores.users.save_alone(_with_password(app, person)), 1),
+        (lambda: users.enable(as_(app, keeper), person.id), 2),
+        (lambda: users.delete(as_(app, keeper), person.id), 1),
+    ):
+        act()
+        assert count() == expected == active_admins(app)
+
+
+def _with_password(app: InProcessApp, user: User) -> User:
+    return replace(app.services.users.get(user.id), password_hash="$argon2id$any")
+
+
+def test_a_lost_reply_of_a_change_is_no_error(app: InProcessApp) -> None:
+    from botocore.exceptions import ReadTimeoutError
+
+    keeper, person = make(app), make(app, Role.VIEWER)
+
+    def lose_once(point: Point, send: InterceptedCall) -> object:
+        answer = send()
+        if point.writes:
+            app.interceptor.unwatch()
+            raise ReadTimeoutError(endpoint_url="aws")
+        return answer
+
+    app.interceptor.watch(lose_once)
+    assert app.services.users.change_role(as_(app, keeper), person.id, Role.ADMIN).role is Role.ADMIN
+    assert active_admins(app) == app.services.stores.users.active_admins() == 2
+
+
+def test_a_user_of_before_signs_in_and_is_adopted_at_the_next_start(app: InProcessApp) -> None:
+    """Ids were functions of the address, without a claim, and nobody counted Admins."""
+    email, now = "before@example.com", app.clock()
+    user = User(
+        id=id_from("user", unique_key(email)),
+        email=email,
+        role=Role.ADMIN,
+        password_hash=hash_password(PASSWORD),
+        created_at=now,
+        updated_at=now,
+    )
+    users = app.services.stores.users
+    row = users._row(user, new_id())
+    UserRows(**{name: value for name, value in row.attribute_values.items() if value is not None}).save()
+    assert app.services.sessions.login(app.context(), email, PASSWORD).user.id == user.id
+    assert users.active_admins() is None
+
+    app.services.users.install_admin(email, Secret("another long password"))
+    assert (users.active_admins(), active_admins(app)) == (1, 1)
+    assert app.services.sessions.login(app.context(), email, PASSWORD).user.id == user.id
+    with pytest.raises(Unauthenticated):
+        app.services.sessions.login(app.context(), email, Secret("another long password"))
+    app.services.users.install_admin(email, Secret("another long password"))
+    assert users.active_admins() == 1
+
+
+def test_an_enabled_user_who_never_joined_is_invited_and_nothing_more(app: InProcessApp) -> None:
+    keeper = make(app)
+    invited = app.services.invites.invite(app.context(), "invited@example.com", Role.ADMIN).user
+    app.services.users.disable(as_(app, keeper), invited.id)
+    assert app.services.users.enable(as_(app, keeper), invited.id).status is UserStatus.INVITED
+    assert app.services.stores.users.active_admins() == 1
