@@ -10,7 +10,8 @@ from chalicelib.errors import SecretMismatch, StoreUnavailable, TimedOut, WriteC
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import get_logger
 from chalicelib.secrets.envelope import Envelope
-from chalicelib.services.signing_key import BINDING
+from chalicelib.services.audit_integrity.keys import BINDINGS as AUDIT_KEYS
+from chalicelib.services.signing_key import BINDING as SIGNING_KEY
 from chalicelib.stores.secrets import SealedSecrets
 from chalicelib.stores.tables import Document
 
@@ -101,8 +102,9 @@ class KeyRotation:
 
 def _bindings(stored: SealedCredentials) -> Mapping[str, SecretBinding]:
     """What the fields of a row are bound to. Raises SecretMismatch for a row that is in the wrong place."""
-    if stored.id == BINDING.id and stored.sealed.keys() == {BINDING.field}:
-        return {BINDING.field: BINDING}
+    for own in (SIGNING_KEY, *AUDIT_KEYS.values()):
+        if stored.id == own.id and stored.sealed.keys() == {own.field}:
+            return {own.field: own}
     belongs = credentials_id(stored.resource_type, stored.resource_id) == stored.id
     if not belongs or stored.resource_type not in SECRET_CLASSES:
         raise SecretMismatch("The row is another one's.")

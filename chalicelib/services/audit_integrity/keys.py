@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from chalicelib.domain.credentials import SealedCredentials, SecretBinding, SecretClass
 from chalicelib.domain.integrity.chain import ChainKey
-from chalicelib.errors import WriteConflict
+from chalicelib.errors import SecretMismatch, WriteConflict
 from chalicelib.kit.clock import Clock, rfc3339
 from chalicelib.kit.ids import id_from
 from chalicelib.kit.masking import Secret
@@ -48,16 +48,18 @@ class AuditKeys:
 
     def _secret(self, name: str, make: Callable[[], str]) -> str:
         if name not in self._opened:
-            found = self.store.find(_id(name)) or self._make(name, make())
-            self._opened[name] = self.envelope.open(_binding(name), found.sealed[name]).reveal()
+            found = self.store.find(BINDINGS[name].id) or self._make(name, make())
+            if name not in found.sealed:
+                raise SecretMismatch("The row of a key of the audit trail was changed by others.")
+            self._opened[name] = self.envelope.open(BINDINGS[name], found.sealed[name]).reveal()
         return self._opened[name]
 
     def _make(self, name: str, secret: str) -> SealedCredentials:
         made = SealedCredentials(
-            id=_id(name),
+            id=BINDINGS[name].id,
             resource_type="installation",
-            resource_id=_id(name),
-            sealed={name: self.envelope.seal(_binding(name), Secret(secret))},
+            resource_id=BINDINGS[name].id,
+            sealed={name: self.envelope.seal(BINDINGS[name], Secret(secret))},
             created_at=self.clock(),
         )
         transaction = Transaction()
@@ -73,9 +75,9 @@ def _random() -> str:
     return base64.b64encode(os.urandom(32)).decode()
 
 
-def _id(name: str) -> str:
-    return id_from("installation", name)
-
-
 def _binding(name: str) -> SecretBinding:
-    return SecretBinding(secret_class=SecretClass.AUDIT, id=_id(name), field=name)
+    return SecretBinding(secret_class=SecretClass.AUDIT, id=id_from("installation", name), field=name)
+
+
+BINDINGS = {name: _binding(name) for name in (_CHAIN, _ANCHOR)}
+"""What the stored keys are bound to, by their fields."""
