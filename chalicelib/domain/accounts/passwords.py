@@ -53,12 +53,12 @@ def _is_monotonous(text: str) -> bool:
 
 
 def _is_made_of(words: frozenset[str], letters: str) -> bool:
-    """Whether these letters are words one after another; no letters at all are none."""
+    """Whether these letters are words one after another. A password without letters is none: it may be random digits."""
     ends = {0}
     for at in range(len(letters)):
         if at in ends:
             ends |= {at + len(word) for word in words if letters.startswith(word, at)}
-    return len(letters) in ends
+    return bool(letters) and len(letters) in ends
 
 
 def _parts(email: str) -> set[str]:
