@@ -24,7 +24,14 @@ zxcvbn zxcvbnm
 """
 _WORDS = frozenset(_TRIED_FIRST.split())
 _ROWS = (
-    *("abcdefghijklmnopqrstuvwxyz", "01234567890", "qwertyuiopasdfghjklzxcvbnm", "qwertyuiop", "asdfghjkl"),
+    *(
+        "abcdefghijklmnopqrstuvwxyz",
+        "01234567890",
+        "1234567890",
+        "qwertyuiopasdfghjklzxcvbnm",
+        "qwertyuiop",
+        "asdfghjkl",
+    ),
     "1q2w3e4r5t6y7u8i9o0p",
 )
 _LETTERS = str.maketrans("013457@$!", "oieastasi")
@@ -53,7 +60,7 @@ def _is_monotonous(text: str) -> bool:
 
 
 def _is_made_of(words: frozenset[str], letters: str) -> bool:
-    """Whether these letters are words one after another. A password without letters is none: it may be random digits."""
+    """Whether these letters are words one after another. None at all are not: they may be of random digits."""
     ends = {0}
     for at in range(len(letters)):
         if at in ends:
