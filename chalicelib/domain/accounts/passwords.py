@@ -24,15 +24,8 @@ zxcvbn zxcvbnm
 """
 _WORDS = frozenset(_TRIED_FIRST.split())
 _ROWS = (
-    *(
-        "abcdefghijklmnopqrstuvwxyz",
-        "01234567890",
-        "1234567890",
-        "qwertyuiopasdfghjklzxcvbnm",
-        "qwertyuiop",
-        "asdfghjkl",
-    ),
-    "1q2w3e4r5t6y7u8i9o0p",
+    *("abcdefghijklmnopqrstuvwxyz", "01234567890", "1234567890", "1q2w3e4r5t6y7u8i9o0p"),
+    *("qwertyuiopasdfghjklzxcvbnm", "qwertyuiop", "asdfghjkl"),
 )
 _LETTERS = str.maketrans("013457@$!", "oieastasi")
 _FEW = 4
