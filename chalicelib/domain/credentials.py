@@ -37,13 +37,6 @@ SECRET_CLASSES: Mapping[str, SecretClass] = {
 }
 """The class of the secrets of each type of resource."""
 
-INSTALLATION_SECRETS: Mapping[str, SecretClass] = {
-    "signing_key": SecretClass.SIGNING,
-    "audit_chain_key": SecretClass.AUDIT,
-    "audit_anchor_key": SecretClass.AUDIT,
-}
-"""The class of each secret of Headgate's own, by its field. Each has a row with that field only."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretBinding:
@@ -118,9 +111,3 @@ class SealedCredentials:
 def credentials_id(resource_type: str, resource_id: str) -> str:
     """The id of a resource's credentials, which is a function of the resource."""
     return id_from("credentials", resource_type, resource_id)
-
-
-def installation_binding(field_name: str) -> SecretBinding:
-    """What one of `INSTALLATION_SECRETS` is bound to: the id of its row is a function of the field."""
-    row_id = id_from("installation", field_name)
-    return SecretBinding(secret_class=INSTALLATION_SECRETS[field_name], id=row_id, field=field_name)

@@ -5,19 +5,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from chalicelib.domain.credentials import (
-    INSTALLATION_SECRETS,
-    SECRET_CLASSES,
-    Credentials,
-    SealedCredentials,
-    SecretBinding,
-    credentials_id,
-    installation_binding,
-)
+from chalicelib.domain.credentials import SECRET_CLASSES, Credentials, SealedCredentials, SecretBinding, credentials_id
 from chalicelib.errors import SecretMismatch, StoreUnavailable, TimedOut, WriteConflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import get_logger
 from chalicelib.secrets.envelope import Envelope
+from chalicelib.services.audit_integrity.keys import BINDINGS as AUDIT_KEYS
+from chalicelib.services.signing_key import BINDING as SIGNING_KEY
 from chalicelib.stores.secrets import SealedSecrets
 from chalicelib.stores.tables import Document
 
@@ -108,8 +102,8 @@ class KeyRotation:
 
 def _bindings(stored: SealedCredentials) -> Mapping[str, SecretBinding]:
     """What the fields of a row are bound to. Raises SecretMismatch for a row that is in the wrong place."""
-    for own in map(installation_binding, INSTALLATION_SECRETS):
-        if own.id == stored.id and stored.sealed.keys() == {own.field}:
+    for own in (SIGNING_KEY, *AUDIT_KEYS.values()):
+        if stored.id == own.id and stored.sealed.keys() == {own.field}:
             return {own.field: own}
     belongs = credentials_id(stored.resource_type, stored.resource_id) == stored.id
     if not belongs or stored.resource_type not in SECRET_CLASSES:

@@ -5,8 +5,9 @@ import os
 from collections.abc import Sequence
 from datetime import datetime
 
-from chalicelib.domain.credentials import SealedCredentials, installation_binding
+from chalicelib.domain.credentials import SealedCredentials, SecretBinding, SecretClass
 from chalicelib.errors import SecretMismatch, WriteConflict
+from chalicelib.kit.ids import id_from
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.tokens import derived_key
@@ -14,7 +15,7 @@ from chalicelib.stores.secrets import SealedSecrets
 from chalicelib.stores.transaction import Transaction
 
 _FIELD = "signing_key"
-BINDING = installation_binding(_FIELD)
+BINDING = SecretBinding(secret_class=SecretClass.SIGNING, id=id_from("installation", _FIELD), field=_FIELD)
 """What the stored key is bound to."""
 
 

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from functools import partial
 
 from chalicelib.domain.credentials import (
-    INSTALLATION_SECRETS,
     SECRET_CLASSES,
     Credentials,
     SealedCredentials,
@@ -19,7 +18,6 @@ from chalicelib.domain.credentials import (
     SecretBinding,
     SecretClass,
     credentials_id,
-    installation_binding,
 )
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.adapters import adapter
@@ -27,7 +25,9 @@ from chalicelib.kit.clock import utc_now
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.sealer import Sealer
+from chalicelib.services.audit_integrity.keys import BINDINGS as AUDIT_KEYS
 from chalicelib.services.credentials import CredentialVault
+from chalicelib.services.signing_key import BINDING as SIGNING_KEY
 from chalicelib.stores.secrets import SealedSecrets
 
 FIELDS = ("password", "ca_certificate")
@@ -75,9 +75,9 @@ def things(envelope: Envelope, former: Envelope) -> list[Thing]:
         binding = SecretBinding(secret_class=SecretClass.ANSWER, id=name, field="text")
         opens = partial(_open_answer, envelope, name)
         found.append(Thing(name=f"answer to {name}", sealed=envelope.seal(binding, Secret(name)), opens=opens))
-    for field in INSTALLATION_SECRETS:
-        own = installation_binding(field)
-        found.append(Thing(name=field, sealed=envelope.seal(own, Secret(field)), opens=partial(envelope.open, own)))
+    for own in (SIGNING_KEY, *AUDIT_KEYS.values()):
+        sealed = envelope.seal(own, Secret(own.field))
+        found.append(Thing(name=own.field, sealed=sealed, opens=partial(envelope.open, own)))
     return found
 
 

@@ -1,7 +1,7 @@
 """S1: no secret leaves Headgate but where it has to. See tests/security/leaks and tests/integration."""
 
 from tests.security.figure import Figure
-from tests.security.leaks.legal import LEGAL, illegal
+from tests.security.leaks.legal import LEGAL, illegal, unused
 from tests.security.leaks.planting import CHANNELS, found_when_planted
 from tests.security.leaks.scenario import recorded_day, searched
 from tests.support.leaks import find_leaks
@@ -19,13 +19,13 @@ def figures() -> list[Figure]:
         channels = {output.channel for output in outputs}
         size = sum(len(output.data) for output in outputs)
         planted = [place for place in CHANNELS if found_when_planted(recorder, place)]
-    used = {place for place in LEGAL for leak in found if not illegal([leak]) and leak.secret == place[0]}
+    used = len(LEGAL) - len(unused(found))
     return [
-        Figure("secrets searched", str(len(names)), ">= 20", len(names) >= 20),
+        Figure("secrets searched", str(len(names)), ">= 30", len(names) >= 30),
         Figure("channels searched", str(len(channels)), ">= 18", len(channels) >= 18),
         Figure("bytes searched", f"{size / MEGABYTE:.1f} MB in {len(outputs)} outputs", "> 1 MB", size > MEGABYTE),
         Figure("leaks", "; ".join([str(len(leaks)), *leaks[:5]]), "0", not leaks),
-        Figure("secrets found where they have to be", f"{len(used)}", f"{len(LEGAL)}", len(used) == len(LEGAL)),
+        Figure("secrets found where they have to be", str(used), str(len(LEGAL)), used == len(LEGAL)),
         Figure(
             "planted leaks found", f"{len(planted)} of {len(CHANNELS)}", "all", len(planted) == len(CHANNELS)
         ),

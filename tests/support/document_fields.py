@@ -33,6 +33,11 @@ def alternatives(document: Json, schema: Mapping[str, Any]) -> Iterator[Mapping[
         yield schema
 
 
+def constants(schema: Mapping[str, Any]) -> Json:
+    """A body with the fields that tell the members of a union apart."""
+    return {name: field["const"] for name, field in schema.get("properties", {}).items() if "const" in field}
+
+
 def objects(document: Json, schema: Mapping[str, Any], at: Path = ()) -> Iterator[tuple[Path, frozenset[str]]]:
     """The place of every object with fields of its own, and their names."""
     for one in alternatives(document, schema):

@@ -56,7 +56,7 @@ NO_SCHEMA_SAYS = frozenset({
     "header_repeated", "headers_too_long",  # what a message of a channel is sent with, described in words
     "pem_certificates", "pem_private_key", "host",  # texts with an inner form
     "not_together", "one_schema", "topic_collision", "name_needs_quotes",  # names in relation to each other
-    "property_not_allowed", "not_available",
+    "property_not_allowed", "not_available", "password_too_common",
 })  # fmt: skip
 """Why a request that the document allows may be refused all the same."""
 

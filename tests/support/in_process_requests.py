@@ -18,7 +18,7 @@ from infra.local.app.gateway import Gateway
 from infra.local.app.runner import Runner, load_app
 from tests.support.generated_requests import in_process, run
 from tests.support.moto_row_sharing import share_rows
-from tests.support.sandbox import ADMIN, running_stack
+from tests.support.sandbox_stack import ADMIN, running_stack
 from tests.support.sealed_network import seal
 
 
@@ -38,7 +38,7 @@ def main(examples: str, phases: str, tag: str | None = None) -> str:
 
         def sign_in() -> str:
             credentials = {"email": ADMIN.email, "password": ADMIN.password}
-            answer = httpx.post(f"{runner.url}/api/v1/auth/login", json=credentials, trust_env=False)
+            answer = httpx.post(f"{runner.url}/api/v1/auth/login", json=credentials, trust_env=False, timeout=60)
             return answer.cookies["headgate_session"]
 
         ends.enter_context(in_process(Gateway(load_app())))

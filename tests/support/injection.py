@@ -54,12 +54,13 @@ REFUSED_CHARACTERS = {
 KEYS = (
     "producer.override.sasl.jaas.config", "consumer.override.sasl.jaas.config", "admin.override.sasl.jaas.config",
     "database.history.producer.sasl.jaas.config", "schema.history.internal.consumer.sasl.jaas.config",
-    "producer.override.security.protocol", "producer.override.bootstrap.servers", "connector.class", "tasks.max", "name",
-    "database.hostname", "database.port", "database.password", "database.user", "database.dbname", "database.sslfactory",
-    "database.initial.statements", "driver.socketFactory", "driver.sslfactory", "signal.kafka.bootstrap.servers",
-    "signal.enabled.channels", "notification.sink.topic.name", "transforms", "transforms.evil.type", "predicates",
-    "key.converter", "value.converter", "header.converter", "value.converter.schema.registry.url", "config.action.reload",
-    "errors.deadletterqueue.topic.name", "errors.log.include.messages", "heartbeat.action.query", "snapshot.select.statement.overrides",
+    "producer.override.security.protocol", "producer.override.bootstrap.servers", "connector.class", "tasks.max",
+    "name", "database.hostname", "database.port", "database.password", "database.user", "database.dbname",
+    "database.sslfactory", "database.initial.statements", "driver.socketFactory", "driver.sslfactory",
+    "signal.kafka.bootstrap.servers", "signal.enabled.channels", "notification.sink.topic.name", "transforms",
+    "transforms.evil.type", "predicates", "key.converter", "value.converter", "header.converter",
+    "value.converter.schema.registry.url", "config.action.reload", "errors.deadletterqueue.topic.name",
+    "errors.log.include.messages", "heartbeat.action.query", "snapshot.select.statement.overrides",
     "snapshot.query.mode.custom.name", "topic.naming.strategy", "custom.metric.tags", "post.processors", "converters",
     "headgate.owner", "headgate.secrets", "connection.url", "key.converter.schemas.enable", "Database.Hostname",
     " database.hostname", "database.hostname\n", "snapshot.fetch.size\nx", "${env:A}",
@@ -70,7 +71,7 @@ SECRETS = (ROLE_PASSWORD, WRITER_PASSWORD, PASSWORD)
 
 @dataclass(kw_only=True)
 class Injections:
-    """`accepted` are the attempts that the contract refuses and Headgate did not; the rest is about received configs."""
+    """`accepted` are attempts that the contract refuses and Headgate did not; the rest is about received configs."""
 
     attempts: int = 0
     accepted: list[str] = field(default_factory=list)

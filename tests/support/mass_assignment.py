@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.support.document_fields import Json, Path, alternatives, body_schema, changed, objects, resolved
+from tests.support.document_fields import Json, Path, alternatives, body_schema, changed, constants, objects, resolved
 from tests.support.sandbox import Api
 
 OWNED = (
@@ -27,11 +27,11 @@ class Attempts:
 def try_all(api: Api, document: Json) -> Attempts:
     """Every attempt at every operation that takes a body, or could be sent one; one field each."""
     found = Attempts()
-    ids = _ids(api, document)
+    ids = known_ids(api, document)
     for path, operations in document["paths"].items():
         for method in ("post", "put", "patch"):
             if method in operations and operations[method]["operationId"] != "logout":
-                address = "/" + _address(document, path, operations[method], ids)
+                address = "/" + address_of(document, path, operations[method], ids)
                 for base, at, name in _fields(document, method, path):
                     found.count += 1
                     answer = api.call(method.upper(), address, changed(base, (*at, name), OLD_ID))
@@ -53,8 +53,7 @@ def _fields(document: Json, method: str, path: str) -> Iterator[tuple[Json, Path
     """The place of each object in the body and each name that it must not take, with the body that it is tried in."""
     shown = _response_fields(document, document["paths"][path][method])
     for one in alternatives(document, body_schema(document, method, path) or {}):
-        # What tells the members of a union apart.
-        base = {name: field["const"] for name, field in one.get("properties", {}).items() if "const" in field}
+        base = constants(one)
         places: dict[Path, frozenset[str]] = {(): frozenset()}
         for at, names in objects(document, one):
             places[at] = places.get(at, frozenset()) | names
@@ -73,7 +72,7 @@ def _response_fields(document: Json, operation: Json) -> set[str]:
     return names
 
 
-def _ids(api: Api, document: Json) -> dict[str, str]:
+def known_ids(api: Api, document: Json) -> dict[str, str]:
     """The id of an existing resource, by the path of its list."""
     found = {}
     for path, operations in document["paths"].items():
@@ -84,7 +83,7 @@ def _ids(api: Api, document: Json) -> dict[str, str]:
     return found
 
 
-def _address(document: Json, path: str, operation: Json, ids: Json) -> str:
+def address_of(document: Json, path: str, operation: Json, ids: Json) -> str:
     """The path with an existing resource of its list, or one that does not exist; with the query that it needs."""
     known, query = ids.get(path.partition("/{")[0], OLD_ID), []
     for parameter in operation["parameters"]:

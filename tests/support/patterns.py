@@ -24,7 +24,7 @@ _EXPLODES_SECONDS = 0.1
 _FLOOR_SECONDS = 20e-6
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 MOST_CHARACTERS, MOST_PAIRED, MOST_BEGINNINGS = 16, 8, 6
-_MOST_GROWTH = 64
+MOST_GROWTH = 64
 """From SHORT to LONG linear is 16 and quadratic 256. This is between them: noise of a factor of 4 changes nothing."""
 
 
@@ -221,14 +221,14 @@ def slow_text(pattern: "re.Pattern[Any]", *, searches: bool) -> str | None:
             if _seconds(use, text) > _EXPLODES_SECONDS and _seconds(use, text) > _EXPLODES_SECONDS:
                 return f"{text[:20]!r}... explodes at {length} characters"
     for short, long in zip(hostile_texts(pattern, SHORT), hostile_texts(pattern, LONG), strict=True):
-        if (growth := _growth(use, short, long)) > _MOST_GROWTH:
-            return f"{short[:20]!r}... grows by {growth:.0f} where the length grows by {LONG // SHORT}"
+        if (times := growth(use, short, long)) > MOST_GROWTH:
+            return f"{short[:20]!r}... grows by {times:.0f} where the length grows by {LONG // SHORT}"
     return None
 
 
-def _growth(use: Callable[[Any], object], short: Text, long: Text) -> float:
+def growth(use: Callable[[Any], object], short: Text, long: Text) -> float:
     """How much longer the longer text takes. Of a fast one it is enough that it is fast."""
-    if (once := _seconds(use, long)) < _FLOOR_SECONDS * _MOST_GROWTH:
+    if (once := _seconds(use, long)) < _FLOOR_SECONDS * MOST_GROWTH:
         return once / _FLOOR_SECONDS
     return _least(use, long) / max(_least(use, short), _FLOOR_SECONDS)
 

@@ -24,8 +24,8 @@ zxcvbn zxcvbnm
 """
 _WORDS = frozenset(_TRIED_FIRST.split())
 _ROWS = (
-    *("abcdefghijklmnopqrstuvwxyz", "01234567890", "qwertyuiopasdfghjklzxcvbnm", "qwertyuiop", "asdfghjkl"),
-    "1q2w3e4r5t6y7u8i9o0p",
+    *("abcdefghijklmnopqrstuvwxyz", "01234567890", "1234567890", "1q2w3e4r5t6y7u8i9o0p"),
+    *("qwertyuiopasdfghjklzxcvbnm", "qwertyuiop", "asdfghjkl"),
 )
 _LETTERS = str.maketrans("013457@$!", "oieastasi")
 _FEW = 4
@@ -53,12 +53,12 @@ def _is_monotonous(text: str) -> bool:
 
 
 def _is_made_of(words: frozenset[str], letters: str) -> bool:
-    """Whether these letters are words one after another; no letters at all are none."""
+    """Whether these letters are words one after another. None at all are not: they may be of random digits."""
     ends = {0}
     for at in range(len(letters)):
         if at in ends:
             ends |= {at + len(word) for word in words if letters.startswith(word, at)}
-    return len(letters) in ends
+    return bool(letters) and len(letters) in ends
 
 
 def _parts(email: str) -> set[str]:

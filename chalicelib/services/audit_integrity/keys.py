@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from chalicelib.domain.credentials import SealedCredentials, installation_binding
+from chalicelib.domain.credentials import SealedCredentials, SecretBinding, SecretClass
 from chalicelib.domain.integrity.chain import ChainKey
-from chalicelib.errors import WriteConflict
+from chalicelib.errors import SecretMismatch, WriteConflict
 from chalicelib.kit.clock import Clock, rfc3339
+from chalicelib.kit.ids import id_from
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.stores.secrets import SealedSecrets
@@ -47,16 +48,18 @@ class AuditKeys:
 
     def _secret(self, name: str, make: Callable[[], str]) -> str:
         if name not in self._opened:
-            found = self.store.find(installation_binding(name).id) or self._make(name, make())
-            self._opened[name] = self.envelope.open(installation_binding(name), found.sealed[name]).reveal()
+            found = self.store.find(BINDINGS[name].id) or self._make(name, make())
+            if name not in found.sealed:
+                raise SecretMismatch("The row of a key of the audit trail was changed by others.")
+            self._opened[name] = self.envelope.open(BINDINGS[name], found.sealed[name]).reveal()
         return self._opened[name]
 
     def _make(self, name: str, secret: str) -> SealedCredentials:
         made = SealedCredentials(
-            id=installation_binding(name).id,
+            id=BINDINGS[name].id,
             resource_type="installation",
-            resource_id=installation_binding(name).id,
-            sealed={name: self.envelope.seal(installation_binding(name), Secret(secret))},
+            resource_id=BINDINGS[name].id,
+            sealed={name: self.envelope.seal(BINDINGS[name], Secret(secret))},
             created_at=self.clock(),
         )
         transaction = Transaction()
@@ -70,3 +73,11 @@ class AuditKeys:
 
 def _random() -> str:
     return base64.b64encode(os.urandom(32)).decode()
+
+
+def _binding(name: str) -> SecretBinding:
+    return SecretBinding(secret_class=SecretClass.AUDIT, id=id_from("installation", name), field=name)
+
+
+BINDINGS = {name: _binding(name) for name in (_CHAIN, _ANCHOR)}
+"""What the stored keys are bound to, by their fields."""

@@ -6,6 +6,10 @@ LEGAL: tuple[tuple[str, str, str], ...] = (
     # secret, channel, start of the location
     ("session token", "response headers", "POST /api/v1/auth/login"),
     ("user session token", "response headers", "POST /api/v1/auth/password"),
+    ("sign-on ticket", "response headers", "GET /api/v1/auth/oidc/login"),
+    ("session token by sign-on", "response headers", "GET /api/v1/auth/oidc/callback"),
+    ("single sign-on secret", "outbound HTTP", "identity provider header authorization"),
+    ("authorization code", "outbound HTTP", "identity provider body"),
     ("invite token", "response body", "POST /api/v1/users/invite"),
     ("API token", "response body", "POST /api/v1/auth/tokens"),
     ("source password", "response body", "GET /internal/secrets/"),
@@ -31,6 +35,11 @@ password; KMS gets data keys that are wrapped.
 def illegal(found: list[Leak]) -> list[Leak]:
     """Leaks in other places."""
     return [leak for leak in found if not any(_is(leak, *place) for place in LEGAL)]
+
+
+def unused(found: list[Leak]) -> list[tuple[str, str, str]]:
+    """Places where nothing was found. A search that finds no secret where it has to be proves nothing."""
+    return [place for place in LEGAL if not any(_is(leak, *place) for leak in found)]
 
 
 def _is(leak: Leak, secret: str, channel: str, location: str) -> bool:

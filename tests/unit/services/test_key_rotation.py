@@ -21,6 +21,7 @@ from chalicelib.stores.transaction import Transaction
 from tests.support.call_interceptor import FailureMode, InterceptedCall, Point
 from tests.support.in_process_app import SETTINGS, InProcessApp, changed_input
 from tests.support.key_exchange import (
+    AUDIT_KEY,
     FAULTS,
     NEW_ID,
     NEW_KEY,
@@ -34,9 +35,6 @@ from tests.support.key_exchange import (
     run,
     use,
 )
-
-AUDIT = 1
-"""The key of the audit trail, which is made with the first record, is a sealed field too."""
 
 
 @pytest.fixture(autouse=True)
@@ -54,12 +52,12 @@ def test_secrets_of_every_class_and_the_signing_key_move_to_the_new_key_and_the_
     app: InProcessApp,
 ) -> None:
     made, signer = one_of_each(app), app.services.signer
-    assert report(app) == [(OLD_ID, True, True, 12)]
+    assert report(app) == [(OLD_ID, True, True, 11)]
     use(app, NEW_KEY, OLD_KEY)
     assert opens_all(app, made)
-    assert report(app) == [(NEW_ID, True, True, 0), (OLD_ID, False, True, 12)]
-    assert run(app) == 7
-    assert report(app) == [(NEW_ID, True, True, 12), (OLD_ID, False, True, 0)]
+    assert report(app) == [(NEW_ID, True, True, 0), (OLD_ID, False, True, 11)]
+    assert run(app) == 6
+    assert report(app) == [(NEW_ID, True, True, 11), (OLD_ID, False, True, 0)]
     assert run(app) == 0
     use(app, NEW_KEY)
     assert opens_all(app, made)
@@ -70,9 +68,9 @@ def test_what_is_written_during_an_exchange_is_sealed_under_the_new_key(app: InP
     before = app.source()
     use(app, NEW_KEY, OLD_KEY)
     app.source()
-    assert fields_under(app) == {NEW_ID: 1, OLD_ID: 1 + AUDIT}
+    assert fields_under(app) == {NEW_ID: 1, OLD_ID: 1}
     rotated(app, before, "another password")
-    assert fields_under(app) == {NEW_ID: 2, OLD_ID: AUDIT}
+    assert fields_under(app) == {NEW_ID: 2}
 
 
 def test_a_process_that_has_a_secret_in_its_cache_opens_it_after_it_was_sealed_again(app: InProcessApp) -> None:
@@ -81,7 +79,7 @@ def test_a_process_that_has_a_secret_in_its_cache_opens_it_after_it_was_sealed_a
     reader = app.services.credentials
     assert reader.open(source.credentials)["password"].reveal() == "source password"
     app.restart()
-    assert run(app) == 1 + AUDIT
+    assert run(app) == 1
     assert reader.open(source.credentials)["password"].reveal() == "source password"
 
 
@@ -92,7 +90,7 @@ def test_a_process_that_knows_the_next_key_before_it_seals_reads_everything(app:
     reader = app.services.credentials
     use(app, NEW_KEY, OLD_KEY)
     run(app)
-    assert fields_under(app) == {NEW_ID: 1 + AUDIT}
+    assert fields_under(app) == {NEW_ID: 1}
     assert reader.open(source.credentials)["password"].reveal() == "source password"
 
 
@@ -103,10 +101,10 @@ def test_without_the_old_key_its_secrets_stay_as_they_are_and_open_when_it_is_ba
         app.services.credentials.open(source.credentials)
     with pytest.raises(StoreUnavailable, match="2 rows of secrets could not be sealed again"):
         run(app)
-    assert report(app) == [(NEW_ID, True, True, 0), (OLD_ID, False, False, 1 + AUDIT)]
+    assert report(app) == [(NEW_ID, True, True, 0), (OLD_ID, False, False, 1)]
     use(app, NEW_KEY, OLD_KEY)
     assert app.services.credentials.open(source.credentials)["password"].reveal() == "source password"
-    assert run(app) == 1 + AUDIT
+    assert run(app) == 1
 
 
 def test_a_run_ends_at_its_deadline_and_the_next_one_goes_on(app: InProcessApp) -> None:
@@ -115,8 +113,8 @@ def test_a_run_ends_at_its_deadline_and_the_next_one_goes_on(app: InProcessApp) 
     assert run(app, seconds=0) == 0
     with pytest.raises(TimedOut):
         app.services.key_rotation.report(Deadline.after(0))
-    assert fields_under(app) == {OLD_ID: 12}
-    assert run(app) == 7
+    assert fields_under(app) == {OLD_ID: 10}
+    assert run(app) == 5
     assert opens_all(app, made)
 
 
@@ -144,10 +142,10 @@ def seal_as_before(app: InProcessApp, source: Source, key: Secret = OLD_KEY) -> 
 def test_secrets_of_earlier_releases_open_and_are_sealed_again_under_the_same_key(app: InProcessApp) -> None:
     source = app.source()
     seal_as_before(app, source)
-    assert fields_under(app) == {"local": 1, OLD_ID: AUDIT}
+    assert fields_under(app) == {"local": 1}
     assert app.services.credentials.open(source.credentials)["password"].reveal() == "source password"
     assert run(app) == 1
-    assert fields_under(app) == {OLD_ID: 1 + AUDIT}
+    assert fields_under(app) == {OLD_ID: 1}
     assert app.services.credentials.open(source.credentials)["password"].reveal() == "source password"
 
 
@@ -159,8 +157,8 @@ def test_secrets_of_earlier_releases_open_whichever_of_the_keys_has_sealed_them(
     seal_as_before(app, source)
     use(app, *keys)
     assert app.services.credentials.open(source.credentials)["password"].reveal() == "source password"
-    run(app)
-    assert fields_under(app) == {LocalKeys(keys[0]).key_id: 1 + AUDIT}
+    assert run(app) == 1
+    assert fields_under(app) == {LocalKeys(keys[0]).key_id: 1}
 
 
 def test_the_signing_key_of_an_earlier_release_is_kept_when_the_master_key_is_exchanged(app: InProcessApp) -> None:
@@ -215,7 +213,7 @@ def test_a_secret_that_is_rotated_meanwhile_is_not_put_back(app: InProcessApp, t
                 changed.append(rotated(app, changed[-1], f"password {number}"))
 
     app.interceptor.watch(at_the_write(change))
-    assert run(app) == AUDIT
+    assert run(app) == 0
     app.interceptor.unwatch()
     app.restart()
     assert app.services.credentials.open(changed[-1].credentials)["password"].reveal() == f"password {times - 1}"
@@ -227,19 +225,19 @@ def test_a_user_who_changes_one_field_does_not_notice_that_the_row_is_sealed_aga
     use(app, NEW_KEY, OLD_KEY)
     vault, transaction = app.services.credentials, Transaction()
     changed = vault.rotate(transaction, "source", "id of source", credentials, {"password": Secret("new")})
-    assert run(app) == 7
+    assert run(app) == 5
     transaction.commit()
     opened = {name: value.reveal() for name, value in vault.open(changed).items()}
     assert opened == {"password": "new", "ca_certificate": "source ca_certificate"}
     assert run(app) == 1
-    assert fields_under(app) == {NEW_ID: 12}
+    assert fields_under(app) == {NEW_ID: 10}
 
 
 def test_a_grant_outlives_that_the_row_is_sealed_again(app: InProcessApp) -> None:
     source, store = app.source(), app.services.stores.secrets
     use(app, NEW_KEY, OLD_KEY)
     app.interceptor.watch(at_the_write(lambda: app.services.credentials.grant_alone(source.credentials)))
-    assert run(app) == 1 + AUDIT
+    assert run(app) == 1
     app.interceptor.unwatch()
     granted = store.get(source.credentials.id).granted_until
     assert granted is not None
@@ -251,9 +249,9 @@ def test_a_secret_that_is_deleted_meanwhile_stays_deleted(app: InProcessApp) -> 
     use(app, NEW_KEY, OLD_KEY)
     delete = app.services.sources.delete
     app.interceptor.watch(at_the_write(lambda: delete(app.context(), source.id)))
-    assert run(app) == AUDIT
+    assert run(app) == 0
     app.interceptor.unwatch()
-    assert source.credentials.id not in {row["id"] for row in app.tables.rows("secrets")}
+    assert [row["id"] for row in app.tables.rows("secrets")] == [AUDIT_KEY.id]
 
 
 # crashes
@@ -287,7 +285,7 @@ def test_a_row_that_cannot_be_read_does_not_keep_the_others_from_being_sealed_ag
     overwrite(columns(app, broken.credentials), body={"S": body})
     with pytest.raises(StoreUnavailable, match="1 rows"):
         run(app)
-    assert fields_under(app) == {NEW_ID: 1 + AUDIT}
+    assert fields_under(app) == {NEW_ID: 1}
     assert app.services.credentials.open(sound.credentials)["password"].reveal() == "source password"
 
 
@@ -309,7 +307,7 @@ def test_sealing_again_makes_no_older_secret_openable(app: InProcessApp) -> None
     source = rotated(app, source, "another password")
     overwrite(old)
     use(app, NEW_KEY, OLD_KEY)
-    assert run(app) == 1 + AUDIT
+    assert run(app) == 1
     app.restart()
     with pytest.raises(StoreUnavailable):
         app.services.credentials.open(source.credentials)
@@ -334,8 +332,8 @@ def test_secrets_move_from_a_master_key_to_a_key_of_kms_and_on_to_another(app: I
         use(app, *keys, kms=kms_keys)
         assert opens_all(app, made)
         run(app)
-        assert fields_under(app) == {kms_keys[0]: 12}
-    assert KeyUse(key_id=second, seals=True, opens=True, sealed_fields=12) in (
+        assert fields_under(app) == {kms_keys[0]: 10}
+    assert KeyUse(key_id=second, seals=True, opens=True, sealed_fields=10) in (
         app.services.key_rotation.report(Deadline.after(20)).keys
     )
     assert opens_all(app, made)
@@ -351,5 +349,5 @@ def test_a_run_asks_kms_for_each_data_key_once(app: InProcessApp) -> None:
     run(app)
     assert opens_all(app, made)
     calls = [point.operation for point in app.interceptor.unwatch()]
-    # Of sources, destinations, both types of clusters, channels, cursors and the audit trail.
-    assert (calls.count("GenerateDataKey"), calls.count("Decrypt")) == (6, 6)
+    # Four classes: of source, destination, two kinds of clusters, channel.
+    assert (calls.count("GenerateDataKey"), calls.count("Decrypt")) == (4, 4)

@@ -14,7 +14,7 @@ EMAIL = "jane.doe@warehouse.example"
         *("123456789012", "111111111111", "121212121212", "abcabcabcabc", "qwertyuiop123", "1q2w3e4r5t6y"),
         *("qwertyuiopasdf", "abcdefghijkl", "lkjihgfedcba", "098765432109", "letmein12345", "Welcome2026!"),
         *("changemechangeme", "AdminAdmin123", "headgate1234", "Headgate-2026", "jane.doe1234", "janedoewarehouse"),
-        *("ｐａｓｓｗｏｒｄ1234", "trustno1trustno1", "monkey.dragon.123", "2026-11-22-2026"),
+        *("ｐａｓｓｗｏｒｄ1234", "trustno1trustno1", "monkey.dragon.123"),
     ],
 )
 def test_what_is_tried_first_is_refused(password: str) -> None:
@@ -26,6 +26,7 @@ def test_what_is_tried_first_is_refused(password: str) -> None:
     [
         *("correct horse battery staple", "quiet-otter-39-lamps", "Tr0ub4dor&3 at noon", "ein langes Passwort!"),
         *("пароль для работы 7", "x7Gm2Qp9Lz4k", "my cat sleeps on routers", "password of the third kind"),
+        *("748210395561940", "7482-1039-5561-9407"),
     ],
 )
 def test_ordinary_passwords_are_accepted_without_rules_of_composition(password: str) -> None:
