@@ -1,7 +1,7 @@
 """S5: what is sealed is bound to its place, and a key is exchanged while everybody reads.
 
 Rows of secrets on DynamoDB Local, which 20 processes have sealed under a key of KMS (moto), move to another key, while
-four processes read them at random. Takes about two minutes of two cores.
+four processes read them at random. Takes about two and a half minutes of processor time.
 """
 
 import base64
