@@ -30,8 +30,8 @@ class SealedSecrets(Documents[SealedCredentials]):
     def replace_sealed(self, row: Document, credentials: SealedCredentials) -> None:
         """Store the same secrets, sealed again. Raises WriteConflict when the row is not as it was read any more.
 
-        The condition is the whole body, because `overwrite` begins to count revisions again, and the revision stays:
-        whoever changes a secret at the same time does not notice. Grants are columns of their own and stay, too.
+        The condition is the whole body, because `overwrite` begins to count revisions again, and the revision stays: a
+        user who changes a secret at the same time does not notice. Grants are columns of their own and stay, too.
         """
         transaction = Transaction()
         body = adapter(SealedCredentials).dump_json(credentials).decode()
