@@ -51,6 +51,7 @@ def start_single_sign_on(context: RequestContext, request: HttpRequest) -> JsonR
     """Sign in at the identity provider: leads a browser there. Not found unless single sign-on is configured."""
     started = _single_sign_on().start(context)
     cookie = set_cookie(request, SIGN_ON_COOKIE, started.ticket, int(TICKET_LIFETIME.total_seconds()))
+    # own-rule redirect: to the endpoint of the provider that the settings name
     return JsonResponse(body=None, status=302, headers={"Location": started.url}, cookies=(cookie,))
 
 
@@ -71,6 +72,7 @@ def finish_single_sign_on(context: RequestContext, request: HttpRequest) -> Json
     ticket, replaces = sent_cookie(request.headers, SIGN_ON_COOKIE), sent_cookie(request.headers)
     signed_in = service.finish(context, back, ticket, replaces=replaces)
     cookies = (session_cookie(request, signed_in), set_cookie(request, SIGN_ON_COOKIE, "", 0))
+    # own-rule redirect: to a page of our own, always the same
     return JsonResponse(body=None, status=302, headers={"Location": service.after_url}, cookies=cookies)
 
 

@@ -7,7 +7,7 @@ Discovery 1.0, RFC 7636 (PKCE), RFC 9207 (`iss`), RFC 9700 (current practice). N
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote_plus, urlencode
@@ -35,7 +35,7 @@ class Attempt:
 
     state: str
     nonce: str
-    verifier: str
+    verifier: str = field(repr=False)
     challenge: str
     redirect_uri: str
 

@@ -129,4 +129,4 @@ def _text(value: Any) -> str:
 
 
 def _size(value: Any) -> int:
-    return len(_text(value).encode())
+    return len(_text(value).encode("utf-8", "surrogatepass"))

@@ -16,7 +16,7 @@ _TOKEN = re.compile("[A-Za-z0-9_-]{1,200}")
 
 def token_hash(token: str) -> str:
     """The SHA-256 of a token, in hex."""
-    return hashlib.sha256(token.encode()).hexdigest()
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def has_hash(token: str, hashes: Collection[str]) -> bool:

@@ -159,6 +159,12 @@ class Documents(Generic[E]):
             else:
                 yield from map(self.from_row, rows)
 
+    def oldest_in(self, group: str, value: str) -> E | None:
+        """The oldest whose group has that value, of an index with bodies; None when there is none."""
+        with store_errors():
+            rows = getattr(self.table, f"by_{group}").query(value, limit=1)
+            return next(map(self.from_row, rows), None)
+
     def with_ids(self, entity_ids: Iterable[str]) -> Iterator[E]:
         """Those of these ids that exist, in their order: one call for each hundred. Consistent."""
         ids = iter(entity_ids)

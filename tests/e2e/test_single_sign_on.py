@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
@@ -53,6 +54,7 @@ class SignOn:
 
     url: str
     provider: RealOpenIdProvider
+    log: Path
     ends: ExitStack = field(repr=False)
 
     def browser(self) -> Browser:
@@ -96,7 +98,7 @@ def sign_on(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             "HEADGATE_OIDC_ROLES": ROLES,
         }
         ends.enter_context(running_process(port, variables, folder / "headgate.log"))
-        yield SignOn(url=url, provider=provider, ends=ends)
+        yield SignOn(url=url, provider=provider, log=folder / "headgate.log", ends=ends)
 
 
 def test_a_person_signs_in_with_the_role_of_their_groups_and_out_again(sign_on: SignOn) -> None:
@@ -191,6 +193,18 @@ def test_nothing_in_the_query_leads_a_browser_elsewhere(sign_on: SignOn) -> None
     back = browser_signs_in(browser.http, browser.get("/auth/oidc/login").headers["location"], "lena")
     extra = "&next=https://evil.example.com&redirect_uri=https://evil.example.com&RelayState=//evil.example.com"
     assert browser.http.get(back + extra).headers["location"] == f"{sign_on.url}/docs"
+
+
+def test_the_log_has_no_code_ticket_or_client_secret(sign_on: SignOn) -> None:
+    browser = sign_on.browser()
+    sign_on.person("saul", "everyone")
+    back = browser_signs_in(browser.http, browser.get("/auth/oidc/login").headers["location"], "saul")
+    ticket = browser.http.cookies["headgate_sign_on"]
+    assert browser.http.get(back).status_code == 302
+    log, code = sign_on.log.read_text(), parse_qs(urlsplit(back).query)["code"][0]
+    assert "/api/v1/auth/oidc/callback" in log
+    for secret in (code, ticket.partition(".")[0], browser.http.cookies["headgate_session"], real_openid.CLIENT_SECRET):
+        assert secret not in log
 
 
 def test_keys_that_the_provider_exchanges_are_found(sign_on: SignOn) -> None:

@@ -21,7 +21,7 @@ def figures() -> list[Figure]:
         planted = [place for place in CHANNELS if found_when_planted(recorder, place)]
     used = {place for place in LEGAL for leak in found if not illegal([leak]) and leak.secret == place[0]}
     return [
-        Figure("secrets searched", str(len(names)), ">= 20", len(names) >= 20),
+        Figure("secrets searched", str(len(names)), ">= 30", len(names) >= 30),
         Figure("channels searched", str(len(channels)), ">= 18", len(channels) >= 18),
         Figure("bytes searched", f"{size / MEGABYTE:.1f} MB in {len(outputs)} outputs", "> 1 MB", size > MEGABYTE),
         Figure("leaks", "; ".join([str(len(leaks)), *leaks[:5]]), "0", not leaks),

@@ -83,8 +83,8 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "the plain cookie counts over https",
         "chalicelib/api/authentication.py",
-        "    return cookies.get(SECURE_COOKIE, cookies.get(COOKIE) if _on_plain_loopback(headers) else None)",
-        "    return cookies.get(SECURE_COOKIE, cookies.get(COOKIE))",
+        "cookies.get(cookie) if _on_plain_loopback(headers) else None)",
+        "cookies.get(cookie))",
         (f"{_API}/test_access.py",),
     ),
     Bug(

@@ -75,9 +75,9 @@ class Network:
         self.world.run(5)
         return dict(self.world.ok("POST", f"/notification-channels/{channel['id']}/test"))
 
-    def resolve(self, host: str | bytes) -> Sequence[str]:
+    def resolve(self, host: str) -> Sequence[str]:
         """What the name server answers."""
-        return self.answers.pop(0) if self.answers else resolving(self.names)(host)  # type: ignore[arg-type]
+        return self.answers.pop(0) if self.answers else resolving(self.names)(host)
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ class OpenIdDouble(Worker):
     def reset(self) -> None:
         super().reset()
         self.person: Json = dict(ALICE)
+        self.client_secret = CLIENT_SECRET
         self.changes: Json = {}
         self.removed: tuple[str, ...] = ()
         self.in_user_info: tuple[str, ...] = ()
@@ -125,7 +126,7 @@ class OpenIdDouble(Worker):
         return Reply(303, headers={"Location": f"{fields['redirect_uri']}?{query}"})
 
     def _token(self, fields: dict[str, str], authorization: str) -> Reply:
-        basic = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET.replace('/', '%2F')}".encode()).decode()
+        basic = base64.b64encode(f"{CLIENT_ID}:{self.client_secret.replace('/', '%2F')}".encode()).decode()
         if authorization != f"Basic {basic}" and fields.get("client_id") != CLIENT_ID:
             return Reply(401, {"error": "invalid_client"})
         asked = self.codes.pop(fields["code"], None)

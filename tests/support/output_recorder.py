@@ -27,6 +27,7 @@ from infra.local.stack.layout import ROOT
 from tests.support.blocking_proxy import BlockingProxy
 from tests.support.leaks import CapturedOutput
 from tests.support.notifications import chat_receivers
+from tests.support.openid_double import CLIENT_ID, OpenIdDouble
 from tests.support.postgresql import RunningPostgreSQL, running_postgresql
 from tests.support.self_signed import make_certificate
 
@@ -71,6 +72,7 @@ class OutputRecorder:
     bot: NotificationReceiver
     kafka: RecordingProxy
     database: RecordingProxy
+    provider: OpenIdDouble
     pems: dict[str, str]
     secrets: dict[str, str]
     outputs: list[CapturedOutput] = field(default_factory=list)
@@ -146,6 +148,7 @@ class OutputRecorder:
         hosts = {
             self.doubles.connect.removeprefix("http://"): "Connect", self.chat.address: "chat",
             self.bot.address: "bot", WEBHOOK_HOST: "webhook", TOKEN_HOST: "token endpoint",
+            self.provider.url.removeprefix("http://"): "identity provider",
         }  # fmt: skip
         return f"{hosts.get(host, host)} {what}".strip()
 
@@ -173,21 +176,26 @@ def start_recorder(state: Path, ends: ExitStack) -> OutputRecorder:
     addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres="")
     keys = Keys(master_key=master_key, service_credential=credential)
     chat, bot, hosts = chat_receivers(ends)
-    metrics_token = secrets.token_urlsafe(24)
+    metrics_token, provider = secrets.token_urlsafe(24), OpenIdDouble()
+    ends.callback(provider.stop)
+    provider.client_secret = secrets.token_urlsafe(24)
     more = {
         "HEADGATE_LOG_LEVEL": "DEBUG", "HEADGATE_METRICS_TOKEN": metrics_token,
         "HEADGATE_KMS_KEY_ID": "alias/aws/ebs",  # every account has this key
+        "HEADGATE_PUBLIC_URL": url, "HEADGATE_OIDC_ISSUER": provider.url, "HEADGATE_OIDC_CLIENT_ID": CLIENT_ID,
+        "HEADGATE_OIDC_CLIENT_SECRET": provider.client_secret, "HEADGATE_OIDC_ROLES": "everyone=Viewer",
     }  # fmt: skip
     process = ends.enter_context(_Process(port, environment(admin, keys, addresses) | hosts | more, log))
     kafka, database = (ends.enter_context(RecordingProxy(to)) for to in (_port(started.kafka), server.port))
     client = make_certificate()
     pems = {"CA certificate": make_certificate().certificate, "client certificate": client.certificate}
     pems["client key"] = client.key
+    set_up = {"metrics token": metrics_token, "single sign-on secret": provider.client_secret}
     given = {"admin password": admin.password, "master key": master_key, "service credential": credential}
     recorder = OutputRecorder(
         url=url, process=process, log=log, state=state, doubles=started, postgresql=server, credential=credential,
-        chat=chat, bot=bot, kafka=kafka, database=database,
-        pems=pems, secrets={**_new_secrets(pems), **given, "metrics token": metrics_token},
+        chat=chat, bot=bot, kafka=kafka, database=database, provider=provider,
+        pems=pems, secrets={**_new_secrets(pems), **given, **set_up},
     )  # fmt: skip
     ends.callback(recorder.http.close)
     _sign_in(recorder, admin)

@@ -7,7 +7,6 @@ Everything listens on 127.0.0.1, on free ports. Tests share it: they take names 
 they break.
 """
 
-import base64
 import contextlib
 import itertools
 import json
@@ -27,39 +26,23 @@ import httpx
 import pytest
 
 from infra.local import doubles
-from infra.local.app.addresses import StackAddresses
-from infra.local.app.environment import Keys, environment
-from infra.local.app.first_admin import FirstAdmin
 from infra.local.doubles.notification_receivers import NotificationReceiver
-from infra.local.process.ports import kept_ports
 from infra.local.stack.layout import ROOT
-from tests.support.notifications import chat_receivers
-from tests.support.postgresql import RunningPostgreSQL, running_postgresql
+from tests.support.postgresql import RunningPostgreSQL
+from tests.support.sandbox_stack import (
+    ADMIN,
+    DATABASE,
+    ROLE,
+    ROLE_PASSWORD,
+    TARGET,
+    WRITER,
+    WRITER_PASSWORD,
+    running_stack,
+)
 from tests.support.waiting import eventually
 
 Json = dict[str, Any]
-ADMIN = FirstAdmin(email="admin@example.com", password="correct horse battery staple", made_here=False)
 PASSWORD = "another horse battery staple"
-DATABASE, ROLE, ROLE_PASSWORD = "market", "capturer", "planted-capturer-password"
-TARGET, WRITER, WRITER_PASSWORD = "warehouse", "writer", "planted-writer-password"
-_DATABASES = (
-    f"CREATE ROLE {ROLE} LOGIN REPLICATION PASSWORD '{ROLE_PASSWORD}'",
-    f"CREATE ROLE {WRITER} LOGIN PASSWORD '{WRITER_PASSWORD}'",
-    f"CREATE DATABASE {DATABASE}",
-    f"CREATE DATABASE {TARGET}",
-    f"GRANT CREATE ON DATABASE {DATABASE} TO {ROLE}",
-)
-_SOURCE_TABLES = (
-    f"CREATE SCHEMA shop AUTHORIZATION {ROLE}",
-    "CREATE TABLE shop.orders (id bigint PRIMARY KEY, customer text NOT NULL, amount numeric(10, 2))",
-    "CREATE TABLE shop.customers (id bigint PRIMARY KEY, name text)",
-    "CREATE TABLE shop.lines (order_id bigint, position int, article text)",
-    "CREATE TABLE shop.paths (id bigint PRIMARY KEY, way point)",
-    "INSERT INTO shop.orders SELECT n, repeat('x', 200), n FROM generate_series(1, 500) n",
-    *(f"ALTER TABLE shop.{table} OWNER TO {ROLE}" for table in ("orders", "customers", "lines", "paths")),
-    "ANALYZE",
-)
-_TARGET_SCHEMAS = (f"CREATE SCHEMA mart AUTHORIZATION {WRITER}", f"CREATE SCHEMA lake AUTHORIZATION {WRITER}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,6 +145,10 @@ class Sandbox:
     def change_user(self, user_id: str, *, role: str, status: str = "ACTIVE") -> None:
         """Set another role or status."""
         self._run_command("change_user", id=user_id, role=role, status=status)
+
+    def seal(self) -> None:
+        """From now on Headgate reaches no host but this one: for requests whose addresses are generated."""
+        self._run_command("seal")
 
     def age_sessions(self, user_id: str) -> None:
         """Let the user's sessions be eight hours older."""
@@ -351,38 +338,21 @@ def running_process(port: int, variables: dict[str, str], log: Path) -> Iterator
 def running_sandbox() -> Iterator[Sandbox]:
     """A new sandbox, for the caller only."""
     state = Path(tempfile.mkdtemp(prefix="headgate-sandbox-"))
-    port = kept_ports(state / "ports.json", ["headgate"])["headgate"]
-    url, credential = f"http://127.0.0.1:{port}", secrets.token_urlsafe(24)
-    keys = Keys(master_key=base64.b64encode(os.urandom(32)).decode(), service_credential=credential)
-    many = {"max_replication_slots": "120", "max_wal_senders": "120", "max_connections": "300"}
     with contextlib.ExitStack() as ends:
         ends.callback(shutil.rmtree, state, ignore_errors=True)
-        database = ends.enter_context(running_postgresql(many))
-        _make_databases(database)
-        started = doubles.start(headgate_url=url, service_credential=credential)
-        ends.callback(started.stop)
-        addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres="")
-        chat, bot, hosts = chat_receivers(ends)
-        variables = environment(ADMIN, keys, addresses) | hosts
-        process = ends.enter_context(running_process(port, variables, state / "headgate.log"))
+        stack = ends.enter_context(running_stack(state))
+        process = ends.enter_context(running_process(stack.port, stack.variables, state / "headgate.log"))
         sandbox = Sandbox(
-            url=url,
+            url=f"http://127.0.0.1:{stack.port}",
             process=process,
-            postgresql=database,
-            doubles=started,
-            service_credential=credential,
-            chat=chat,
-            bot=bot,
+            postgresql=stack.postgresql,
+            doubles=stack.doubles,
+            service_credential=stack.service_credential,
+            chat=stack.chat,
+            bot=stack.bot,
         )
         ends.callback(sandbox.close)
         yield sandbox
-
-
-def _make_databases(server: RunningPostgreSQL) -> None:
-    for database, statements in (("postgres", _DATABASES), (DATABASE, _SOURCE_TABLES), (TARGET, _TARGET_SCHEMAS)):
-        with server.connect(database) as connection:
-            for statement in statements:
-                connection.execute(statement.encode())
 
 
 @pytest.fixture(scope="session")

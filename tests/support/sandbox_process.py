@@ -11,6 +11,7 @@ from typing import Any
 
 from infra.local.app.runner import Runner
 from tests.support.process_commands import Commands, serve
+from tests.support.sealed_network import seal
 
 
 def _fire(runner: Runner, command: Mapping[str, str]) -> Any:
@@ -57,6 +58,10 @@ def _change_user(_: Runner, command: Mapping[str, str]) -> None:
     transaction.commit()
 
 
+def _seal(_: Runner, __: Mapping[str, str]) -> None:
+    seal()
+
+
 def _age_sessions(_: Runner, command: Mapping[str, str]) -> None:
     from chalicelib.domain.accounts.user import ABSOLUTE
     from chalicelib.stores.accounts.sessions import SessionRow
@@ -66,6 +71,7 @@ def _age_sessions(_: Runner, command: Mapping[str, str]) -> None:
 
 
 COMMANDS: Commands = {
+    "seal": _seal,
     "age_sessions": _age_sessions,
     "fire": _fire,
     "make_user": _make_user,

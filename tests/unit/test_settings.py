@@ -49,6 +49,14 @@ def test_the_hosts_of_chats_have_defaults_and_may_carry_a_port() -> None:
     assert Settings.read(other).chat_webhook_host == "chat.example.com:8443"
 
 
+def test_keys_are_listed_with_commas_each_once_and_in_their_order() -> None:
+    assert (Settings.read({}).master_key, Settings.read({}).kms_key_id) == ((), ())
+    listed = Settings.read({"HEADGATE_MASTER_KEY": " new, old,,new ", "HEADGATE_KMS_KEY_ID": "arn:one"})
+    assert [one.reveal() for one in listed.master_key] == ["new", "old"]
+    assert listed.kms_key_id == ("arn:one",)
+    assert "old" not in repr(listed)
+
+
 SIGN_ON = {
     "HEADGATE_PUBLIC_URL": "https://headgate.example.com/",
     "HEADGATE_OIDC_ISSUER": "https://login.example.com/",

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints
 
-from chalicelib.api.contract.common import Input, Name, Output, SecretText, Time, Timestamp, visible
+from chalicelib.api.contract.common import Input, Name, Output, Time, Timestamp, visible
 from chalicelib.domain.access import GRANTS, Actor, Permission, Role
 from chalicelib.domain.accounts.passwords import LONGEST, SHORTEST
 from chalicelib.domain.accounts.user import UserStatus
@@ -31,13 +31,13 @@ class LoginBody(Input):
     """Credentials to sign in with."""
 
     email: Email
-    password: SecretText = Field(min_length=1, max_length=256)
+    password: SecretStr = Field(min_length=1, max_length=256)
 
 
 class PasswordBody(Input):
     """A password and the one that replaces it."""
 
-    current_password: SecretText = Field(min_length=1, max_length=LONGEST)
+    current_password: SecretStr = Field(min_length=1, max_length=LONGEST)
     new_password: NewPassword
 
 

@@ -52,9 +52,9 @@ def _headers(value: dict[str, str]) -> dict[str, str]:
 
 
 Token = Annotated[SecretText, _checked("bot_token", _TOKEN.match)]
-Authorization = Annotated[SecretText, Field(max_length=4096), _checked("header_value", is_value)]
-SigningSecret = Annotated[SecretText, Field(max_length=1024), _checked("signing_secret", _is_key)]
-ChatId = Annotated[int | str, BeforeValidator(_chat_id)]
+Authorization = Annotated[SecretStr, Field(max_length=4096), _checked("header_value", is_value)]
+SigningSecret = Annotated[SecretStr, Field(max_length=1024), _checked("signing_secret", _is_key)]
+ChatId = Annotated[int | str | None, BeforeValidator(_chat_id)]
 Headers = Annotated[dict[str, str], AfterValidator(_headers)]
 
 
@@ -68,7 +68,7 @@ class BotChatConfig(Input):
     """A bot that writes to a chat, as Telegram has them."""
 
     bot_token: Token | None = None
-    chat_id: ChatId | None = Field(default=None, description="A number, which for groups is negative, or `@name`.")
+    chat_id: ChatId = Field(default=None, description="A number, which for groups is negative, or `@name`.")
 
 
 class WebhookConfig(Input):

@@ -23,10 +23,14 @@ Host = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=253, pattern=r"^[A-Za-z0-9._:\[\]-]+$")
 ]
 DatabaseName = Annotated[
-    str, StringConstraints(min_length=1, max_length=63, pattern=r"^[^\x00-\x1f\x7f-\x9f?&%#/\\]+$")
+    str,
+    StringConstraints(min_length=1, max_length=63, pattern="^[^\\x00-\\x1f\\x7f-\\x9f\u2028\u2029?&%#/\\\\]+$"),
 ]
 """It becomes part of URLs that drivers in other programs parse."""
-Identifier = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Identifier = Annotated[
+    str, StringConstraints(min_length=1, max_length=63, pattern="^[^\\x00-\\x1f\\x7f-\\x9f\u2028\u2029]+$")
+]
+"""No control character, and nothing else that ends a line for some readers."""
 
 
 class DatabaseConfig(Input):

@@ -171,6 +171,8 @@ class SingleSignOn:
         if known:
             return self._updated(context, known, person, role)
         same_address = self.users.by_email(person.email)
+        if same_address and same_address.identity == person.identity:
+            raise WriteConflict("user.identity")  # another browser of this person was faster: begin again
         if same_address:
             return self._linked(context, same_address, person, role)
         return self._made(context, person, role)

@@ -132,6 +132,7 @@ class _Walk:
         if row.link != link.name or next_link(self.key, before, row.columns) != link:
             raise problem("RECORD_CHANGED")
         number, mac = (self.found.anchor.heads.get(link.shard) if self.found.anchor else None) or (0, "")
+        # own-rule secrets-compared: both were stored
         if link.sequence == number and link.mac != mac:
             raise problem("ANCHOR_DIFFERS")
         if link.sequence > number and link.position < rfc3339(self.now() - LATEST):
@@ -149,6 +150,7 @@ class _Walk:
             return
         if stored is None or not is_genuine(self.key, stored) or stored.sequence < last.sequence:
             raise _Found(Problem(code="HEAD_CHANGED", shard=last.shard, number=last.sequence))
+        # own-rule secrets-compared: both were stored
         if stored.sequence == last.sequence and stored.mac != last.mac:
             raise _Found(Problem(code="HEAD_CHANGED", shard=last.shard, number=last.sequence))
         if stored.sequence > last.sequence and not self.audit.chain.links([(last.shard, last.sequence + 1)])[0]:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.notification import Notification
 from chalicelib.domain.alerts.pacing import ChannelGate
-from chalicelib.stores.documents import Documents, store_errors
+from chalicelib.stores.documents import Documents
 from chalicelib.stores.tables import document_table
 
 NotificationRows = document_table("notifications", groups=("alert_id", "open_channel"))
@@ -37,12 +37,8 @@ class Notifications(Documents[Notification]):
 
     def waiting_since(self, channel_id: str) -> datetime | None:
         """When the oldest open one of a channel was queued; None when none waits. A call for each severity."""
-        oldest: list[Notification] = []
-        with store_errors():
-            for severity in AlertSeverity:
-                rows = NotificationRows.by_open_channel.query(_group(channel_id, severity), limit=1)  # type: ignore[attr-defined]
-                oldest += map(self.from_row, rows)
-        return min((row.created_at for row in oldest), default=None)
+        oldest = [self.oldest_in("open_channel", _group(channel_id, severity)) for severity in AlertSeverity]
+        return min((row.created_at for row in oldest if row), default=None)
 
 
 class ChannelGates(Documents[ChannelGate]):

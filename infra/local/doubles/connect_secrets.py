@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 # The pattern of org.apache.kafka.common.config.ConfigTransformer: ${provider:[path:]key}.
-REFERENCE = re.compile(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
+# Names are bounded here: Kafka's own pattern takes cubic time for a value without an end.
+REFERENCE = re.compile(r"\$\{([^}:]{0,300}):(?:([^}:]{0,300}):)?([^}]{0,300})\}")
 PROVIDER = "headgate"
 SECRET_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 FIELD = re.compile(r"[a-z_]{1,64}")

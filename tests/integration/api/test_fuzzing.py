@@ -1,5 +1,7 @@
 """Requests generated from the document, valid and invalid ones: each gets a response that the document lists."""
 
+import subprocess
+import sys
 from typing import Any
 
 import httpx
@@ -16,7 +18,10 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
 )
 
-from tests.support.sandbox import ADMIN, Sandbox
+from infra.local.stack.layout import ROOT
+from tests.security.hostile_input import over_http
+from tests.support.generated_requests import Outcome
+from tests.support.sandbox import ADMIN, Sandbox, running_sandbox
 
 pytestmark = pytest.mark.thorough
 
@@ -128,3 +133,26 @@ def _with_examples(operation: Any, mode: GenerationMode, ask: Any) -> None:
         ask(operation, case)
 
     run()
+
+
+def test_every_check_holds_for_random_requests_and_sequences_over_http() -> None:
+    # Of its own: sequences delete what they find.
+    with running_sandbox() as own:
+        outcome = over_http(own, examples=3, phases=("fuzzing", "stateful"))
+    _assert_clean(outcome, at_least=300)
+
+
+@pytest.mark.parametrize("tag", ["Access", "Users", "Alerts"])
+def test_every_check_holds_at_the_limits_of_every_parameter_in_process(tag: str) -> None:
+    command = [sys.executable, "-m", "tests.support.in_process_requests", "2", "examples,coverage,fuzzing", tag]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    _assert_clean(Outcome.from_json(done.stdout), at_least=150)
+
+
+def _assert_clean(outcome: Outcome, at_least: int) -> None:
+    assert not outcome.faults, "\n\n".join(f"{check}: {fault}" for check, fault in outcome.faults.items())
+    assert outcome.server_errors == 0
+    # A run that is refused everywhere, or asks nothing, would prove nothing.
+    assert outcome.requests >= at_least
+    assert {200, 422} <= set(outcome.statuses)

@@ -6,6 +6,10 @@ LEGAL: tuple[tuple[str, str, str], ...] = (
     # secret, channel, start of the location
     ("session token", "response headers", "POST /api/v1/auth/login"),
     ("user session token", "response headers", "POST /api/v1/auth/password"),
+    ("sign-on ticket", "response headers", "GET /api/v1/auth/oidc/login"),
+    ("session token by sign-on", "response headers", "GET /api/v1/auth/oidc/callback"),
+    ("single sign-on secret", "outbound HTTP", "identity provider header authorization"),
+    ("authorization code", "outbound HTTP", "identity provider body"),
     ("invite token", "response body", "POST /api/v1/users/invite"),
     ("API token", "response body", "POST /api/v1/auth/tokens"),
     ("source password", "response body", "GET /internal/secrets/"),

@@ -8,8 +8,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
+
 from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.notification_receivers import Reply
+from tests.support.openid_double import came_back
 from tests.support.output_recorder import TOKEN_HOST, OutputRecorder, start_recorder, unique_secret
 from tests.support.waiting import eventually
 
@@ -26,6 +29,7 @@ def recorded_day() -> Iterator[OutputRecorder]:
         _do_the_main_job(recorder)
         _use_channels(recorder)
         _use_accounts(recorder)
+        _sign_on(recorder)
         _cause_failures(recorder)
         yield recorder
 
@@ -109,6 +113,11 @@ def _do_the_main_job(recorder: OutputRecorder) -> None:
     recorder.post_ok(f"{where}/preview", delivery, 200)
     recorder.ids["delivery"] = recorder.post_ok(f"{where}/deploy", delivery)["id"]
     recorder.run_command("fire", schedule="dispatch")
+    _repeat_a_request(recorder, source)
+
+
+def _repeat_a_request(recorder: OutputRecorder, source: Json) -> None:
+    """The response to the first is stored for the second."""
     repeated = {"Idempotency-Key": "leak-test-key-1"}
     recorder.secrets["stored response"] = unique_secret("i")
     described = {"name": "described", "description": recorder.secrets["stored response"], **_without_name(source)}
@@ -190,6 +199,26 @@ def _use_token(program: OutputRecorder, token: str) -> None:
     program.http.close()
 
 
+def _sign_on(recorder: OutputRecorder) -> None:
+    """By single sign-on, after the provider has refused our secret, and a browser has brought another code."""
+    secrets, provider, person, issued = recorder.secrets, recorder.provider, recorder.signed_out(), []
+    provider.tokens = lambda claims: issued.append(provider.signed(claims)) or issued[-1]
+    for name in ("a wrong secret", "a wrong code", ""):
+        provider.client_secret = "another" if name == "a wrong secret" else secrets["single sign-on secret"]
+        started = person.call("GET", "/auth/oidc/login")
+        assert started.status_code == 302, started.text
+        secrets["sign-on ticket"] = person.http.cookies["headgate_sign_on"]
+        with httpx.Client(trust_env=False, timeout=10) as browser:
+            back = came_back(browser.get(started.headers["Location"]).headers["Location"])
+        secrets["authorization code"] = back["code"]
+        back |= {"code": "another"} if name == "a wrong code" else {}
+        finished = person.call("GET", "/auth/oidc/callback", params=back)
+        assert (finished.status_code == 302) is not bool(name), finished.text
+    secrets["ID token"] = issued[-1].rpartition(".")[2]
+    secrets["session token by sign-on"] = person.http.cookies["headgate_session"].rpartition(".")[2]
+    person.http.close()
+
+
 def _without_name(body: Json) -> Json:
     return {key: value for key, value in body.items() if key != "name"}
 
@@ -217,7 +246,15 @@ def _cause_failures(recorder: OutputRecorder) -> None:
     recorder.run_command("corrupt", id=ids["source"], text=json.dumps({"password": secrets["source password"]}))
     assert recorder.call("GET", f"/sources/{ids['source']}").status_code == 500
     assert recorder.call("GET", "/sources").status_code == 500
-    for path in ("/audit", "/pipelines", f"/pipelines/{ids['pipeline']}", "/deliveries", "/connect/clusters"):
+    for path in (
+        "/audit",
+        "/pipelines",
+        f"/pipelines/{ids['pipeline']}",
+        "/deliveries",
+        "/connect/clusters",
+        "/audit/verify",
+        "/operations/keys",
+    ):
         assert recorder.call("GET", path).status_code == 200
     for path in ("/openapi.json", "/docs", "/health"):
         assert recorder.call("GET", path).status_code == 200

@@ -11,6 +11,7 @@ from chalicelib.domain.alerts.alert import AlertStatus
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.rule import MOST_CHANNELS
 from chalicelib.domain.alerts.transitions import acknowledged
+from chalicelib.domain.monitoring.incident import Severity
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.clock import Deadline
 from tests.support.alert_manager import CLUSTER_ORIGIN, SOURCE_ORIGIN, Alerting, warning
@@ -143,13 +144,12 @@ def test_what_is_only_counted_is_counted_in_turn_and_repeats_no_report(alerting:
 
 
 def test_what_may_be_sent_comes_before_what_is_only_counted(alerting: Alerting) -> None:
-    alerting.rule(alerting.channel(), severities=(AlertSeverity.CRITICAL,))
-    failures = [warning(alerting.task_failed(number)) for number in range(200)]
-    alerting.report(*failures)
-    raised = [*failures[:199], alerting.task_failed(199)]
+    alerting.rule(alerting.channel(), severities=(AlertSeverity.WARNING,))
+    counted = [alerting.task_failed(number) for number in range(199)]
+    alerting.report(*counted, replace(alerting.task_failed(199), severity=Severity.INFO))
     deadline: Any = PassesAfter(2)
     alerting.clock.advance(60)
-    alerting.manager.receive(alerting.report_now(*raised), deadline)
+    alerting.manager.receive(alerting.report_now(*counted, warning(alerting.task_failed(199))), deadline)
     assert [row.content.task_id for row in alerting.rows()] == [199]
 
 

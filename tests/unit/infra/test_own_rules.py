@@ -80,6 +80,7 @@ def test_our_code_keeps_the_rules() -> None:
     assert [str(one) for one in all_findings()] == []
 
 
+@pytest.mark.thorough  # a check of its own in infra/test
 def test_bandit_finds_nothing_of_medium_severity_or_above() -> None:
     command = [sys.executable, "-m", "bandit", "--quiet", "--recursive", "--severity-level", "medium"]
     done = subprocess.run(

@@ -1,7 +1,5 @@
 """The key that seals secrets is exchanged while everything goes on."""
 
-import base64
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,17 +16,25 @@ from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.keys import FIRST_LOCAL_ID, LocalKeys
 from chalicelib.secrets.tokens import derived_key
-from chalicelib.services.audit_integrity.keys import BINDINGS
 from chalicelib.services.key_rotation import KeyUse
 from chalicelib.stores.transaction import Transaction
-from tests.support.call_interceptor import Crash, FailureMode, InterceptedCall, Point
+from tests.support.call_interceptor import FailureMode, InterceptedCall, Point
 from tests.support.in_process_app import SETTINGS, InProcessApp, changed_input
-
-Use = Callable[..., None]
-OLD_KEY = SETTINGS.master_key[0]
-NEW_KEY = Secret(base64.b64encode(os.urandom(32)).decode())
-AUDIT_KEY = BINDINGS["audit_chain_key"]
-OLD_ID, NEW_ID = LocalKeys(OLD_KEY).key_id, LocalKeys(NEW_KEY).key_id
+from tests.support.key_exchange import (
+    AUDIT_KEY,
+    FAULTS,
+    NEW_ID,
+    NEW_KEY,
+    OLD_ID,
+    OLD_KEY,
+    fault_at_every_call,
+    fields_under,
+    one_of_each,
+    opens_all,
+    report,
+    run,
+    use,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -37,59 +43,9 @@ def settings_as_before(app: InProcessApp) -> Any:
     app.settings = SETTINGS
 
 
-def use(app: InProcessApp, *master_keys: Secret, kms: tuple[str, ...] = ()) -> None:
-    """Another process, with these keys."""
-    app.settings = replace(SETTINGS, master_key=master_keys, kms_key_id=kms)
-    app.restart()
-
-
-def run(app: InProcessApp, seconds: float = 50) -> int:
-    """How many rows were sealed again. That of the audit trail's key, which every installation has, is not counted."""
-    before = audit_key_under(app)
-    done = app.services.key_rotation.run(Deadline.after(seconds))
-    return done - (audit_key_under(app) != before)
-
-
-def report(app: InProcessApp) -> list[tuple[str, bool, bool, int]]:
-    """Every key, with the number of fields that it seals, that of the audit trail's key not counted."""
-    keys, own = app.services.key_rotation.report(Deadline.after(20)).keys, audit_key_under(app)
-    return [(one.key_id, one.seals, one.opens, one.sealed_fields - (one.key_id == own)) for one in keys]
-
-
-def audit_key_under(app: InProcessApp) -> str | None:
-    """The key that seals the audit trail's key."""
-    row = app.services.stores.secrets.find(AUDIT_KEY.id)
-    return row.sealed[AUDIT_KEY.field].key_id if row else None
-
-
-def fields_under(app: InProcessApp) -> dict[str, int]:
-    return {key_id: fields for key_id, _, _, fields in report(app) if fields}
-
-
 def rotated(app: InProcessApp, source: Source, password: str) -> Source:
     data = changed_input(source, secrets={"password": Secret(password)})
     return app.services.sources.update(app.context(), source.id, data)
-
-
-def one_of_each(app: InProcessApp) -> dict[str, tuple[Credentials, Mapping[str, str]]]:
-    """Credentials of every class, by the type of their resource, with what they open to."""
-    from chalicelib.domain.credentials import SECRET_CLASSES
-
-    made = {}
-    for kind in SECRET_CLASSES:
-        values = {name: Secret(f"{kind} {name}") for name in ("password", "ca_certificate")}
-        transaction = Transaction()
-        credentials = app.services.credentials.seal_new(transaction, kind, f"id of {kind}", values)
-        transaction.commit()
-        made[kind] = (credentials, {name: value.reveal() for name, value in values.items()})
-    return made
-
-
-def opens_all(app: InProcessApp, made: Mapping[str, tuple[Credentials, Mapping[str, str]]]) -> bool:
-    return all(
-        {name: value.reveal() for name, value in app.services.credentials.open(credentials).items()} == values
-        for credentials, values in made.values()
-    )
 
 
 def test_secrets_of_every_class_and_the_signing_key_move_to_the_new_key_and_the_old_one_can_go(
@@ -301,56 +257,11 @@ def test_a_secret_that_is_deleted_meanwhile_stays_deleted(app: InProcessApp) -> 
 # crashes
 
 
-def before_call(_point: Point, _call: InterceptedCall) -> object:
-    raise Crash
-
-
-def after_call(_point: Point, call: InterceptedCall) -> object:
-    call()
-    raise Crash
-
-
-def reply_lost(_point: Point, call: InterceptedCall) -> object:
-    from tests.faults.failure_modes import StoreDown
-
-    call()
-    raise StoreDown
-
-
-def refused(_point: Point, _call: InterceptedCall) -> object:
-    from tests.faults.failure_modes import StoreDown
-
-    raise StoreDown
-
-
-@pytest.mark.parametrize("fault", [before_call, after_call, reply_lost, refused], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda one: one.__name__)
 def test_a_fault_at_any_call_leaves_everything_readable_and_the_next_run_does_the_rest(
     app: InProcessApp, fault: FailureMode
 ) -> None:
-    made, key = one_of_each(app), app.services.signer.key
-    use(app, NEW_KEY, OLD_KEY)
-    start = app.snapshot()
-    app.interceptor.watch()
-    run(app)
-    points = app.interceptor.unwatch()
-    assert len([one for one in points if one.writes]) == 6
-    for at in range(len(points)):
-        app.restore(start)
-        app.interceptor.watch(lambda point, call, at=at: fault(point, call) if point.number == at else call())
-        try:
-            run(app)
-        except (Crash, StoreUnavailable):
-            pass
-        finally:
-            app.interceptor.unwatch()
-        use(app, NEW_KEY, OLD_KEY)
-        assert opens_all(app, made)
-        assert app.services.signer.key == key
-        run(app)
-        assert fields_under(app) == {NEW_ID: 11}
-        use(app, NEW_KEY)
-        assert opens_all(app, made)
-        use(app, NEW_KEY, OLD_KEY)
+    assert fault_at_every_call(app, fault) >= 7
 
 
 # rows that others have changed

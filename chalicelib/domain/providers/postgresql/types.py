@@ -6,7 +6,8 @@ from chalicelib.domain.providers.postgresql.facts import RawColumn
 from chalicelib.domain.table import CapturedType, Column
 
 NUMERIC = re.compile(r"numeric\((\d+),(-?\d+)\)\Z")
-_MODIFIER = re.compile(r"\s*\([^)]*\)")
+_MODIFIER = re.compile(r"\s{0,20}\([^()]{0,200}\)")
+"""Bounded: the text is a server's, and a search for an open end takes quadratic time."""
 _INTERVAL_FIELDS = re.compile(r"\Ainterval [a-z ]+")
 
 RANGES = ("int4range", "int8range", "numrange", "tsrange", "tstzrange", "daterange")

@@ -1,6 +1,7 @@
 """Who becomes whom by single sign-on, against a double of a provider."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -122,6 +123,14 @@ def test_somebody_who_comes_again_is_the_same_user(sign_on: SignOn) -> None:
     assert first.user.id == second.user.id
     assert len(sign_on.users()) == 1
     assert sign_on.records("user.update") == []
+
+
+def test_somebody_who_signs_in_with_several_browsers_at_once_becomes_one_user(sign_on: SignOn) -> None:
+    brought = [sign_on.go() for _ in range(4)]
+    with ThreadPoolExecutor(len(brought)) as browsers:
+        done = list(browsers.map(lambda one: sign_on.service.finish(sign_on.context(), *one), brought))
+    assert len({signed_in.user.id for signed_in in done}) == len(sign_on.users()) == 1
+    assert len({signed_in.session.id for signed_in in done}) == len(brought)
 
 
 def test_a_new_login_ends_the_session_that_it_came_with(sign_on: SignOn) -> None:
@@ -390,12 +399,21 @@ def test_a_provider_that_is_down_is_audited_and_said(sign_on: SignOn) -> None:
     assert sign_on.reasons() == ["provider_unavailable"]
 
 
-def test_a_repeated_refusal_is_one_record_in_ten_minutes(sign_on: SignOn) -> None:
+def test_a_refusal_is_audited_with_its_reason_and_the_address_that_it_came_from(sign_on: SignOn) -> None:
     back, ticket = sign_on.go()
-    for _ in range(5):
-        with pytest.raises(Unauthenticated):
-            sign_on.service.finish(sign_on.context(), replace(back, state="x"), ticket)
-    assert sign_on.reasons() == ["not_started_here"]
+    with pytest.raises(Unauthenticated):
+        sign_on.service.finish(sign_on.context(), replace(back, state="x"), ticket)
+    [record] = sign_on.records("session.login")
+    assert (record.outcome, record.actor_via) == ("denied", "oidc")
+    assert record.after == {"reason": "not_started_here", "source_address": "203.0.113.7"}
+
+
+def test_the_audit_trail_names_a_person_who_was_refused(sign_on: SignOn) -> None:
+    sign_on.double.person["groups"] = []
+    sign_on.refused("no_role")
+    [record] = sign_on.records("session.login")
+    assert record.actor_email == "alice@example.com"
+    assert record.resource_id
 
 
 def test_returns_that_fail_are_limited_for_each_network_and_logins_are_given_back(sign_on: SignOn) -> None:

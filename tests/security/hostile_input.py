@@ -1,0 +1,107 @@
+"""S9: hostile input is refused, cheaply and as the document says. About ten minutes of two cores."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import app
+from infra.local.stack.layout import ROOT
+from tests.security.figure import Figure
+from tests.support.bombs import refuse_bodies
+from tests.support.generated_requests import ALL_PHASES, SEED, Outcome, run
+from tests.support.hostile_text import READERS, pumped, quiet
+from tests.support.mass_assignment import Attempts, try_all
+from tests.support.patterns import LONG, MOST_GROWTH, SHORT, growth, sites, slow_text
+from tests.support.sandbox import ADMIN, Sandbox, running_sandbox
+
+MOST_MILLISECONDS = 20.0
+CASES = 20_000
+EXAMPLES = 40
+"""Random requests to each operation in each of the two runs, beside 13,000 that are made from the document's limits."""
+
+
+def figures() -> list[Figure]:
+    """All of S9."""
+    outcome, attempts = _requests()
+    faults = "; ".join(sorted(outcome.faults)[:5])
+    return [
+        Figure(
+            "requests generated from the document, in process and over HTTP",
+            str(outcome.requests),
+            f">= {CASES}",
+            outcome.requests >= CASES,
+        ),
+        Figure("of these unexpected failures", str(outcome.server_errors), "0", outcome.server_errors == 0),
+        Figure(
+            "answers that break the document (all checks, stateful)",
+            f"{len(outcome.faults)} {faults}".strip(),
+            "0",
+            not outcome.faults,
+        ),
+        *_refusals(),
+        _patterns(),
+        _readers(),
+        Figure(
+            f"fields of the server taken from a body, in {attempts.count} attempts",
+            str(len(attempts.accepted)),
+            "0",
+            attempts.accepted == [] and attempts.count > 1_000,
+        ),
+    ]
+
+
+def _requests() -> tuple[Outcome, Attempts]:
+    """Both runs at the same time, and the attempts to set fields of the server."""
+    command = [sys.executable, "-m", "tests.support.in_process_requests", str(EXAMPLES), ",".join(ALL_PHASES)]
+    other = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    with running_sandbox() as sandbox:
+        assert sandbox.pipeline["id"], "the attempts are made at something that exists"
+        attempts = try_all(sandbox.admin, sandbox.admin.get_ok("//openapi.json"))
+        outcome = over_http(sandbox, EXAMPLES)
+    outcome.add(Outcome.from_json(other.communicate()[0]))
+    return outcome, attempts
+
+
+def over_http(sandbox: Sandbox, examples: int, phases: tuple[str, ...] = ALL_PHASES) -> Outcome:
+    """A run against the sandbox's server. It changes and deletes whatever the sandbox has."""
+    sandbox.seal()
+
+    def sign_in() -> str:
+        return str(sandbox.signed_in(ADMIN.email, ADMIN.password).http.cookies["headgate_session"])
+
+    document = sandbox.admin.get_ok("//openapi.json")
+    return run(document, base_url=sandbox.url, sign_in=sign_in, examples=examples, phases=phases, seed=SEED + 1)
+
+
+def _refusals() -> list[Figure]:
+    routes = {route.name: route for _, route in app.lazy_routes if route.body is not None}
+    refused = [one for one in refuse_bodies(routes) if one.refused]
+    slowest = max(refused, key=lambda one: one.milliseconds)
+    return [
+        Figure(
+            f"slowest refusal of {len(refused)} hostile bodies ({slowest.body} at {slowest.route}), processor time",
+            f"{slowest.milliseconds:.1f} ms",
+            f"<= {MOST_MILLISECONDS:.0f} ms",
+            slowest.milliseconds <= MOST_MILLISECONDS and len(refused) > 500,
+        )
+    ]
+
+
+def _patterns(root: Path = ROOT) -> Figure:
+    found = [site for site in sites(root) if site.text is not None]
+    slow = [site.where for site in found if slow_text(re.compile(site.text, site.flags), searches=site.searches)]  # type: ignore[arg-type]
+    linear = len(found) - len(slow)
+    what = f"patterns whose time grows linearly, of {len(found)} {' '.join(slow)}".strip()
+    return Figure(what, str(linear), "all", slow == [] and len(found) > 80)
+
+
+def _readers() -> Figure:
+    slow = [
+        name
+        for name, reader in READERS.items()
+        for short, long in zip(pumped(reader, SHORT), pumped(reader, LONG), strict=True)
+        if growth(quiet(reader), short, long) > MOST_GROWTH
+    ]
+    what = f"readers of foreign text whose time grows faster than the text, of {len(READERS)} {' '.join(slow)}".strip()
+    return Figure(what, str(len(slow)), "0", slow == [])
