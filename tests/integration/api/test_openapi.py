@@ -27,7 +27,8 @@ PUT /destinations/{uuid}/deliveries/{delivery_uuid}/mappings|DELETE /destination
 POST /destinations/{uuid}/deliveries/{delivery_uuid}/tasks/{task_id}/restart|GET /pipelines/{uuid}/destinations
 GET,POST /pipelines|POST /pipelines/preview|GET,DELETE /pipelines/{uuid}|GET /pipelines/{uuid}/status
 POST /pipelines/{uuid}/deploy|POST /pipelines/{uuid}/pause|POST /pipelines/{uuid}/resume|POST /pipelines/{uuid}/restart
-POST /pipelines/{uuid}/restart-task|GET /events|GET /audit|GET /operations/errors|PATCH /operations/errors/{uuid}
+POST /pipelines/{uuid}/restart-task|GET /events|GET /audit|GET /audit/verify
+GET /operations/errors|PATCH /operations/errors/{uuid}
 GET /operations/keys|GET /session|POST /auth/login|POST /auth/logout|GET /auth/session|GET /monitoring/overview
 GET /alerts|GET /alerts/summary|GET /alerts/{uuid}|POST /alerts/{uuid}/acknowledge|POST /alerts/{uuid}/silence
 POST /alerts/{uuid}/unsilence|GET,POST /alert-rules|GET,PUT,DELETE /alert-rules/{uuid}|GET,POST /notification-channels

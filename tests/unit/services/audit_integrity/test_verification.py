@@ -163,6 +163,16 @@ def test_a_record_that_is_dated_back_is_no_record_of_an_older_release(app: InPro
     assert problem(app).code == "RECORD_NOT_CHAINED"
 
 
+@pytest.mark.parametrize(
+    "link", [None, "that of the other", "0/000000000000", "9/000000000001", "x", "0/" + "9" * 5000]
+)
+def test_a_copy_of_a_record_is_no_record_of_a_chain(app: InProcessApp, trail: StoredTrail, link: str | None) -> None:
+    record = trail.records()[5]
+    copied = record["link"] if link == "that of the other" else link
+    trail.put(RECORDS, {**record, "position": f"{record['position'][:-4]}copy", "link": copied})
+    assert (problem(app).code, str(problem(app).record_id)[-4:]) == ("RECORD_NOT_CHAINED", "copy")
+
+
 def test_the_trail_is_verified_while_sixteen_threads_write_to_it(app: InProcessApp) -> None:
     def create(_: int) -> object:
         return app.services.sources.create(app.context(), system_input("source", next(app.numbers)))
