@@ -64,7 +64,15 @@ class Unauthenticated(HeadgateError):
 
 
 class NotPermitted(HeadgateError):
+    """`actor` is who was refused, where that is known already: the audit names it."""
+
     default_code = "FORBIDDEN"
+
+    def __init__(
+        self, message: str, *, code: str | None = None, details: Details | None = None, actor: Any = None
+    ) -> None:
+        super().__init__(message, code=code, details=details)
+        self.actor = actor
 
 
 class NotFound(HeadgateError):

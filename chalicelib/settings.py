@@ -3,15 +3,35 @@
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
 from chalicelib.kit.masking import Secret
+from chalicelib.kit.urls import is_protected
+
+_ROLES = ("Admin", "Ops", "Viewer")
 
 
 class SettingMissing(RuntimeError):
     """A required setting is not set."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OidcSettings:
+    """Single sign-on with an OpenID provider. The variable of a field is `HEADGATE_OIDC_` and its name in capitals.
+
+    `issuer` is the provider's own text, with or without a slash at its end. `roles` are groups and the role of each.
+    With `link_accounts` a person takes over the account that has their verified e-mail and signs in with a password.
+    """
+
+    issuer: str
+    client_id: str
+    client_secret: Secret | None
+    scopes: str
+    groups_claim: str
+    roles: tuple[tuple[str, str], ...]
+    link_accounts: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +40,7 @@ class Settings:
 
     `service_credential_hash` are SHA-256, in hex: a function's environment can be read by more people than may read
     secrets. The credential is long and random, so no salt is needed. While it is exchanged there are two.
+    Of `master_key` and `kms_key_id` the first one seals; the others only open what they have sealed.
     `public_url` is where people reach this installation, without a slash at its end; messages link to it.
     `chat_webhook_host` and `bot_api_host` are hosts, each with a port where that is not 443.
     """
@@ -28,8 +49,8 @@ class Settings:
     queue_prefix: str
     admin_email: str | None
     admin_password: Secret | None
-    master_key: Secret | None
-    kms_key_id: str | None
+    master_key: tuple[Secret, ...]
+    kms_key_id: tuple[str, ...]
     service_credential_hash: tuple[str, ...]
     allow_loopback_targets: bool
     allow_inline_secrets: bool
@@ -39,6 +60,8 @@ class Settings:
     public_url: str | None
     metrics_token: Secret | None
     log_level: str
+    oidc: OidcSettings | None = None
+    audit_kms_key_id: str | None = None
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Settings":
@@ -56,8 +79,8 @@ class Settings:
             queue_prefix=text("QUEUE_PREFIX", "headgate-"),
             admin_email=text("ADMIN_EMAIL") or None,
             admin_password=secret("ADMIN_PASSWORD"),
-            master_key=secret("MASTER_KEY"),
-            kms_key_id=text("KMS_KEY_ID") or None,
+            master_key=tuple(map(Secret, _listed(text("MASTER_KEY")))),
+            kms_key_id=_listed(text("KMS_KEY_ID")),
             service_credential_hash=_hashes(text("SERVICE_CREDENTIAL_HASH"), secret("SERVICE_CREDENTIAL")),
             allow_loopback_targets=text("ALLOW_LOOPBACK_TARGETS", "false").lower() == "true",
             allow_inline_secrets=text("ALLOW_INLINE_SECRETS", "false").lower() == "true",
@@ -67,7 +90,50 @@ class Settings:
             public_url=_url(text("PUBLIC_URL")),
             metrics_token=secret("METRICS_TOKEN"),
             log_level=text("LOG_LEVEL", "INFO"),
+            oidc=_oidc(text, secret("OIDC_CLIENT_SECRET")),
+            audit_kms_key_id=text("AUDIT_KMS_KEY_ID") or None,
         )
+
+
+def _oidc(text: Callable[..., str], client_secret: Secret | None) -> OidcSettings | None:
+    """Single sign-on, None when it is not configured. Raises ValueError for a part that is missing or cannot work."""
+    issuer, client_id, roles = text("OIDC_ISSUER"), text("OIDC_CLIENT_ID"), text("OIDC_ROLES")
+    if not (issuer or client_id or roles or client_secret):
+        return None
+    for name, value in (("OIDC_ISSUER", issuer), ("OIDC_CLIENT_ID", client_id), ("OIDC_ROLES", roles)):
+        if not value:
+            raise ValueError(f"Single sign-on needs HEADGATE_{name} as well. Set it, or none of HEADGATE_OIDC_*.")
+    if not is_protected(issuer) or "?" in issuer:
+        raise ValueError(
+            "HEADGATE_OIDC_ISSUER must be like https://login.example.com, exactly as the provider names it."
+        )
+    if not is_protected(text("PUBLIC_URL")):
+        raise ValueError("Single sign-on needs HEADGATE_PUBLIC_URL, with https: people come back to that address.")
+    return OidcSettings(
+        issuer=issuer,
+        client_id=client_id,
+        client_secret=client_secret,
+        scopes=_scopes(text("OIDC_SCOPES", "openid email")),
+        groups_claim=text("OIDC_GROUPS_CLAIM", "groups"),
+        roles=_roles(roles),
+        link_accounts=text("OIDC_LINK_ACCOUNTS", "false").lower() == "true",
+    )
+
+
+def _scopes(given: str) -> str:
+    scopes = given.split()
+    if "openid" not in scopes:
+        raise ValueError("HEADGATE_OIDC_SCOPES must contain openid, such as: openid email groups")
+    return " ".join(scopes)
+
+
+def _roles(given: str) -> tuple[tuple[str, str], ...]:
+    """The pairs of `group=Role,...`. A group's name may contain `=` and no comma."""
+    pairs = [(group.strip(), role.strip()) for group, _, role in (one.rpartition("=") for one in given.split(","))]
+    groups = [group for group, _ in pairs]
+    if not all(group and role in _ROLES for group, role in pairs) or len(set(groups)) < len(groups):
+        raise ValueError("HEADGATE_OIDC_ROLES must be like cdc-admins=Admin,cdc-ops=Ops, with each group once.")
+    return tuple(pairs)
 
 
 def _url(given: str) -> str | None:
@@ -78,8 +144,13 @@ def _url(given: str) -> str | None:
     return given.rstrip("/") or None
 
 
-def _hashes(listed: str, plain: Secret | None) -> tuple[str, ...]:
-    hashes = [one.strip().lower() for one in listed.split(",") if one.strip()]
+def _listed(text: str) -> tuple[str, ...]:
+    """The parts between commas, each once."""
+    return tuple(dict.fromkeys(one.strip() for one in text.split(",") if one.strip()))
+
+
+def _hashes(text: str, plain: Secret | None) -> tuple[str, ...]:
+    hashes = list(_listed(text.lower()))
     if not all(re.fullmatch("[0-9a-f]{64}", one) for one in hashes):
         raise ValueError("HEADGATE_SERVICE_CREDENTIAL_HASH must be the SHA-256 of the credential: 64 hex digits.")
     if plain:

@@ -48,7 +48,8 @@ class Item:
         """Whether more than counting may be due, for which its track has to be read."""
         if self.alert is None or self.event is None:
             return True
-        return is_raised(self.alert, self.event) or self.alert.was_silenced or self.alert.inhibited_by is not None
+        cause_is_over = self.alert.inhibited_by is not None and self.cause is None
+        return is_raised(self.alert, self.event) or self.alert.was_silenced or cause_is_over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

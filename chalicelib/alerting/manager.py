@@ -42,7 +42,8 @@ class AlertManager:
     def receive(self, report: MonitorReport, deadline: Deadline) -> bool:
         """Apply a report. Whether everything was recorded; otherwise the next report goes on. Raises StoreUnavailable.
 
-        Causes of storms come first, then what is new, what is over, and last what is only counted.
+        Causes of storms come first, then what is new, what is over, what may be sent, and last what is only counted:
+        for that alone no report is repeated, and the next one begins with what was not counted for longest.
         """
         active = {alert.fingerprint: alert for alert in self.stores.alerts.active_of(report.origin)}
         names = self.names()
@@ -52,7 +53,9 @@ class AlertManager:
         )
         try:
             # Each part needs the alerts of the one before: the widest causes, the causes that they mute, the rest.
-            recorded = [recorder.record(comparison.items(part, recorder.recorded)) for part in comparison.parts()]
+            *first, counted = comparison.parts()
+            recorded = [recorder.record(comparison.items(part, recorder.recorded)) for part in first]
+            recorded.append(recorder.record(comparison.items(counted, recorder.recorded)) or deadline.passed)
         finally:
             self._wake(recorder.queued)
         return all(recorded)
@@ -138,12 +141,17 @@ class _Comparison:
     storms: Storms
     existing: Collection[Resource]
 
-    def parts(self) -> tuple[list[str], list[str], list[str]]:
-        """All fingerprints: the causes of storms that nothing mutes, the other causes, the rest in its order."""
+    def parts(self) -> tuple[list[str], list[str], list[str], list[str]]:
+        """All fingerprints, each part in its order: the causes of storms that nothing mutes, the other causes, what
+        changes, and what is only counted.
+        """
         causes = [fingerprint for fingerprint in self.storms.affected if fingerprint in self.named]
         muted = [fingerprint for fingerprint in causes if fingerprint in self.storms.cause_of]
         rest = {*self.named, *self.active}.difference(causes)
-        return [one for one in causes if one not in muted], muted, sorted(rest, key=self._order)
+        counted = [one for one in rest if not self._item(one, {}).may_notify]
+        changed = sorted(rest.difference(counted), key=self._order)
+        counted.sort(key=lambda one: (self.active[one].last_seen_at, one))
+        return [one for one in causes if one not in self.storms.cause_of], muted, changed, counted
 
     def items(self, fingerprints: Sequence[str], recorded: Mapping[str, Alert]) -> list[Item]:
         """Their items; `recorded` are the alerts that this report has changed."""
@@ -165,10 +173,9 @@ class _Comparison:
 
     def _order(self, fingerprint: str) -> tuple[int, int, str]:
         event, alert = self.named.get(fingerprint), self.active.get(fingerprint)
-        if alert is None or event is None:
-            severity = event.severity if event else alert.severity if alert else None
-            return 0 if event else 1, severity.rank if severity else 0, fingerprint
-        return 2, event.severity.rank, fingerprint
+        if event is None:
+            return 1, alert.severity.rank if alert else 0, fingerprint
+        return 2 if alert else 0, event.severity.rank, fingerprint
 
 
 def _named(conditions: Sequence[Condition], active: Mapping[str, Alert], names: EventNames) -> dict[str, AlertEvent]:

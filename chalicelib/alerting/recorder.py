@@ -62,8 +62,12 @@ class Recorder:
 
     def record(self, items: Sequence[Item]) -> bool:
         """Whether all were recorded before the deadline. Raises StoreUnavailable."""
-        parts = [items[start : start + _PER_READ] for start in range(0, len(items), _PER_READ)]
-        return all(self._record(part, attempt=1) for part in parts)
+        complete = True
+        for start in range(0, len(items), _PER_READ):
+            if self.deadline.passed:
+                return False
+            complete = self._record(items[start : start + _PER_READ], attempt=1) and complete
+        return complete
 
     def _record(self, items: Sequence[Item], attempt: int) -> bool:
         complete = True

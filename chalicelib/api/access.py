@@ -1,6 +1,8 @@
 """Routes of signing in and out, of tokens for programs, and of the secret provider in Kafka Connect."""
 
-from chalicelib.api.authentication import clearing_cookie, sent_cookie, session_cookie
+from collections.abc import Sequence
+
+from chalicelib.api.authentication import SIGN_ON_COOKIE, clearing_cookie, sent_cookie, session_cookie, set_cookie
 from chalicelib.api.contract.access import (
     ApiTokenBody,
     ApiTokenOutput,
@@ -16,8 +18,11 @@ from chalicelib.api.http import HttpRequest, JsonResponse
 from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
+from chalicelib.domain.accounts.sign_on import TICKET_LIFETIME
+from chalicelib.errors import NotFound
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
+from chalicelib.services.accounts.single_sign_on import CameBack, SingleSignOn
 from chalicelib.wiring import services
 
 routes = Router(tag="Access")
@@ -38,6 +43,50 @@ def logout(context: RequestContext, request: HttpRequest) -> JsonResponse[None]:
     """End the session."""
     services().sessions.logout(context)
     return JsonResponse(body=None, status=204, cookies=(clearing_cookie(request),))
+
+
+# Hidden, because most installations have nothing at these two addresses, which are for browsers only.
+@routes.get("/auth/oidc/login", needs=Permission.PUBLIC, hidden=True)
+def start_single_sign_on(context: RequestContext, request: HttpRequest) -> JsonResponse[None]:
+    """Sign in at the identity provider: leads a browser there. Not found unless single sign-on is configured."""
+    started = _single_sign_on().start(context)
+    cookie = set_cookie(request, SIGN_ON_COOKIE, started.ticket, int(TICKET_LIFETIME.total_seconds()))
+    # own-rule redirect: to the endpoint of the provider that the settings name
+    return JsonResponse(body=None, status=302, headers={"Location": started.url}, cookies=(cookie,))
+
+
+@routes.get("/auth/oidc/callback", needs=Permission.PUBLIC, any_query=True, hidden=True)
+def finish_single_sign_on(context: RequestContext, request: HttpRequest) -> JsonResponse[None]:
+    """Where the identity provider leads a browser back, with `state` and `code`. Leads on to the documentation.
+
+    Begins a session like a login does: the session of a cookie that the request carries ends. A refusal says why in
+    `details.reason`. Not found unless single sign-on is configured.
+    """
+    service, query = _single_sign_on(), request.query
+    back = CameBack(
+        state=_single(query.get("state", ())),
+        code=_single(query.get("code", ())),
+        issuer=_single(query.get("iss", ())),
+        error=_single(query.get("error", ())),
+    )
+    ticket, replaces = sent_cookie(request.headers, SIGN_ON_COOKIE), sent_cookie(request.headers)
+    signed_in = service.finish(context, back, ticket, replaces=replaces)
+    cookies = (session_cookie(request, signed_in), set_cookie(request, SIGN_ON_COOKIE, "", 0))
+    # own-rule redirect: to a page of our own, always the same
+    return JsonResponse(body=None, status=302, headers={"Location": service.after_url}, cookies=cookies)
+
+
+def _single_sign_on() -> SingleSignOn:
+    """Raises NotFound, as for an unknown path, when it is not configured."""
+    found = services().single_sign_on
+    if found is None:
+        raise NotFound("There is nothing at this address.")
+    return found
+
+
+def _single(values: Sequence[str]) -> str | None:
+    """A field of the query. One that came twice is empty: nobody knows which of them the provider meant."""
+    return None if not values else values[0] if len(values) == 1 else ""
 
 
 @routes.post("/auth/password", needs=Permission.SIGNED_IN, shows_secret=True)

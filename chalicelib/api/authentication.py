@@ -13,7 +13,9 @@ from chalicelib.services.accounts.api_tokens import ApiTokenService
 from chalicelib.services.accounts.sessions import SessionService, SignedIn, actor_of
 
 COOKIE = "headgate_session"
-SECURE_COOKIE = f"__Host-{COOKIE}"
+SIGN_ON_COOKIE = "headgate_sign_on"
+"""The ticket of a sign-in that began here, until the browser is back from the provider."""
+_HOST_ONLY = "__Host-"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
@@ -35,9 +37,10 @@ class SessionAuthenticator:
         if (token := bearer_token(headers)) is not None:
             return self.api_tokens().authenticate(token)
         signed_in = self.sessions().signed_in(cookie_of(headers))
+        actor = actor_of(signed_in.user, signed_in.session)
         if method not in _SAFE:
-            _refuse_cross_site(headers)
-        return actor_of(signed_in.user, signed_in.session)
+            _refuse_cross_site(headers, actor)
+        return actor
 
     def authenticate_service(self, headers: Mapping[str, str]) -> None:
         """Returns for the service credential. Raises NotPermitted for everything else, sessions included."""
@@ -66,8 +69,8 @@ def cookie_of(headers: Mapping[str, str]) -> str:
     return found
 
 
-def sent_cookie(headers: Mapping[str, str]) -> str | None:
-    """The session cookie's value, None when there is none.
+def sent_cookie(headers: Mapping[str, str], cookie: str = COOKIE) -> str | None:
+    """The cookie's value, by default that of the session; None when there is none.
 
     The plain name counts on plain-http loopback only: elsewhere another host of the same domain could have set it.
 
@@ -80,23 +83,24 @@ def sent_cookie(headers: Mapping[str, str]) -> str | None:
     for pair in headers.get("cookie", "").split(";"):
         name, _, value = pair.strip(" \t").partition("=")
         cookies.setdefault(name, value)
-    return cookies.get(SECURE_COOKIE, cookies.get(COOKIE) if _on_plain_loopback(headers) else None)
+    return cookies.get(_HOST_ONLY + cookie, cookies.get(cookie) if _on_plain_loopback(headers) else None)
 
 
 def session_cookie(request: HttpRequest, session: SignedIn) -> str:
     """The `Set-Cookie` of a new session."""
     seconds = int((session.session.ends_at - utc_now()).total_seconds())
-    return _cookie(request, session.token.reveal() if session.token else "", seconds)
+    return set_cookie(request, COOKIE, session.token.reveal() if session.token else "", seconds)
 
 
 def clearing_cookie(request: HttpRequest) -> str:
     """The `Set-Cookie` that makes a browser forget its session."""
-    return _cookie(request, "", 0)
+    return set_cookie(request, COOKIE, "", 0)
 
 
-def _cookie(request: HttpRequest, value: str, seconds: int) -> str:
+def set_cookie(request: HttpRequest, cookie: str, value: str, seconds: int) -> str:
+    """The `Set-Cookie` of a cookie that no script reads and no other site's form sends."""
     plain = _on_plain_loopback(request.headers)
-    name, secure = (COOKIE, "") if plain else (SECURE_COOKIE, "; Secure")
+    name, secure = (cookie, "") if plain else (_HOST_ONLY + cookie, "; Secure")
     return f"{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
 
 
@@ -106,13 +110,13 @@ def _on_plain_loopback(headers: Mapping[str, str]) -> bool:
     return name in _LOOPBACK and headers.get("x-forwarded-proto", "http").lower() == "http"
 
 
-def _refuse_cross_site(headers: Mapping[str, str]) -> None:
+def _refuse_cross_site(headers: Mapping[str, str], actor: Actor) -> None:
     """A request that changes something must have a correlation id, which no form can send, and our own origin."""
     if "x-correlation-id" not in headers:
-        raise _rejected("Send the header X-Correlation-ID with every request that changes something.")
+        raise _rejected("Send the header X-Correlation-ID with every request that changes something.", actor)
     site, origin = headers.get("sec-fetch-site", "same-origin"), headers.get("origin")
     if site not in ("same-origin", "none") or (origin is not None and origin.lower() not in _own_origins(headers)):
-        raise _rejected("The request comes from another site.")
+        raise _rejected("The request comes from another site.", actor)
 
 
 def _own_origins(headers: Mapping[str, str]) -> Collection[str]:
@@ -122,5 +126,5 @@ def _own_origins(headers: Mapping[str, str]) -> Collection[str]:
     return [f"{scheme}://{host}" for scheme in schemes]
 
 
-def _rejected(message: str) -> NotPermitted:
-    return NotPermitted(message, code="CSRF_REJECTED")
+def _rejected(message: str, actor: Actor) -> NotPermitted:
+    return NotPermitted(message, code="CSRF_REJECTED", actor=actor)

@@ -14,13 +14,14 @@ from typing import Any, Protocol
 
 from chalicelib.api import errors as http_errors
 from chalicelib.api import inputs
+from chalicelib.api.authentication import bearer_token, sent_cookie
 from chalicelib.api.http import JSON, HttpRequest, HttpResponse, over_https
 from chalicelib.api.idempotency import IdempotentRequests
 from chalicelib.api.rendering import render, with_security_headers
 from chalicelib.api.route import Route
 from chalicelib.domain.access import Actor, Permission, RequestContext, may
 from chalicelib.domain.idempotency import IdempotencyStore
-from chalicelib.errors import HeadgateError, NotPermitted
+from chalicelib.errors import HeadgateError, NotPermitted, Unauthenticated
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.kit.pages import Signer
@@ -48,13 +49,13 @@ class Authenticator(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundaryDependencies:
     """What the boundary works with. `idempotency` and `signer` are built by the first request that needs them: the
-    signer reads a row. `record_denial` audits that the caller was refused the route, with these values in its path.
+    signer reads a row. `record_denial` audits that the caller was refused the route, and why.
     """
 
     authenticator: Authenticator
     idempotency: Callable[[], IdempotencyStore]
     signer: Callable[[], Signer]
-    record_denial: Callable[[RequestContext, Route, Mapping[str, str]], None]
+    record_denial: Callable[[RequestContext, Route, HttpRequest, HeadgateError], None]
     clock: Clock
 
 
@@ -90,12 +91,7 @@ class Boundary:
 
     def _respond(self, route: Route, request: HttpRequest) -> HttpResponse:
         inputs.check_size(request)
-        context = RequestContext(
-            actor=self._actor(route, request),
-            correlation_id=request.correlation_id,
-            source_address=request.source_address,
-        )
-        self._check_permission(route, context, request.path_values)
+        context = self._admitted(route, request)
         path_values = inputs.path_values(route, request)
         request = inputs.with_canonical_path(request, path_values)
         if request.method in ("PUT", "PATCH", "DELETE"):
@@ -117,6 +113,22 @@ class Boundary:
         requests = IdempotentRequests(store=deps.idempotency(), signer=deps.signer(), clock=deps.clock)
         return requests.run(context, request, key, body.canonical, run, principal=_principal(route, context.actor))
 
+    def _admitted(self, route: Route, request: HttpRequest) -> RequestContext:
+        """The context of a caller who may use the route. Raises Unauthenticated, NotPermitted; both are audited."""
+        context = RequestContext(
+            actor=SERVICE if route.needs is Permission.SERVICE else ANONYMOUS,
+            correlation_id=request.correlation_id,
+            source_address=request.source_address,
+        )
+        try:
+            context = replace(context, actor=self._actor(route, request))
+            if route.needs not in (Permission.PUBLIC, Permission.SERVICE):
+                _check_permission(route, context.actor)
+        except (Unauthenticated, NotPermitted) as refused:
+            self._record_denial(context, route, request, refused)
+            raise
+        return context
+
     def _actor(self, route: Route, request: HttpRequest) -> Actor:
         if route.needs is Permission.PUBLIC:
             return ANONYMOUS
@@ -126,17 +138,19 @@ class Boundary:
             return SERVICE
         return authenticator.authenticate(request.headers, request.source_address, request.method)
 
-    def _check_permission(self, route: Route, context: RequestContext, path_values: Mapping[str, str]) -> None:
-        if route.needs in (Permission.PUBLIC, Permission.SERVICE):
+    def _record_denial(
+        self, context: RequestContext, route: Route, request: HttpRequest, refused: HeadgateError
+    ) -> None:
+        """Audit it, unless nothing was tried: a request without any credential is not worth a record."""
+        if isinstance(refused, Unauthenticated) and not _has_credential(request.headers):
             return
-        if context.actor.role is not None and may(context.actor.role, route.needs):
-            return
+        if isinstance(refused, NotPermitted) and refused.actor:
+            context = replace(context, actor=refused.actor)
         try:
-            self._deps().record_denial(context, route, path_values)
+            self._deps().record_denial(context, route, request, refused)
         except Exception as error:  # noqa: BLE001
             # The request is refused, whether or not that could be audited.
             get_logger().error("denial not audited", extra={"failure": failure(error)})
-        raise NotPermitted(f"This needs the permission {route.needs}.")
 
     def _query(self, route: Route, request: HttpRequest) -> dict[str, Any]:
         query = inputs.query_model(route, request)
@@ -158,7 +172,21 @@ class Boundary:
             deps = self._deps()
             return deps.signer().sign(inputs.list_scope(request, list_path), key, deps.clock())
 
-        return render(route, request, route.handler(**arguments), sign)
+        try:
+            result = route.handler(**arguments)
+        except NotPermitted as refused:
+            self._record_denial(context, route, request, refused)
+            raise
+        return render(route, request, result, sign)
+
+
+def _has_credential(headers: Mapping[str, str]) -> bool:
+    return bearer_token(headers) is not None or sent_cookie(headers) is not None
+
+
+def _check_permission(route: Route, actor: Actor) -> None:
+    if actor.role is None or not may(actor.role, route.needs):
+        raise NotPermitted(f"This needs the permission {route.needs}.", actor=actor)
 
 
 def _failure_fields(request: HttpRequest, error: Exception) -> dict[str, Any]:

@@ -1,9 +1,15 @@
 """What the boundary works with, taken from the wiring."""
 
 import re
+from functools import partial
 
 from chalicelib.api.authentication import SessionAuthenticator
 from chalicelib.api.boundary import BoundaryDependencies
+from chalicelib.api.http import HttpRequest
+from chalicelib.api.route import Route
+from chalicelib.domain.access import RequestContext
+from chalicelib.errors import HeadgateError
+from chalicelib.services.audit import AuditTrail
 
 _VARIABLE = re.compile(r"{(\w+)}")
 _NOUNS = {
@@ -19,6 +25,7 @@ _NOUNS = {
     "notification-channels": "notification_channel",
     "users": "user",
     "tokens": "api_token",
+    "internal/secrets": "secret",
 }
 """The resources of paths, as actions of the audit trail name them. Others keep the name of their first segment."""
 
@@ -37,6 +44,18 @@ def denied_action(method: str, path: str) -> str:
     return f"{first.replace('-', '_')}.{verb}"
 
 
+def _record_denial(
+    audit: AuditTrail, context: RequestContext, route: Route, request: HttpRequest, refused: HeadgateError
+) -> None:
+    audit.record_denial(
+        context,
+        denied_action(route.method, route.path),
+        ids=[request.path_values.get(name, "") for name in _VARIABLE.findall(route.path)],
+        request={"method": route.method, "path": route.path, "permission": route.needs},
+        reason=refused.code.lower(),
+    )
+
+
 def boundary_deps() -> BoundaryDependencies:
     """The dependencies of this process. Builds the services when they are not built yet."""
     from chalicelib.wiring import services
@@ -50,11 +69,6 @@ def boundary_deps() -> BoundaryDependencies:
         ),
         idempotency=lambda: wired.idempotency,
         signer=lambda: wired.signer,
-        record_denial=lambda context, route, path_values: wired.audit.record_denial(
-            context,
-            denied_action(route.method, route.path),
-            ids=[path_values.get(name, "") for name in _VARIABLE.findall(route.path)],
-            request={"method": route.method, "path": route.path, "permission": route.needs},
-        ),
+        record_denial=partial(_record_denial, wired.audit),
         clock=wired.clock,
     )

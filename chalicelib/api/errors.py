@@ -69,7 +69,13 @@ CODES: Mapping[int, tuple[str, ...]] = {
     429: ("RATE_LIMITED",),
     500: ("INTERNAL",),
     502: ("CONNECT_REJECTED",),
-    503: ("CONNECT_UNAVAILABLE", "STREAM_UNAVAILABLE", "SOURCE_UNAVAILABLE", "DESTINATION_UNAVAILABLE"),
+    503: (
+        "CONNECT_UNAVAILABLE",
+        "STREAM_UNAVAILABLE",
+        "SOURCE_UNAVAILABLE",
+        "DESTINATION_UNAVAILABLE",
+        "IDENTITY_PROVIDER_UNAVAILABLE",
+    ),
     504: ("UPSTREAM_TIMEOUT",),
 }
 """Every error code by its status (wire contract, section 1)."""

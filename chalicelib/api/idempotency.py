@@ -85,7 +85,7 @@ class IdempotentRequests:
                 self.store.release(claim)
             else:
                 self.store.finish(claim, stored)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001 - the request was carried out
             get_logger().error("idempotency key not settled", extra={"failure": failure(error)})
 
     def _digest(self, request: HttpRequest, canonical_body: bytes) -> str:

@@ -122,6 +122,7 @@ def finish_app(app: Chalice, boundary: Boundary, candidates: Callable[[str], tup
 
     def refuse(request: HttpRequest) -> HttpResponse:
         if request.path == ROOT and request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+            # own-rule redirect: to a path of our own
             return HttpResponse(status=302, headers={"Location": request.base + DOCS})
         match = trie_of(candidates(request.path)).match(request.path)
         if match is not None and match.pattern not in (ROOT, FALLBACK):

@@ -25,6 +25,7 @@ class SecretClass(StrEnum):
     SIGNING = "signing"
     ANSWER = "answer"
     CHANNEL = "channel"
+    AUDIT = "audit"
 
 
 SECRET_CLASSES: Mapping[str, SecretClass] = {

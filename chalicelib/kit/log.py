@@ -20,6 +20,10 @@ _SECRET_NAMES = re.compile(
 _CONTROL = re.compile("[\x7f-\x9f\u2028\u2029]")
 """Control characters that JSON does not escape, and that a terminal or a reader of lines would act on."""
 
+# At DEBUG they write whole requests and responses: rows, and the data keys that KMS opens.
+for _name in ("botocore", "pynamodb"):
+    logging.getLogger(_name).setLevel(logging.INFO)
+
 _MAX_DEPTH = 8
 _MAX_TEXT = 2_000
 _MAX_FRAMES = 30

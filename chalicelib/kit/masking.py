@@ -21,6 +21,7 @@ class Secret:
     __str__ = __repr__
 
     def __eq__(self, other: object) -> bool:
+        # own-rule secrets-compared: what comes from outside is compared by its hash
         return isinstance(other, Secret) and other.reveal() == self.__value
 
     def __hash__(self) -> int:

@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping
 
 from chalice.app import Blueprint, CloudWatchEvent, Rate
 
+from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import failure, get_logger
 
 monitors = Blueprint(__name__)
+_RESEAL_SECONDS = 45.0
 _DISPATCH_SECONDS = 55.0
 """Less than a minute: then the next one begins. What comes late in it has less time, and is made good by the next."""
 
@@ -15,7 +17,8 @@ _DISPATCH_SECONDS = 55.0
 @monitors.schedule(Rate(1, unit=Rate.MINUTES), name="dispatch")
 def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
     """Send every Connect cluster its ticks for this minute, every source and destination its look, and lost jobs and
-    notifications again. Report to alerting what no look does, and end silences whose time is over.
+    notifications again. Report to alerting what no look does, and end silences whose time is over. Sign how far the
+    audit trail has come.
 
     What an earlier release has stored without counting it is counted, once. What is left of the tables of deleted
     sources is removed.
@@ -35,12 +38,25 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
             "removed": wired.monitor_reports.publish_removed,
             "recount": lambda: wired.overview.count_existing(within_seconds=deadline.remaining(10)),
             "source_tables": wired.sources.sweep,
+            "audit_anchors": wired.auditing.anchors.sign,
         }
     )
 
 
+@monitors.schedule(Rate(15, unit=Rate.MINUTES), name="reseal_secrets")
+def reseal_secrets(_event: CloudWatchEvent) -> dict[str, int]:
+    """Seal secrets again that are sealed under a key that seals no more. Without any it only reads."""
+    from chalicelib.wiring import services
+
+    return {"rows": services().key_rotation.run(Deadline.after(_RESEAL_SECONDS))}
+
+
 def run_all(parts: Mapping[str, Callable[[], int]]) -> dict[str, int]:
-    """What each part has returned. One that fails does not stop the others; the first error is raised at the end."""
+    """What each part has returned. One that fails does not stop the others.
+
+    Raises at the end the first error, if that is one of ours. AWS Lambda writes the message of what is raised into the
+    log: of another error that may hold secrets, so a RuntimeError names its type.
+    """
     done: dict[str, int] = {}
     errors: list[Exception] = []
     for name, part in parts.items():
@@ -49,6 +65,8 @@ def run_all(parts: Mapping[str, Callable[[], int]]) -> dict[str, int]:
         except Exception as error:  # noqa: BLE001 - raised below, once all parts had their turn
             get_logger().error("a part of the schedule failed", extra={"part": name, "failure": failure(error)})
             errors.append(error)
-    if errors:
-        raise errors[0]
-    return done
+    if not errors:
+        return done
+    if isinstance(errors[0], HeadgateError):
+        raise errors[0] from None
+    raise RuntimeError(f"A part of the schedule failed with {type(errors[0]).__name__}. See the log.") from None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.bounded import Bounded
 from chalicelib.kit.masking import Secret
+from chalicelib.secrets.tokens import derived_key
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -22,6 +23,10 @@ FIRST_FORMAT = "credentials"
 """The context of all keys before each class of secrets had its own."""
 
 
+FIRST_LOCAL_ID = "local"
+"""The id of every master key before each had its own."""
+
+
 class KeyProvider(Protocol):
     """Makes data keys and unwraps them. `key_id` names the wrapping key and is stored with each wrapped key.
 
@@ -30,6 +35,10 @@ class KeyProvider(Protocol):
 
     @property
     def key_id(self) -> str: ...
+
+    def is_named(self, key_id: str) -> bool:
+        """Whether the id in a row means this key, or may mean it."""
+        ...
 
     def new_data_key(self, context: str) -> tuple[bytes, bytes]:
         """A fresh 256-bit key, plain and wrapped."""
@@ -41,15 +50,17 @@ class KeyProvider(Protocol):
 
 
 class LocalKeys:
-    """Wraps with a master key of the installation. Without that key nothing can be opened any more."""
-
-    key_id = "local"
+    """Wraps with a master key of the installation. Without that key nothing that it sealed can be opened any more."""
 
     def __init__(self, master_key: Secret) -> None:
         """`master_key` is 32 bytes in base64; raises ValueError otherwise."""
         self._raw = base64.b64decode(master_key.reveal(), validate=True)
         if len(self._raw) != _KEY_BYTES:
             raise ValueError("HEADGATE_MASTER_KEY must be 32 bytes in base64. Make one with: openssl rand -base64 32")
+        self.key_id = f"local-{derived_key(master_key, 'key id').hex()[:16]}"
+
+    def is_named(self, key_id: str) -> bool:
+        return key_id in (self.key_id, FIRST_LOCAL_ID)
 
     def new_data_key(self, context: str) -> tuple[bytes, bytes]:
         plain, nonce = os.urandom(_KEY_BYTES), os.urandom(NONCE_BYTES)
@@ -82,6 +93,9 @@ class KmsKeys:
         self._make_client = make_client
         self.key_id = key_id
 
+    def is_named(self, key_id: str) -> bool:
+        return key_id == self.key_id
+
     @cached_property
     def _client(self) -> Any:
         return self._make_client()
@@ -105,10 +119,11 @@ class KmsKeys:
 
 @dataclass(slots=True)
 class CachedKeys:
-    """Another provider with a cache: a data key is used for ten minutes, an unwrapped one is kept for ten minutes."""
+    """Another provider with a cache: a data key seals for 15 minutes, and an unwrapped one is kept as long."""
 
     inner: KeyProvider
-    seconds: float = 600
+    seconds: float = 900
+    monotonic: Callable[[], float] = time.monotonic
     _current: dict[str, tuple[float, bytes, bytes]] = field(default_factory=dict)
     _opened: Bounded[tuple[bytes, str], tuple[float, bytes]] = field(default_factory=lambda: Bounded(1000))
 
@@ -117,15 +132,20 @@ class CachedKeys:
         """The wrapping key's id."""
         return self.inner.key_id
 
+    def is_named(self, key_id: str) -> bool:
+        return self.inner.is_named(key_id)
+
     def new_data_key(self, context: str) -> tuple[bytes, bytes]:
-        now = time.monotonic()
+        now = self.monotonic()
         if context not in self._current or self._current[context][0] < now:
-            self._current[context] = (now + self.seconds, *self.inner.new_data_key(context))
+            plain, wrapped = self.inner.new_data_key(context)
+            self._current[context] = (now + self.seconds, plain, wrapped)
+            self._opened[wrapped, context] = (now + self.seconds, plain)
         return self._current[context][1:]
 
     def unwrap(self, wrapped: bytes, context: str) -> bytes:
-        now = time.monotonic()
-        until, plain = self._opened.get((wrapped, context), (0.0, b""))
+        now = self.monotonic()
+        until, plain = self._opened.get((wrapped, context), (float("-inf"), b""))
         if until < now:
             plain = self.inner.unwrap(wrapped, context)
             self._opened[wrapped, context] = (now + self.seconds, plain)

@@ -1,7 +1,6 @@
 """The audit trail: one record for each change, written in the transaction of that change."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
@@ -9,15 +8,13 @@ from typing import Any
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.audit import AuditRecord, Outcome, View, changes
-from chalicelib.errors import WriteConflict
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Clock, rfc3339
-from chalicelib.kit.ids import id_from, is_uuid, new_id
+from chalicelib.kit.ids import is_uuid, new_id
 from chalicelib.kit.pages import Page
+from chalicelib.services.audit_integrity.refusals import RefusalBound
 from chalicelib.stores.audit import Audit
 from chalicelib.stores.transaction import Transaction
-
-_REFUSALS_MINUTES = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +22,7 @@ class AuditTrail:
     """Writes and reads audit records."""
 
     store: Audit
+    refusals: RefusalBound
     clock: Clock
 
     def record(  # noqa: PLR0913 - the fields of one record
@@ -52,26 +50,49 @@ class AuditTrail:
         self.record(transaction, context, action, resource_id, **more)
         transaction.commit()
 
-    def record_refusal(self, context: RequestContext, action: str, resource_id: str | None, *, reason: str) -> None:
-        """Write that a program was refused something: one record for each action, resource and reason in ten minutes,
-        dated at their beginning. A program that repeats its request for ever cannot fill the trail.
-        """
-        now = self.clock()
-        at = now.replace(minute=now.minute - now.minute % _REFUSALS_MINUTES, second=0, microsecond=0)
-        record = _record(context, action, resource_id, outcome=Outcome.DENIED, at=at)
-        record = replace(record, id=id_from("refusal", action, resource_id or "", reason), after={"reason": reason})
-        transaction = Transaction()
-        self.store.append(transaction, record)
-        with suppress(WriteConflict):  # it has been written
-            transaction.commit()
+    def record_refusal(
+        self,
+        context: RequestContext,
+        action: str,
+        resource_id: str | None,
+        *,
+        reason: str,
+        parent_id: str | None = None,
+        request: View | None = None,
+        meaningful: bool = True,
+        once: bool = False,
+    ) -> None:
+        """Write that a request was refused: why (a code), from which address, and what it was.
 
-    def record_denial(self, context: RequestContext, action: str, *, ids: Sequence[str], request: View) -> None:
-        """Write that the caller was refused an action for lack of a permission.
+        One record for each, but a bounded number of them: see `audit_integrity.refusals`. `once`: one in ten
+        minutes for this action, resource and reason. Raises StoreUnavailable.
+        """
+        more = self.refusals.admit(context, action, resource_id, reason, once=once)
+        if more is None:
+            return
+        shown = {**(request or {}), "reason": reason, "source_address": context.source_address or None, **more}
+        self.record_alone(
+            context,
+            action,
+            resource_id,
+            outcome=Outcome.DENIED,
+            after=shown,
+            parent_id=parent_id,
+            meaningful=meaningful,
+        )
+
+    def record_denial(
+        self, context: RequestContext, action: str, *, ids: Sequence[str], request: View, reason: str
+    ) -> None:
+        """Write that a route was refused. Who is not known is routine: old sessions come back every day.
 
         `ids` are those in the path of the request: the last UUID is that of the resource, one before it its parent's.
         """
         parent_id, resource_id = ([None, None, *(one for one in ids if is_uuid(one))])[-2:]
-        self.record_alone(context, action, resource_id, parent_id=parent_id, outcome=Outcome.DENIED, after=request)
+        known = context.actor.via != "anonymous"
+        self.record_refusal(
+            context, action, resource_id, reason=reason, parent_id=parent_id, request=request, meaningful=known
+        )
 
     def list(
         self, *, limit: int, after: str | None, resource_id: str | None, include_related: bool, meaningful: bool | None

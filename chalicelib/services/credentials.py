@@ -62,7 +62,7 @@ class CredentialVault:
             self.store.overwrite(transaction, self._row(resource_type, resource_id, rotated, fresh))
             return rotated
         stored = self.store.get(credentials.id)
-        if stored.id != credentials.id:
+        if credentials_id(stored.resource_type, stored.resource_id) != credentials.id:
             raise _refused(credentials.id)
         sealed = self._seal(rotated.bindings(resource_type), fresh)
         self.store.save(transaction, replace(stored, sealed={**stored.sealed, **sealed}))
@@ -132,7 +132,7 @@ class CredentialVault:
 
 
 def _refused(credentials_id: str) -> SecretMismatch:
-    get_logger().error("a stored secret was refused", extra={"credentials_id": credentials_id})
+    get_logger().error("a stored secret was refused", extra={"row_id": credentials_id})
     return SecretMismatch(
         "The stored secrets are not those that this resource lists. If they were changed at this moment, repeat. "
         "Otherwise the table of secrets was changed by others: find out by whom, then give all of its secrets again."

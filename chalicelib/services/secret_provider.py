@@ -72,9 +72,9 @@ class SecretProvider:
         return any(one.desired_state is not DesiredState.DRAFT or one.open_operation for one in of_source)
 
     def _refused(self, context: RequestContext, row: SealedCredentials | None, reason: str) -> NotFound:
-        self.audit.record_refusal(context, _ACTION, row.resource_id if row else None, reason=reason)
+        self.audit.record_refusal(context, _ACTION, row.resource_id if row else None, reason=reason, once=True)
         return NotFound("There are no credentials with this id that a deployed connector refers to.")
 
     def _mismatch(self, context: RequestContext, row: SealedCredentials) -> SecretMismatch:
-        self.audit.record_refusal(context, _ACTION, row.resource_id, reason="mismatch")
+        self.audit.record_refusal(context, _ACTION, row.resource_id, reason="mismatch", once=True)
         return SecretMismatch("The stored secrets are not those that their resource lists. The audit names it.")

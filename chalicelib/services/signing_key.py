@@ -1,11 +1,12 @@
-"""The key that cursors are signed with: the same in every process of an installation."""
+"""The key that cursors and digests are signed with: the same in every process of an installation, and for ever."""
 
 import base64
 import os
+from collections.abc import Sequence
 from datetime import datetime
 
 from chalicelib.domain.credentials import SealedCredentials, SecretBinding, SecretClass
-from chalicelib.errors import WriteConflict
+from chalicelib.errors import SecretMismatch, WriteConflict
 from chalicelib.kit.ids import id_from
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
@@ -14,25 +15,31 @@ from chalicelib.stores.secrets import SealedSecrets
 from chalicelib.stores.transaction import Transaction
 
 _FIELD = "signing_key"
-_ID = id_from("installation", _FIELD)
-_BINDING = SecretBinding(secret_class=SecretClass.SIGNING, id=_ID, field=_FIELD)
+BINDING = SecretBinding(secret_class=SecretClass.SIGNING, id=id_from("installation", _FIELD), field=_FIELD)
+"""What the stored key is bound to."""
 
 
-def signing_key(master_key: Secret | None, store: SealedSecrets, envelope: Envelope, now: datetime) -> bytes:
-    """Derived from the master key where there is one; otherwise random, made once and stored sealed."""
-    if master_key:
-        return derived_key(master_key, "signing")
-    stored = store.find(_ID) or _make(store, envelope, now)
-    return base64.b64decode(envelope.open(_BINDING, stored.sealed[_FIELD]).reveal())
+def signing_key(master_keys: Sequence[Secret], store: SealedSecrets, envelope: Envelope, now: datetime) -> bytes:
+    """The stored key. It is made once, so that cursors and digests outlive every exchange of the keys that seal it.
+
+    `master_keys` are those of the settings: earlier releases derived the signing key from the oldest of them.
+    """
+    stored = store.find(BINDING.id) or _make(_first_value(master_keys), store, envelope, now)
+    if _FIELD not in stored.sealed:
+        raise SecretMismatch("The row of the signing key was changed by others.")
+    return base64.b64decode(envelope.open(BINDING, stored.sealed[_FIELD]).reveal())
 
 
-def _make(store: SealedSecrets, envelope: Envelope, now: datetime) -> SealedCredentials:
-    fresh = Secret(base64.b64encode(os.urandom(32)).decode())
+def _first_value(master_keys: Sequence[Secret]) -> bytes:
+    return derived_key(master_keys[-1], "signing") if master_keys else os.urandom(32)
+
+
+def _make(value: bytes, store: SealedSecrets, envelope: Envelope, now: datetime) -> SealedCredentials:
     made = SealedCredentials(
-        id=_ID,
+        id=BINDING.id,
         resource_type="installation",
-        resource_id=_ID,
-        sealed={_FIELD: envelope.seal(_BINDING, fresh)},
+        resource_id=BINDING.id,
+        sealed={_FIELD: envelope.seal(BINDING, Secret(base64.b64encode(value).decode()))},
         created_at=now,
     )
     transaction = Transaction()
@@ -40,5 +47,5 @@ def _make(store: SealedSecrets, envelope: Envelope, now: datetime) -> SealedCred
     try:
         transaction.commit()
     except WriteConflict:
-        return store.get(_ID)  # another process was faster
+        return store.get(BINDING.id)  # another process was faster
     return made

@@ -12,6 +12,7 @@ from chalicelib.stores.alerts.notifications import ChannelGateRows, Notification
 from chalicelib.stores.alerts.rules import AlertRuleRows
 from chalicelib.stores.alerts.tracks import AlertTrackRows
 from chalicelib.stores.audit import AuditRow
+from chalicelib.stores.audit_chain import AnchorRow, ChainRow
 from chalicelib.stores.claims import ClaimRow
 from chalicelib.stores.clusters import ConnectClusterRows, StreamClusterRows
 from chalicelib.stores.counts import CountRow
@@ -33,8 +34,10 @@ ALL_TABLES: tuple[type[Model], ...] = (
     AlertRows,
     AlertRuleRows,
     AlertTrackRows,
+    AnchorRow,
     ApiTokenRows,
     AuditRow,
+    ChainRow,
     ChannelGateRows,
     ChannelRows,
     ClaimRow,

@@ -1,6 +1,7 @@
 """Audit records: append only, listed newest first, all of them or those of a resource."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import merge
 from typing import Any
 
@@ -9,7 +10,9 @@ from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from chalicelib.domain.audit import AuditRecord
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.pages import Page, page_of
+from chalicelib.stores.audit_chain import Appended, AuditChain
 from chalicelib.stores.documents import store_errors
+from chalicelib.stores.rows import read_rows
 from chalicelib.stores.tables import Table, body_size, index_on, meta, position, position_of
 from chalicelib.stores.transaction import Transaction
 
@@ -31,30 +34,68 @@ class AuditRow(Table):
     meaningful = BooleanAttribute()
     body = UnicodeAttribute()
     write_id = UnicodeAttribute()
+    link = UnicodeAttribute(null=True)
     by_meaningful_trail = index_on("meaningful_trail")
     by_resource_id = index_on("resource_id")
     by_parent_id = index_on("parent_id")
 
 
 Rows = Iterator[AuditRow]
+_SIGNED = ("trail", "position", "resource_id", "parent_id", "meaningful", "meaningful_trail", "body", "write_id")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRecord:
+    """A record's row: what its link signs, and the name of that link, which records of older releases do not have."""
+
+    columns: Mapping[str, Any]
+    link: str | None
+
+    @property
+    def position(self) -> str:
+        """Its time and id."""
+        return str(self.columns["position"])
 
 
 class Audit:
-    """Appends and reads. Records are never changed or deleted."""
+    """Appends and reads. Records are never changed or deleted, and each is a link of a chain."""
+
+    def __init__(self, chain: AuditChain) -> None:
+        self.chain = chain
 
     def append(self, transaction: Transaction, record: AuditRecord) -> None:
-        """Write the record in the transaction of the change that it describes."""
-        row = AuditRow(
-            _TRAIL,
-            position(record.at, record.id),
-            resource_id=record.resource_id,
-            parent_id=record.parent_id,
-            meaningful=record.meaningful,
-            meaningful_trail=_MEANINGFUL if record.meaningful else None,
-            body=adapter(AuditRecord).dump_json(record).decode(),
-            write_id=transaction.write_id,
+        """Write the record in the transaction of the change that it describes. Conflict label: `audit.exists`."""
+        if not isinstance(transaction.late, Appended):
+            transaction.late = Appended(chain=self.chain, make_row=_row)
+        transaction.late.rows.append(
+            {
+                "trail": _TRAIL,
+                "position": position(record.at, record.id),
+                "resource_id": record.resource_id,
+                "parent_id": record.parent_id,
+                "meaningful": record.meaningful,
+                "meaningful_trail": _MEANINGFUL if record.meaningful else None,
+                "body": adapter(AuditRecord).dump_json(record).decode(),
+                "write_id": transaction.write_id,
+            }
         )
-        transaction.put(row, condition=AuditRow.position.does_not_exist(), label="audit.exists")
+
+    def is_empty(self) -> bool:
+        """Whether there are no records yet. Consistent."""
+        with store_errors():
+            return not any(AuditRow.query(_TRAIL, limit=1, consistent_read=True))
+
+    def rows_at(self, positions: Sequence[str]) -> Sequence[StoredRecord | None]:
+        """The records at these positions, None for each that does not exist. Consistent."""
+        with store_errors():
+            rows = read_rows(*((AuditRow, _TRAIL, one) for one in positions))
+        return [_stored(row) if row else None for row in rows]
+
+    def rows_behind(self, position: str | None, limit: int) -> Sequence[StoredRecord]:
+        """At most so many records behind a position, oldest first. Consistent."""
+        condition = AuditRow.position > position if position else None
+        with store_errors():
+            return [_stored(row) for row in AuditRow.query(_TRAIL, condition, limit=limit, consistent_read=True)]
 
     def list(
         self, *, limit: int, after: str | None, resource_id: str | None, include_related: bool, meaningful: bool | None
@@ -78,6 +119,14 @@ class Audit:
         size = _FILTERED if filtered else limit + 1
         found: Rows = source.query(key, condition, only, scan_index_forward=False, limit=limit + 1, page_size=size)
         return found
+
+
+def _row(columns: Mapping[str, Any], link: str) -> AuditRow:
+    return AuditRow(**columns, link=link)
+
+
+def _stored(row: AuditRow) -> StoredRecord:
+    return StoredRecord(columns={name: getattr(row, name) for name in _SIGNED}, link=row.link)
 
 
 def _sources(resource_id: str | None, include_related: bool, meaningful: bool | None) -> list[tuple[Any, str]]:

@@ -1,10 +1,12 @@
 """Sealed credentials: the only table that holds anything of a secret, encrypted."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
 from chalicelib.domain.credentials import SealedCredentials
-from chalicelib.stores.documents import Documents
+from chalicelib.kit.adapters import adapter
+from chalicelib.stores.documents import Documents, store_errors
 from chalicelib.stores.tables import LISTING, Document, document_table
 from chalicelib.stores.transaction import Transaction
 
@@ -17,7 +19,26 @@ class SealedSecrets(Documents[SealedCredentials]):
     table, entity, noun = SecretRows, SealedCredentials, "credentials"
 
     def from_row(self, row: Document) -> SealedCredentials:
-        return replace(super().from_row(row), granted_until=row.granted_until)
+        # The id is the row's: one that was copied to another place has the wrong one in its body.
+        return replace(super().from_row(row), id=row.id, granted_until=row.granted_until)
+
+    def walk(self) -> Iterator[Document]:
+        """Every row as it is stored, newest first, without a bound: for workers and with a deadline only."""
+        with store_errors():
+            yield from getattr(SecretRows, f"by_{LISTING}").query(self.noun, scan_index_forward=False)
+
+    def replace_sealed(self, row: Document, credentials: SealedCredentials) -> None:
+        """Store the same secrets, sealed again. Raises WriteConflict when the row is not as it was read any more.
+
+        The condition is the whole body, because `overwrite` begins to count revisions again, and the revision stays:
+        whoever changes a secret at the same time does not notice. Grants are columns of their own and stay, too.
+        """
+        transaction = Transaction()
+        body = adapter(SealedCredentials).dump_json(credentials).decode()
+        actions = [SecretRows.body.set(body), SecretRows.write_id.set(transaction.write_id)]
+        unchanged = SecretRows.body == row.body
+        transaction.update(SecretRows(row.id), actions, condition=unchanged, label="credentials.changed")
+        transaction.commit()
 
     def overwrite(self, transaction: Transaction, credentials: SealedCredentials) -> None:
         """Replace the row at any revision: the revision of their resource is the condition of the same transaction."""

@@ -11,7 +11,9 @@ from functools import cache, cached_property
 from typing import Any
 
 from chalicelib.clients.queue import DESTINATION_CHECKS, JOBS, NOTIFICATIONS, SOURCE_CHECKS, TICKS, Queues
+from chalicelib.domain.access import Role
 from chalicelib.domain.idempotency import IdempotencyStore
+from chalicelib.domain.integrity.chain import ChainKey
 from chalicelib.domain.job import JobKind
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.clock import Clock, rfc3339, utc_now
@@ -24,8 +26,8 @@ from chalicelib.services.accounts.api_tokens import ApiTokenService
 from chalicelib.services.accounts.invites import InviteService
 from chalicelib.services.accounts.login_throttle import LoginThrottle
 from chalicelib.services.accounts.sessions import SessionService
+from chalicelib.services.accounts.single_sign_on import SingleSignOn
 from chalicelib.services.accounts.users import UserService
-from chalicelib.services.audit import AuditTrail
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connect_clusters import ConnectClusterService
 from chalicelib.services.connectors.capture_checks import CaptureChecks
@@ -48,6 +50,7 @@ from chalicelib.services.destinations import DestinationService
 from chalicelib.services.discovery import Discovery
 from chalicelib.services.incidents import IncidentService
 from chalicelib.services.jobs import JobHandler, JobService
+from chalicelib.services.key_rotation import KeyRotation
 from chalicelib.services.monitoring import MonitorReports
 from chalicelib.services.overview import OverviewService
 from chalicelib.services.pipelines import PipelineService
@@ -59,6 +62,7 @@ from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
 from chalicelib.settings import Settings, settings
 from chalicelib.wiring.alerting import Alerting
+from chalicelib.wiring.audit import Auditing
 from chalicelib.wiring.clients import Clients, keys_of
 from chalicelib.wiring.stores import Stores
 
@@ -78,11 +82,12 @@ class Services:
         """Raises `SettingMissing` and `ValueError` for settings that cannot work."""
         self.settings, self.clock = config, clock
         self.queues = queues or Queues(config.queue_prefix)
-        self.envelope = Envelope(CachedKeys(keys_of(config)))
-        self.stores = Stores(Sealer(self.envelope))
+        self.envelope = Envelope(*map(CachedKeys, keys_of(config)))
+        self.stores = Stores(Sealer(self.envelope), self._chain_key)
         self.idempotency: IdempotencyStore = self.stores.idempotency
         make = clients or Clients(config)
         self._build_registry(make)
+        self.single_sign_on = self._single_sign_on(make)
         self.alerting = Alerting(
             stores=self.stores,
             registry=self.registry,
@@ -97,15 +102,20 @@ class Services:
         self._build_monitors(sleep)
         self.overview = self._overview()
 
+    def _chain_key(self) -> ChainKey:
+        return self.auditing.keys.chain()
+
     def _build_registry(self, make: Clients) -> None:
         """Registered resources, their checks and their jobs."""
         stores, clock = self.stores, self.clock
-        self.audit = AuditTrail(store=stores.audit, clock=clock)
+        self.auditing = Auditing(self.settings, stores=stores, envelope=self.envelope, clock=clock)
+        self.audit = self.auditing.trail
         self._build_accounts()
         self.incidents = IncidentService(
             store=stores.incidents, claims=stores.claims, deliveries=stores.deliveries, audit=self.audit, clock=clock
         )
         self.credentials = CredentialVault(store=stores.secrets, envelope=self.envelope, clock=clock)
+        self.key_rotation = KeyRotation(store=stores.secrets, envelope=self.envelope)
         self.secret_provider = SecretProvider(
             vault=self.credentials,
             sources=stores.sources,
@@ -173,6 +183,24 @@ class Services:
         throttle = LoginThrottle(store=stores.login_tries, audit=audit, clock=clock)
         self.sessions = SessionService(
             users=stores.users, sessions=stores.sessions, throttle=throttle, audit=audit, clock=clock
+        )
+
+    def _single_sign_on(self, make: Clients) -> SingleSignOn | None:
+        """Signing in at an OpenID provider, where the installation has one."""
+        config = self.settings.oidc
+        if config is None:
+            return None
+        return SingleSignOn(
+            provider=make.openid(config, self.clock),
+            roles={group: Role(role) for group, role in config.roles},
+            link_accounts=config.link_accounts,
+            public_url=self.settings.public_url or "",
+            users=self.stores.users,
+            sessions=self.sessions,
+            throttle=self.sessions.throttle,
+            audit=self.audit,
+            signer=lambda: self.signer,
+            clock=self.clock,
         )
 
     def _build_connectors(self, sleep: Callable[[float], None]) -> None:
@@ -319,11 +347,12 @@ class Services:
 
     @cached_property
     def signer(self) -> Signer:
-        """Signs cursors, with a key that every process of the installation has: reading it may need the store."""
+        """Signs cursors, with a key that every process of the installation has: reading it needs the store, once."""
         return Signer(key=signing_key(self.settings.master_key, self.stores.secrets, self.envelope, self.clock()))
 
     def install(self) -> None:
         """Make the first Admin, if the settings name one and the address has no account, and the default alert rule."""
+        self.auditing.keys.chain()  # other functions only open it
         self.users.install_admin(self.settings.admin_email, self.settings.admin_password)
         try:
             self.alerting.rules.install()

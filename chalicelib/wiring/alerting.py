@@ -80,7 +80,14 @@ class Alerting:
             clock=clock,
             sleep=sleep,
         )
-        self.metrics = MetricsService(counters=counters, alerts=stores.alerts)
+        self.metrics = MetricsService(
+            counters=counters,
+            alerts=stores.alerts,
+            channels=stores.channels,
+            gates=stores.channel_gates,
+            notifications=stores.notifications,
+            clock=clock,
+        )
 
     def wake(self, channel_id: str, delay_seconds: int = 0) -> None:
         """Wake the worker of a channel. Raises StoreUnavailable: then the schedule wakes it."""

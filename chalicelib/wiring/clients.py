@@ -1,7 +1,7 @@
 """Clients of external systems, and of the service that keeps the keys."""
 
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -11,15 +11,18 @@ from chalicelib.clients.databases.contract import MakeDatabase
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
 from chalicelib.clients.guarded_http import GuardedHttp
 from chalicelib.clients.kafka.client import Kafka
+from chalicelib.clients.openid import OpenIdProvider
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.alerts.urls import TargetHost, UrlRefused, parse_host
 from chalicelib.domain.cluster import ConnectAddress, KafkaAddress
 from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.kit.clock import Clock
 from chalicelib.notify.contract import Sender
 from chalicelib.notify.registry import senders
 from chalicelib.secrets.keys import KeyProvider, KmsKeys, LocalKeys
-from chalicelib.settings import SettingMissing, Settings
+from chalicelib.secrets.macs import KmsMac, LocalMac, Mac
+from chalicelib.settings import OidcSettings, SettingMissing, Settings
 
 
 class Clients:
@@ -28,7 +31,7 @@ class Clients:
     def __init__(self, config: Settings) -> None:
         self._ca_bundle = config.ca_bundle
         self._policy = AddressPolicy(allow_loopback=config.allow_loopback_targets)
-        # The hosts of chats, which the installation names, may be anywhere; webhooks are on the public network.
+        # Hosts that the installation names, of chats and single sign-on, may be anywhere; webhooks are public.
         self._operators_hosts = AddressPolicy(allow_loopback=True)
         self._public_hosts = AddressPolicy(allow_private=False)
         self.databases: dict[DatabaseProvider, MakeDatabase] = {DatabaseProvider.POSTGRESQL: self._postgresql}
@@ -53,6 +56,11 @@ class Clients:
             check_public=self._public_hosts,
         )
 
+    def openid(self, config: OidcSettings, clock: Clock) -> OpenIdProvider:
+        """A client of the provider of single sign-on."""
+        make_http = partial(GuardedHttp, check_host=self._operators_hosts, tls=cache(self._tls))
+        return OpenIdProvider(config, make_http=make_http, clock=clock)
+
     def _postgresql(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> PostgreSQL:
         return PostgreSQL(endpoint=endpoint, check_host=self._policy, trusted_ca_file=self._ca_bundle)
 
@@ -71,13 +79,19 @@ def _host(variable: str, text: str) -> TargetHost:
         raise ValueError(f"{variable}: {refused.message}") from None
 
 
-def keys_of(config: Settings) -> KeyProvider:
-    """What wraps the data keys of this installation. Raises SettingMissing."""
-    if config.kms_key_id:
-        return KmsKeys(_kms, config.kms_key_id)
-    if config.master_key:
-        return LocalKeys(config.master_key)
+def keys_of(config: Settings) -> Sequence[KeyProvider]:
+    """What wraps the data keys of this installation: the first one seals, all of them open. Raises SettingMissing."""
+    kms = cache(_kms)  # one client for all keys
+    keys: list[KeyProvider] = [KmsKeys(kms, one) for one in config.kms_key_id]
+    keys += map(LocalKeys, config.master_key)
+    if keys:
+        return keys
     raise SettingMissing("Set HEADGATE_KMS_KEY_ID, or HEADGATE_MASTER_KEY (make one with: openssl rand -base64 32).")
+
+
+def audit_mac_of(config: Settings, local_key: Callable[[], bytes]) -> Mac:
+    """What signs and verifies the anchors of the audit trail."""
+    return KmsMac(_kms, config.audit_kms_key_id) if config.audit_kms_key_id else LocalMac(local_key)
 
 
 def _kms() -> Any:

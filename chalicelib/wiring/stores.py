@@ -1,8 +1,12 @@
 """The store of every table."""
 
+from collections.abc import Callable
+
+from chalicelib.domain.integrity.chain import ChainKey
 from chalicelib.secrets.sealer import Sealer
 from chalicelib.stores.accounts.api_tokens import ApiTokens
 from chalicelib.stores.accounts.login_tries import LoginTries
+from chalicelib.stores.accounts.refusals import RefusalCounts
 from chalicelib.stores.accounts.sessions import Sessions
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.alerts.alerts import Alerts
@@ -11,6 +15,7 @@ from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
 from chalicelib.stores.alerts.rules import AlertRules
 from chalicelib.stores.alerts.tracks import Tracks
 from chalicelib.stores.audit import Audit
+from chalicelib.stores.audit_chain import AnchorStore, AuditChain
 from chalicelib.stores.claims import Claims, Targets
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
 from chalicelib.stores.counts import Counts
@@ -35,12 +40,13 @@ from chalicelib.stores.sources import Sources
 class Stores:
     """The store of every table."""
 
-    def __init__(self, sealer: Sealer) -> None:
-        """`sealer` seals the answers that are kept for an `Idempotency-Key`."""
+    def __init__(self, sealer: Sealer, chain_key: Callable[[], ChainKey]) -> None:
+        """`sealer` seals the answers that are kept for an `Idempotency-Key`; `chain_key` opens the audit's key."""
         self.alerts = Alerts()
         self.alert_rules = AlertRules()
         self.alert_tracks = Tracks()
-        self.audit = Audit()
+        self.audit = Audit(AuditChain(chain_key))
+        self.audit_anchors = AnchorStore()
         self.channel_gates = ChannelGates()
         self.channels = Channels()
         self.claims = Claims()
@@ -59,6 +65,7 @@ class Stores:
         self.progress = ProgressStore()
         self.recent_states = RecentStates()
         self.recount = Recount()
+        self.refusals = RefusalCounts()
         self.secrets = SealedSecrets()
         self.sources = Sources()
         self.source_states = SourceStates()

@@ -2,9 +2,9 @@
 
 usage: infra/package [FOLDER]
 
-Leaves `deployment.zip` (the functions with everything they import) and `template.json` (their stack) in FOLDER, by
-default .headgate/package. Needs a package index, or a folder of wheels that pip is pointed to; no AWS account and no
-configuration.
+Leaves `deployment.zip` (the functions with everything they import), `template.json` (their stack) and `sbom.cdx.json`
+(the list of what is in the zip, with licences, in CycloneDX's format) in FOLDER, by default .headgate/package.
+Needs a package index, or a folder of wheels that pip is pointed to; no AWS account and no configuration.
 
 Ends with 0 when both are sound, 1 when they are not (FOLDER is left as it was), 2 when they could not be built.
 """
@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 
 import yaml  # type: ignore[import-untyped]
 
+from infra.aws.sbom import SBOM, sbom
 from infra.aws.template_checks import template_faults
 from infra.aws.zip_checks import SIZE_LIMIT, unzipped_size, zip_faults
 from infra.local.stack.layout import HOME, ROOT, shown
@@ -62,7 +63,8 @@ def main(arguments: list[str], say: Say) -> int:
             say(f"headgate: the package is not sound ({len(faults)} faults); {shown(folder)} is left as it was")
             return 1
         folder.mkdir(parents=True, exist_ok=True)
-        for name in (ZIP, TEMPLATE):
+        (built / SBOM).write_text(sbom(built / ZIP))
+        for name in (ZIP, TEMPLATE, SBOM):
             shutil.move(built / name, folder / name)
     say(_summary(folder, time.monotonic() - began))
     return 0

@@ -28,8 +28,8 @@ def permissions(document: Mapping[str, Any]) -> Iterator[Permission]:
         if statement["Effect"] != "Allow" or {"NotAction", "NotResource"} & set(statement):
             raise ValueError(f"the statement {statement.get('Sid')} is no plain permission")
         for action in _listed(statement["Action"]):
-            for resource in _listed(statement["Resource"]):
-                yield Permission(action=action, resource=_text(resource))
+            for resource in _resources(statement["Resource"]):
+                yield Permission(action=action, resource=resource)
 
 
 def policy_of(function: str) -> tuple[Permission, ...]:
@@ -62,10 +62,18 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _text(resource: Any) -> str:
-    if isinstance(resource, str):
-        return resource
-    (function, value), *rest = resource.items()
-    if rest or function not in ("Fn::Sub", "Fn::ImportValue"):
-        raise ValueError(f"{resource} is no resource")
-    return value if isinstance(value, str) else _text(value)
+def _resources(value: Any) -> Iterator[str]:
+    """Every resource that it may be, whatever the parameters are; `${Name}` for what a parameter names."""
+    match list(value.items()) if isinstance(value, dict) else value:
+        case str(text):
+            yield text
+        case [("Fn::Sub" | "Fn::ImportValue", inner)]:
+            yield from _resources(inner)
+        case [("Fn::If", [_, one, other])]:
+            yield from (*_resources(one), *_resources(other))
+        case [("Ref", str(name))]:
+            yield f"${{{name}}}"
+        case list(several) if isinstance(value, list):
+            yield from (resource for one in several for resource in _resources(one))
+        case _:
+            raise ValueError(f"{value} is no resource")

@@ -19,6 +19,7 @@ FUNCTIONS: Mapping[str, tuple[str, int]] = {
     "RunDestinationCheck": ("chalicelib.workers.entry.run_destination_check", 60),
     "DeliverNotifications": ("chalicelib.workers.entry.deliver_notifications", 60),
     "Dispatch": ("chalicelib.monitors.entry.dispatch", 60),
+    "ResealSecrets": ("chalicelib.monitors.entry.reseal_secrets", 60),
 }
 """Handler and time limit in seconds. API Gateway waits for 29 s, not longer."""
 
@@ -50,7 +51,7 @@ API_RESOURCES = 300
 TEMPLATE_BYTES = 1_000_000
 """Of a template that is uploaded to S3 (CloudFormation quotas)."""
 
-ALARMS = 13
+ALARMS = 14
 _VARIABLE = re.compile(r"\$\{([A-Za-z0-9:.]+)\}")
 _SECRET_NAME = re.compile("password|secret|credential|token|master", re.IGNORECASE)
 _NO_SECRETS = ("AllowInlineSecrets", "HEADGATE_ALLOW_INLINE_SECRETS")

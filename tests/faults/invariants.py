@@ -19,6 +19,7 @@ from tests.faults.harness.incident_invariants import (
     incidents_are_about_what_exists,
     incidents_end_with_what_they_are_about,
 )
+from tests.support.audit_tampering import chain_faults
 from tests.support.in_process_app import InProcessApp
 
 Json = dict[str, Any]
@@ -190,6 +191,12 @@ def each_session_is_audited_once(state: StoredState) -> Iterator[str]:
         yield f"{sessions} sessions, {actions['session.login']} logins, {actions['session.logout']} logouts"
 
 
+def each_record_is_a_link_of_a_chain(state: StoredState) -> Iterator[str]:
+    """At any time, too: a record and its link are one transaction."""
+    if state.audit:
+        yield from chain_faults(state.app.tables, state.app.services.auditing.keys.chain().key)
+
+
 def nothing_is_left_of_what_was_deleted(state: StoredState) -> Iterator[str]:
     """Credentials belong to something that exists, and are those that it lists.
 
@@ -197,6 +204,8 @@ def nothing_is_left_of_what_was_deleted(state: StoredState) -> Iterator[str]:
     """
     for row in state.app.tables.rows("secrets"):
         sealed = json.loads(row["body"])
+        if sealed["resource_type"] == "installation":
+            continue
         owner = state.rows.get(sealed["resource_type"], {}).get(sealed["resource_id"])
         if owner is None:
             yield f"credentials of a {sealed['resource_type']} that does not exist"
@@ -347,6 +356,7 @@ ALWAYS: tuple[Callable[[StoredState], Iterable[str]], ...] = (
     each_resource_has_one_open_operation_at_most,
     each_fault_has_one_active_incident_at_most,
     no_secret_is_readable,
+    each_record_is_a_link_of_a_chain,
 )
 RULES: tuple[Callable[[StoredState], Iterable[str]], ...] = (
     *ALWAYS,

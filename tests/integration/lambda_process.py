@@ -33,6 +33,7 @@ HANDLERS = {
     "RunDestinationCheck": "chalicelib.workers.entry.run_destination_check",
     "DeliverNotifications": "chalicelib.workers.entry.deliver_notifications",
     "Dispatch": "chalicelib.monitors.entry.dispatch",
+    "ResealSecrets": "chalicelib.monitors.entry.reseal_secrets",
 }
 SERVICE_CREDENTIAL = "a-service-credential-for-connect-only"
 PARAMETERS = {
@@ -134,6 +135,8 @@ def _resolved(value: Mapping[str, Any], exports: Mapping[str, str], parameters: 
             return parameters[name]
         case {"Fn::ImportValue": {"Fn::Sub": str(name)}}:
             return exports[name.replace("${Prefix}", parameters["Prefix"])]
+        case {"Fn::If": ["OwnKeys", _, dict(otherwise)]} if not parameters["KmsKeyArns"]:
+            return _resolved(otherwise, exports, parameters)
         case _:
             raise ValueError(f"unknown function of CloudFormation: {value}")
 

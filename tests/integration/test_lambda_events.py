@@ -26,6 +26,7 @@ POLICIES = {
     "RunDestinationCheck": "run_destination_check",
     "DeliverNotifications": "deliver_notifications",
     "Dispatch": "dispatch",
+    "ResealSecrets": "reseal_secrets",
 }
 """The policy of each function."""
 
@@ -312,6 +313,15 @@ def test_the_schedule_sends_nothing_without_clusters_and_jobs(admin: LambdaProce
     }
 
 
+def test_secrets_that_are_sealed_under_the_present_key_are_left_as_they_are(
+    admin: LambdaProcess, source: dict[str, Any]
+) -> None:
+    assert admin.call("ResealSecrets", SCHEDULED) == {"rows": 0}
+    [key] = admin.http("GET", "/api/v1/operations/keys").body["keys"]
+    assert (key["seals"], key["opens"], key["sealed_fields"] >= 1) == (True, True, True)
+    assert key["key_id"].startswith("arn:aws:kms:")
+
+
 def test_every_call_of_the_functions_is_allowed_by_their_policy(admin: LambdaProcess, source: dict[str, Any]) -> None:
     admin.http("GET", "/ready")
     admin.http("GET", "/api/v1/audit")
@@ -322,6 +332,7 @@ def test_every_call_of_the_functions_is_allowed_by_their_policy(admin: LambdaPro
     admin.call("RunDestinationCheck", messages(json.dumps({"destination_id": UNKNOWN_ID})))
     admin.call("DeliverNotifications", messages(json.dumps({"channel_id": UNKNOWN_ID})))
     admin.call("Dispatch", SCHEDULED)
+    admin.call("ResealSecrets", SCHEDULED)
     used = admin.send({"calls": True})
     assert set(used) == set(POLICIES)
     refused = {

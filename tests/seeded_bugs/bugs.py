@@ -19,6 +19,7 @@ class Bug:
 
 _SESSIONS = ("tests/unit/services/accounts",)
 _API = "tests/integration/api"
+_INTEGRITY = ("tests/unit/services/audit_integrity", "tests/unit/stores/test_audit_chain.py")
 
 BUGS: tuple[Bug, ...] = (
     # who may what
@@ -32,14 +33,14 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "a permission is not checked",
         "chalicelib/api/boundary.py",
-        "        if context.actor.role is not None and may(context.actor.role, route.needs):\n            return",
-        "        if context.actor.role is not None:\n            return",
+        "    if actor.role is None or not may(actor.role, route.needs):",
+        "    if actor.role is None:",
         ("tests/unit/api/test_boundary.py", f"{_API}/test_permissions.py"),
     ),
     Bug(
         "a denial is not audited",
         "chalicelib/api/boundary.py",
-        "            self._deps().record_denial(context, route, path_values)",
+        "            self._deps().record_denial(context, route, request, refused)",
         "            pass",
         ("tests/unit/api/test_boundary.py", f"{_API}/test_audit.py"),
     ),
@@ -68,8 +69,8 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "requests from other sites are accepted",
         "chalicelib/api/authentication.py",
-        "        if method not in _SAFE:\n            _refuse_cross_site(headers)",
-        "        if method in _SAFE:\n            _refuse_cross_site(headers)",
+        "        if method not in _SAFE:\n            _refuse_cross_site(headers, actor)",
+        "        if method in _SAFE:\n            _refuse_cross_site(headers, actor)",
         (f"{_API}/test_access.py",),
     ),
     Bug(
@@ -82,8 +83,8 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "the plain cookie counts over https",
         "chalicelib/api/authentication.py",
-        "    return cookies.get(SECURE_COOKIE, cookies.get(COOKIE) if _on_plain_loopback(headers) else None)",
-        "    return cookies.get(SECURE_COOKIE, cookies.get(COOKIE))",
+        "cookies.get(cookie) if _on_plain_loopback(headers) else None)",
+        "cookies.get(cookie))",
         (f"{_API}/test_access.py",),
     ),
     Bug(
@@ -364,5 +365,48 @@ BUGS: tuple[Bug, ...] = (
         "MAX_DEPTH = 32",
         "MAX_DEPTH = 3200",
         ("tests/unit/kit/test_strict_json.py",),
+    ),
+    # the integrity of the audit trail
+    Bug(
+        "a link is signed without the link before it",
+        "chalicelib/domain/integrity/chain.py",
+        "sorted(row.items()), head.mac)",
+        'sorted(row.items()), "")',
+        _INTEGRITY,
+    ),
+    Bug(
+        "a head is written whatever the head was before",
+        "chalicelib/stores/audit_chain.py",
+        "ChainRow.mac == self._before.mac if self._before.sequence else ChainRow.sequence.does_not_exist()",
+        "ChainRow.shard.exists() if self._before.sequence else ChainRow.sequence.does_not_exist()",
+        _INTEGRITY,
+    ),
+    Bug(
+        "the tag of a head is not verified",
+        "chalicelib/services/audit_integrity/verification.py",
+        "stored is None or not is_genuine(self.key, stored) or",
+        "stored is None or",
+        _INTEGRITY,
+    ),
+    Bug(
+        "records that no link names are overlooked",
+        "chalicelib/services/audit_integrity/verification.py",
+        "elif link is None or link.position != row.position:",
+        "elif link is None:",
+        _INTEGRITY,
+    ),
+    Bug(
+        "the dispatcher signs whatever it finds",
+        "chalicelib/services/audit_integrity/anchors.py",
+        "        if changed or not self.is_genuine(last):",
+        "        if not self.is_genuine(last):",
+        _INTEGRITY,
+    ),
+    Bug(
+        "refusals have no bound",
+        "chalicelib/services/audit_integrity/refusals.py",
+        "return total if total <= each or _doubled(total - more, total, each) else None",
+        "return total",
+        _INTEGRITY,
     ),
 )

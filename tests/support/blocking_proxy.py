@@ -3,7 +3,7 @@
 import contextlib
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 
 CHUNK_BYTES = 65536
@@ -15,8 +15,10 @@ class BlockingProxy:
     Each connection is closed by the thread that serves it; blocking only shuts it down, which ends that thread.
     """
 
-    def __init__(self, target: int) -> None:
+    def __init__(self, target: int, sent: Callable[[bytes], object] = lambda _: None) -> None:
+        """`sent` is given everything that clients send."""
         self._target = target
+        self._sent = sent
         self._listener: socket.socket | None = None
         self._lock = threading.Lock()
         self._connections: set[socket.socket] = set()
@@ -74,7 +76,7 @@ class BlockingProxy:
                     pass
                 return
             with socket.create_connection(("127.0.0.1", self._target)) as server, self._registered(server):
-                forward_both_ways(client, server)
+                forward_both_ways(client, server, self._sent)
 
     @contextlib.contextmanager
     def _registered(self, connection: socket.socket) -> Iterator[None]:
@@ -89,17 +91,20 @@ class BlockingProxy:
                 self._connections.discard(connection)
 
 
-def forward_both_ways(one: socket.socket, other: socket.socket) -> None:
-    """Forwards bytes in both directions until one end has closed. Closes neither."""
+def forward_both_ways(
+    one: socket.socket, other: socket.socket, sent: Callable[[bytes], object] = lambda _: None
+) -> None:
+    """Forwards bytes in both directions until one end has closed. Closes neither. `sent` is given what `one` sends."""
     back = threading.Thread(target=_forward, args=(other, one), daemon=True)
     back.start()
-    _forward(one, other)
+    _forward(one, other, sent)
     back.join()
 
 
-def _forward(source: socket.socket, sink: socket.socket) -> None:
+def _forward(source: socket.socket, sink: socket.socket, sent: Callable[[bytes], object] = lambda _: None) -> None:
     with contextlib.suppress(OSError):
         while data := source.recv(CHUNK_BYTES):
+            sent(data)
             sink.sendall(data)
     for end in (source, sink):
         _shut_down(end)

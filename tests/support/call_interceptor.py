@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from typing import Any, Protocol, TypeVar
+from unittest.mock import patch
+
+import httpx
 
 T = TypeVar("T")
 
@@ -129,3 +132,18 @@ class InterceptedClient:
     def _intercepted(self, name: str, method: Callable[..., T], *arguments: Any, **named: Any) -> T:
         call = partial(method, *arguments, **named)
         return self.interceptor.intercept(self.side, name, writes=name in self.writes, call=call)
+
+
+@contextmanager
+def intercepting_http(interceptor: CallInterceptor) -> Iterator[None]:
+    """Each HTTP request of a client passes the interceptor."""
+    send = httpx.HTTPTransport.handle_request
+
+    def intercepted(transport: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
+        operation = f"{request.method} {request.url.path}"
+        validates = request.url.path.endswith("/validate")
+        writes = request.method != "GET" and not validates
+        return interceptor.intercept(Side.CONNECT, operation, writes=writes, call=lambda: send(transport, request))
+
+    with patch.object(httpx.HTTPTransport, "handle_request", intercepted):
+        yield

@@ -27,6 +27,7 @@ from chalicelib.api.route import Route, TaskPath, UuidPath
 from chalicelib.api.router import Router, finish_app
 from chalicelib.domain.access import Actor, Permission, RequestContext, Role
 from chalicelib.domain.idempotency import LEASE, Claim, KeptAnswer
+from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import utc_now
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import MaskingFormatter
@@ -35,7 +36,7 @@ from chalicelib.kit.pages import Page, Signer
 
 ADMIN = {"x-test-role": "Admin"}
 JSON_ADMIN = {**ADMIN, "content-type": "application/json"}
-RecordDenial = Callable[[RequestContext, Route, Mapping[str, str]], None]
+RecordDenial = Callable[[RequestContext, Route, HttpRequest, HeadgateError], None]
 THING = "6c9de1b9-55d2-4d4b-9c1a-0f4b8b1a2c3d"
 
 
@@ -147,7 +148,7 @@ def make_edge(*extra: Router, record_denial: RecordDenial | None = None) -> Edge
         authenticator=TestAuthenticator(),
         idempotency=lambda: rows,
         signer=lambda: Signer(key=b"k" * 32),
-        record_denial=record_denial or (lambda context, route, _: denied.append((context, route))),
+        record_denial=record_denial or (lambda context, route, *_: denied.append((context, route))),
         clock=utc_now,
     )
     app, boundary = Chalice(app_name="edge"), Boundary(lambda: dependencies)

@@ -19,9 +19,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from unittest.mock import patch
 
-import httpx
 import pytest
 
 from chalicelib.clients.connect.client import Connect
@@ -57,7 +55,7 @@ from chalicelib.settings import Settings
 from chalicelib.wiring import Clients, Services
 from infra.local.doubles.connect_model import Connector
 from infra.local.doubles.kafka import KafkaDouble
-from tests.support.call_interceptor import CallInterceptor, InterceptedClient, Side
+from tests.support.call_interceptor import CallInterceptor, InterceptedClient, Side, intercepting_http
 from tests.support.fakes import SCHEMA, TABLES, FakeConnect, FakeDatabase
 from tests.support.tables import Tables, on_moto
 
@@ -68,8 +66,8 @@ SETTINGS = Settings(
     queue_prefix="headgate-",
     admin_email=None,
     admin_password=None,
-    master_key=Secret(base64.b64encode(bytes(range(32))).decode()),
-    kms_key_id=None,
+    master_key=(Secret(base64.b64encode(bytes(range(32))).decode()),),
+    kms_key_id=(),
     service_credential_hash=(),
     allow_loopback_targets=True,
     allow_inline_secrets=False,
@@ -173,6 +171,7 @@ class InProcessApp:
     senders: MappingType[ChannelProvider, Sender] | None = None
     queues: Queues | None = None
     sleep: Callable[[float], None] = _short_sleep
+    settings: Settings = SETTINGS
 
     def __post_init__(self) -> None:
         self.services = self._new_process()
@@ -307,7 +306,7 @@ class InProcessApp:
 
     def _new_process(self) -> Services:
         return Services(
-            SETTINGS,
+            self.settings,
             clients=CachedClients(self.database, self.connections, self.interceptor, self.senders),
             clock=self.clock,
             sleep=self.sleep,
@@ -324,7 +323,7 @@ def app_on(tables: Tables, interceptor: CallInterceptor) -> Iterator[InProcessAp
         connect = FakeConnect(broker=kafka.state)
         connect.start()
         ends.callback(connect.stop)
-        ends.enter_context(_intercepting_http(interceptor))
+        ends.enter_context(intercepting_http(interceptor))
         app = InProcessApp(tables=tables, interceptor=interceptor, connect=connect, kafka=kafka)
         ends.callback(app.connections.close)
         yield app
@@ -336,21 +335,6 @@ def in_process_app() -> Iterator[InProcessApp]:
     interceptor = CallInterceptor()
     with on_moto(interceptor) as tables, app_on(tables, interceptor) as app:
         yield app
-
-
-@contextmanager
-def _intercepting_http(interceptor: CallInterceptor) -> Iterator[None]:
-    """Each HTTP request of a client passes the interceptor."""
-    send = httpx.HTTPTransport.handle_request
-
-    def intercepted(transport: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
-        operation = f"{request.method} {request.url.path}"
-        validates = request.url.path.endswith("/validate")
-        writes = request.method != "GET" and not validates
-        return interceptor.intercept(Side.CONNECT, operation, writes=writes, call=lambda: send(transport, request))
-
-    with patch.object(httpx.HTTPTransport, "handle_request", intercepted):
-        yield
 
 
 def changed_input(system: Source | Destination, **changes: Any) -> SystemInput:

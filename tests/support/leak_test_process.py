@@ -6,9 +6,12 @@ For the format of its commands see `process_commands`.
 """
 
 import base64
+import logging
 import sys
+import traceback
 import zlib
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Any
 
 from moto.core import DEFAULT_ACCOUNT_ID
@@ -16,37 +19,51 @@ from moto.dynamodb.models import dynamodb_backends
 from moto.sqs.models import SQSBackend
 
 from infra.local.app.runner import Runner
+from tests.security.leaks import outbound
 from tests.support.process_commands import Commands, serve
 
 _sent: list[str] = []
+_raised: list[str] = []
+_planted = ExitStack()
 
 
 def _dump(_: Runner, __: Mapping[str, str]) -> Any:
-    """Every item of every table, with decompressed bodies, and every message that was ever sent."""
+    """Every item of every table, with decompressed bodies, and everything that was ever sent or raised."""
     tables = {}
     for region in dynamodb_backends[DEFAULT_ACCOUNT_ID].values():
         for name, table in region.tables.items():
             tables[name] = [_decompressed(item.to_json()["Attributes"]) for item in table.all_items()]
-    return {"tables": tables, "messages": _sent}
+    return {
+        "tables": tables, "messages": _sent, "raised": _raised, "outbound": outbound.sent,
+        "data_keys": outbound.data_keys,
+    }  # fmt: skip
 
 
 def _corrupt(_: Runner, command: Mapping[str, str]) -> None:
     """Replace the body of a stored source by text: reading it fails with an unexpected exception."""
     from chalicelib.stores.sources import SourceRows
 
-    SourceRows(command["id"]).update([SourceRows.body.set(command["text"])])
+    with outbound.unrecorded():
+        SourceRows(command["id"]).update([SourceRows.body.set(command["text"])])
 
 
-def _print(_: Runner, command: Mapping[str, str]) -> None:
+def _plant(_: Runner, command: Mapping[str, str]) -> None:
     """Leak on purpose, to show that the search finds it."""
-    print(command["text"])
+    from tests.security.leaks.planted import MISTAKES
+
+    MISTAKES[command["channel"]](command["text"], _planted)
 
 
-def _send(_: Runner, command: Mapping[str, str]) -> None:
-    """Leak into a queue on purpose."""
-    from chalicelib.wiring import TICKS, services
+def _remove_planted(_: Runner, __: Mapping[str, str]) -> None:
+    _planted.close()
 
-    services().queues.send(TICKS, {"cluster_id": command["text"]})
+
+def _fire(runner: Runner, command: Mapping[str, str]) -> Any:
+    """Run a schedule. What it raises is kept as the runtime of AWS Lambda prints it."""
+    try:
+        return runner.fire(command["schedule"])
+    except Exception as error:  # noqa: BLE001 - AWS Lambda prints all
+        _raised.append("".join(traceback.format_exception(error)))
 
 
 def _decompressed(attributes: Mapping[str, Any]) -> Any:
@@ -68,14 +85,18 @@ def _record_messages() -> None:
 
 
 COMMANDS: Commands = {
-    "fire": lambda runner, command: runner.fire(command["schedule"]),
+    "fire": _fire,
     "dump": _dump,
     "corrupt": _corrupt,
-    "print": _print,
-    "send": _send,
+    "plant": _plant,
+    "remove planted": _remove_planted,
 }
 
 
 if __name__ == "__main__":
+    # The libraries log, too, and at every level: an operator may switch that on.
+    logging.basicConfig(level=logging.DEBUG)
     _record_messages()
-    serve(int(sys.argv[1]), COMMANDS)
+    with ExitStack() as until:
+        outbound.record_outbound(until)
+        serve(int(sys.argv[1]), COMMANDS)

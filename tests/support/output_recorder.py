@@ -3,11 +3,13 @@
 import base64
 import json
 import os
+import re
 import secrets
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,12 +24,32 @@ from infra.local.doubles.notification_receivers import NotificationReceiver
 from infra.local.process.ports import kept_ports
 from infra.local.stack.kept_secrets import kept_secret
 from infra.local.stack.layout import ROOT
+from tests.support.blocking_proxy import BlockingProxy
 from tests.support.leaks import CapturedOutput
 from tests.support.notifications import chat_receivers
+from tests.support.openid_double import CLIENT_ID, OpenIdDouble
 from tests.support.postgresql import RunningPostgreSQL, running_postgresql
 from tests.support.self_signed import make_certificate
 
 Json = dict[str, Any]
+
+
+ROOT_PATHS = ("/internal", "/openapi", "/docs", "/health", "/metrics")
+_BODIES = {
+    "/metrics": "metrics", "/openapi.json": "OpenAPI document", "/docs": "documentation", "/api/v1/audit": "audit",
+}  # fmt: skip
+"""The channel of the bodies of these paths; all others are called `response body`."""
+
+WEBHOOK_HOST, TOKEN_HOST = "93.184.215.14:443", "127.0.0.9:443"
+"""A webhook, and an endpoint for tokens of OAuth. Neither is there: what would be sent to them is recorded before."""
+
+
+class RecordingProxy(BlockingProxy):
+    """A proxy that keeps what was sent through it."""
+
+    def __init__(self, target: int) -> None:
+        self.sent = bytearray()
+        super().__init__(target, self.sent.extend)
 
 
 def unique_secret(kind: str) -> str:
@@ -48,6 +70,10 @@ class OutputRecorder:
     credential: str
     chat: NotificationReceiver
     bot: NotificationReceiver
+    kafka: RecordingProxy
+    database: RecordingProxy
+    provider: OpenIdDouble
+    pems: dict[str, str]
     secrets: dict[str, str]
     outputs: list[CapturedOutput] = field(default_factory=list)
     ids: dict[str, str] = field(default_factory=dict)
@@ -61,8 +87,12 @@ class OutputRecorder:
         """One request, with the cookie of the last login."""
         headers = {"X-Correlation-ID": "leak-test", **more.pop("headers", {})}
         content = {"json": body} if body is not None else {}
-        where = path if path.startswith(("/internal", "/openapi", "/docs", "/health")) else "/api/v1" + path
+        where = path if path.startswith(ROOT_PATHS) else "/api/v1" + path
         return self.http.request(method, where, headers=headers, **content, **more)
+
+    def signed_out(self) -> "OutputRecorder":
+        """The same with no session, for another person."""
+        return replace(self)
 
     def post_ok(self, path: str, body: Any, status: int = 201) -> Json:
         """The body of a POST that must have this status."""
@@ -83,20 +113,24 @@ class OutputRecorder:
     def everything(self) -> list[CapturedOutput]:
         """All output so far, and everything that is stored."""
         stored = self.run_command("dump")
-        connect = self.doubles.connect_double
+        self.secrets |= {f"data key {number}": key for number, key in enumerate(stored["data_keys"])}
         return [
             *self.outputs,
             CapturedOutput("log", self.log.name, self.log.read_bytes()),
+            *_numbered("exception", stored["raised"]),
+            *_numbered("queue", stored["messages"]),
             *(
-                CapturedOutput("table", name, json.dumps(row, ensure_ascii=False).encode())
+                CapturedOutput(channel, self._named(location), text.encode())
+                for channel, location, text in stored["outbound"]
+            ),
+            CapturedOutput("outbound Kafka", "bytes", bytes(self.kafka.sent)),
+            CapturedOutput("outbound PostgreSQL", "bytes", bytes(self.database.sent)),
+            *(
+                CapturedOutput("audit" if name == "headgate-audit" else "table", name, _json(row))
                 for name, rows in stored["tables"].items()
                 for row in rows
             ),
-            *(CapturedOutput("queue", str(number), body.encode()) for number, body in enumerate(stored["messages"])),
-            *(
-                CapturedOutput("connector", name, json.dumps(connect.config_of(name)).encode())
-                for name in connect.names()
-            ),
+            *self._connectors(),
             *(
                 CapturedOutput("state folder", file.relative_to(self.state).as_posix(), file.read_bytes())
                 for file in sorted(self.state.rglob("*"))
@@ -104,13 +138,28 @@ class OutputRecorder:
             ),
         ]
 
+    def _connectors(self) -> list[CapturedOutput]:
+        connect = self.doubles.connect_double
+        return [CapturedOutput("connector", name, _json(connect.config_of(name))) for name in connect.names()]
+
+    def _named(self, location: str) -> str:
+        """The location with the role of the host in place of its address."""
+        host, _, what = location.partition(" ")
+        hosts = {
+            self.doubles.connect.removeprefix("http://"): "Connect", self.chat.address: "chat",
+            self.bot.address: "bot", WEBHOOK_HOST: "webhook", TOKEN_HOST: "token endpoint",
+            self.provider.url.removeprefix("http://"): "identity provider",
+        }  # fmt: skip
+        return f"{hosts.get(host, host)} {what}".strip()
+
     def _record(self, response: httpx.Response) -> None:
         response.read()
-        location = f"{response.request.method} {response.request.url.path}"
+        path = re.sub("(?<=/invites/)[^/]+", "{token}", response.request.url.path)
+        location = f"{response.request.method} {path}"
         head = "\n".join(f"{name}: {value}" for name, value in response.headers.multi_items())
         self.outputs += [
             CapturedOutput("response headers", location, head.encode()),
-            CapturedOutput("response body", location, response.content),
+            CapturedOutput(_BODIES.get(response.request.url.path, "response body"), location, response.content),
         ]
 
 
@@ -127,31 +176,69 @@ def start_recorder(state: Path, ends: ExitStack) -> OutputRecorder:
     addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres="")
     keys = Keys(master_key=master_key, service_credential=credential)
     chat, bot, hosts = chat_receivers(ends)
-    process = ends.enter_context(_Process(port, environment(admin, keys, addresses) | hosts, log))
+    metrics_token, provider = secrets.token_urlsafe(24), OpenIdDouble()
+    ends.callback(provider.stop)
+    provider.client_secret = secrets.token_urlsafe(24)
+    more = {
+        "HEADGATE_LOG_LEVEL": "DEBUG", "HEADGATE_METRICS_TOKEN": metrics_token,
+        "HEADGATE_KMS_KEY_ID": "alias/aws/ebs",  # every account has this key
+        "HEADGATE_PUBLIC_URL": url, "HEADGATE_OIDC_ISSUER": provider.url, "HEADGATE_OIDC_CLIENT_ID": CLIENT_ID,
+        "HEADGATE_OIDC_CLIENT_SECRET": provider.client_secret, "HEADGATE_OIDC_ROLES": "everyone=Viewer",
+    }  # fmt: skip
+    process = ends.enter_context(_Process(port, environment(admin, keys, addresses) | hosts | more, log))
+    kafka, database = (ends.enter_context(RecordingProxy(to)) for to in (_port(started.kafka), server.port))
+    client = make_certificate()
+    pems = {"CA certificate": make_certificate().certificate, "client certificate": client.certificate}
+    pems["client key"] = client.key
+    set_up = {"metrics token": metrics_token, "single sign-on secret": provider.client_secret}
+    given = {"admin password": admin.password, "master key": master_key, "service credential": credential}
     recorder = OutputRecorder(
         url=url, process=process, log=log, state=state, doubles=started, postgresql=server, credential=credential,
-        chat=chat, bot=bot,
-        secrets={
-            "source password": unique_secret("s"),
-            "destination password": unique_secret("d"),
-            "CA certificate": "".join(make_certificate().certificate.splitlines()[1:-1]),
-            "Connect password": unique_secret("c"),
-            "Kafka password": unique_secret("k"),
-            "wrong password": unique_secret("w"),
-            "chat webhook": secrets.token_urlsafe(24),
-            "bot token": secrets.token_urlsafe(24),
-            "webhook path": secrets.token_urlsafe(24),
-            "webhook authorization": secrets.token_urlsafe(24),
-            "webhook header": secrets.token_urlsafe(24),
-            "signing secret": secrets.token_urlsafe(24),
-            "admin password": admin.password,
-            "master key": master_key,
-            "service credential": credential,
-        },
+        chat=chat, bot=bot, kafka=kafka, database=database, provider=provider,
+        pems=pems, secrets={**_new_secrets(pems), **given, **set_up},
     )  # fmt: skip
     ends.callback(recorder.http.close)
     _sign_in(recorder, admin)
     return recorder
+
+
+def _new_secrets(certificates: Mapping[str, str]) -> dict[str, str]:
+    """One of each kind that users write. Of certificates and keys the part that no other has."""
+    return {
+        **{name: unique_secret(name) for name in PASSWORDS},
+        **{name: _core(pem) for name, pem in certificates.items()},
+        **{name: secrets.token_urlsafe(24) for name in TOKENS},
+    }
+
+
+PASSWORDS = (
+    "source password", "destination password", "wrong password", "Connect password", "Kafka password",
+    "user password", "new user password",
+)  # fmt: skip
+TOKENS = (
+    "OAuth client secret", "chat webhook", "bot token", "webhook path", "webhook authorization", "webhook header",
+    "signing secret",
+)  # fmt: skip
+
+
+def _core(pem: str) -> str:
+    """The digits of the key alone: of the 32 bytes of a private one, or of the first 60 of a public one."""
+    text = "".join(pem.splitlines()[1:-1])
+    marker, length = (b"\x03\x42\x00\x04", 60) if "CERTIFICATE" in pem else (b"\x02\x01\x01\x04\x20", 32)
+    begin = base64.b64decode(text).index(marker) + len(marker)
+    return text[-(-begin * 4 // 3) : (begin + length) * 4 // 3]
+
+
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2])
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def _numbered(channel: str, texts: list[str]) -> list[CapturedOutput]:
+    return [CapturedOutput(channel, str(number), text.encode()) for number, text in enumerate(texts)]
 
 
 class _Process:

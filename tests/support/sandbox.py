@@ -310,7 +310,8 @@ class Sandbox:
 
 
 @contextlib.contextmanager
-def _headgate(port: int, variables: dict[str, str], log: Path) -> Iterator["subprocess.Popen[str]"]:
+def running_process(port: int, variables: dict[str, str], log: Path) -> Iterator["subprocess.Popen[str]"]:
+    """Headgate on moto in a process of its own (`sandbox_process`)."""
     command = [sys.executable, "-m", "tests.support.sandbox_process", str(port)]
     with log.open("w") as errors:
         process = subprocess.Popen(
@@ -340,7 +341,7 @@ def running_sandbox() -> Iterator[Sandbox]:
     with contextlib.ExitStack() as ends:
         ends.callback(shutil.rmtree, state, ignore_errors=True)
         stack = ends.enter_context(running_stack(state))
-        process = ends.enter_context(_headgate(stack.port, stack.variables, state / "headgate.log"))
+        process = ends.enter_context(running_process(stack.port, stack.variables, state / "headgate.log"))
         sandbox = Sandbox(
             url=f"http://127.0.0.1:{stack.port}",
             process=process,

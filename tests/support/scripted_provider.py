@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from chalicelib.domain.alerts.notification import NotificationError
-from chalicelib.domain.alerts.urls import TargetUrl
+from chalicelib.domain.alerts.urls import TargetUrl, parse_url
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from chalicelib.notify.contract import (
@@ -126,8 +126,9 @@ class ScriptedSender:
     time: VirtualTime
     providers: dict[str, ScriptedProvider] = field(default_factory=dict)
 
-    def address(self, _secrets: Mapping[str, Secret]) -> TargetUrl:
-        raise AssertionError("channels of scripted providers are not edited")
+    def address(self, secrets: Mapping[str, Secret]) -> TargetUrl:
+        urls = [one.reveal() for one in secrets.values() if one.reveal().startswith("https://")]
+        return parse_url(urls[0] if urls else "https://bots.example.com/")
 
     def send(self, message: OutgoingMessage, secrets: Mapping[str, Secret], _deadline: Deadline) -> Outcome:
         found = [self.providers[one.reveal()] for one in secrets.values() if one.reveal() in self.providers]

@@ -149,10 +149,13 @@ def on_moto(interceptor: CallInterceptor) -> Iterator[Tables]:
 
 @contextmanager
 def on_dynamodb_local(interceptor: CallInterceptor, url: str) -> Iterator[Tables]:
-    """A DynamoDB Local. Requests go to it, whatever endpoint their client was created for."""
+    """A DynamoDB Local. Requests go to it, whatever endpoint their client was created for; those to KMS go to moto."""
     pool = urllib3.PoolManager(maxsize=32, retries=False, timeout=10)
+    moto = botocore_stubber.process_request
 
-    def forward(request: Any) -> tuple[int, dict[str, str], bytes]:
+    def forward(request: Any) -> Any:
+        if "://kms." in request.url:
+            return moto(request)
         answer = pool.request("POST", url, body=request.body, headers=dict(request.headers.items()))
         return answer.status, dict(answer.headers), answer.data
 

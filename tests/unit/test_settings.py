@@ -4,6 +4,7 @@ import hashlib
 
 import pytest
 
+from chalicelib.domain.access import Role
 from chalicelib.settings import Settings
 
 HASHES = [hashlib.sha256(text).hexdigest() for text in (b"one", b"two")]
@@ -46,3 +47,78 @@ def test_the_hosts_of_chats_have_defaults_and_may_carry_a_port() -> None:
     usual, other = Settings.read({}), {"HEADGATE_CHAT_WEBHOOK_HOST": " chat.example.com:8443 "}
     assert (usual.chat_webhook_host, usual.bot_api_host) == ("hooks.slack.com", "api.telegram.org")
     assert Settings.read(other).chat_webhook_host == "chat.example.com:8443"
+
+
+def test_keys_are_listed_with_commas_each_once_and_in_their_order() -> None:
+    assert (Settings.read({}).master_key, Settings.read({}).kms_key_id) == ((), ())
+    listed = Settings.read({"HEADGATE_MASTER_KEY": " new, old,,new ", "HEADGATE_KMS_KEY_ID": "arn:one"})
+    assert [one.reveal() for one in listed.master_key] == ["new", "old"]
+    assert listed.kms_key_id == ("arn:one",)
+    assert "old" not in repr(listed)
+
+
+SIGN_ON = {
+    "HEADGATE_PUBLIC_URL": "https://headgate.example.com/",
+    "HEADGATE_OIDC_ISSUER": "https://login.example.com/",
+    "HEADGATE_OIDC_CLIENT_ID": "headgate",
+    "HEADGATE_OIDC_ROLES": "cdc-admins=Admin, cn=ops=Ops ,everyone=Viewer",
+}
+
+
+def test_single_sign_on_is_off_unless_it_is_configured() -> None:
+    assert Settings.read({}).oidc is None
+    deployed = {"HEADGATE_OIDC_SCOPES": "openid", "HEADGATE_OIDC_GROUPS_CLAIM": "groups"}
+    assert Settings.read({**deployed, "HEADGATE_OIDC_ISSUER": "", "HEADGATE_OIDC_LINK_ACCOUNTS": "false"}).oidc is None
+
+
+def test_single_sign_on_has_defaults_and_keeps_the_issuers_own_spelling() -> None:
+    config = Settings.read(SIGN_ON).oidc
+    assert config is not None
+    assert (config.issuer, config.client_id, config.client_secret) == ("https://login.example.com/", "headgate", None)
+    assert (config.scopes, config.groups_claim, config.link_accounts) == ("openid email", "groups", False)
+    assert config.roles == (("cdc-admins", "Admin"), ("cn=ops", "Ops"), ("everyone", "Viewer"))
+
+
+def test_the_roles_of_groups_are_the_roles_that_there_are() -> None:
+    assert {role for _, role in Settings.read(SIGN_ON).oidc.roles} == {role.value for role in Role}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", ["OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_ROLES", "PUBLIC_URL"])
+def test_a_part_of_single_sign_on_that_is_missing_is_named(name: str) -> None:
+    with pytest.raises(ValueError, match=f"HEADGATE_{name}"):
+        Settings.read({**SIGN_ON, f"HEADGATE_{name}": " "})
+
+
+def test_a_secret_alone_does_not_make_single_sign_on() -> None:
+    with pytest.raises(ValueError, match="HEADGATE_OIDC_ISSUER") as raised:
+        Settings.read({"HEADGATE_OIDC_CLIENT_SECRET": "hunter2"})
+    assert "hunter2" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("OIDC_ISSUER", "http://login.example.com"),
+        ("OIDC_ISSUER", "https://login.example.com/?tenant=1"),
+        ("OIDC_ISSUER", "https://login.example.com/#a"),
+        ("OIDC_ISSUER", "https://me@login.example.com"),
+        ("OIDC_ISSUER", "login.example.com"),
+        ("OIDC_ISSUER", "https://login.exämple.com"),
+        ("PUBLIC_URL", "http://headgate.example.com"),
+        ("OIDC_SCOPES", "email groups"),
+        ("OIDC_ROLES", "cdc-admins"),
+        ("OIDC_ROLES", "cdc-admins=admin"),
+        ("OIDC_ROLES", "=Admin"),
+        ("OIDC_ROLES", "cdc-admins=Admin,"),
+        ("OIDC_ROLES", "cdc-admins=Admin,cdc-admins=Viewer"),
+    ],
+)
+def test_a_part_of_single_sign_on_that_cannot_work_is_refused(name: str, value: str) -> None:
+    with pytest.raises(ValueError, match=f"HEADGATE_{name}"):
+        Settings.read({**SIGN_ON, f"HEADGATE_{name}": value})
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost", "[::1]:8080"])
+def test_plain_http_is_enough_on_this_machine(host: str) -> None:
+    urls = {"HEADGATE_PUBLIC_URL": f"http://{host}", "HEADGATE_OIDC_ISSUER": f"http://{host}"}
+    assert Settings.read({**SIGN_ON, **urls}).oidc is not None

@@ -1,12 +1,14 @@
 """The audit trail."""
 
-from typing import Any
+from typing import Any, Self
 
 from pydantic import Field
 
 from chalicelib.api.contract.common import Integer, Output, Timestamp, Uuid
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.domain.audit import Outcome
+from chalicelib.domain.integrity.chain import SHARDS
+from chalicelib.services.audit_integrity.verification import Verification
 
 
 class AuditQuery(ListQuery):
@@ -41,3 +43,66 @@ class AuditOutput(Output):
     after: dict[str, Any] | None
     correlation_id: str
     meaningful: bool
+
+
+class VerificationQuery(ListQuery):
+    """How much of the trail one request verifies."""
+
+    limit: Integer = Field(default=2_000, ge=1, le=10_000, description="About how many records to verify.")
+
+
+class ProblemOutput(Output):
+    """The first thing that is wrong. `number` counts the records of the shard; the rest names the record."""
+
+    code: str
+    message: str
+    shard: str | None
+    number: int | None
+    record_id: str | None
+    at: str | None
+
+
+class ShardOutput(Output):
+    """How many records a shard has, and up to which one they are signed."""
+
+    shard: str
+    records: int
+    anchored: int
+
+
+class VerificationOutput(Output):
+    """What this request has verified. The trail is sound when every part of it is `verified` and one is `complete`."""
+
+    verified: bool = Field(description="Whether everything that this request has looked at is as it was written.")
+    complete: bool = Field(description="Whether the end was reached. Otherwise go on with the `X-Next-Cursor`.")
+    checked: int = Field(description="Records that this request has compared with their chain.")
+    before_chain: int = Field(description="Records of releases that did not chain them: nothing is known of these.")
+    first_problem: ProblemOutput | None
+    anchored_at: Timestamp | None = Field(description="When the ends of the shards were signed last.")
+    shards: list[ShardOutput]
+
+    @classmethod
+    def of(cls, entity: Verification) -> Self:
+        """The verification without its shards, which `shards_of` has."""
+        problem = entity.first_problem
+        return cls(
+            verified=problem is None,
+            complete=problem is None and entity.next_key is None,
+            checked=entity.checked,
+            before_chain=entity.before_chain,
+            first_problem=ProblemOutput.of(problem) if problem else None,
+            anchored_at=entity.anchor.at if entity.anchor else None,
+            shards=[],
+        )
+
+
+def shards_of(entity: Verification) -> list[ShardOutput]:
+    """Every shard, also one without records."""
+    return [
+        ShardOutput(
+            shard=shard,
+            records=entity.heads[shard].sequence if shard in entity.heads else 0,
+            anchored=entity.anchor.sequence(shard) if entity.anchor else 0,
+        )
+        for shard in SHARDS
+    ]

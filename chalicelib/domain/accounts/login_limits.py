@@ -8,6 +8,8 @@
 |                                                    | network                  | 100                   |
 |                                                    | account, other networks  | 50                    |
 
+A sign-in through single sign-on tries no password here; those that fail are counted for the network alone, at most 100.
+
 So nobody keeps a user out who has a session, or who comes from the usual network, except from that very network. A
 login that succeeds gives its tries back. The windows begin at whole multiples of five minutes.
 """
@@ -21,6 +23,7 @@ from ipaddress import IPv4Address, ip_address, ip_network
 WINDOW = timedelta(minutes=5)
 KNOWN_FOR = timedelta(days=90)
 _PER_ACCOUNT_AND_NETWORK, _PER_NETWORK, _PER_ACCOUNT = 10, 100, 50
+_SIGN_ONS_PER_NETWORK = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +60,12 @@ class LoginTry:
         if known:
             return [own]
         return [own, limit("network", _PER_NETWORK, network), limit("account", _PER_ACCOUNT, self.account)]
+
+
+def sign_on_limit(source_address: str, now: datetime) -> LoginLimit:
+    """What a return from the provider of single sign-on is counted for."""
+    window = int(now.timestamp() // WINDOW.total_seconds())
+    return LoginLimit(key=f"sign-on/{_digest(network_of(source_address))}/{window}", most=_SIGN_ONS_PER_NETWORK)
 
 
 def window_end(now: datetime) -> datetime:

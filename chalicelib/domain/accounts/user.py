@@ -31,6 +31,7 @@ class Invite:
 class User:
     """A user. `password_hash` is Argon2id in PHC form; None until an invite is accepted.
 
+    `identity` names who signs in as this user through single sign-on (`sign_on.Person.identity`).
     A session belongs to the `session_generation` in which it began: raising the number ends all sessions for good.
     """
 
@@ -40,6 +41,7 @@ class User:
     status: UserStatus = UserStatus.ACTIVE
     password_hash: str | None = None
     invite: Invite | None = None
+    identity: str | None = None
     session_generation: int = 1
     last_login_at: datetime | None = None
     version: int = 1

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.accounts.login_limits import KNOWN_FOR, LoginLimit, LoginTry, window_end
+from chalicelib.domain.accounts.login_limits import KNOWN_FOR, LoginLimit, LoginTry, sign_on_limit, window_end
+from chalicelib.domain.accounts.sign_on import TICKET_LIFETIME
 from chalicelib.errors import RateLimited
 from chalicelib.kit.clock import Clock
 from chalicelib.services.audit import AuditTrail
@@ -35,13 +37,21 @@ class LoginThrottle:
         known = self.store.is_known(login.known_key, now)
         limits, end = login.limits(now, known=known), window_end(now)
         for limit in limits:
-            if not self.store.count(limit, end):
-                self.audit.record_refusal(context, "session.login", user_id, reason="throttled")
-                raise RateLimited(
-                    "Too many passwords were tried. Wait as long as Retry-After says, then try again.",
-                    retry_after_seconds=int((end - now).total_seconds()) + 1,
-                )
+            self._count(context, limit, end, user_id, what="passwords")
         return AdmittedTry(login=login, known=known, limits=limits)
+
+    def admit_sign_on(self, context: RequestContext) -> LoginLimit:
+        """Count a return from the provider of single sign-on, before it is asked. Raises RateLimited, audited."""
+        now = self.clock()
+        limit = sign_on_limit(context.source_address, now)
+        self._count(context, limit, window_end(now), None, what="sign-ins")
+        return limit
+
+    def sign_on_succeeded(self, transaction: Transaction, limit: LoginLimit, ticket: str) -> None:
+        """Give it back, and use the ticket up. Conflict label when it was used before: `login_try.used`."""
+        now = self.clock()
+        self.store.give_back(transaction, [limit], window_end(now))
+        self.store.use_once(transaction, f"ticket/{ticket}", now + TICKET_LIFETIME)
 
     def succeeded(self, transaction: Transaction, admitted: AdmittedTry) -> None:
         """Give the try back, and remember the network, in the transaction of the login."""
@@ -49,3 +59,14 @@ class LoginThrottle:
         self.store.give_back(transaction, admitted.limits, window_end(now))
         if not admitted.known:
             self.store.remember(transaction, admitted.login.known_key, now + KNOWN_FOR)
+
+    def _count(
+        self, context: RequestContext, limit: LoginLimit, end: datetime, user_id: str | None, *, what: str
+    ) -> None:
+        if self.store.count(limit, end):
+            return
+        self.audit.record_refusal(context, "session.login", user_id, reason="throttled")
+        raise RateLimited(
+            f"Too many {what} were tried. Wait as long as Retry-After says, then try again.",
+            retry_after_seconds=int((end - self.clock()).total_seconds()) + 1,
+        )

@@ -74,6 +74,7 @@ class SessionService:
                 self._hash_again(signed_in.user, password)
                 return signed_in
             before, user = user, self.users.find(user.id)
+            # own-rule secrets-compared: both were stored
             verified = user is not None and user.password_hash == before.password_hash
         raise WriteConflict("user.changed")
 
@@ -125,9 +126,15 @@ class SessionService:
         return SignedIn(user=user, session=session)
 
     def begin(
-        self, context: RequestContext, user: User, transaction: Transaction, *, replaces: str | None = None
+        self,
+        context: RequestContext,
+        user: User,
+        transaction: Transaction,
+        *,
+        replaces: str | None = None,
+        via: str = "password",
     ) -> SignedIn:
-        """Add a new session to the transaction of a login, whatever proved who the user is; commits it.
+        """Add a new session to the transaction of a login; commits it. `via` is what proved who the user is.
 
         Raises WriteConflict when the user has changed since it was read.
         """
@@ -137,7 +144,7 @@ class SessionService:
         self.users.record_login(transaction, user, now)
         session, token = self._put_session(transaction, user)
         context = replace(context, actor=actor_of(user, session))
-        self.audit.record(transaction, context, "session.login", user.id, meaningful=False)
+        self.audit.record(transaction, context, "session.login", user.id, after={"via": via}, meaningful=False)
         transaction.commit()
         return SignedIn(user=replace(user, last_login_at=now), session=session, token=token)
 

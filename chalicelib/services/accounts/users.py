@@ -84,11 +84,11 @@ class UserService:
         return self._change(context, "user.disable", user, after)
 
     def enable(self, context: RequestContext, user_id: str) -> User:
-        """Let a disabled user sign in again; one who never had a password has to be invited again. Raises NotFound."""
+        """Let a disabled user sign in again; one who never could has to be invited again. Raises NotFound."""
         user = self.store.get(user_id)
         if user.status is not UserStatus.DISABLED:
             return user
-        status = UserStatus.ACTIVE if user.password_hash else UserStatus.INVITED
+        status = UserStatus.ACTIVE if user.password_hash or user.identity else UserStatus.INVITED
         return self._change(context, "user.enable", user, replace(user, status=status))
 
     def delete(self, context: RequestContext, user_id: str) -> None:

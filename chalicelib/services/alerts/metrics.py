@@ -5,20 +5,29 @@ exists from the beginning, with 0.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import product
 
-from chalicelib.domain.alerts.channel import ChannelProvider
+from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 from chalicelib.domain.alerts.notification import NotificationStatus
-from chalicelib.kit.clock import Deadline
+from chalicelib.domain.alerts.pacing import ChannelGate
+from chalicelib.errors import TimedOut
+from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.stores.alerts.alerts import Alerts
+from chalicelib.stores.alerts.channels import Channels
 from chalicelib.stores.alerts.counters import AlertCounters, AlertNumbers
+from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
+from chalicelib.stores.documents import find_together
 
 Labels = Mapping[str, str]
 Sample = tuple[str, Labels, float]
 """What is added to the metric's name, the labels, the value."""
+
+CHANNEL_STATUSES = ("open", "limited", "down", "disabled")
+"""`limited`: the provider asked to wait; `down`: it fails, and one message a minute is tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,20 +49,60 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelState:
+    """How a channel sends now, and how long its oldest notification waits, in seconds."""
+
+    provider: ChannelProvider
+    status: str
+    waiting_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MetricsService:
     """Reads the metrics."""
 
     counters: AlertCounters
     alerts: Alerts
+    channels: Channels
+    gates: ChannelGates
+    notifications: Notifications
+    clock: Clock
 
     def text(self, deadline: Deadline) -> str:
-        """All metrics. Its cost grows with the number of active alerts: one call for about 2,700. Raises TimedOut."""
+        """All metrics. Its cost grows with the number of active alerts: one call for about 2,700; and with that of
+        channels: three calls for each. Raises TimedOut.
+        """
         active = Counter((one.severity, one.kind) for one in self.alerts.facets(deadline, only_active=True))
-        return "".join(f"{line}\n" for metric in metrics(self.counters.read(), active) for line in metric.lines())
+        found = metrics(self.counters.read(), active, self._channel_states(deadline))
+        return "".join(f"{line}\n" for metric in found for line in metric.lines())
+
+    def _channel_states(self, deadline: Deadline) -> list[ChannelState]:
+        channels, now = list(self.channels.all()), self.clock()
+        gates = find_together(*((self.gates, channel.id) for channel in channels))
+        return [self._channel_state(one, gate, now, deadline) for one, gate in zip(channels, gates, strict=True)]
+
+    def _channel_state(
+        self, channel: Channel, gate: ChannelGate | None, now: datetime, deadline: Deadline
+    ) -> ChannelState:
+        if deadline.passed:
+            raise TimedOut("The store did not list everything in time.")
+        since = self.notifications.waiting_since(channel.id)
+        seconds = max(0.0, (now - since).total_seconds()) if since else 0.0
+        return ChannelState(provider=channel.provider, status=_status(channel, gate, now), waiting_seconds=seconds)
 
 
-def metrics(numbers: AlertNumbers, active: Mapping[tuple[AlertSeverity, EventKind], int]) -> Iterator[Metric]:
-    """The metrics of the wire contract, section 6."""
+def _status(channel: Channel, gate: ChannelGate | None, now: datetime) -> str:
+    if not channel.enabled:
+        return "disabled"
+    if gate and gate.is_probing:
+        return "down"
+    return "limited" if gate and gate.not_before and gate.not_before > now else "open"
+
+
+def metrics(
+    numbers: AlertNumbers, active: Mapping[tuple[AlertSeverity, EventKind], int], channels: Sequence[ChannelState]
+) -> Iterator[Metric]:
+    """The metrics of the wire contract, section 6; and of channels, how they send and how long messages wait."""
     yield Metric(
         name="headgate_alerts_active",
         type="gauge",
@@ -84,6 +133,18 @@ def metrics(numbers: AlertNumbers, active: Mapping[tuple[AlertSeverity, EventKin
         help="Seconds from queueing a notification to its end.",
         samples=_times(numbers),
     )
+    yield Metric(
+        name="headgate_notification_channels",
+        type="gauge",
+        help="Notification channels by how they send now: limited by the provider, down, or disabled.",
+        samples=_statuses(channels),
+    )
+    yield Metric(
+        name="headgate_notifications_waiting_seconds",
+        type="gauge",
+        help="Seconds since the oldest notification that waits was queued; 0 when none waits.",
+        samples=_waiting(channels),
+    )
 
 
 def _by_kind(counts: Mapping[tuple[AlertSeverity, EventKind], int]) -> Iterator[Sample]:
@@ -94,6 +155,18 @@ def _by_kind(counts: Mapping[tuple[AlertSeverity, EventKind], int]) -> Iterator[
 def _by_provider(numbers: AlertNumbers, end: NotificationStatus) -> Iterator[Sample]:
     for provider in ChannelProvider:
         yield "", {"provider": provider}, numbers.deliveries[provider, end].count
+
+
+def _statuses(channels: Sequence[ChannelState]) -> Iterator[Sample]:
+    counts = Counter((one.provider, one.status) for one in channels)
+    for provider, status in product(ChannelProvider, CHANNEL_STATUSES):
+        yield "", {"provider": provider, "status": status}, counts[provider, status]
+
+
+def _waiting(channels: Sequence[ChannelState]) -> Iterator[Sample]:
+    for provider in ChannelProvider:
+        seconds = (one.waiting_seconds for one in channels if one.provider is provider)
+        yield "", {"provider": provider}, max(seconds, default=0)
 
 
 def _times(numbers: AlertNumbers) -> Iterator[Sample]:

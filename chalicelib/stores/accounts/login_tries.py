@@ -16,7 +16,7 @@ from chalicelib.stores.transaction import Transaction
 
 
 class LoginTryRow(Table):
-    """A counter of one window (`tries`), or the record that a network is known (without it)."""
+    """A counter of one window (`tries`), or the record that a network is known or a ticket used (without it)."""
 
     Meta = meta("login-tries")  # type: ignore[assignment]
     id = UnicodeAttribute(hash_key=True)
@@ -54,3 +54,8 @@ class LoginTries:
     def remember(self, transaction: Transaction, key: str, until: datetime) -> None:
         """Record that the network is known."""
         transaction.put(LoginTryRow(key, expires_at=until), condition=None, label="login_try.remembered")
+
+    def use_once(self, transaction: Transaction, key: str, until: datetime) -> None:
+        """Record that something was used. Conflict label when it was before: `login_try.used`."""
+        unused = LoginTryRow.id.does_not_exist()
+        transaction.put(LoginTryRow(key, expires_at=until), condition=unused, label="login_try.used")

@@ -26,7 +26,7 @@ class UserRows(document_table("users")):  # type: ignore[misc]
 
 
 class Users(Documents[User]):
-    """Users by id. The claim of an address names the user who has it; a row counts the active Admins."""
+    """Users by id. The claim of an address or identity names the user who has it; a row counts the active Admins."""
 
     table, entity, noun = UserRows, User, "user"
 
@@ -41,21 +41,37 @@ class Users(Documents[User]):
         holder = self._claims.find(_email_key(email))
         return self.find(holder or id_from("user", unique_key(email)))
 
+    def by_identity(self, identity: str) -> User | None:
+        """The user as whom this identity of single sign-on signs in."""
+        holder = self._claims.find(_identity_key(identity))
+        return self.find(holder) if holder else None
+
     def put_new(self, transaction: Transaction, entity: User) -> User:
-        """Store a new user and claim the address. Conflict label of an address that is taken: `user.email`."""
+        """Store a new user and claim address and identity. Conflict labels when one is taken: `user.email`,
+        `user.identity`.
+        """
         self._claims.take(transaction, _email_key(entity.email), entity.id, label="user.email")
+        self._claim_identity(transaction, None, entity)
         count_admins(transaction, +1 if entity.is_active_admin else 0)
         return super().put_new(transaction, entity)
 
     def change(self, transaction: Transaction, before: User, after: User) -> User:
-        """Replace a user. Conflict label when the last active Admin would be gone: `user.last_admin`."""
+        """Replace a user. Conflict label when the last active Admin would be gone: `user.last_admin`; when the new
+        address or identity is taken: as in `put_new`.
+        """
+        if _email_key(after.email) != _email_key(before.email):
+            self._claims.release(transaction, _email_key(before.email), before.id)
+            self._claims.take(transaction, _email_key(after.email), after.id, label="user.email")
+        self._claim_identity(transaction, before.identity, after)
         count_admins(transaction, after.is_active_admin - before.is_active_admin)
         return self.save(transaction, after)
 
     def remove(self, transaction: Transaction, entity: User) -> None:
-        """Delete a user, and free the address. Conflict labels: `user.last_admin`, `user.removable`."""
+        """Delete a user, and free address and identity. Conflict labels: `user.last_admin`, `user.removable`."""
         count_admins(transaction, -1 if entity.is_active_admin else 0)
         self._claims.release(transaction, _email_key(entity.email), entity.id)
+        if entity.identity:
+            self._claims.release(transaction, _identity_key(entity.identity), entity.id)
         super().remove(transaction, entity)
 
     def record_login(self, transaction: Transaction, user: User, at: datetime) -> None:
@@ -83,6 +99,10 @@ class Users(Documents[User]):
         transaction.update(CountRow(*_ADMINS), [count], condition=first, label="user.adopted")
         transaction.commit()
 
+    def _claim_identity(self, transaction: Transaction, before: str | None, after: User) -> None:
+        if after.identity and after.identity != before:
+            self._claims.take(transaction, _identity_key(after.identity), after.id, label="user.identity")
+
     def from_row(self, row: Document) -> User:
         user = super().from_row(row)
         return replace(user, last_login_at=getattr(row, "last_login_at", None) or user.last_login_at)
@@ -98,3 +118,7 @@ def count_admins(transaction: Transaction, change: int) -> None:
 
 def _email_key(email: str) -> str:
     return f"email/{unique_key(email)}"
+
+
+def _identity_key(identity: str) -> str:
+    return f"identity/{identity}"

@@ -35,6 +35,11 @@ class Notifications(Documents[Notification]):
                 found += self.list_in("open_channel", _group(channel_id, severity), limit=limit - len(found)).items
         return found
 
+    def waiting_since(self, channel_id: str) -> datetime | None:
+        """When the oldest open one of a channel was queued; None when none waits. A call for each severity."""
+        oldest = [self.oldest_in("open_channel", _group(channel_id, severity)) for severity in AlertSeverity]
+        return min((row.created_at for row in oldest if row), default=None)
+
 
 class ChannelGates(Documents[ChannelGate]):
     """Gates by channel. That of a deleted channel is kept for a year, so that no late notification is overlooked."""

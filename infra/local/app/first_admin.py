@@ -11,6 +11,7 @@ import os
 import secrets
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +36,10 @@ class FirstAdmin:
 
 @dataclass(frozen=True)
 class PasswordFile:
-    """The sealed password in a state folder that outlives a run."""
+    """The sealed password in a state folder that outlives a run.
+
+    `master_key` is what the setting says: the first of several keys seals, all of them open.
+    """
 
     state: Path
     master_key: str
@@ -49,14 +53,17 @@ class PasswordFile:
         return FirstAdmin(email=email, password=password, made_here=True)
 
     def load(self) -> str | None:
-        """The password that an earlier run made; None when there is none, or the master key is another one now."""
+        """The password that an earlier run made; None when there is none, or no master key opens it any more."""
         if not self._sealed.exists():
             return None
         whole = base64.b64decode(self._sealed.read_text())
-        try:
-            return AESGCM(self._key).decrypt(whole[:12], whole[12:], _PURPOSE).decode()
-        except InvalidTag:
-            return None
+        for at, key in enumerate(self._keys):
+            with suppress(InvalidTag):
+                password = key.decrypt(whole[:12], whole[12:], _PURPOSE).decode()
+                if at > 0:
+                    self._seal(password)
+                return password
+        return None
 
     def was_printed(self) -> bool:
         """Whether a run got as far as printing the password."""
@@ -68,15 +75,18 @@ class PasswordFile:
 
     def _make(self) -> str:
         password = secrets.token_urlsafe(18)
-        nonce = os.urandom(12)
-        sealed = nonce + AESGCM(self._key).encrypt(nonce, password.encode(), _PURPOSE)
-        write_private(self._sealed, base64.b64encode(sealed).decode() + "\n")
+        self._seal(password)
         self._printed_mark.unlink(missing_ok=True)
         return password
 
+    def _seal(self, password: str) -> None:
+        nonce = os.urandom(12)
+        sealed = nonce + self._keys[0].encrypt(nonce, password.encode(), _PURPOSE)
+        write_private(self._sealed, base64.b64encode(sealed).decode() + "\n")
+
     @property
-    def _key(self) -> bytes:
-        return base64.b64decode(self.master_key)
+    def _keys(self) -> list[AESGCM]:
+        return [AESGCM(base64.b64decode(one)) for one in self.master_key.split(",") if one.strip()]
 
     @property
     def _sealed(self) -> Path:

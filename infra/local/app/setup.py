@@ -18,15 +18,17 @@ _DATA = ROOT / "infra" / "data.yaml"
 def create_all(_environment: Mapping[str, str]) -> None:
     """Create what is missing. Tables that exist are left as they are. The environment is already set."""
     import boto3
+    from botocore.config import Config
 
     from chalicelib.settings import settings
     from chalicelib.stores.all_tables import ALL_TABLES
     from chalicelib.wiring import services
 
+    limits = Config(connect_timeout=2, read_timeout=10)
     for table in ALL_TABLES:
         if not table.exists():
             table.create_table(wait=True)
-    create_queues(boto3.client("sqs"), settings().queue_prefix)
+    create_queues(boto3.client("sqs", config=limits), settings().queue_prefix)
     services()
 
 

@@ -71,4 +71,5 @@ def _run_logged(action: Callable[[], object]) -> None:
     try:
         action()
     except Exception:
+        # The next change is due all the same.
         logging.getLogger(__name__).exception("a planned change of the Connect double failed")

@@ -57,6 +57,8 @@ class Answers:
             "init_producer_id": self._init_producer_id,
             "produce": self._produce,
             "fetch": self._fetch,
+            "sasl_handshake": self._sasl_handshake,
+            "sasl_authenticate": self._sasl_authenticate,
         }
 
     def answer(self, request: Request) -> Fields:
@@ -72,6 +74,13 @@ class Answers:
             "error_code": UNSUPPORTED_VERSION if request.body is None else NONE,
             "api_keys": sorted(keys, key=lambda k: k["api_key"]),
         }
+
+    def _sasl_handshake(self, _: Request) -> Fields:
+        return {"error_code": NONE, "mechanisms": ["PLAIN"]}
+
+    def _sasl_authenticate(self, _: Request) -> Fields:
+        """Every user name and password is right."""
+        return {"error_code": NONE, "auth_bytes": b""}
 
     def _broker(self) -> Fields:
         return {"node_id": BROKER_ID, "broker_id": BROKER_ID, "host": self._host, "port": self._port}

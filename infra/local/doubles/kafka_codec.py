@@ -38,6 +38,8 @@ HIGHEST = {
     "delete_groups": 2,
     "delete_records": 2,
     "describe_cluster": 1,
+    "sasl_handshake": 1,
+    "sasl_authenticate": 2,
 }
 HEADER = struct.Struct("!hhi")
 

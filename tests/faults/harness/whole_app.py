@@ -90,7 +90,7 @@ class ApiUser:
         headers |= {"cookie": self.cookie} if self.cookie else {}
         headers |= {"idempotency-key": key} if key else {}
         content = json.dumps(body).encode() if body is not None else b""
-        return self._answer(_answered(method, f"/api/v1{path}", headers, content))
+        return self._answer(answered(method, f"/api/v1{path}", headers, content))
 
     @staticmethod
     def _answer(response: ClientResponse) -> Answer:
@@ -111,7 +111,8 @@ class ApiUser:
                 raise errors.Conflict(message, code=code)
 
 
-def _answered(method: str, target: str, headers: Mapping[str, str], body: bytes) -> ClientResponse:
+def answered(method: str, target: str, headers: Mapping[str, str], body: bytes) -> ClientResponse:
+    """The app's answer to one request; header names are in lower case."""
     served = importlib.import_module("app").app
     answer = served(lambda_event(served, method, target, headers, body), None)
     merged = {**answer["headers"], **answer["multiValueHeaders"]}

@@ -294,6 +294,7 @@ ADMINISTER = [
     ("DELETE", f"/destinations/{UNKNOWN_ID}/deliveries/{UNKNOWN_ID}"),
     ("POST", "/stream/clusters"), ("POST", "/connect/clusters"),
     ("PUT", f"/stream/clusters/{UNKNOWN_ID}"), ("PUT", f"/connect/clusters/{UNKNOWN_ID}"), ("GET", "/audit"),
+    ("GET", "/operations/keys"),
     ("POST", f"/connect/clusters/{UNKNOWN_ID}/confirm-deletions"),
     *(
         (method, f"/{kind}{path}")
@@ -371,3 +372,12 @@ def test_an_email_address_with_a_character_that_is_not_shown_is_refused(sandbox:
     refused = sandbox.unauthenticated().post("/auth/login", body)
     assert_error(refused, 422, "VALIDATION_FAILED")
     assert [one["location"] for one in refused.json()["error"]["details"]] == [["body", "email"]]
+
+
+def test_without_single_sign_on_its_addresses_are_like_unknown_ones(sandbox: Sandbox) -> None:
+    api = sandbox.unauthenticated()
+    unknown = api.get("/auth/oidc/other")
+    for path in ("/auth/oidc/login", "/auth/oidc/callback", "/auth/oidc/callback?code=a&state=b"):
+        response = api.get(path)
+        assert (response.status_code, response.json()) == (unknown.status_code, unknown.json())
+        assert "Set-Cookie" not in response.headers

@@ -1,6 +1,7 @@
 """The audit trail: one record per fact."""
 
 import json
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -227,3 +228,86 @@ def test_other_mappings_of_a_delivery_are_a_difference(sandbox: Sandbox) -> None
     assert (record["action"], record["outcome"]) == ("delivery.update_mappings", "success")
     assert record["before"]["mappings"] == [mapping]
     assert record["after"]["mappings"] == changed["mappings"]
+
+
+def _refused(sandbox: Sandbox, api: Any, method: str, path: str, **more: Any) -> Json:
+    """The one record of a refused request, found by its correlation id."""
+    correlation = sandbox.name("refused")
+    headers = {"X-Correlation-ID": correlation, **more.pop("headers", {})}
+    answer = api.call(method, path, {} if method != "GET" else None, headers=headers, **more)
+    assert answer.status_code in (401, 403)
+    (record,) = [one for one in sandbox.admin.get_ok("/audit?limit=50") if one["correlation_id"] == correlation]
+    assert record["outcome"] == "denied"
+    return dict(record)
+
+
+def test_a_refusal_says_why_and_from_which_address(sandbox: Sandbox) -> None:
+    source, nobody = sandbox.new_source()["id"], sandbox.unauthenticated()
+    path = f"/sources/{source}"
+    cases = (
+        (sandbox.with_role("Viewer"), {}, "forbidden", "session"),
+        (sandbox.admin, {"Origin": "https://elsewhere.example.com"}, "csrf_rejected", "session"),
+        (nobody, {"Cookie": f"headgate_session={UNKNOWN_ID}.x"}, "unauthenticated", "anonymous"),
+        (nobody, {"Authorization": "Bearer hgt_wrong"}, "unauthenticated", "anonymous"),
+    )
+    for api, headers, reason, via in cases:
+        record = _refused(sandbox, api, "DELETE", path, headers=headers)
+        assert (record["action"], record["resource_id"], record["actor"]["via"]) == ("source.delete", source, via)
+        assert (record["after"]["reason"], record["after"]["source_address"]) == (reason, "127.0.0.1")
+        assert record["meaningful"] == (via == "session")
+    assert _refused(sandbox, sandbox.admin, "DELETE", path, headers=cases[1][1])["actor"]["email"] == ADMIN.email
+
+
+def test_a_wrong_service_credential_leaves_a_record(sandbox: Sandbox) -> None:
+    record = _refused(
+        sandbox, sandbox.unauthenticated(), "GET", f"//internal/secrets/{UNKNOWN_ID}",
+        headers={"Authorization": "Bearer wrong"},
+    )  # fmt: skip
+    assert (record["action"], record["resource_id"]) == ("secret.read", UNKNOWN_ID)
+    assert (record["after"]["reason"], record["actor"]["via"]) == ("forbidden", "service")
+
+
+def test_who_comes_without_any_credential_leaves_no_record(sandbox: Sandbox) -> None:
+    nobody, correlation = sandbox.unauthenticated(), sandbox.name("nobody")
+    assert_error(nobody.delete("/sources/x", headers={"X-Correlation-ID": correlation}), 401, "UNAUTHENTICATED")
+    assert correlation not in json.dumps(sandbox.admin.get_ok("/audit?limit=20"))
+
+
+def _verified(sandbox: Sandbox, limit: int) -> list[Json]:
+    """Every part of a verification."""
+    parts: list[Json] = []
+    cursor: dict[str, str] = {}
+    while True:
+        answer = sandbox.admin.get("/audit/verify", params={"limit": str(limit), **cursor})
+        assert answer.status_code == 200, answer.text
+        parts.append(answer.json())
+        if "X-Next-Cursor" not in answer.headers:
+            return parts
+        cursor = {"cursor": answer.headers["X-Next-Cursor"]}
+
+
+def test_an_admin_verifies_the_trail_in_parts(sandbox: Sandbox) -> None:
+    sandbox.new_source()
+    sandbox.fire("dispatch")
+    parts = _verified(sandbox, 40)
+    assert all(part["verified"] and part["first_problem"] is None for part in parts)
+    assert [part["complete"] for part in parts] == [False] * (len(parts) - 1) + [True]
+    last = parts[-1]
+    assert set(last) == {
+        "verified", "complete", "checked", "before_chain", "first_problem", "anchored_at", "shards",
+    }  # fmt: skip
+    assert is_timestamp(last["anchored_at"])
+    assert sum(part["checked"] for part in parts) >= sum(shard["records"] for shard in parts[0]["shards"]) > 0
+    assert {shard["shard"] for shard in last["shards"]} == set("01234567")
+    assert sum(part["before_chain"] for part in parts) == 0
+
+
+def test_only_an_admin_verifies_the_trail(sandbox: Sandbox) -> None:
+    for role in ("Viewer", "Ops"):
+        assert_error(sandbox.with_role(role).get("/audit/verify"), 403, "FORBIDDEN")
+    assert_error(sandbox.unauthenticated().get("/audit/verify"), 401, "UNAUTHENTICATED")
+
+
+@pytest.mark.parametrize(("name", "value"), [("limit", "0"), ("limit", "10001"), ("cursor", "x"), ("after", "0/1")])
+def test_a_bad_part_is_refused(sandbox: Sandbox, name: str, value: str) -> None:
+    validation_error(sandbox.admin.get("/audit/verify", params={name: value}), "query", name)

@@ -28,7 +28,7 @@ POST /destinations/{uuid}/deliveries/{delivery_uuid}/tasks/{task_id}/restart|GET
 GET,POST /pipelines|POST /pipelines/preview|GET,DELETE /pipelines/{uuid}|GET /pipelines/{uuid}/status
 POST /pipelines/{uuid}/deploy|POST /pipelines/{uuid}/pause|POST /pipelines/{uuid}/resume|POST /pipelines/{uuid}/restart
 POST /pipelines/{uuid}/restart-task|GET /events|GET /audit|GET /operations/errors|PATCH /operations/errors/{uuid}
-GET /session|POST /auth/login|POST /auth/logout|GET /auth/session|GET /monitoring/overview
+GET /operations/keys|GET /session|POST /auth/login|POST /auth/logout|GET /auth/session|GET /monitoring/overview
 GET /alerts|GET /alerts/summary|GET /alerts/{uuid}|POST /alerts/{uuid}/acknowledge|POST /alerts/{uuid}/silence
 POST /alerts/{uuid}/unsilence|GET,POST /alert-rules|GET,PUT,DELETE /alert-rules/{uuid}|GET,POST /notification-channels
 GET,PUT,DELETE /notification-channels/{uuid}|POST /notification-channels/{uuid}/test

@@ -8,11 +8,13 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from chalicelib.domain.alerts.alert import AlertStatus
+from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.rule import MOST_CHANNELS
 from chalicelib.domain.alerts.transitions import acknowledged
+from chalicelib.domain.monitoring.incident import Severity
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.clock import Deadline
-from tests.support.alert_manager import CLUSTER_ORIGIN, SOURCE_ORIGIN, Alerting
+from tests.support.alert_manager import CLUSTER_ORIGIN, SOURCE_ORIGIN, Alerting, warning
 from tests.support.call_interceptor import CallInterceptor, InterceptedCall, Point
 from tests.unit.stores.conftest import Storage
 
@@ -129,6 +131,37 @@ def test_what_has_no_time_left_is_recorded_by_the_next_report(alerting: Alerting
     assert sorted(alert.occurrence_count for alert in alerting.alerts()) == [1] * (105 - recorded) + [2] * recorded
 
 
+def test_what_is_only_counted_is_counted_in_turn_and_repeats_no_report(alerting: Alerting) -> None:
+    """With time for one transaction of 98 in each report."""
+    failures = [alerting.task_failed(number) for number in range(250)]
+    alerting.report(*failures)
+    for _ in range(3):
+        deadline: Any = PassesAfter(2)
+        alerting.clock.advance(60)
+        assert alerting.manager.receive(alerting.report_now(*failures), deadline)
+    counts = [alert.occurrence_count for alert in alerting.alerts()]
+    assert (min(counts), max(counts), sum(counts)) == (2, 3, 250 + 3 * 98)
+
+
+def test_what_may_be_sent_comes_before_what_is_only_counted(alerting: Alerting) -> None:
+    alerting.rule(alerting.channel(), severities=(AlertSeverity.WARNING,))
+    counted = [alerting.task_failed(number) for number in range(199)]
+    alerting.report(*counted, replace(alerting.task_failed(199), severity=Severity.INFO))
+    deadline: Any = PassesAfter(2)
+    alerting.clock.advance(60)
+    alerting.manager.receive(alerting.report_now(*counted, warning(alerting.task_failed(199))), deadline)
+    assert [row.content.task_id for row in alerting.rows()] == [199]
+
+
+def test_a_child_whose_cause_is_still_active_costs_no_more_than_counting(alerting: Alerting, storage: Storage) -> None:
+    alerting.rule(alerting.channel())
+    storm = [alerting.connector_failed(), *(alerting.task_failed(number) for number in range(50))]
+    alerting.report(*storm)
+    storage.interceptor.watch()
+    alerting.report(*storm)
+    assert [point.operation for point in storage.interceptor.unwatch()] == ["Query", COMMIT, COMMIT]
+
+
 def test_without_any_time_nothing_is_written(alerting: Alerting) -> None:
     alerting.clock.advance(60)
     assert not alerting.manager.receive(alerting.report_now(alerting.task_failed()), Deadline.after(0))
@@ -243,6 +276,14 @@ def test_an_alert_that_is_too_large_holds_up_only_itself(alerting: Alerting) -> 
     alerting.clock.advance(60)
     assert not alerting.receive(alerting.report_now(huge, *(alerting.task_failed(number) for number in range(1, 5))))
     assert {alert.event.task_id for alert in alerting.alerts()} == {1, 2, 3, 4}
+
+
+def test_an_alert_that_is_too_large_does_not_stop_the_parts_of_a_report_behind_it(alerting: Alerting) -> None:
+    huge = [replace(alerting.task_failed(number), message="x" * 450_000) for number in range(2)]
+    alerting.clock.advance(60)
+    report = alerting.report_now(*huge, *(alerting.task_failed(number) for number in range(2, 220)))
+    assert not alerting.receive(report, seconds=120)
+    assert len(alerting.alerts()) == 218
 
 
 @pytest.mark.parametrize("shown", [CLUSTER_ORIGIN, SOURCE_ORIGIN])

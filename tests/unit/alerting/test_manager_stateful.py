@@ -24,7 +24,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from chalicelib.domain.alerts.alert import Alert, AlertStatus, Resolution
+from chalicelib.domain.alerts.alert import Alert, AlertStatus
 from chalicelib.domain.alerts.channel import Channel
 from chalicelib.domain.alerts.event import MonitorReport
 from chalicelib.domain.alerts.kinds import AlertSeverity
@@ -34,14 +34,13 @@ from chalicelib.domain.alerts.track import Track
 from chalicelib.domain.alerts.transitions import acknowledged, silenced, unsilenced
 from chalicelib.domain.monitoring.incident import Condition, Severity
 from chalicelib.errors import Conflict, WriteConflict
-from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Deadline
 from tests.support.alert_manager import PIPELINE, Alerting
 from tests.support.call_interceptor import InterceptedCall, Point
 from tests.unit.alerting.reference_model import CONNECTOR, Model, Report, Rule, seen
+from tests.unit.alerting.stored_state import NAMES, StoredState
 from tests.unit.stores.conftest import Storage
 
-NAMES = (CONNECTOR, *(str(number) for number in range(13)))
 FEW, MANY = NAMES[:4], NAMES[1:]
 ACTORS = ("ann@example.com", "bob@example.com")
 JUMPS = (1, 60, 299, 300, 600, 899, 900, 1800)
@@ -62,10 +61,9 @@ SETTLED = ("delivered", "failed", "delivered", "cancelled")
 MOVES = ("acknowledge", "silence", "silence for a while", "unsilence")
 
 
-class Alerts(RuleBasedStateMachine):
+class Alerts(StoredState, RuleBasedStateMachine):
     """What monitors, operators, workers and administrators do. Reports may come late, twice and at the same time."""
 
-    storage: ClassVar[Storage]
     empty: ClassVar[Any]
     did: ClassVar[Counter[str]] = Counter()
 
@@ -328,59 +326,6 @@ class Alerts(RuleBasedStateMachine):
             case _:
                 alert.status, alert.silence_open = "silenced", True
                 alert.until = now + timedelta(seconds=600) if move == "silence for a while" else None
-
-    def _stored(self, entity: type[Any], table: str) -> list[Any]:
-        """Everything in a table, by which most steps would spend their time: what has not changed is parsed once."""
-        found = []
-        for row in self.storage.tables.rows(table):
-            key = row["id"], int(row["revision"])
-            if key not in self.parsed:
-                self.parsed[key] = adapter(entity).validate_json(row["body"])
-            found.append(self.parsed[key])
-        return found
-
-    def _alerts(self) -> list[Alert]:
-        return self._stored(Alert, "alerts")
-
-    def _rows(self) -> list[Notification]:
-        return sorted(self._stored(Notification, "notifications"), key=lambda row: row.id)
-
-    def _name(self, alert: Alert) -> str:
-        return CONNECTOR if alert.event.task_id is None else str(alert.event.task_id)
-
-    def _model_row(self, row: Notification) -> Any:
-        alert = self.alerting.stores.alerts.get(row.alert_id)
-        numbers = {channel.id: number for number, channel in enumerate(self.channels)}
-        wished = (alert.episode, row.kind.value, row.sequence, numbers[row.channel_id])
-        rows = self.model.lines[self._name(alert)].rows
-        (found,) = (one for one in rows if (one.episode, one.kind, one.number, one.channel) == wished)
-        return found
-
-    def _found(self, stored: list[Alert], rows: list[Notification]) -> dict[str, Any]:
-        """What is stored, in the model's words."""
-        channels = {channel.id: number for number, channel in enumerate(self.channels)}
-        rules = {one.id: number for number, one in enumerate(self.rules)}
-        alerts = {alert.id: alert for alert in stored}
-        sequences = {row.id: row.sequence for row in rows}
-        found: dict[str, Any] = {name: ([], []) for name in NAMES}
-        for alert in sorted(alerts.values(), key=lambda one: one.episode):
-            found[self._name(alert)][0].append(
-                (
-                    alert.episode, alert.status.value, alert.severity.value, alert.max_severity.value,
-                    alert.occurrence_count, alert.acknowledged_by, alert.silenced_until, alert.stale, alert.flapping,
-                    alert.resolution is Resolution.ENTITY_REMOVED, alert.inhibited_by is not None,
-                )
-            )  # fmt: skip
-        for row in rows:
-            alert = alerts[row.alert_id]
-            found[self._name(alert)][1].append(
-                (
-                    alert.episode, row.kind.value, row.sequence, channels[row.channel_id],
-                    tuple(sorted(rules[one] for one in row.rule_ids)), row.status.value, row.content.muted_before,
-                    sequences[row.after_id] if row.after_id else None,
-                )
-            )  # fmt: skip
-        return {name: (episodes, sorted(messages, key=repr)) for name, (episodes, messages) in found.items()}
 
 
 def run(storage: Storage, *, examples: int, steps: int) -> Counter[str]:

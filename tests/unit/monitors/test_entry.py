@@ -1,5 +1,7 @@
 """What the schedule starts each minute: one part that fails must not stop the others, nor go unnoticed."""
 
+import traceback
+
 import pytest
 
 from chalicelib.errors import StoreUnavailable
@@ -28,3 +30,14 @@ def test_every_part_runs_and_the_first_error_is_raised_at_the_end() -> None:
 
 def test_the_results_are_returned_by_name() -> None:
     assert run_all({"ticks": lambda: 6, "jobs": lambda: 0}) == {"ticks": 6, "jobs": 0}
+
+
+def test_the_message_of_an_unexpected_error_is_not_raised_because_lambda_would_log_it() -> None:
+    def fail() -> int:
+        raise KeyError("password=hunter2")
+
+    with pytest.raises(RuntimeError) as raised:
+        run_all({"jobs": fail})
+    printed = "".join(traceback.format_exception(raised.value))
+    assert "hunter2" not in printed
+    assert "KeyError" in str(raised.value)

@@ -2,6 +2,7 @@
 
 import base64
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -145,7 +146,16 @@ def test_a_wrapped_key_outlives_a_rotation_in_kms(kms: Any, kms_key: str) -> Non
 
 def test_the_key_id_names_the_wrapping_key(kms: Any, kms_key: str) -> None:
     assert CachedKeys(KmsKeys(lambda: kms, kms_key)).key_id == kms_key
-    assert CachedKeys(LocalKeys(master_key())).key_id == "local"
+    key = master_key()
+    assert CachedKeys(LocalKeys(key)).key_id == LocalKeys(key).key_id
+    assert LocalKeys(key).key_id != LocalKeys(master_key()).key_id
+    assert re.fullmatch("local-[0-9a-f]{16}", LocalKeys(key).key_id)
+
+
+def test_a_key_goes_by_its_own_id_and_a_master_key_also_by_that_of_earlier_releases(kms: Any, kms_key: str) -> None:
+    local, of_kms = LocalKeys(master_key()), KmsKeys(lambda: kms, kms_key)
+    assert [local.is_named(one) for one in (local.key_id, "local", kms_key, "")] == [True, True, False, False]
+    assert [of_kms.is_named(one) for one in (local.key_id, "local", kms_key, "")] == [False, False, True, False]
 
 
 class Counting:
@@ -173,10 +183,33 @@ def test_a_kept_data_key_seals_many_secrets() -> None:
     assert inner.made == 1
 
 
-def test_an_opened_key_is_not_asked_for_again() -> None:
+def test_a_key_that_was_just_made_is_not_asked_for() -> None:
     inner = Counting()
     keys = CachedKeys(inner)
     plain, wrapped = keys.new_data_key("source")
+    assert keys.unwrap(wrapped, "source") == plain
+    assert (inner.made, inner.opened) == (1, 0)
+
+
+def test_each_key_is_asked_for_once_in_fifteen_minutes_at_most() -> None:
+    inner, now = Counting(), [0.0]
+    keys = CachedKeys(inner, monotonic=lambda: now[0])
+    _, wrapped = inner.new_data_key("source")
+    asked: list[tuple[float, int, int]] = []
+    while now[0] <= 3600:
+        before = (inner.made, inner.opened)
+        keys.new_data_key("source")
+        keys.unwrap(wrapped, "source")
+        if (inner.made, inner.opened) != before:
+            asked.append((now[0], inner.made - before[0], inner.opened - before[1]))
+        now[0] += 10
+    assert asked == [(at, 1, 1) for at in (0, 910, 1820, 2730)]
+
+
+def test_an_opened_key_is_not_asked_for_again() -> None:
+    inner = Counting()
+    keys = CachedKeys(inner)
+    plain, wrapped = inner.new_data_key("source")
     assert [keys.unwrap(wrapped, "source") for _ in range(3)] == [plain] * 3
     assert inner.opened == 1
 

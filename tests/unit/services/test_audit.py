@@ -25,9 +25,11 @@ def test_a_denial_says_what_was_requested_and_lacked(app: InProcessApp) -> None:
     request = {"method": "DELETE", "path": "/api/v1/sources/{uuid}", "permission": "administer"}
     source_id = app.source().id
     app.clock.advance(1)
-    app.services.audit.record_denial(app.context(), "source.delete", ids=[source_id], request=request)
+    app.services.audit.record_denial(
+        app.context(), "source.delete", ids=[source_id], request=request, reason="forbidden"
+    )
     page = app.services.audit.list(limit=1, after=None, resource_id=None, include_related=False, meaningful=None)
     (record,) = page.items
     assert (record.action, record.resource_type, record.resource_id) == ("source.delete", "source", source_id)
     assert (record.outcome, record.actor_id, record.meaningful) == (Outcome.DENIED, ADMIN.id, True)
-    assert record.after == request
+    assert record.after == {**request, "reason": "forbidden", "source_address": None}

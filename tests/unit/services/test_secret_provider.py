@@ -144,7 +144,7 @@ def test_what_clusters_sign_in_with_is_never_open(app: InProcessApp) -> None:
 
 def test_the_key_that_signs_cursors_is_never_open(app: InProcessApp) -> None:
     services = app.services
-    key = signing_key(None, services.stores.secrets, services.envelope, app.clock.now)
+    key = signing_key((), services.stores.secrets, services.envelope, app.clock.now)
     assert len(key) == 32
     refuses(app, id_from("installation", "signing_key"))
 

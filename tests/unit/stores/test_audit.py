@@ -6,8 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from chalicelib.domain.audit import AuditRecord, Outcome
+from chalicelib.domain.integrity.chain import ChainKey
 from chalicelib.errors import WriteConflict
 from chalicelib.stores.audit import Audit
+from chalicelib.stores.audit_chain import AuditChain
 from chalicelib.stores.transaction import Transaction
 from tests.unit.stores.conftest import Storage
 
@@ -20,7 +22,7 @@ def audit(storage: Storage) -> Audit:
 
     Every other one is meaningful.
     """
-    store = Audit()
+    store = Audit(AuditChain(lambda: ChainKey(key=bytes(32), since=None)))
     owners = [("destination", None), ("delivery", "destination"), ("other", None)]
     for number in range(12):
         resource, parent = owners[number % 3]

@@ -189,6 +189,7 @@ def channels_and_rules(app: InProcessApp) -> None:
     channel = create_channel(app, "others")
     services.channels.list(limit=9, after=None)
     services.channels.get(channel.id)
+    services.metrics.text(Deadline.after(5))
     services.channels.update(app.context(), channel.id, replace(CHANNEL, name="all of us"))
     services.channels.test(app.context(), channel.id)
     services.channels.replace_secrets(channel.id, {"webhook_url": Secret(URL)})
@@ -243,6 +244,7 @@ def _table(resource: str) -> str:
 def test_the_worker_of_notifications_may_do_all_that_sending_needs_and_no_more(alerting: AlertingDriver) -> None:
     channel, run = alerting.channel(ChannelProvider.BOT_CHAT), Run()
     alerting.queues.refuses = True
+    alerting.app.services.auditing.keys.chain()  # the API makes it when it starts
     for answers in ([200], [500, 200], [lambda _: Accepted(changed={"chat_id": Secret("-100")})], [400]):
         alerting.provider(channel).answers(*answers)
         alerting.queue_message(channel, wakes=False)

@@ -105,7 +105,7 @@ def test_a_table_can_be_restored_and_is_not_deleted_by_mistake(table: type[Model
     assert (found["BillingMode"], found["DeletionProtectionEnabled"]) == ("PAY_PER_REQUEST", True)
 
 
-@pytest.mark.parametrize("name", [name for name in RESOURCES if name.endswith("Table") or name == "CredentialsKey"])
+@pytest.mark.parametrize("name", [name for name in RESOURCES if name.endswith(("Table", "Key"))])
 def test_tables_and_key_outlive_their_stack(name: str) -> None:
     assert (RESOURCES[name]["DeletionPolicy"], RESOURCES[name]["UpdateReplacePolicy"]) == ("Retain", "Retain")
 
@@ -155,6 +155,8 @@ def test_it_can_be_created_under_another_prefix() -> None:
         aliases = boto3.client("kms", region_name=REGION).list_aliases()["Aliases"]
     assert sorted(tables) == sorted("stage-" + table.Meta.table_name.removeprefix(PREFIX) for table in ALL_TABLES)
     assert len(queues) == 10
-    assert [one["Name"] for one in exported] == ["stage-credentials-key-arn"]
-    key = next(one["TargetKeyId"] for one in aliases if one["AliasName"] == "alias/stage-credentials")
-    assert exported[0]["Value"].endswith(f"/{key}")
+    assert sorted(one["Name"] for one in exported) == ["stage-audit-key-arn", "stage-credentials-key-arn"]
+    for one in exported:
+        name = one["Name"].removesuffix("-key-arn")
+        key = next(alias["TargetKeyId"] for alias in aliases if alias["AliasName"] == f"alias/{name}")
+        assert one["Value"].endswith(f"/{key}")

@@ -18,6 +18,7 @@ from infra.aws.package import (
     require_python,
     stage_project,
 )
+from infra.aws.sbom import SBOM
 from infra.local.stack.layout import ROOT
 
 TOOLS = {"chalice", "pip", "setuptools", "wheel", "inquirer", "moto", "pytest", "tests", "infra"}
@@ -86,7 +87,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 @pytest.mark.real
 def test_it_says_what_it_made(built: tuple[Path, str]) -> None:
     assert "sound" in built[1].splitlines()[-1]
-    assert sorted(path.name for path in built[0].iterdir()) == [ZIP, TEMPLATE]
+    assert sorted(path.name for path in built[0].iterdir()) == [ZIP, SBOM, TEMPLATE]
 
 
 @pytest.mark.real
@@ -107,6 +108,7 @@ def test_the_template_is_one_that_cloudformation_reads(built: tuple[Path, str]) 
         "AdminEmail",
         "AdminPassword",
         "AlarmTopicArn",
+        "KmsKeyArns",
         "VpcSubnetIds",
         "VpcSecurityGroupIds",
         "AllowInlineSecrets",
@@ -117,4 +119,11 @@ def test_the_template_is_one_that_cloudformation_reads(built: tuple[Path, str]) 
         "ChatWebhookHost",
         "BotApiHost",
         "MetricsToken",
+        "OidcIssuer",
+        "OidcClientId",
+        "OidcClientSecret",
+        "OidcScopes",
+        "OidcGroupsClaim",
+        "OidcRoles",
+        "OidcLinkAccounts",
     }

@@ -1,5 +1,6 @@
 """Every function may do what it does, and no more."""
 
+import base64
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,15 +23,16 @@ from infra.aws.permissions import allows, permissions, policy_files, policy_of, 
 from tests.faults.inspection import create_orphan
 from tests.integration.lambda_process import actions
 from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
-from tests.support.in_process_app import InProcessApp, app, app_of_the_module, changed_input
+from tests.support.in_process_app import SETTINGS, InProcessApp, app, app_of_the_module, changed_input
 from tests.support.throttled_store import throttled
 
 __all__ = ["app", "app_of_the_module"]
 Act = Callable[[InProcessApp, str], object]
 FUNCTIONS = (
     *("api_handler", "deliver_notifications", "dispatch"),
-    *("run_destination_check", "run_job", "run_source_check", "run_tick"),
+    *("reseal_secrets", "run_destination_check", "run_job", "run_source_check", "run_tick"),
 )
+NEW_KEY = Secret(base64.b64encode(bytes(32)).decode())
 SETTLES = (10, 31, 10, 10)
 """Seconds before each tick: one of them is past the lease of an operation."""
 
@@ -99,27 +101,60 @@ def test_tables_and_indexes_of_a_policy_exist(function: str) -> None:
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("action", ["UpdateItem", "DeleteItem", "BatchWriteItem"])
-def test_nobody_can_rewrite_the_audit_trail(function: str, action: str) -> None:
-    assert not allows(policy_of(function), f"dynamodb:{action}", "table/${Prefix}audit")
+@pytest.mark.parametrize("table", ["audit", "audit-chain", "audit-anchors"])
+def test_nobody_can_rewrite_the_audit_trail(function: str, action: str, table: str) -> None:
+    assert not allows(policy_of(function), f"dynamodb:{action}", f"table/${{Prefix}}{table}")
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_who_writes_records_cannot_sign_them_and_who_signs_cannot_write_them(function: str) -> None:
+    policy = policy_of(function)
+    writes = {
+        name for name in ("audit", "audit-chain") if allows(policy, "dynamodb:PutItem", f"table/${{Prefix}}{name}")
+    }
+    signs = {
+        allows(policy, "kms:GenerateMac", "${Prefix}audit-key-arn"),
+        allows(policy, "dynamodb:PutItem", "table/${Prefix}audit-anchors"),
+    }
+    assert writes in (set(), {"audit", "audit-chain"})
+    assert signs == {function == "dispatch"}
+    assert not (writes and signs == {True})
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_who_writes_records_opens_the_key_of_their_chains_and_only_the_api_makes_one(function: str) -> None:
+    document = json.loads(next(file for file in policy_files() if file.stem == function).read_text())
+    actions = {
+        action
+        for statement in document["Statement"]
+        for action in statement["Action"]
+        if "audit" in statement.get("Condition", {}).get("StringEquals", {}).get("kms:EncryptionContext:headgate", [])
+    }
+    writes = allows(policy_of(function), "dynamodb:PutItem", "table/${Prefix}audit")
+    seals = function in ("api_handler", "reseal_secrets")
+    expected = {"kms:Decrypt": writes or seals, "kms:GenerateDataKey": seals}
+    assert actions == {action for action, needed in expected.items() if needed}
 
 
 @pytest.mark.parametrize("function", [one for one in FUNCTIONS if one != "api_handler"])
 def test_only_the_api_seals_credentials_and_keeps_sessions(function: str) -> None:
-    """But a chat that has moved gets another id, and that is a secret of its channel."""
+    """But a chat that has moved gets another id, and that is a secret of its channel; one function seals all again."""
     policy = policy_of(function)
-    seals = allows(policy, "kms:GenerateDataKey", "${Prefix}credentials-key-arn")
-    assert seals == (function == "deliver_notifications")
+    for key in ("${Prefix}credentials-key-arn", "${KmsKeyArns}"):
+        seals = allows(policy, "kms:GenerateDataKey", key)
+        assert seals == (function in ("deliver_notifications", "reseal_secrets"))
     tables = {one.resource.rpartition("/")[2] for one in policy}
     assert tables & {"${Prefix}sessions", "${Prefix}users", "${Prefix}idempotency"} == set()
 
 
 OPENS = {
     "api_handler": set(SecretClass),
-    "deliver_notifications": {SecretClass.CHANNEL},
+    "deliver_notifications": {SecretClass.CHANNEL, SecretClass.AUDIT},
+    "reseal_secrets": set(SecretClass) - {SecretClass.ANSWER},
     "run_destination_check": {SecretClass.DESTINATION},
-    "run_job": {SecretClass.SOURCE},
+    "run_job": {SecretClass.SOURCE, SecretClass.AUDIT},
     "run_source_check": {SecretClass.SOURCE},
-    "run_tick": {SecretClass.SOURCE, SecretClass.DESTINATION, SecretClass.CLUSTER},
+    "run_tick": {SecretClass.SOURCE, SecretClass.DESTINATION, SecretClass.CLUSTER, SecretClass.AUDIT},
 }
 """The classes of secrets that each function needs."""
 
@@ -129,7 +164,7 @@ def test_a_function_opens_only_the_classes_of_secrets_that_it_needs(function: st
     document = json.loads(next(file for file in policy_files() if file.stem == function).read_text())
     allowed: set[str] = set()
     for statement in document["Statement"]:
-        if any(action.startswith("kms:") for action in statement["Action"]):
+        if "kms:Decrypt" in statement["Action"]:
             allowed |= set(statement["Condition"]["StringEquals"]["kms:EncryptionContext:headgate"])
     # The context of the first format stays allowed, for secrets that were sealed before there were classes.
     assert allowed - {FIRST_FORMAT} == OPENS.get(function, set())
@@ -304,6 +339,23 @@ def test_the_dispatcher_may_find_clusters_and_lost_jobs(app: InProcessApp) -> No
     assert refused("dispatch", calls) == set()
 
 
+def test_what_seals_secrets_again_may_do_all_that_it_needs(app: InProcessApp) -> None:
+    app.source()
+    app.settings = replace(SETTINGS, master_key=(NEW_KEY, *SETTINGS.master_key))
+    app.restart()
+    with taken() as calls:
+        assert app.services.key_rotation.run(Deadline.after(50)) == 2
+    app.settings = SETTINGS
+    assert refused("reseal_secrets", calls) == set()
+
+
+def test_the_api_may_count_secrets_by_their_key(app: InProcessApp) -> None:
+    app.source()
+    with taken() as calls:
+        assert [one.sealed_fields for one in app.services.key_rotation.report(Deadline.after(20)).keys] == [2]
+    assert refused("api_handler", calls) == set()
+
+
 def test_the_dispatcher_may_remove_the_tables_of_deleted_sources(app: InProcessApp) -> None:
     source = app.source()
     with throttled(units_per_second=1):
@@ -313,3 +365,23 @@ def test_the_dispatcher_may_remove_the_tables_of_deleted_sources(app: InProcessA
         assert app.services.sources.sweep() == 1
     assert {action for action, _ in calls} >= {"dynamodb:BatchWriteItem", "dynamodb:DeleteItem"}
     assert refused("dispatch", calls) == set()
+
+
+def test_the_dispatcher_may_sign_the_audit_trail(app: InProcessApp) -> None:
+    app.source()
+    assert app.services.auditing.anchors.sign() == 1
+    app.source()
+    app.clock.advance(60)
+    with taken() as calls:
+        assert app.services.auditing.anchors.sign() == 1
+    # In this process there is no key service: the key for anchors is opened before, as a secret.
+    assert refused("dispatch", calls) == set()
+
+
+def test_the_api_may_verify_the_audit_trail(app: InProcessApp) -> None:
+    app.source()
+    app.services.auditing.anchors.sign()
+    with taken() as calls:
+        found = app.services.auditing.verifier.verify(after=None, limit=500, deadline=Deadline.after(10))
+    assert found.first_problem is None
+    assert refused("api_handler", calls) == set()

@@ -35,6 +35,7 @@ POLICIES = {
     "RunDestinationCheck": "run_destination_check",
     "DeliverNotifications": "deliver_notifications",
     "Dispatch": "dispatch",
+    "ResealSecrets": "reseal_secrets",
 }
 
 
@@ -86,6 +87,7 @@ def sound() -> Json:
             "Prefix": {"Type": "String", "Default": "headgate-"},
             "AdminPassword": {"Type": "String", "NoEcho": True, "Default": ""},
             "VpcSubnetIds": {"Type": "CommaDelimitedList", "Default": ""},
+            "KmsKeyArns": {"Type": "CommaDelimitedList", "Default": ""},
             "Setting": {"Type": "String", "Default": ""},
         },
         "Resources": {

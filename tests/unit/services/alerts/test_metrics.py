@@ -9,11 +9,14 @@ from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 from chalicelib.domain.alerts.notification import NotificationStatus
 from chalicelib.kit.clock import Deadline
+from chalicelib.services.alerts.metrics import CHANNEL_STATUSES
 from chalicelib.stores.alerts.counters import AlertCounters
 from chalicelib.stores.transaction import Transaction
 from tests.support.alert_rows import an_alert, an_event, put_alerts, random_alerts, stored
+from tests.support.alerting import AlertingDriver
 from tests.support.exposition import Metric, read_exposition
 from tests.support.in_process_app import START_TIME, InProcessApp
+from tests.support.scripted_provider import status
 
 HISTOGRAM = "# HELP a x\n# TYPE a histogram\n"
 PROVIDERS = tuple(provider.value for provider in ChannelProvider)
@@ -37,6 +40,8 @@ def test_every_series_exists_from_the_beginning_with_0(app: InProcessApp) -> Non
         "headgate_notifications_sent_total": ("counter", 3),
         "headgate_notifications_failed_total": ("counter", 3),
         "headgate_notification_delivery_seconds": ("histogram", 3 * 2 * (11 + 2)),
+        "headgate_notification_channels": ("gauge", 3 * 4),
+        "headgate_notifications_waiting_seconds": ("gauge", 3),
     }
     assert {value for metric in metrics.values() for value in metric.samples.values()} == {0}
     for severity in AlertSeverity:
@@ -84,6 +89,30 @@ def test_counters_are_those_of_the_store_whatever_process_reads_them(app: InProc
     assert found == [0, 1, 1, 2, 2]
     given_up = {"provider": "bot-chat", "status": "failed"}
     assert [times.value("_bucket", **given_up, le=bound) for bound in ("120", "+Inf")] == [0, 1]
+
+
+def test_channels_are_counted_by_how_they_send_and_the_oldest_message_that_waits_has_an_age(
+    app: InProcessApp, alerting: AlertingDriver
+) -> None:
+    good, disabled = alerting.channel(), alerting.channel(enabled=False)
+    limited, down = alerting.channel(), alerting.channel(ChannelProvider.WEBHOOK)
+    alerting.provider(limited).answers(status(429, retry_after=600))
+    alerting.provider(down).always = lambda _: status(503)
+    for channel in (good, limited):
+        alerting.queue_message(channel)
+    alerting.queue_messages(down, 5)
+    alerting.run(seconds=120)
+    alerting.queue_message(limited, severity=AlertSeverity.WARNING)
+    assert disabled.provider is good.provider is limited.provider is ChannelProvider.CHAT_WEBHOOK
+    metrics = read(app)
+    states = metrics["headgate_notification_channels"]
+    found = {one: states.value(provider="chat-webhook", status=one) for one in CHANNEL_STATUSES}
+    assert found == {"open": 1, "limited": 1, "down": 0, "disabled": 1}
+    assert states.value(provider="webhook", status="down") == 1
+    waiting = metrics["headgate_notifications_waiting_seconds"]
+    assert [waiting.value(provider=one) for one in ("chat-webhook", "bot-chat")] == [120, 0]
+    alerting.run(seconds=900)
+    assert read(app)["headgate_notifications_waiting_seconds"].value(provider="chat-webhook") == 0
 
 
 def test_the_labels_stay_the_same_whatever_happens(app: InProcessApp) -> None:

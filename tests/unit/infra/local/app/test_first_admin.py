@@ -53,6 +53,13 @@ def test_with_another_master_key_a_new_password_is_made_and_printed(password_fil
     assert not other.was_printed()
 
 
+def test_the_password_is_kept_when_the_master_key_is_exchanged(password_file, tmp_path):
+    first = password_file.first_admin({})
+    assert PasswordFile(tmp_path, f"{OTHER_KEY},{KEY}").first_admin({}) == first
+    assert PasswordFile(tmp_path, OTHER_KEY).first_admin({}) == first
+    assert password_file.load() is None
+
+
 def test_a_kept_secret_is_made_once_and_readable_by_its_owner_only(tmp_path):
     file = tmp_path / "deep" / "secret"
     value = kept_secret(file)

@@ -1,0 +1,95 @@
+"""What keeps accounts safe, over HTTP: passwords as they are, tokens that nobody guesses, tries that nobody hides."""
+
+import base64
+import secrets
+from typing import Any
+
+import pytest
+
+from tests.support.api_assertions import assert_error
+from tests.support.sandbox import PASSWORD, Api, Sandbox
+
+NEW = "a sentence that nobody has written before"
+
+
+def _invited(sandbox: Sandbox, role: str = "Viewer") -> tuple[str, dict[str, Any]]:
+    email = f"{sandbox.name('invited')}@example.com"
+    return email, sandbox.admin.post_ok("/users/invite", {"email": email, "role": role})
+
+
+def _accept(sandbox: Sandbox, token: str, password: str) -> Any:
+    return sandbox.unauthenticated().post(f"/invites/{token}/accept", {"password": password})
+
+
+def _login(api: Api, email: str, password: str = PASSWORD, **headers: str) -> Any:
+    return api.post("/auth/login", {"email": email, "password": password}, headers=headers)
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "onlylettersnodigits",
+        "four 4 words of mine",
+        " begins and ends with blanks ",
+        "ünïcödé ✓ 漢字 and more of it",
+        "LONG",
+    ],
+)
+def test_a_password_of_any_characters_is_taken_exactly_as_it_is(sandbox: Sandbox, password: str) -> None:
+    email, invite = _invited(sandbox)
+    password = secrets.token_urlsafe(96) if password == "LONG" else password
+    assert _accept(sandbox, invite["token"], password).status_code == 200
+    others = (password.swapcase(), password.strip() if password != password.strip() else password + " ", password[:-1])
+    for other in {*others} - {password}:
+        assert_error(_login(sandbox.unauthenticated(), email, other), 401, "INVALID_CREDENTIALS")
+    assert _login(sandbox.unauthenticated(), email, password).status_code == 200
+
+
+def test_a_removed_user_is_invited_again_with_a_new_password(sandbox: Sandbox) -> None:
+    email, invite = _invited(sandbox)
+    user = _accept(sandbox, invite["token"], NEW).json()["user"]
+    assert sandbox.admin.delete(f"/users/{user['id']}").status_code == 204
+    again = sandbox.admin.post_ok("/users/invite", {"email": email, "role": "Viewer"})
+    assert _accept(sandbox, again["token"], NEW + " again").status_code == 200
+    assert_error(_login(sandbox.unauthenticated(), email, NEW), 401, "INVALID_CREDENTIALS")
+    assert _login(sandbox.unauthenticated(), email, NEW + " again").status_code == 200
+
+
+def test_tokens_have_256_random_bits(sandbox: Sandbox) -> None:
+    api = sandbox.signed_in(sandbox.make_user("Viewer")[1])
+    session = api.http.cookies["headgate_session"].rpartition(".")[2]
+    made = [api.post_ok("/auth/tokens", {"name": sandbox.name("token"), "role": "Viewer"})["token"] for _ in range(2)]
+    invites = [_invited(sandbox)[1]["token"] for _ in range(2)]
+    tokens = [session, *(one.rpartition(".")[2] for one in (*made, *invites))]
+    for token in tokens:
+        assert len(base64.urlsafe_b64decode(token[-43:] + "=")) >= 32
+    assert len(set(tokens)) == len(tokens)
+
+
+def _use_up(sandbox: Sandbox, email: str, **headers: str) -> None:
+    api = sandbox.unauthenticated()
+    for _ in range(10):
+        assert_error(_login(api, email, "a wrong password", **headers), 401, "INVALID_CREDENTIALS")
+
+
+def test_the_eleventh_try_is_refused_before_the_password_is_looked_at(sandbox: Sandbox) -> None:
+    email = sandbox.make_user("Viewer")[1]
+    _use_up(sandbox, email)
+    refused = _login(sandbox.unauthenticated(), email)
+    assert_error(refused, 429, "RATE_LIMITED")
+    assert 0 < int(refused.headers["Retry-After"]) <= 301
+
+
+def test_the_address_of_a_caller_is_not_taken_from_a_header(sandbox: Sandbox) -> None:
+    email = sandbox.make_user("Viewer")[1]
+    _use_up(sandbox, email)
+    for name in ("X-Forwarded-For", "X-Real-IP", "Forwarded", "CF-Connecting-IP", "True-Client-IP"):
+        value = "for=203.0.113.9" if name == "Forwarded" else "203.0.113.9"
+        assert _login(sandbox.unauthenticated(), email, **{name: value}).status_code == 429, name
+
+
+def test_no_answer_allows_another_origin(sandbox: Sandbox) -> None:
+    asked = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+    for method, path in (("OPTIONS", "/sources"), ("GET", "/sources"), ("POST", "/auth/login"), ("GET", "//docs")):
+        answer = sandbox.admin.call(method, path, headers=asked)
+        assert [name for name in answer.headers if name.lower().startswith("access-control-")] == []

@@ -1,0 +1,190 @@
+"""S8: every change and every refusal leaves its records, and nobody can change what is written without being seen."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from chalicelib.domain.access import Permission
+from chalicelib.kit.clock import Deadline
+from tests.faults.harness.whole_app import EMAIL, entries_on
+from tests.security.figure import Figure
+from tests.support.audit_tampering import CHAIN, RECORDS, TAMPERINGS, StoredTrail, roll_back, write_anew
+from tests.support.every_change import ANOTHER_PASSWORD, Caller, Done, EveryChange, records_of
+from tests.support.in_process_app import InProcessApp, in_process_app, system_input
+
+Json = dict[str, Any]
+TAMPERED, WRITERS, REFUSED_IN_A_LOOP = 1_000, 16, 1_300
+AUDIT_TABLES = frozenset({"headgate-audit", "headgate-audit-chain"})
+CHANGES_NOTHING: Mapping[str, str] = {
+    "POST /api/v1/pipelines/preview": "it stores nothing",
+    "POST /api/v1/destinations/test-connection": "it stores nothing",
+    "POST /api/v1/destinations/{uuid}/preview": "it stores nothing that people see",
+    "POST /api/v1/connect/clusters/{uuid}/confirm-deletions": "it needs orphans: tests/faults/test_tick_orphans.py",
+    "POST /api/v1/notification-channels/{uuid}/test": "it sends a message: tests/integration/api/test_channels.py",
+}
+"""Routes without a success in this run, and why."""
+
+OUTCOMES = (["success"], ["requested"], ["requested", "success"])
+"""A change has one record; an operation one when it is requested and one when it is settled; a job that is still in
+the queue the first one."""
+
+
+def figures() -> list[Figure]:
+    """The figures of S8."""
+    with in_process_app() as app:
+        empty = app.snapshot()
+        with entries_on(app):
+            done = list(EveryChange(app=app).run())
+            refused = list(wrong_refusals(app))
+            kept = records_of_a_flood(app)
+        app.restore(empty)
+        undetected = undetected_tamperings(app)
+        failed, whole = writers(app)
+    lacking = routes() - {one.route for one in done} - CHANGES_NOTHING.keys()
+    wrong = [f"{one.route}: {problem}" for one in done for problem in wrong_records(one)]
+    return [
+        Figure("routes that change something, called", f"{len(routes() - lacking)}", "all", not lacking),
+        Figure(
+            "changes without exactly one record for each outcome, in the transaction of the change",
+            "; ".join(wrong[:5]) or f"0 of {len(done)}", "0", not wrong,
+        ),
+        Figure("refusals without exactly one record with reason and address", "; ".join(refused[:5]) or "0", "0",
+            not refused),
+        Figure(f"records of {REFUSED_IN_A_LOOP:,} refusals of one address", str(kept), "at most 302", kept <= 302),
+        Figure(f"undetected of {TAMPERED:,} random tamperings of {len(TAMPERINGS) + 2} kinds",
+            "; ".join(f"{name}: {count}" for name, count in undetected.items()) or "0", "0", not undetected),
+        Figure(f"changes that failed of {WRITERS * 10} by {WRITERS} threads", str(failed), "0", failed == 0),
+        Figure("the chains behind them", "whole" if whole else "broken", "whole", whole),
+    ]  # fmt: skip
+
+
+def routes() -> set[str]:
+    """Every route that changes something."""
+    from app import lazy_routes
+
+    return {f"{route.method} {path}" for path, route in lazy_routes if route.method != "GET"}
+
+
+def wrong_records(done: Done) -> Iterator[str]:
+    """What is wrong with the records of a successful request."""
+    if done.status >= 300:
+        yield f"answered {done.status}"
+    outcomes = sorted(one["outcome"] for one in done.records)
+    if outcomes not in OUTCOMES:
+        yield f"has the records {outcomes}"
+    if len({one["action"] for one in done.records}) > 1:
+        yield "has records of several actions"
+    for record in done.records:
+        (items,) = [one for one in done.transactions if _contains(one, record)] or [[]]
+        tables = Counter(_table(item) for item in items)
+        if tables["headgate-audit-chain"] < 2 or not tables.keys() - AUDIT_TABLES:
+            yield f"a record of {record['action']} that is not in the transaction of its change"
+
+
+def _contains(items: list[Json], record: Json) -> bool:
+    puts = (item["Put"]["Item"] for item in items if _table(item) == "headgate-audit")
+    return any(one["position"]["S"] == record["position"] for one in puts)
+
+
+def _table(item: Json) -> str:
+    return str(next(iter(item.values()))["TableName"])
+
+
+def wrong_refusals(app: InProcessApp) -> Iterator[str]:
+    """Refused requests to every route that do not have their one record."""
+    for route, caller, reason in _refused(app):
+        method, _, path = route.partition(" ")
+        for name in ("uuid", "delivery_uuid", "task_id", "token"):
+            path = path.replace(f"{{{name}}}", "0" if name == "task_id" else "2f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11")
+        app.clock.advance(1)
+        answer, correlation = caller.send(method, path, {})
+        if answer.status not in (401, 403):
+            yield f"{route} answered {answer.status}"
+        found = [(one["outcome"], one["after"].get("reason")) for one in records_of(app, correlation)]
+        addresses = [one["after"].get("source_address") for one in records_of(app, correlation)]
+        if found != [("denied", reason)] or not all(addresses):
+            yield f"{route} as {reason} left {found}"
+
+
+def _refused(app: InProcessApp) -> Iterator[tuple[str, Caller, str]]:
+    from app import lazy_routes
+
+    admin = Caller(app=app)
+    admin.cookie = admin.sign_in(EMAIL, ANOTHER_PASSWORD)
+    admin.headers = {"origin": "https://elsewhere.example.com"}
+    old = Caller(app=app, cookie="headgate_session=2f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11.x")
+    for path, route in lazy_routes:
+        name = f"{route.method} {path}"
+        if route.needs is Permission.SERVICE:
+            yield name, Caller(app=app, token="wrong"), "forbidden"
+        if route.needs in (Permission.SERVICE, Permission.PUBLIC):
+            continue
+        yield name, old, "unauthenticated"
+        yield name, Caller(app=app, token="hgt_wrong"), "unauthenticated"
+        if route.method != "GET":
+            yield name, admin, "csrf_rejected"
+
+
+def records_of_a_flood(app: InProcessApp) -> int:
+    """How many records one address leaves that is refused again and again."""
+    app.clock.advance(1200)
+    before = len(app.tables.rows("audit"))
+    caller = Caller(app=app, token="hgt_wrong")
+    for _ in range(REFUSED_IN_A_LOOP):
+        caller.send("GET", "/api/v1/sources")
+    return len(app.tables.rows("audit")) - before
+
+
+def undetected_tamperings(app: InProcessApp) -> Counter[str]:
+    """How often tampering was not seen, by kind. The trail has records of several processes, and all are signed."""
+    trail = StoredTrail(app.tables, random.Random(2026))
+    _write(app, 8)
+    earlier = {RECORDS: trail.records(), CHAIN: [*trail.links(), *trail.heads()]}
+    _write(app, 8)
+    app.services.auditing.anchors.sign()
+    kinds = {
+        **TAMPERINGS,
+        "a shard signed anew with the key of the writers": lambda one: write_anew(
+            one, app.services.auditing.keys.chain().key
+        ),
+        "everything rolled back to an earlier state": lambda one: roll_back(one, earlier),
+    }
+    kept, undetected = app.tables.snapshot(), Counter[str]()
+    if _problem(app):
+        undetected["nothing at all"] += 1
+    for number in range(TAMPERED):
+        name = list(kinds)[number % len(kinds)]
+        kinds[name](trail)
+        undetected[name] += not _problem(app)
+        app.tables.restore(kept)
+    return +undetected
+
+
+def _write(app: InProcessApp, count: int) -> None:
+    for number in range(count):
+        if number % 4 == 0:
+            app.restart()
+        app.services.audit.record_alone(app.context(), "source.update", f"resource {number}", after={"number": number})
+        app.clock.advance(1)
+
+
+def _problem(app: InProcessApp) -> bool:
+    found = app.services.auditing.verifier.verify(after=None, limit=10_000, deadline=Deadline.after(600))
+    return found.first_problem is not None
+
+
+def writers(app: InProcessApp) -> tuple[int, bool]:
+    """How many changes fail when threads make them at the same time, and whether the chains are whole then."""
+
+    def create(_: int) -> bool:
+        try:
+            app.services.sources.create(app.context(), system_input("source", next(app.numbers)))
+        except Exception:  # noqa: BLE001 - each one counts
+            return False
+        return True
+
+    with ThreadPoolExecutor(WRITERS) as pool:
+        made = list(pool.map(create, range(WRITERS * 10)))
+    return made.count(False), not _problem(app)
