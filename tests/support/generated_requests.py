@@ -56,6 +56,8 @@ NO_SCHEMA_SAYS = frozenset({
     "header_repeated", "headers_too_long",  # what a message of a channel is sent with, described in words
     "pem_certificates", "pem_private_key", "host",  # texts with an inner form
     "not_together", "one_schema", "topic_collision", "name_needs_quotes",  # names in relation to each other
+    "required_for_new_target", "immutable", "kafka_cluster_mismatch", "other_stream_cluster", "compact_without_key",
+    "converter_without_schema", "heartbeats_off", "ca_not_deliverable",  # what is stored, or another resource has
     "property_not_allowed", "not_available", "password_too_common",
 })  # fmt: skip
 """Why a request that the document allows may be refused all the same."""

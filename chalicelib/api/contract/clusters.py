@@ -35,7 +35,11 @@ _LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
 def _encrypted(url: str) -> str:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # parsed only when it is read
+    except ValueError:
+        raise PydanticCustomError("host", "this is no host and port") from None
     if parts.scheme != "https" and parts.hostname not in _LOOPBACK_HOSTS:
         raise PydanticCustomError("https_required", "a client secret is sent there")
     return url
