@@ -195,6 +195,25 @@ def test_nothing_in_the_query_leads_a_browser_elsewhere(sign_on: SignOn) -> None
     assert browser.http.get(back + extra).headers["location"] == f"{sign_on.url}/docs"
 
 
+@pytest.mark.parametrize(
+    ("extra", "reason"),
+    [
+        ("&code=another", "provider_error"),
+        ("&state=another", "not_started_here"),
+        ("&iss=https://login.example.net", "wrong_issuer"),
+        ("&error=access_denied", "declined"),
+        ("&error=a&error=b", "provider_error"),
+    ],
+)
+def test_a_field_that_somebody_adds_to_the_query_signs_nobody_in(sign_on: SignOn, extra: str, reason: str) -> None:
+    browser = sign_on.browser()
+    sign_on.person("dina", "everyone")
+    back = browser_signs_in(browser.http, browser.get("/auth/oidc/login").headers["location"], "dina")
+    refused = browser.http.get(back + extra)
+    assert (refused.status_code, refused.json()["error"]["details"]) == (401, {"reason": reason})
+    assert browser.get("/session").status_code == 401
+
+
 def test_the_log_has_no_code_ticket_or_client_secret(sign_on: SignOn) -> None:
     browser = sign_on.browser()
     sign_on.person("saul", "everyone")
