@@ -79,6 +79,7 @@ class StoredState:
         self.rows = {noun: {row["id"]: json.loads(row["body"]) for row in rows} for noun, rows in stored.items()}
         self.references = {noun: {row["id"]: int(row.get("references", 0)) for row in stored[noun]} for noun in stored}
         self.audit = [json.loads(row["body"]) for row in app.tables.rows("audit")]
+        self.users = [json.loads(row["body"]) for row in app.tables.rows("users")]
         self.counts = app.tables.rows("counts")
         self.claims = {row["id"]: row for row in app.tables.rows("claims")}
         self.connectors = {name: app.connect.connector(name) for name in app.connect.names()}
@@ -311,6 +312,7 @@ def claims_have_the_right_holders(state: StoredState) -> Iterator[str]:
     expected = {
         f"name/{noun}/{unique_key(row['name'])}": row["id"] for noun in NAMED for row in state.rows[noun].values()
     }
+    expected |= {f"email/{unique_key(user['email'])}": user["id"] for user in state.users}
     expected |= {key: row["id"] for row in state.rows["pipeline"].values() for key in row["claims"]}
     expected |= {
         f"job/{job['kind']}/{job['resource_id']}": job["id"]

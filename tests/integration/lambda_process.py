@@ -57,10 +57,13 @@ def environment_of(function: str, exports: Mapping[str, str]) -> dict[str, str]:
 
 
 def create_data_stack() -> dict[str, str]:
-    """Creates tables, queues and key; returns what the stack exports."""
+    """Creates tables, queues and keys; returns what the stack exports."""
     cloudformation = boto3.client("cloudformation", region_name=REGION)
     cloudformation.create_stack(StackName="data", TemplateBody=(ROOT / "infra" / "data.yaml").read_text())
-    return {export["Name"]: export["Value"] for export in cloudformation.list_exports()["Exports"]}
+    exports = {export["Name"]: export["Value"] for export in cloudformation.list_exports()["Exports"]}
+    # Moto's CloudFormation makes every key one that encrypts.
+    made = boto3.client("kms", region_name=REGION).create_key(KeySpec="HMAC_256", KeyUsage="GENERATE_VERIFY_MAC")
+    return exports | {f"{PARAMETERS['Prefix']}audit-key-arn": made["KeyMetadata"]["Arn"]}
 
 
 def actions(target: str, body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -79,6 +82,8 @@ def actions(target: str, body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         case _ if _SERVICES[service] == "sqs":
             queue = body.get("QueueName") or body["QueueUrl"].rpartition("/")[2]
             yield name, queue.replace(PARAMETERS["Prefix"], "${Prefix}")
+        case "GenerateMac" | "VerifyMac":
+            yield name, "${Prefix}audit-key-arn"
         case _:
             yield name, "${Prefix}credentials-key-arn"
 
