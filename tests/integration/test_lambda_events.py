@@ -354,7 +354,8 @@ with mock_aws():
     os.environ.update(environment_of("RunJob", create_data_stack()))
     from chalicelib.workers.entry import run_job
     result = run_job({"Records": [{"messageId": "m", "body": json.dumps({"job_id": "none"})}]}, None)
-    print(json.dumps({"result": result, "api": [name for name in sys.modules if name == "app" or ".api." in f"{name}."]}))
+    api = [name for name in sys.modules if name == "app" or ".api." in f"{name}."]
+    print(json.dumps({"result": result, "api": api}))
 """
 
 

@@ -293,7 +293,8 @@ ADMINISTER = [
     ),
     ("DELETE", f"/destinations/{UNKNOWN_ID}/deliveries/{UNKNOWN_ID}"),
     ("POST", "/stream/clusters"), ("POST", "/connect/clusters"),
-    ("PUT", f"/stream/clusters/{UNKNOWN_ID}"), ("PUT", f"/connect/clusters/{UNKNOWN_ID}"), ("GET", "/audit"), ("GET", "/audit/verify"),
+    ("PUT", f"/stream/clusters/{UNKNOWN_ID}"), ("PUT", f"/connect/clusters/{UNKNOWN_ID}"), ("GET", "/audit"),
+    ("GET", "/audit/verify"),
     ("GET", "/operations/keys"),
     ("POST", f"/connect/clusters/{UNKNOWN_ID}/confirm-deletions"),
     *(
