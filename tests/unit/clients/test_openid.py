@@ -1,79 +1,32 @@
+"""The client of an OpenID provider: what a token must say, and who it is about."""
+
 import base64
-import hashlib
 import hmac
 import json
 import time
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-import httpx
 import pytest
 
-from chalicelib.clients.addresses import AddressPolicy
-from chalicelib.clients.guarded_http import GuardedHttp
-from chalicelib.clients.openid import LIFETIME, MAX_ANSWER_BYTES, Attempt, OpenIdProvider
+from chalicelib.clients.openid import LIFETIME
 from chalicelib.domain.accounts.sign_on import Person, Refusal, SignOnRefused
-from chalicelib.errors import HeadgateError, TimedOut, Unavailable
 from chalicelib.kit.clock import Deadline
-from tests.support.connect_worker import Reply, html, reset, silence
-from tests.support.openid_double import CLIENT_SECRET, OpenIdDouble, came_back, loopback_http, unsigned
-
-VERIFIER = "v" * 43
-CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
-ATTEMPT = Attempt(
-    state="the state",
-    nonce="the nonce",
-    verifier=VERIFIER,
-    challenge=CHALLENGE,
-    redirect_uri="http://127.0.0.1:9/api/v1/auth/oidc/callback",
+from tests.support.connect_worker import Reply
+from tests.support.openid_client import (
+    ATTEMPT,
+    CHALLENGE,
+    Time,
+    double,
+    provider_of,
+    refusal,
+    running_double,
+    sent_back,
+    sign_in,
 )
+from tests.support.openid_double import OpenIdDouble, came_back, unsigned
 
-
-class Time:
-    def __init__(self) -> None:
-        self.now = datetime(2026, 1, 31, 12, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
-@pytest.fixture(scope="module")
-def running_double() -> Iterator[OpenIdDouble]:
-    started = OpenIdDouble()
-    yield started
-    started.stop()
-
-
-@pytest.fixture
-def double(running_double: OpenIdDouble) -> Iterator[OpenIdDouble]:
-    running_double.reset()
-    yield running_double
-    running_double.released.set()
-
-
-def sent_back(provider: OpenIdProvider, attempt: Attempt, deadline: Deadline) -> dict[str, str]:
-    """What a browser comes back with from the provider."""
-    url = provider.authorization_url(attempt, deadline)
-    with httpx.Client(verify=False, trust_env=False) as browser:  # noqa: S501 - plain http; loading certificates is slow
-        return came_back(browser.get(url).headers["location"])
-
-
-def provider_of(double: OpenIdDouble, clock: Any = None, **settings: Any) -> OpenIdProvider:
-    return OpenIdProvider(double.settings(**settings), make_http=loopback_http, clock=clock or Time())
-
-
-def sign_in(provider: OpenIdProvider, attempt: Attempt = ATTEMPT, seconds: float = 5, **query: Any) -> Person:
-    """What a browser and Headgate do: there, back with a code, and the code exchanged."""
-    deadline = Deadline.after(seconds)
-    fields = {**sent_back(provider, attempt, deadline), **query}
-    return provider.person(attempt, fields["code"], fields.get("iss"), deadline)
-
-
-def refusal(provider: OpenIdProvider, **more: Any) -> Refusal:
-    with pytest.raises(SignOnRefused) as raised:
-        sign_in(provider, **more)
-    return raised.value.reason
+__all__ = ["double", "running_double"]
 
 
 def test_the_person_is_described_by_the_token(double: OpenIdDouble) -> None:
@@ -309,133 +262,3 @@ def test_an_issuer_that_a_provider_does_not_announce_may_be_left_out(double: Ope
     document = {**double.configuration(), "authorization_response_iss_parameter_supported": False}
     double.on("GET", "/.well-known/openid-configuration", Reply(body=document))
     assert sign_in(provider_of(double), iss=None).subject == "alice"
-
-
-ODD_ANSWERS = [
-    Reply(302, headers={"Location": "http://169.254.169.254/"}),
-    Reply(500, {"error": "server_error", "error_description": CLIENT_SECRET}),
-    Reply(503, CLIENT_SECRET),
-    html(200),
-    Reply(body=[]),
-    Reply(body="[" * 50_000),
-    Reply(body=json.dumps({"issuer": 1, "keys": []})[:-1] + ',"issuer":2}'),
-    Reply(body={"padding": "x" * MAX_ANSWER_BYTES}),
-    Reply(body={"keys": [0] * 6000}),
-    Reply(body={"a": 1}, headers={"Content-Encoding": "gzip"}),
-    Reply(after=reset),
-]
-
-
-@pytest.mark.parametrize("reply", ODD_ANSWERS)
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [("GET", "/.well-known/openid-configuration"), ("POST", "/token"), ("GET", "/keys"), ("GET", "/me")],
-)
-def test_what_a_provider_never_answers_is_unavailable_and_not_repeated(
-    double: OpenIdDouble, method: str, path: str, reply: Reply
-) -> None:
-    double.in_user_info = ("groups",)
-    double.on(method, path, reply)
-    with pytest.raises((Unavailable, SignOnRefused)) as raised:
-        sign_in(provider_of(double))
-    assert CLIENT_SECRET not in repr(raised.value) + str(raised.value)
-    assert double.count(method, path) == 1
-    if isinstance(raised.value, HeadgateError):
-        assert raised.value.code == "IDENTITY_PROVIDER_UNAVAILABLE"
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"issuer": "https://login.example.net"},
-        {"issuer": None},
-        {"token_endpoint": "http://login.example.net/token"},
-        {"token_endpoint": "ftp://127.0.0.1/token"},
-        {"token_endpoint": "https://login.example.net@127.0.0.1/token"},
-        {"authorization_endpoint": "javascript:alert(1)"},
-        {"authorization_endpoint": "https://login.example.net/\r\nSet-Cookie: a=b"},
-        {"jwks_uri": ["http://127.0.0.1/keys"]},
-        {"jwks_uri": None},
-        {"userinfo_endpoint": "//login.example.net/me"},
-    ],
-)
-def test_a_configuration_that_leads_elsewhere_is_refused(double: OpenIdDouble, change: Any) -> None:
-    double.on("GET", "/.well-known/openid-configuration", Reply(body={**double.configuration(), **change}))
-    with pytest.raises(Unavailable):
-        provider_of(double).authorization_url(ATTEMPT, Deadline.after(5))
-
-
-def test_a_host_on_an_address_that_is_never_contacted_is_refused(double: OpenIdDouble) -> None:
-    double.on(
-        "GET",
-        "/.well-known/openid-configuration",
-        Reply(body={**double.configuration(), "token_endpoint": "https://169.254.169.254/token"}),
-    )
-    with pytest.raises(Unavailable, match="never contacted"):
-        sign_in(provider_of(double))
-
-
-@pytest.mark.parametrize("path", ["/token", "/keys", "/me", "/.well-known/openid-configuration"])
-def test_a_provider_that_does_not_answer_is_not_waited_for(double: OpenIdDouble, path: str) -> None:
-    double.in_user_info = ("groups",)
-    double.on("POST" if path == "/token" else "GET", path, Reply(after=silence(double)))
-    began = time.monotonic()
-    with pytest.raises(TimedOut):
-        sign_in(provider_of(double), seconds=0.5)
-    assert time.monotonic() - began < 2
-
-
-def test_a_provider_that_cannot_be_reached_is_unavailable() -> None:
-    gone = OpenIdDouble()
-    provider = provider_of(gone)
-    gone.stop()
-    with pytest.raises(Unavailable, match="cannot be reached"):
-        provider.authorization_url(ATTEMPT, Deadline.after(2))
-
-
-@pytest.mark.parametrize(("status", "error"), [(401, "invalid_client"), (400, "unauthorized_client"), (401, "x")])
-def test_a_refused_client_is_the_operators_business_and_not_the_persons(
-    double: OpenIdDouble, status: int, error: str
-) -> None:
-    double.on("POST", "/token", Reply(status, {"error": error, "error_description": CLIENT_SECRET}))
-    with pytest.raises(Unavailable, match="check client id and client secret") as raised:
-        sign_in(provider_of(double))
-    assert CLIENT_SECRET not in raised.value.message
-
-
-def test_configuration_and_keys_are_read_again_after_their_lifetime_only(double: OpenIdDouble) -> None:
-    clock = Time()
-    provider = provider_of(double, clock)
-    for _ in range(3):
-        sign_in(provider)
-    assert double.count("GET", "/.well-known/openid-configuration") == double.count("GET", "/keys") == 1
-    clock.now += LIFETIME + timedelta(seconds=1)
-    sign_in(provider)
-    assert double.count("GET", "/.well-known/openid-configuration") == double.count("GET", "/keys") == 2
-
-
-@pytest.mark.parametrize("token", ["a b", "a\r\nX-Other: b", "é", "", 7, None])
-def test_an_access_token_that_would_change_the_request_is_not_sent(double: OpenIdDouble, token: Any) -> None:
-    double.removed = ("groups",)
-    answers = double._token
-    double._token = lambda fields, authorization: Reply(  # type: ignore[method-assign]
-        body={**answers(fields, authorization).body, "access_token": token}
-    )
-    try:
-        sign_in(provider_of(double))
-    finally:
-        del double._token
-    asked = [headers.get("authorization") for headers in double.headers if "Bearer" in headers.get("authorization", "")]
-    assert asked in ([], ["Bearer 7"])
-
-
-def test_the_providers_address_is_checked_for_each_exchange(double: OpenIdDouble) -> None:
-    asked: list[str] = []
-
-    def check(host: str) -> tuple[str, ...]:
-        asked.append(host)
-        return AddressPolicy(allow_loopback=True)(host)
-
-    provider = OpenIdProvider(double.settings(), make_http=lambda url: GuardedHttp(url, check_host=check), clock=Time())
-    sign_in(provider)
-    assert asked == ["127.0.0.1"] * 3

@@ -1,0 +1,74 @@
+"""A client of a double of an OpenID provider, and what a browser does between the two.
+
+A test module imports the fixtures `double` and `running_double`.
+"""
+
+import base64
+import hashlib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+
+from chalicelib.clients.openid import Attempt, OpenIdProvider
+from chalicelib.domain.accounts.sign_on import Person, Refusal, SignOnRefused
+from chalicelib.kit.clock import Deadline
+from tests.support.openid_double import OpenIdDouble, came_back, loopback_http
+
+VERIFIER = "v" * 43
+CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
+ATTEMPT = Attempt(
+    state="the state",
+    nonce="the nonce",
+    verifier=VERIFIER,
+    challenge=CHALLENGE,
+    redirect_uri="http://127.0.0.1:9/api/v1/auth/oidc/callback",
+)
+
+
+class Time:
+    def __init__(self) -> None:
+        self.now = datetime(2026, 1, 31, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture(scope="module")
+def running_double() -> Iterator[OpenIdDouble]:
+    started = OpenIdDouble()
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def double(running_double: OpenIdDouble) -> Iterator[OpenIdDouble]:
+    running_double.reset()
+    yield running_double
+    running_double.released.set()
+
+
+def sent_back(provider: OpenIdProvider, attempt: Attempt, deadline: Deadline) -> dict[str, str]:
+    """What a browser comes back with from the provider."""
+    url = provider.authorization_url(attempt, deadline)
+    with httpx.Client(verify=False, trust_env=False) as browser:  # noqa: S501 - plain http; loading certificates is slow
+        return came_back(browser.get(url).headers["location"])
+
+
+def provider_of(double: OpenIdDouble, clock: Any = None, **settings: Any) -> OpenIdProvider:
+    return OpenIdProvider(double.settings(**settings), make_http=loopback_http, clock=clock or Time())
+
+
+def sign_in(provider: OpenIdProvider, attempt: Attempt = ATTEMPT, seconds: float = 5, **query: Any) -> Person:
+    """What a browser and Headgate do: there, back with a code, and the code exchanged."""
+    deadline = Deadline.after(seconds)
+    fields = {**sent_back(provider, attempt, deadline), **query}
+    return provider.person(attempt, fields["code"], fields.get("iss"), deadline)
+
+
+def refusal(provider: OpenIdProvider, **more: Any) -> Refusal:
+    with pytest.raises(SignOnRefused) as raised:
+        sign_in(provider, **more)
+    return raised.value.reason
