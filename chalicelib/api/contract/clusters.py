@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from ipaddress import AddressValueError, IPv6Address
 from typing import Annotated, LiteralString
 from urllib.parse import urlsplit
 
@@ -19,7 +20,18 @@ from chalicelib.services.stream_clusters import StreamClusterInput
 def _servers(text: str) -> str:
     if any(not 0 < int(server.rpartition(":")[2]) < 65536 for server in text.split(",")):
         raise PydanticCustomError("port", "a port is 1 to 65535")
+    if not all(_is_host(server.rpartition(":")[0].strip()) for server in text.split(",")):
+        raise PydanticCustomError("host", "a host is a name or an address, of IPv6 in brackets")
     return text.replace(" ", "")
+
+
+def _is_host(text: str) -> bool:
+    if not text.startswith("["):
+        return not set("[]:") & set(text)
+    try:
+        return text.endswith("]") and bool(IPv6Address(text[1:-1]))
+    except AddressValueError:
+        return False
 
 
 Servers = Annotated[

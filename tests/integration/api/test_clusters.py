@@ -91,8 +91,10 @@ def another() -> Iterator[KafkaDouble]:
     double.stop()
 
 
-@pytest.mark.parametrize("servers", ["h:0", "h:65536", "a:9092,h:99999"])
-def test_an_invalid_broker_port_is_refused(sandbox: Sandbox, servers: str) -> None:
+@pytest.mark.parametrize(
+    "servers", ["h:0", "h:65536", "a:9092,h:99999", "[:90", "[x]:90", "a:9092, [::1:90", "::1:9092"]
+)
+def test_an_invalid_broker_is_refused(sandbox: Sandbox, servers: str) -> None:
     validation_error(
         sandbox.admin.post("/stream/clusters", _stream(sandbox, bootstrap_servers=servers)), "body", "bootstrap_servers"
     )
