@@ -107,9 +107,23 @@ def table(heading: str) -> dict[str, str]:
     return dict(rows)
 
 
+SIGN_ON = {
+    "HEADGATE_PUBLIC_URL": "https://headgate.example.com",
+    "HEADGATE_OIDC_ISSUER": "https://login.example.com",
+    "HEADGATE_OIDC_CLIENT_ID": "headgate",
+    "HEADGATE_OIDC_ROLES": "everyone=Viewer",
+}
+"""What single sign-on cannot do without; nothing of it has a default."""
+
+
 def test_the_table_of_settings_matches_the_code() -> None:
-    settings = Settings.read({})
-    defaults = {f"HEADGATE_{field.name.upper()}": getattr(settings, field.name) for field in fields(Settings)}
+    settings = Settings.read(SIGN_ON)
+    sign_on = settings.oidc
+    assert sign_on
+    defaults = {f"HEADGATE_{field.name.upper()}": getattr(settings, field.name) for field in fields(settings)}
+    del defaults["HEADGATE_OIDC"]
+    defaults |= {f"HEADGATE_OIDC_{field.name.upper()}": getattr(sign_on, field.name) for field in fields(sign_on)}
+    defaults |= dict.fromkeys(SIGN_ON)
     expected = {name: str(value) if value else "" for name, value in defaults.items() if value is not False}
     expected |= {name: "false" for name, value in defaults.items() if value is False}
     # Becomes a hash as soon as it is read.
