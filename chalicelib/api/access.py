@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from chalicelib.api.authentication import SIGN_ON_COOKIE, clearing_cookie, sent_cookie, session_cookie, set_cookie
+from chalicelib.api.authentication import clearing_cookie, session_cookie
 from chalicelib.api.contract.access import (
     ApiTokenBody,
     ApiTokenOutput,
@@ -17,6 +17,7 @@ from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.http import HttpRequest, JsonResponse
 from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
+from chalicelib.api.sent_credentials import SIGN_ON_COOKIE, sent_cookie, set_cookie
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.domain.accounts.sign_on import TICKET_LIFETIME
 from chalicelib.errors import NotFound

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from chalicelib.api.http import HttpRequest
+from chalicelib.api.sent_credentials import COOKIE, bearer_token, on_plain_loopback, sent_cookie, set_cookie
 from chalicelib.domain.access import Actor
 from chalicelib.errors import NotPermitted, Unauthenticated
 from chalicelib.kit.clock import utc_now
@@ -12,11 +13,6 @@ from chalicelib.secrets.tokens import has_hash, token_hash
 from chalicelib.services.accounts.api_tokens import ApiTokenService
 from chalicelib.services.accounts.sessions import SessionService, SignedIn, actor_of
 
-COOKIE = "headgate_session"
-SIGN_ON_COOKIE = "headgate_sign_on"
-"""The ticket of a sign-in that began here, until the browser is back from the provider."""
-_HOST_ONLY = "__Host-"
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
@@ -55,35 +51,12 @@ def require_token(headers: Mapping[str, str], token: Secret | None) -> None:
     raise Unauthenticated("This address needs the token that the installation was given for it.")
 
 
-def bearer_token(headers: Mapping[str, str]) -> str | None:
-    """The token of an `Authorization: Bearer` header; None without one."""
-    scheme, _, token = headers.get("authorization", "").strip().partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else None
-
-
 def cookie_of(headers: Mapping[str, str]) -> str:
     """The value of `sent_cookie`. Raises Unauthenticated when there is none."""
     found = sent_cookie(headers)
     if found is None:
         raise Unauthenticated("Sign in first: POST /api/v1/auth/login.")
     return found
-
-
-def sent_cookie(headers: Mapping[str, str], cookie: str = COOKIE) -> str | None:
-    """The cookie's value, by default that of the session; None when there is none.
-
-    The plain name counts on plain-http loopback only: elsewhere another host of the same domain could have set it.
-
-    Not by the parser of the standard library: it stops at the first malformed cookie, so a cookie of another
-    application on the same host could sign our users out. When a name is sent twice the first one counts, which has the
-    longer path or is older (RFC 6265, section 5.4). Only space and tab are stripped: with other white space a name
-    could appear to begin with `__Host-`.
-    """
-    cookies: dict[str, str] = {}
-    for pair in headers.get("cookie", "").split(";"):
-        name, _, value = pair.strip(" \t").partition("=")
-        cookies.setdefault(name, value)
-    return cookies.get(_HOST_ONLY + cookie, cookies.get(cookie) if _on_plain_loopback(headers) else None)
 
 
 def session_cookie(request: HttpRequest, session: SignedIn) -> str:
@@ -95,19 +68,6 @@ def session_cookie(request: HttpRequest, session: SignedIn) -> str:
 def clearing_cookie(request: HttpRequest) -> str:
     """The `Set-Cookie` that makes a browser forget its session."""
     return set_cookie(request, COOKIE, "", 0)
-
-
-def set_cookie(request: HttpRequest, cookie: str, value: str, seconds: int) -> str:
-    """The `Set-Cookie` of a cookie that no script reads and no other site's form sends."""
-    plain = _on_plain_loopback(request.headers)
-    name, secure = (cookie, "") if plain else (_HOST_ONLY + cookie, "; Secure")
-    return f"{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
-
-
-def _on_plain_loopback(headers: Mapping[str, str]) -> bool:
-    host = headers.get("host", "").lower()
-    name = host if host.endswith("]") else host.rpartition(":")[0] or host
-    return name in _LOOPBACK and headers.get("x-forwarded-proto", "http").lower() == "http"
 
 
 def _refuse_cross_site(headers: Mapping[str, str], actor: Actor) -> None:
@@ -122,7 +82,7 @@ def _refuse_cross_site(headers: Mapping[str, str], actor: Actor) -> None:
 def _own_origins(headers: Mapping[str, str]) -> Collection[str]:
     """The origins of our own pages. Behind a proxy that does not report the scheme, both schemes."""
     forwarded, host = headers.get("x-forwarded-proto"), headers.get("host", "").lower()
-    schemes = (forwarded.lower(),) if forwarded else ("http",) if _on_plain_loopback(headers) else ("http", "https")
+    schemes = (forwarded.lower(),) if forwarded else ("http",) if on_plain_loopback(headers) else ("http", "https")
     return [f"{scheme}://{host}" for scheme in schemes]
 
 

@@ -14,11 +14,11 @@ from typing import Any, Protocol
 
 from chalicelib.api import errors as http_errors
 from chalicelib.api import inputs
-from chalicelib.api.authentication import bearer_token, sent_cookie
 from chalicelib.api.http import JSON, HttpRequest, HttpResponse, over_https
 from chalicelib.api.idempotency import IdempotentRequests
 from chalicelib.api.rendering import render, with_security_headers
 from chalicelib.api.route import Route
+from chalicelib.api.sent_credentials import bearer_token, sent_cookie
 from chalicelib.domain.access import Actor, Permission, RequestContext, may
 from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.errors import HeadgateError, NotPermitted, Unauthenticated

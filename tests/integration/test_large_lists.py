@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 
-from chalicelib.api import access, alerts, clusters, deliveries, destinations, operations, pipelines, sources
+from chalicelib.api import access, alerts, clusters, deliveries, destinations, operations, pipelines, sources, users
 from chalicelib.api.contract.alert_rules import AlertRuleBody
 from chalicelib.api.contract.clusters import ConnectClusterBody, StreamClusterBody
 from chalicelib.api.contract.deliveries import DeliveryBody
 from chalicelib.api.contract.pipelines import PipelineBody
 from chalicelib.api.contract.sources import SourceBody
+from chalicelib.domain.access import Role
+from chalicelib.domain.accounts.api_token import ApiToken
+from chalicelib.domain.accounts.user import User, UserStatus
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 from chalicelib.domain.alerts.rule import MOST_CHANNELS, MOST_CHANNELS_OF_RULE, MOST_RULES, AlertRule
@@ -40,7 +43,9 @@ from tests.support.in_process_app import START_TIME, InProcessApp, app, app_of_t
 __all__ = ["app", "app_of_the_module"]
 
 FUNCTION_ANSWER = 6 * 1024 * 1024
-MODULES: tuple[ModuleType, ...] = (access, alerts, clusters, deliveries, destinations, operations, pipelines, sources)
+MODULES: tuple[ModuleType, ...] = (
+    *(access, alerts, clusters, deliveries, destinations, operations, pipelines, sources, users),
+)
 WIDE = "\N{GRINNING FACE}"
 """Four bytes in a body, and one character in the contract."""
 ORIGIN = id_from("other", "resource")
@@ -258,11 +263,25 @@ def test_the_largest_alert_rules_and_channels_are_one_page(app: InProcessApp, ge
     assert_each_once(get, "/notification-channels", put(app, "channels", channels), pages=1)
 
 
+def test_the_largest_users_and_tokens_are_one_page_of_five_hundred_each(app: InProcessApp, get: Get) -> None:
+    users = (
+        User(**one, email=f"{WIDE * 240}{number:03}@{WIDE * 8}", role=Role.VIEWER, status=UserStatus.INVITED)
+        for number, one in enumerate(numbered("user", 600))
+    )
+    assert_each_once(get, "/users", put(app, "users", users), pages=2)
+    tokens = (
+        ApiToken(**one, user_id=ORIGIN, name=WIDE * 200, role=Role.VIEWER, token_hash="0" * 64, expires_at=START_TIME)
+        for one in numbered("token", 600)
+    )
+    assert_each_once(get, "/auth/tokens", put(app, "api_tokens", tokens), pages=2)
+
+
 def test_every_list_has_its_largest_entries_here() -> None:
     lists = {route.path for module in MODULES for route in module.routes.routes if route.response.may_continue}
     assert lists == {
         "/pipelines", "/deliveries", "/pipelines/{uuid}/destinations", "/destinations/{uuid}/mappings",
         "/pipelines/{uuid}", "/destinations/{uuid}/status", "/sources", "/destinations", "/stream/clusters",
         "/connect/clusters", "/sources/{uuid}/tables", "/audit", "/connect/clusters/{uuid}/plugins",
-        "/operations/errors", "/alert-rules", "/notification-channels",
+        "/operations/errors", "/alert-rules", "/notification-channels", "/users", "/auth/tokens",
+        "/audit/verify",  # one object, whose size does not depend on what is stored
     }  # fmt: skip

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +16,7 @@ from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
 
 from infra.local.app.events import period_of
 from infra.local.app.runner import Runner
+from infra.local.stack.layout import ROOT
 from tests.support.edge import make_edge
 
 WAIT = 20
@@ -87,6 +90,14 @@ def messages_left() -> int:
     names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
     found = client.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]
     return sum(int(found[name]) for name in names)
+
+
+def test_importing_the_runner_loads_no_table() -> None:
+    """It puts the environment of a run in place first, and the names of tables are settings."""
+    loaded = "[one for one in sys.modules if one.startswith('chalicelib.stores')]"
+    command = [sys.executable, "-c", f"import sys, infra.local.app.runner; print({loaded})"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_it_serves_the_api_on_loopback(runner: Runner) -> None:

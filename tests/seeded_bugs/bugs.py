@@ -82,14 +82,14 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "the plain cookie counts over https",
-        "chalicelib/api/authentication.py",
-        "cookies.get(cookie) if _on_plain_loopback(headers) else None)",
+        "chalicelib/api/sent_credentials.py",
+        "cookies.get(cookie) if on_plain_loopback(headers) else None)",
         "cookies.get(cookie))",
         (f"{_API}/test_access.py",),
     ),
     Bug(
         "a cookie can be read by scripts",
-        "chalicelib/api/authentication.py",
+        "chalicelib/api/sent_credentials.py",
         "Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}",
         "Max-Age={seconds}; SameSite=Lax{secure}",
         (f"{_API}/test_access.py",),
