@@ -67,6 +67,8 @@ class CountedArgon2id:
 
     def __init__(self) -> None:
         self.used, self.running, self.most = 0, 0, 0
+        self.costs: list[str] = []
+        """What the hashes that are verified cost: their parameters."""
         self.may_go_on = threading.Event()
         self.may_go_on.set()
         self._lock = threading.Lock()
@@ -78,7 +80,8 @@ class CountedArgon2id:
         with self._counted():
             return "hash"
 
-    def verify_phc_encoded(self, _password: bytes, _hashed: str) -> None:
+    def verify_phc_encoded(self, _password: bytes, hashed: str) -> None:
+        self.costs.append(hashed.rpartition("$")[0].rpartition("$")[0])
         with self._counted():
             return
 
@@ -113,6 +116,7 @@ def test_a_password_is_hashed_once_whether_or_not_there_is_an_account(
 ) -> None:
     verify_password(RIGHT, hashed if known else None)
     assert counted.used == 1
+    assert counted.costs == ["$argon2id$v=19$m=47104,t=1,p=1"]
 
 
 def test_only_a_few_passwords_are_hashed_at_a_time(counted: CountedArgon2id) -> None:

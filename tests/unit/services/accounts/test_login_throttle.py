@@ -102,8 +102,9 @@ def test_with_a_stolen_session_no_more_passwords_are_tried_than_without(app: InP
 
 def test_the_session_of_somebody_else_opens_no_way_round(app: InProcessApp) -> None:
     cookie = _login(app, HOME)
-    codes = [_fail(app, HOME, "other@example.com", cookie=cookie) for _ in range(11)]
-    assert codes[-1] == "RATE_LIMITED"
+    for _ in range(10):
+        _fail(app, HOME, "other@example.com")
+    assert _fail(app, HOME, "other@example.com", cookie=cookie) == "RATE_LIMITED"
 
 
 def test_one_network_that_tries_many_accounts_is_stopped(app: InProcessApp) -> None:
