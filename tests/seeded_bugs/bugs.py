@@ -19,7 +19,11 @@ class Bug:
 
 _SESSIONS = ("tests/unit/services/accounts",)
 _API = "tests/integration/api"
-_INTEGRITY = ("tests/unit/services/audit_integrity", "tests/unit/stores/test_audit_chain.py")
+_INTEGRITY = (
+    "tests/unit/domain/integrity",
+    "tests/unit/services/audit_integrity",
+    "tests/unit/stores/test_audit_chain.py",
+)
 
 BUGS: tuple[Bug, ...] = (
     # who may what

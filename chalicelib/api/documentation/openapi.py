@@ -221,7 +221,7 @@ def _success(route: Route, status: int, schemas: Schemas) -> Json:
     if route.response.may_continue:
         headers[NEXT_CURSOR] = {"description": "Present when the list continues.", "schema": {"type": "string"}}
     response: Json = {"description": route.summary, "headers": headers}
-    if route.response.model is not None:
+    if route.response.model is not None and status != 204:
         schema = schemas[_key(route, "response")]
         if route.response.kind in ("page", "list"):
             schema = {"type": "array", "items": schema}

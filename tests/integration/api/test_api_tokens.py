@@ -57,6 +57,16 @@ def test_with_a_token_that_is_not_valid_the_cookie_does_not_count(sandbox: Sandb
     assert api.get("/session").status_code == 200
 
 
+def test_a_token_with_another_random_part_is_nobodys(sandbox: Sandbox) -> None:
+    token = make_token(sandbox.admin)["token"]
+    for at in (-1, -5, -40):
+        changed = list(token)
+        changed[at] = "A" if changed[at] != "A" else "B"
+        refused = program(sandbox, "".join(changed)).get("/session")
+        assert_error(refused, 401, "UNAUTHENTICATED")
+    assert program(sandbox, token).get("/session").status_code == 200
+
+
 def test_a_token_never_exceeds_its_owner(sandbox: Sandbox) -> None:
     user_id, email = sandbox.make_user("Ops")
     owner = sandbox.signed_in(email)

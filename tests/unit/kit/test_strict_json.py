@@ -64,6 +64,7 @@ def test_integers_have_at_most_1000_digits(sign: bytes, digits: int, taken: bool
 
 
 def test_nesting_is_taken_to_the_limit_and_not_beyond() -> None:
+    assert MAX_DEPTH == 32, "the contract's number"
     assert loads(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH) is not None
     with pytest.raises(NotStrictJson, match="nesting"):
         loads(b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1))
