@@ -25,6 +25,8 @@ def figures() -> list[Figure]:
     """All of S9."""
     outcome, attempts = _requests()
     faults = "; ".join(sorted(outcome.faults)[:5])
+    for check, text in sorted(outcome.faults.items()):
+        print(f"{check}: {text}", file=sys.stderr)
     return [
         Figure(
             "requests generated from the document, in process and over HTTP",
