@@ -56,7 +56,7 @@ NO_SCHEMA_SAYS = frozenset({
     "header_repeated", "headers_too_long",  # what a message of a channel is sent with, described in words
     "pem_certificates", "pem_private_key", "not_a_certificate", "several_certificates", "host",  # an inner form
     "characters",  # what the sink of this very destination cannot carry
-    "duplicate", "not_together", "one_schema", "topic_collision", "name_needs_quotes",  # names in relation to each other
+    "duplicate", "not_together", "one_schema", "topic_collision", "name_needs_quotes",  # names among each other
     "required_for_new_target", "immutable", "kafka_cluster_mismatch", "other_stream_cluster", "compact_without_key",
     "converter_without_schema", "heartbeats_off", "ca_not_deliverable",  # what is stored, or another resource has
     "property_not_allowed", "not_available", "password_too_common",
