@@ -15,7 +15,8 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from infra.local.stack.layout import ROOT
-from tests.seeded_bugs.bugs import BUGS, Bug
+from tests.seeded_bugs.bug import Bug
+from tests.seeded_bugs.bugs import BUGS
 
 CAUGHT_SHARE = 0.95
 SECONDS = 600

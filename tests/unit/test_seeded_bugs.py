@@ -3,7 +3,8 @@
 import pytest
 
 from infra.local.stack.layout import ROOT
-from tests.seeded_bugs.bugs import BUGS, Bug
+from tests.seeded_bugs.bug import Bug
+from tests.seeded_bugs.bugs import BUGS
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)

@@ -1,0 +1,142 @@
+"""Bugs in what is stored and what comes from outside: secrets, addresses, bodies, the audit trail."""
+
+from tests.seeded_bugs.bug import Bug
+
+_API = "tests/integration/api"
+_INTEGRITY = (
+    "tests/unit/domain/integrity",
+    "tests/unit/services/audit_integrity",
+    "tests/unit/stores/test_audit_chain.py",
+)
+
+DATA_BUGS: tuple[Bug, ...] = (
+    # secrets
+    Bug(
+        "a sealed secret is not bound to its field",
+        "chalicelib/secrets/envelope.py",
+        '    parts = ("v2", binding.secret_class, binding.id, binding.field, str(binding.version), key_id)',
+        '    parts = ("v2", binding.secret_class, binding.id, str(binding.version), key_id)',
+        ("tests/unit/secrets",),
+    ),
+    Bug(
+        "a sealed secret is not bound to its row",
+        "chalicelib/secrets/envelope.py",
+        '    parts = ("v2", binding.secret_class, binding.id, binding.field, str(binding.version), key_id)',
+        '    parts = ("v2", binding.secret_class, binding.field, str(binding.version), key_id)',
+        ("tests/unit/secrets",),
+    ),
+    Bug(
+        "a stored secret follows to another host",
+        "chalicelib/domain/endpoint.py",
+        "        if _target(address) == _target(self.address):\n            return",
+        "        if self.credentials:\n            return",
+        ("tests/unit/domain/test_endpoint.py", f"{_API}/test_secrets.py"),
+    ),
+    Bug(
+        "references to secrets are accepted in texts of users",
+        "chalicelib/api/inputs.py",
+        '    if "${" in text:',
+        '    if "$[" in text:',
+        ("tests/unit/api/test_inputs.py",),
+    ),
+    Bug(
+        "a log line shows what has a secret's name",
+        "chalicelib/kit/log.py",
+        "MASK if _is_secret(str(key)) else masked(item, depth + 1)",
+        "masked(item, depth + 1)",
+        ("tests/unit/kit/test_log.py",),
+    ),
+    Bug(
+        "a Secret prints its value",
+        "chalicelib/kit/masking.py",
+        '        return f"Secret({MASK!r})"',
+        '        return f"Secret({self.__value!r})"',
+        ("tests/unit/kit",),
+    ),
+    # what comes from outside
+    Bug(
+        "the signature of a cursor is not compared",
+        "chalicelib/kit/pages.py",
+        "        if not hmac.compare_digest(signature, self._signature(scope, claims)):",
+        "        if len(signature) != _SIGNATURE_BYTES:",
+        ("tests/unit/kit/test_pages.py",),
+    ),
+    Bug(
+        "a cursor never ends",
+        "chalicelib/kit/pages.py",
+        "        if now.timestamp() >= expires:",
+        "        if not expires:",
+        ("tests/unit/kit/test_pages.py",),
+    ),
+    Bug(
+        "loopback is allowed for webhooks",
+        "chalicelib/clients/addresses.py",
+        "            if reason := refusal(text, allow_loopback=self.allow_loopback, allow_private=self.allow_private):",
+        "            if reason := refusal(text, allow_loopback=True, allow_private=self.allow_private):",
+        ("tests/unit/clients", "tests/integration/test_ssrf.py"),
+    ),
+    Bug(
+        "names of private networks are allowed for webhooks",
+        "chalicelib/clients/addresses.py",
+        "        if not self.allow_private and (reason := name_refusal(host)):",
+        "        if self.allow_private and (reason := name_refusal(host)):",
+        ("tests/unit/clients", "tests/integration/test_ssrf.py"),
+    ),
+    Bug(
+        "only the first address of a name is checked",
+        "chalicelib/clients/addresses.py",
+        "        for text in texts:\n            if reason",
+        "        for text in texts[:1]:\n            if reason",
+        ("tests/unit/clients",),
+    ),
+    Bug(
+        "JSON may be nested three thousand deep",
+        "chalicelib/kit/strict_json.py",
+        "MAX_DEPTH = 32",
+        "MAX_DEPTH = 3200",
+        ("tests/unit/kit/test_strict_json.py",),
+    ),
+    # the integrity of the audit trail
+    Bug(
+        "a link is signed without the link before it",
+        "chalicelib/domain/integrity/chain.py",
+        "sorted(row.items()), head.mac)",
+        'sorted(row.items()), "")',
+        _INTEGRITY,
+    ),
+    Bug(
+        "a head is written whatever the head was before",
+        "chalicelib/stores/audit_chain.py",
+        "ChainRow.mac == self._before.mac if self._before.sequence else ChainRow.sequence.does_not_exist()",
+        "ChainRow.shard.exists() if self._before.sequence else ChainRow.sequence.does_not_exist()",
+        _INTEGRITY,
+    ),
+    Bug(
+        "the tag of a head is not verified",
+        "chalicelib/services/audit_integrity/verification.py",
+        "stored is None or not is_genuine(self.key, stored) or",
+        "stored is None or",
+        _INTEGRITY,
+    ),
+    Bug(
+        "records that no link names are overlooked",
+        "chalicelib/services/audit_integrity/verification.py",
+        "elif link is None or link.position != row.position:",
+        "elif link is None:",
+        _INTEGRITY,
+    ),
+    Bug(
+        "the dispatcher signs whatever it finds",
+        "chalicelib/services/audit_integrity/anchors.py",
+        "        if changed or not self.is_genuine(last):",
+        "        if not self.is_genuine(last):",
+        _INTEGRITY,
+    ),
+    Bug(
+        "refusals have no bound",
+        "chalicelib/services/audit_integrity/refusals.py",
+        "return total if total <= each or _doubled(total - more, total, each) else None",
+        "return total",
+        _INTEGRITY,
+    ),
+)
