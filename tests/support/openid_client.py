@@ -6,7 +6,6 @@ A test module imports the fixtures `double` and `running_double`.
 import base64
 import hashlib
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -15,6 +14,7 @@ import pytest
 from chalicelib.clients.openid import Attempt, OpenIdProvider
 from chalicelib.domain.accounts.sign_on import Person, Refusal, SignOnRefused
 from chalicelib.kit.clock import Deadline
+from tests.support.in_process_app import VirtualClock
 from tests.support.openid_double import OpenIdDouble, came_back, loopback_http
 
 VERIFIER = "v" * 43
@@ -26,14 +26,6 @@ ATTEMPT = Attempt(
     challenge=CHALLENGE,
     redirect_uri="http://127.0.0.1:9/api/v1/auth/oidc/callback",
 )
-
-
-class Time:
-    def __init__(self) -> None:
-        self.now = datetime(2026, 1, 31, 12, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +50,7 @@ def sent_back(provider: OpenIdProvider, attempt: Attempt, deadline: Deadline) ->
 
 
 def provider_of(double: OpenIdDouble, clock: Any = None, **settings: Any) -> OpenIdProvider:
-    return OpenIdProvider(double.settings(**settings), make_http=loopback_http, clock=clock or Time())
+    return OpenIdProvider(double.settings(**settings), make_http=loopback_http, clock=clock or VirtualClock())
 
 
 def sign_in(provider: OpenIdProvider, attempt: Attempt = ATTEMPT, seconds: float = 5, **query: Any) -> Person:

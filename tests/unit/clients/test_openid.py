@@ -13,10 +13,10 @@ from chalicelib.clients.openid import LIFETIME
 from chalicelib.domain.accounts.sign_on import Person, Refusal, SignOnRefused
 from chalicelib.kit.clock import Deadline
 from tests.support.connect_worker import Reply
+from tests.support.in_process_app import VirtualClock
 from tests.support.openid_client import (
     ATTEMPT,
     CHALLENGE,
-    Time,
     double,
     provider_of,
     refusal,
@@ -197,7 +197,7 @@ def test_a_key_that_is_not_known_is_looked_for_once(double: OpenIdDouble) -> Non
 
 
 def test_a_key_that_the_provider_has_withdrawn_counts_no_longer_than_its_lifetime(double: OpenIdDouble) -> None:
-    clock = Time()
+    clock = VirtualClock()
     provider, old = provider_of(double, clock), (double.key, double.key_id)
     sign_in(provider)
     double.exchange_keys()

@@ -14,7 +14,8 @@ from chalicelib.domain.accounts.sign_on import SignOnRefused
 from chalicelib.errors import HeadgateError, TimedOut, Unavailable
 from chalicelib.kit.clock import Deadline
 from tests.support.connect_worker import Reply, html, reset, silence
-from tests.support.openid_client import ATTEMPT, Time, double, provider_of, running_double, sign_in
+from tests.support.in_process_app import VirtualClock
+from tests.support.openid_client import ATTEMPT, double, provider_of, running_double, sign_in
 from tests.support.openid_double import CLIENT_SECRET, OpenIdDouble
 
 __all__ = ["double", "running_double"]
@@ -112,7 +113,7 @@ def test_a_refused_client_is_the_operators_business_and_not_the_persons(
 
 
 def test_configuration_and_keys_are_read_again_after_their_lifetime_only(double: OpenIdDouble) -> None:
-    clock = Time()
+    clock = VirtualClock()
     provider = provider_of(double, clock)
     for _ in range(3):
         sign_in(provider)
@@ -144,6 +145,8 @@ def test_the_providers_address_is_checked_for_each_exchange(double: OpenIdDouble
         asked.append(host)
         return AddressPolicy(allow_loopback=True)(host)
 
-    provider = OpenIdProvider(double.settings(), make_http=lambda url: GuardedHttp(url, check_host=check), clock=Time())
+    provider = OpenIdProvider(
+        double.settings(), make_http=lambda url: GuardedHttp(url, check_host=check), clock=VirtualClock()
+    )
     sign_in(provider)
     assert asked == ["127.0.0.1"] * 3
