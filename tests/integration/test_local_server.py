@@ -223,15 +223,13 @@ def test_a_silent_connection_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
         server.stop()
 
 
-def test_connections_over_the_limit_are_refused_until_others_close() -> None:
+def test_connections_over_the_limit_are_refused_when_all_are_in_use_until_others_close() -> None:
     server = ApiServer(make_edge().app, 0)
     server.start()
     try:
-        clients = []
-        for _ in range(MAX_CONNECTIONS):
-            client = connect(server)
-            _one_request(client)
-            clients.append(client)
+        clients = [connect(server) for _ in range(MAX_CONNECTIONS)]
+        for client in clients:
+            _begin_request(client)
         with connect(server) as late:
             assert envelope(_all(late)) == (429, "RATE_LIMITED")
         for client in clients:
@@ -239,6 +237,31 @@ def test_connections_over_the_limit_are_refused_until_others_close() -> None:
         _until_served(server)
     finally:
         server.stop()
+
+
+def test_at_the_limit_a_new_connection_takes_the_place_of_the_one_that_has_waited_longest() -> None:
+    server = ApiServer(make_edge().app, 0)
+    server.start()
+    try:
+        clients = [connect(server) for _ in range(MAX_CONNECTIONS)]
+        for client in clients:
+            _one_request(client)
+        with connect(server) as late:
+            _one_request(late)
+            assert clients[0].recv(1) == b""
+            for client in clients[1:]:
+                _one_request(client)
+        for client in clients:
+            client.close()
+    finally:
+        server.stop()
+
+
+def _begin_request(client: socket.socket) -> None:
+    """Sends the head of a request, and returns when the server waits for its body."""
+    head = f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Content-Length: 9\r\nExpect: 100-continue\r\n\r\n"
+    client.sendall(head.encode())
+    assert client.recv(4096).startswith(b"HTTP/1.1 100 ")
 
 
 def _one_request(client: socket.socket) -> None:

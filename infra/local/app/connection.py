@@ -42,6 +42,17 @@ class Connection:
         self._until = 0.0
         self._head = bytearray()
         self._unread = False
+        self._waiting_since: float | None = None
+
+    @property
+    def waiting_since(self) -> float | None:
+        """Since when it waits for the next request, in seconds of the monotonic clock; None while it serves one."""
+        return self._waiting_since
+
+    def stop_reading(self) -> None:
+        """Takes nothing more from the client, and ends when it has answered what the client has sent already."""
+        with suppress(OSError):
+            self._client.shutdown(socket.SHUT_RD)
 
     def serve(self) -> None:
         """Until the client goes, is too slow, sends what cannot be read, or asks for the end."""
@@ -74,10 +85,12 @@ class Connection:
     def _read_request(self) -> h11.Request | None:
         self._head = bytearray(self._http.trailing_data[0])
         self._allow(HEAD_SECONDS if self._head else IDLE_SECONDS)
+        self._waiting_since = None if self._head else time.monotonic()
         while (event := self._http.next_event()) is h11.NEED_DATA:
             first = not self._head
             self._head += self._receive()
             if first:
+                self._waiting_since = None
                 self._allow(HEAD_SECONDS)
         if not isinstance(event, h11.Request):
             return None

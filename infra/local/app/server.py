@@ -4,7 +4,7 @@ import socket
 import socketserver
 import sys
 import threading
-from contextlib import suppress
+from operator import itemgetter
 from typing import Any
 
 from chalice.app import Chalice
@@ -18,7 +18,11 @@ MAX_CONNECTIONS = 128
 
 
 class _Server(socketserver.ThreadingTCPServer):
-    """A thread per connection, at most MAX_CONNECTIONS of them."""
+    """A thread per connection, at most MAX_CONNECTIONS of them.
+
+    A client that keeps its connection between two requests must not keep others out: at the limit, the connection that
+    has waited longest ends, and a new one is refused only when all are in use.
+    """
 
     daemon_threads = True
     block_on_close = False
@@ -27,25 +31,34 @@ class _Server(socketserver.ThreadingTCPServer):
 
     def __init__(self, address: tuple[str, int], gateway: Gateway) -> None:
         self._gateway = gateway
-        self._open: set[socket.socket] = set()
+        self._open: dict[socket.socket, Connection] = {}
         self._changed = threading.Condition()
         super().__init__(address, socketserver.BaseRequestHandler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Gives the connection a thread, or turns it away."""
+        connection = Connection(request, str(client_address[0]), self._gateway)
         with self._changed:
-            full = len(self._open) >= MAX_CONNECTIONS
-            if not full:
-                self._open.add(request)
-        if full:
-            Connection(request, str(client_address[0]), self._gateway).turn_away()
-            self.shutdown_request(request)
-        else:
+            has_room = len(self._open) < MAX_CONNECTIONS or self._end_longest_waiting()
+            if has_room:
+                self._open[request] = connection
+        if has_room:
             super().process_request(request, client_address)
+        else:
+            connection.turn_away()
+            self.shutdown_request(request)
+
+    def _end_longest_waiting(self) -> bool:
+        waiting = [(since, request) for request, one in self._open.items() if (since := one.waiting_since) is not None]
+        if not waiting:
+            return False
+        _, request = min(waiting, key=itemgetter(0))
+        self._open.pop(request).stop_reading()
+        return True
 
     def finish_request(self, request: Any, client_address: Any) -> None:
         """Serves the connection to its end."""
-        Connection(request, str(client_address[0]), self._gateway).serve()
+        self._open[request].serve()
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """The thread of a connection."""
@@ -53,7 +66,7 @@ class _Server(socketserver.ThreadingTCPServer):
             super().process_request_thread(request, client_address)
         finally:
             with self._changed:
-                self._open.discard(request)
+                self._open.pop(request, None)
                 self._changed.notify_all()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -64,9 +77,8 @@ class _Server(socketserver.ThreadingTCPServer):
     def drain(self, seconds: float) -> None:
         """Lets running requests come to their end, and ends connections that wait."""
         with self._changed:
-            for connection in self._open:
-                with suppress(OSError):
-                    connection.shutdown(socket.SHUT_RD)
+            for connection in self._open.values():
+                connection.stop_reading()
             self._changed.wait_for(lambda: not self._open, timeout=seconds)
 
 
