@@ -5,10 +5,11 @@ exists from the beginning, with 0.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import product
+from typing import NamedTuple
 
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
@@ -31,30 +32,21 @@ CHANNEL_STATUSES = ("open", "limited", "down", "disabled")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Metric:
-    """A metric with all of its series. No label value needs escaping: they are words of ours."""
-
-    name: str
-    type: str
-    help: str
-    samples: Iterable[Sample]
-
-    def lines(self) -> Iterator[str]:
-        """Its part of the text."""
-        yield f"# HELP {self.name} {self.help}"
-        yield f"# TYPE {self.name} {self.type}"
-        for suffix, labels, value in self.samples:
-            shown = ",".join(f'{name}="{text}"' for name, text in labels.items())
-            yield f"{self.name}{suffix}{{{shown}}} {value}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelState:
     """How a channel sends now, and how long its oldest notification waits, in seconds."""
 
     provider: ChannelProvider
     status: str
     waiting_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readings:
+    """What all metrics are made of: counters since the beginning, active alerts, and channels as they are now."""
+
+    numbers: AlertNumbers
+    active: Mapping[tuple[AlertSeverity, EventKind], int]
+    channels: Sequence[ChannelState]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +65,8 @@ class MetricsService:
         channels: three calls for each. Raises TimedOut.
         """
         active = Counter((one.severity, one.kind) for one in self.alerts.facets(deadline, only_active=True))
-        found = metrics(self.counters.read(), active, self._channel_states(deadline))
-        return "".join(f"{line}\n" for metric in found for line in metric.lines())
+        readings = Readings(numbers=self.counters.read(), active=active, channels=self._channel_states(deadline))
+        return "".join(f"{line}\n" for metric in METRICS for line in metric.lines(readings))
 
     def _channel_states(self, deadline: Deadline) -> list[ChannelState]:
         channels, now = list(self.channels.all()), self.clock()
@@ -99,80 +91,92 @@ def _status(channel: Channel, gate: ChannelGate | None, now: datetime) -> str:
     return "limited" if gate and gate.not_before and gate.not_before > now else "open"
 
 
-def metrics(
-    numbers: AlertNumbers, active: Mapping[tuple[AlertSeverity, EventKind], int], channels: Sequence[ChannelState]
-) -> Iterator[Metric]:
-    """The metrics of the wire contract, section 6; and of channels, how they send and how long messages wait."""
-    yield Metric(
-        name="headgate_alerts_active",
-        type="gauge",
-        help="Alerts that are not resolved.",
-        samples=_by_kind(active),
-    )
-    yield Metric(
-        name="headgate_alerts_total",
-        type="counter",
-        help="Alerts that were opened, by the severity that they had then.",
-        samples=_by_kind(numbers.alerts),
-    )
-    yield Metric(
-        name="headgate_notifications_sent_total",
-        type="counter",
-        help="Notifications that a provider has accepted.",
-        samples=_by_provider(numbers, NotificationStatus.DELIVERED),
-    )
-    yield Metric(
-        name="headgate_notifications_failed_total",
-        type="counter",
-        help="Notifications that were given up.",
-        samples=_by_provider(numbers, NotificationStatus.FAILED),
-    )
-    yield Metric(
-        name="headgate_notification_delivery_seconds",
-        type="histogram",
-        help="Seconds from queueing a notification to its end.",
-        samples=_times(numbers),
-    )
-    yield Metric(
-        name="headgate_notification_channels",
-        type="gauge",
-        help="Notification channels by how they send now: limited by the provider, down, or disabled.",
-        samples=_statuses(channels),
-    )
-    yield Metric(
-        name="headgate_notifications_waiting_seconds",
-        type="gauge",
-        help="Seconds since the oldest notification that waits was queued; 0 when none waits.",
-        samples=_waiting(channels),
-    )
-
-
 def _by_kind(counts: Mapping[tuple[AlertSeverity, EventKind], int]) -> Iterator[Sample]:
     for severity, kind in product(AlertSeverity, EventKind):
         yield "", {"severity": severity, "event_type": kind}, counts.get((severity, kind), 0)
 
 
-def _by_provider(numbers: AlertNumbers, end: NotificationStatus) -> Iterator[Sample]:
+def _active(readings: Readings) -> Iterator[Sample]:
+    return _by_kind(readings.active)
+
+
+def _opened(readings: Readings) -> Iterator[Sample]:
+    return _by_kind(readings.numbers.alerts)
+
+
+def _ended(readings: Readings, end: NotificationStatus) -> Iterator[Sample]:
     for provider in ChannelProvider:
-        yield "", {"provider": provider}, numbers.deliveries[provider, end].count
+        yield "", {"provider": provider}, readings.numbers.deliveries[provider, end].count
 
 
-def _statuses(channels: Sequence[ChannelState]) -> Iterator[Sample]:
-    counts = Counter((one.provider, one.status) for one in channels)
-    for provider, status in product(ChannelProvider, CHANNEL_STATUSES):
-        yield "", {"provider": provider, "status": status}, counts[provider, status]
+def _sent(readings: Readings) -> Iterator[Sample]:
+    return _ended(readings, NotificationStatus.DELIVERED)
 
 
-def _waiting(channels: Sequence[ChannelState]) -> Iterator[Sample]:
-    for provider in ChannelProvider:
-        seconds = (one.waiting_seconds for one in channels if one.provider is provider)
-        yield "", {"provider": provider}, max(seconds, default=0)
+def _failed(readings: Readings) -> Iterator[Sample]:
+    return _ended(readings, NotificationStatus.FAILED)
 
 
-def _times(numbers: AlertNumbers) -> Iterator[Sample]:
-    for (provider, end), times in numbers.deliveries.items():
+def _delivery_seconds(readings: Readings) -> Iterator[Sample]:
+    for (provider, end), times in readings.numbers.deliveries.items():
         labels = {"provider": provider.value, "status": end.value}
         for bound, count in times.buckets.items():
             yield "_bucket", {**labels, "le": bound}, count
         yield "_sum", labels, times.seconds
         yield "_count", labels, times.count
+
+
+def _channels(readings: Readings) -> Iterator[Sample]:
+    counts = Counter((one.provider, one.status) for one in readings.channels)
+    for provider, status in product(ChannelProvider, CHANNEL_STATUSES):
+        yield "", {"provider": provider, "status": status}, counts[provider, status]
+
+
+def _waiting(readings: Readings) -> Iterator[Sample]:
+    for provider in ChannelProvider:
+        seconds = (one.waiting_seconds for one in readings.channels if one.provider is provider)
+        yield "", {"provider": provider}, max(seconds, default=0)
+
+
+class Metric(NamedTuple):
+    """A metric and how its series are read. No label value needs escaping: they are words of ours."""
+
+    name: str
+    type: str
+    help: str
+    samples: Callable[[Readings], Iterator[Sample]]
+
+    def lines(self, readings: Readings) -> Iterator[str]:
+        """Its part of the text."""
+        yield f"# HELP {self.name} {self.help}"
+        yield f"# TYPE {self.name} {self.type}"
+        for suffix, labels, value in self.samples(readings):
+            shown = ",".join(f'{name}="{text}"' for name, text in labels.items())
+            yield f"{self.name}{suffix}{{{shown}}} {value}"
+
+
+METRICS = (
+    Metric("headgate_alerts_active", "gauge", "Alerts that are not resolved.", _active),
+    Metric("headgate_alerts_total", "counter", "Alerts that were opened, by the severity that they had then.", _opened),
+    Metric("headgate_notifications_sent_total", "counter", "Notifications that a provider has accepted.", _sent),
+    Metric("headgate_notifications_failed_total", "counter", "Notifications that were given up.", _failed),
+    Metric(
+        "headgate_notification_delivery_seconds",
+        "histogram",
+        "Seconds from queueing a notification to its end.",
+        _delivery_seconds,
+    ),
+    Metric(
+        "headgate_notification_channels",
+        "gauge",
+        "Notification channels by how they send now: limited by the provider, down, or disabled.",
+        _channels,
+    ),
+    Metric(
+        "headgate_notifications_waiting_seconds",
+        "gauge",
+        "Seconds since the oldest notification that waits was queued; 0 when none waits.",
+        _waiting,
+    ),
+)
+"""The metrics of the wire contract, section 6; and of channels, how they send and how long messages wait."""
