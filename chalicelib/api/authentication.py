@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from chalicelib.api.http import HttpRequest
+from chalicelib.api.http import HttpRequest, forwarded_scheme
 from chalicelib.api.sent_credentials import COOKIE, bearer_token, on_plain_loopback, sent_cookie, set_cookie
 from chalicelib.domain.access import Actor
 from chalicelib.errors import NotPermitted, Unauthenticated
@@ -81,8 +81,8 @@ def _refuse_cross_site(headers: Mapping[str, str], actor: Actor) -> None:
 
 def _own_origins(headers: Mapping[str, str]) -> Collection[str]:
     """The origins of our own pages. Behind a proxy that does not report the scheme, both schemes."""
-    forwarded, host = headers.get("x-forwarded-proto"), headers.get("host", "").lower()
-    schemes = (forwarded.lower(),) if forwarded else ("http",) if on_plain_loopback(headers) else ("http", "https")
+    forwarded, host = forwarded_scheme(headers), headers.get("host", "").lower()
+    schemes = (forwarded,) if forwarded else ("http",) if on_plain_loopback(headers) else ("http", "https")
     return [f"{scheme}://{host}" for scheme in schemes]
 
 

@@ -116,7 +116,7 @@ class Boundary:
     def _admitted(self, route: Route, request: HttpRequest) -> RequestContext:
         """The context of a caller who may use the route. Raises Unauthenticated, NotPermitted; both are audited."""
         context = RequestContext(
-            actor=SERVICE if route.needs is Permission.SERVICE else ANONYMOUS,
+            actor=ANONYMOUS,
             correlation_id=request.correlation_id,
             source_address=request.source_address,
         )

@@ -34,9 +34,17 @@ class HttpRequest:
     received_at: float = 0.0
 
 
+def forwarded_scheme(headers: Mapping[str, str]) -> str:
+    """The scheme of the client's own connection, as the gateway reports it; empty when it does not.
+
+    Of several proxies the first one reports it first. Header names are lower case.
+    """
+    return headers.get("x-forwarded-proto", "").partition(",")[0].strip().lower()
+
+
 def over_https(headers: Mapping[str, str]) -> bool:
-    """Whether the client's own connection was TLS, as the gateway reports it. Header names are lower case."""
-    return headers.get("x-forwarded-proto", "").partition(",")[0].strip().lower() == "https"
+    """Whether the client's own connection was TLS."""
+    return forwarded_scheme(headers) == "https"
 
 
 def own_url(request: HttpRequest) -> str:

@@ -30,8 +30,11 @@ class PathRule:
 
 NAME_RULE = PathRule(accepts=_NAME.match, schema={"type": "string", "pattern": "^[A-Za-z0-9._-]{1,300}$"})
 UUID_RULE = PathRule(accepts=is_uuid, schema={"type": "string", "format": "uuid"})
+INVITE_RULE = PathRule(accepts=bool, schema={"type": "string", "minLength": 1})
 TASK_RULE = PathRule(accepts=_TASK.match, schema={"type": "integer", "minimum": 0}, convert=int)
 
+InvitePath = Annotated[str, INVITE_RULE]
+"""The token of an invite. Any text is one that does not exist, so that no answer says how a token is made."""
 UuidPath = Annotated[str, UUID_RULE]
 """A path variable that is a UUID, lower case with dashes."""
 TaskPath = Annotated[int, TASK_RULE]

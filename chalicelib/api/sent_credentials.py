@@ -5,7 +5,7 @@ Apart from `authentication`, because every request needs this, and a cold start 
 
 from collections.abc import Mapping
 
-from chalicelib.api.http import HttpRequest
+from chalicelib.api.http import HttpRequest, forwarded_scheme
 
 COOKIE = "headgate_session"
 SIGN_ON_COOKIE = "headgate_sign_on"
@@ -48,4 +48,4 @@ def on_plain_loopback(headers: Mapping[str, str]) -> bool:
     """Whether the client asked for this machine itself, by plain http."""
     host = headers.get("host", "").lower()
     name = host if host.endswith("]") else host.rpartition(":")[0] or host
-    return name in _LOOPBACK and headers.get("x-forwarded-proto", "http").lower() == "http"
+    return name in _LOOPBACK and forwarded_scheme(headers) in ("", "http")

@@ -1,5 +1,6 @@
 """Names that are derived from others, and lists of names in a sentence."""
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -12,6 +13,9 @@ OWNER_KEY = "headgate.owner"
 
 SHOWN_NAMES = 10
 """Names in one sentence or fix; the rest is counted."""
+
+_LONGEST_KEY = 1_000
+"""Bytes of a unique key. 200 characters of any script have fewer, unless they stand for whole phrases."""
 
 _CONNECTOR = re.compile(
     rf"{CONNECTOR_PREFIX}(source|sink)-([0-9a-f]{{8}})([0-9a-f]{{4}})([0-9a-f]{{4}})([0-9a-f]{{4}})([0-9a-f]{{12}})"
@@ -60,8 +64,13 @@ def quote_regex(text: str) -> str:
 
 
 def unique_key(name: str) -> str:
-    """What two names share when they are the same to a person: NFKC, case folded, single spaces."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    """What two names share when they are the same to a person: NFKC, case folded, single spaces.
+
+    A long one is shortened to its SHA-256: one character may become eighteen, and a key of a table has 2,048 bytes.
+    """
+    key = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    encoded = key.encode()
+    return key if len(encoded) <= _LONGEST_KEY else f"sha256:{hashlib.sha256(encoded).hexdigest()}"
 
 
 def name_list(names: Iterable[object]) -> str:

@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, SecretStr, StringConstraints
+from pydantic import Field, SecretStr, StringConstraints
 
-from chalicelib.api.contract.common import Input, Name, Output, Time, Timestamp, visible
+from chalicelib.api.contract.common import VISIBLE_ADDRESS, Input, Name, Output, Time, Timestamp
 from chalicelib.domain.access import GRANTS, Actor, Permission, Role
 from chalicelib.domain.accounts.passwords import LONGEST, SHORTEST
 from chalicelib.domain.accounts.user import UserStatus
@@ -20,7 +20,7 @@ Email = Annotated[
         # Control characters by name: which of them are white space differs between kinds of patterns.
         pattern=r"^[^@\s\x00-\x1f\x7f-\x9f]+@[^@\s\x00-\x1f\x7f-\x9f]+$",
     ),
-    AfterValidator(visible),
+    VISIBLE_ADDRESS,
 ]
 
 

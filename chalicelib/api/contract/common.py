@@ -1,10 +1,10 @@
 """What many bodies share: how names, times and secrets are written (wire contract, section 1)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Self
-from unicodedata import category
+from unicodedata import bidirectional, category, combining
 
 from pydantic import (
     AfterValidator,
@@ -30,6 +30,11 @@ _UNREADABLE = frozenset({"Cc", "Cs", "Cn", "Zl", "Zp"})
 """Unicode's control characters, surrogates, unassigned characters, and separators of lines and paragraphs."""
 _DIRECTION_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Characters that make text look like other text. Joiners (U+200C, U+200D) are part of writing and allowed."""
+_RFC_3339 = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})\Z"
+)
+_LAST_YEAR = 9000
+"""Of a time that clients send: later than any, and early enough that a duration can be added."""
 _DIGITS = re.compile(r"-?[0-9]+\Z")
 
 
@@ -51,21 +56,49 @@ _WITHOUT_WIDTH = frozenset(
 
 
 _JOINERS = frozenset("\u200c\u200d")
-_JOINED = frozenset({"Lo", "Mc", "Mn", "So"})
-"""Letters of scripts without capitals, their marks, and pictures: only between these does a joiner show."""
+_VIRAMA = 9
+"""The combining class of the sign that takes the vowel from a letter of an Indic script."""
 
 
-def visible(text: str) -> str:
-    """The text of a name or an address: two of them that look the same have to be the same."""
+def _visible(text: str) -> str:
+    """A name: two of them that look the same have to be the same."""
     for at, letter in enumerate(_readable(text)):
-        shown = letter in _JOINERS and _joins(text[:at][-1:], text[at + 1 :][:1])
-        if (category(letter) == "Cf" or letter in _WITHOUT_WIDTH) and not shown:
-            raise PydanticCustomError("not_visible", "a character without width, or one that changes the direction")
+        if _has_no_width(letter) and not (letter in _JOINERS and _joins(text[at - 1 : at], text[at + 1 : at + 2])):
+            raise _not_visible()
     return text
 
 
+def _visible_throughout(text: str) -> str:
+    """An address: in it joiners are not part of writing."""
+    if any(map(_has_no_width, _readable(text))):
+        raise _not_visible()
+    return text
+
+
+def _has_no_width(letter: str) -> bool:
+    return category(letter) == "Cf" or letter in _WITHOUT_WIDTH
+
+
 def _joins(before: str, after: str) -> bool:
-    return all(letter and category(letter) in _JOINED for letter in (before, after))
+    """Whether a joiner between these shows: after a virama and between Arabic letters, as in domain names (RFC 5892,
+    appendix A), and between pictures.
+    """
+    if not before or not after:
+        return False
+    arabic, picture = (bidirectional(before), bidirectional(after)), (category(before), category(after))
+    return combining(before) == _VIRAMA or arabic == ("AL", "AL") or picture == ("So", "So")
+
+
+def _not_visible() -> PydanticCustomError:
+    return PydanticCustomError("not_visible", "a character without width, or one that changes the direction")
+
+
+def _if_text(check: Callable[[str], str]) -> BeforeValidator:
+    """Checks text as the client sent it: trimming would take control characters away that have to be refused."""
+    return BeforeValidator(lambda value: check(value) if isinstance(value, str) else value)
+
+
+VISIBLE_ADDRESS = _if_text(_visible_throughout)
 
 
 def _readable_lines(text: str) -> str:
@@ -87,21 +120,29 @@ def _not_yet(value: object) -> None:
         raise PydanticCustomError("not_available", "not available in this version")
 
 
-def _text(value: object) -> object:
-    """Pydantic also reads numbers as times."""
+def _time_text(value: object) -> object:
+    """Refuses what Pydantic accepts besides RFC 3339: numbers, and times without seconds."""
     if value is not None and not isinstance(value, str):
         raise PydanticCustomError("datetime_type", "not a time")
+    if value is not None and not _RFC_3339.match(value):
+        raise PydanticCustomError("datetime_parsing", "not a time like 2030-01-31T12:00:00Z")
     return value
 
 
-Time = Annotated[AwareDatetime, BeforeValidator(_text)]
-"""A time that clients send, with its zone."""
+def _not_too_far(time: datetime) -> datetime:
+    if time.year > _LAST_YEAR:
+        raise PydanticCustomError("too_late", "a time that is too far away")
+    return time
+
+
+Time = Annotated[AwareDatetime, BeforeValidator(_time_text), AfterValidator(_not_too_far)]
+"""A time that clients send: RFC 3339, with its zone."""
 Integer = Annotated[int, BeforeValidator(_plain_number)]
 """An integer, also as text in digits. Not `pydantic.StrictInt`: that refuses text, and all of a query is text."""
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(visible)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), _if_text(_visible)]
 """The name of a resource, unique among those of its type whatever its case."""
-Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), AfterValidator(_readable)]
-Lines = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), AfterValidator(_readable_lines)]
+Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), _if_text(_readable)]
+Lines = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), _if_text(_readable_lines)]
 Uuid = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 SecretText = Annotated[SecretStr, Field(max_length=32768)]
 NotYet = Annotated[None, BeforeValidator(_not_yet)]

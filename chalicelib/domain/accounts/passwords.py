@@ -20,12 +20,14 @@ passw passwd password patrick pepper please pokemon princess purple qazwsx qwe q
 root samantha samsung secret security september server service shadow silver snoopy soccer spring start starwars
 strong student summer sunday sunshine super superman sysadmin system temp test testing thomas thunder tigger time
 trustno tuesday user vanessa wednesday welcome welcometo whatever william windows winter work you zaq zaqwsx zxc
-zxcvbn zxcvbnm
+zxcvbn zxcvbnm asdfghjkl
 """
 _WORDS = frozenset(_TRIED_FIRST.split())
 _ROWS = (
     *("abcdefghijklmnopqrstuvwxyz", "01234567890", "1234567890", "1q2w3e4r5t6y7u8i9o0p"),
     *("qwertyuiopasdfghjklzxcvbnm", "qwertyuiop", "asdfghjkl"),
+    *("1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik9ol0p", "qazwsxedcrfvtgbyhnujmikolp", "zaq1xsw2cde3vfr4bgt5nhy6mju7"),
+    *("zaq12wsxcde34rfv", "123qweasdzxc", "1234567890ab", "0123456789ab", "112233445566778899"),
 )
 _LETTERS = str.maketrans("013457@$!", "oieastasi")
 _FEW = 4

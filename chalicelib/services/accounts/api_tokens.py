@@ -13,6 +13,7 @@ from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
 from chalicelib.secrets.tokens import has_hash, ids_in, token_hash, token_with_ids
 from chalicelib.services.audit import AuditTrail
+from chalicelib.services.registry import expect_version
 from chalicelib.stores.accounts.api_tokens import ApiTokens
 from chalicelib.stores.transaction import Transaction
 
@@ -86,8 +87,14 @@ class ApiTokenService:
         return self.store.list_in("user_id", actor.id or "", limit=limit, after=after)
 
     def delete(self, context: RequestContext, token_id: str) -> None:
-        """End a token at once. Raises NotFound like `get`."""
-        token, transaction = self.get(context, token_id), Transaction()
+        """End a token at once. Raises NotFound like `get`, NotPermitted for another program's token, VersionMismatch.
+
+        A token that somebody else has found should not be able to stop all other programs of its owner.
+        """
+        token, transaction, actor = self.get(context, token_id), Transaction(), context.actor
+        if actor.via == "token" and token.id != actor.credential_id and not _manages_users(actor):
+            raise NotPermitted("A token can end itself. Others are ended by their owner, who signs in, or by an Admin.")
+        expect_version(context, token.version)
         self.store.remove(transaction, token)
         self.audit.record(transaction, context, "api_token.delete", token.id, before=_view(token))
         transaction.commit()

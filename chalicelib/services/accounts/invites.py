@@ -16,6 +16,8 @@ from chalicelib.services.audit import AuditTrail
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.transaction import Transaction
 
+_ATTEMPTS = 4
+
 
 class Invited(NamedTuple):
     """An invited user; `token` is shown once."""
@@ -71,14 +73,24 @@ class InviteService:
         return Invited(user=user, invite=invite, token=Secret(token))
 
     def accept(self, context: RequestContext, token: str, password: Secret) -> User:
-        """Set the password: the user can sign in. Raises NotFound like `find`, Invalid for a common password."""
+        """Set the password: the user can sign in. Raises NotFound like `find`, Invalid for a common password,
+        WriteConflict.
+        """
         user = self.find(token).user
         require_strong(password, user.email, field="password")
+        password_hash = hash_password(password)
+        for _ in range(_ATTEMPTS):
+            with suppress(WriteConflict):  # it was accepted or taken back at the same moment, or has another role
+                return self._join(context, user, password_hash)
+            user = self.find(token).user
+        raise WriteConflict("user.changed")
+
+    def _join(self, context: RequestContext, user: User, password_hash: str) -> User:
         joined = replace(
             user,
             status=UserStatus.ACTIVE,
             invite=None,
-            password_hash=hash_password(password),
+            password_hash=password_hash,
             version=user.version + 1,
             updated_at=self.clock(),
         )
@@ -86,10 +98,8 @@ class InviteService:
         stored = self.store.change(transaction, user, joined)
         before, after = user_view(user), user_view(joined)
         self.audit.record(transaction, context, "user.accept_invite", user.id, before=before, after=after)
-        with suppress(WriteConflict):
-            transaction.commit()
-            return stored
-        raise _no_invite()  # it was accepted, or taken back, at the same moment
+        transaction.commit()
+        return stored
 
 
 def _no_invite() -> NotFound:

@@ -65,7 +65,7 @@ class LoginThrottle:
     ) -> None:
         if self.store.count(limit, end):
             return
-        self.audit.record_refusal(context, "session.login", user_id, reason="throttled")
+        self.audit.record_refusal(context, "session.login", user_id, reason="throttled", meaningful=False)
         raise RateLimited(
             f"Too many {what} were tried. Wait as long as Retry-After says, then try again.",
             retry_after_seconds=int((end - self.clock()).total_seconds()) + 1,

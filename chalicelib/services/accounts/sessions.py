@@ -67,7 +67,8 @@ class SessionService:
         for _ in range(_ATTEMPTS):
             if not verified or user is None or user.status is not UserStatus.ACTIVE:
                 reason = "wrong_password" if user and not verified else "not_active" if user else "unknown_user"
-                self.audit.record_refusal(context, "session.login", user.id if user else None, reason=reason)
+                user_id = user.id if user else None
+                self.audit.record_refusal(context, "session.login", user_id, reason=reason, meaningful=False)
                 raise Unauthenticated("Email or password is wrong.", code="INVALID_CREDENTIALS")
             with suppress(WriteConflict):
                 signed_in = self._begin(context, user, replaces, admitted)
@@ -80,9 +81,13 @@ class SessionService:
 
     def change_password(self, context: RequestContext, current: Secret, new: Secret) -> SignedIn:
         """Set another password; all sessions of the user end, and one begins. Raises Invalid for a common password,
-        Unauthenticated INVALID_CREDENTIALS for a wrong one, NotPermitted for a token, RateLimited, WriteConflict.
+        Unauthenticated (INVALID_CREDENTIALS for a wrong one), NotPermitted for a token, RateLimited, WriteConflict.
         """
-        user, session_id = self.users.get(_person(context)), context.actor.credential_id or ""
+        session_id = context.actor.credential_id or ""
+        found = self.sessions.find(session_id, _person(context))
+        if found is None or not found[0].valid(found[1], self.clock()):
+            raise _not_signed_in()  # another request has ended it since this one came
+        user = found[1]
         require_strong(new, user.email, field="new_password")
         account, address = unique_key(user.email), context.source_address
         login = LoginTry(account=account, source_address=address, session_id=session_id)
@@ -118,7 +123,7 @@ class SessionService:
         """The session and user behind a cookie. Raises Unauthenticated."""
         found, now = self._present(cookie), self.clock()
         if found is None:
-            raise Unauthenticated("Sign in first: POST /api/v1/auth/login.")
+            raise _not_signed_in()
         user, session, _ = found
         if now - session.last_seen_at >= _TOUCH_EVERY:
             session = replace(session, last_seen_at=now)
@@ -197,6 +202,10 @@ def _person(context: RequestContext) -> str:
     if context.actor.via != "session" or context.actor.id is None:
         raise NotPermitted("This is for people with a session. A token ends by DELETE /api/v1/auth/tokens/{id}.")
     return context.actor.id
+
+
+def _not_signed_in() -> Unauthenticated:
+    return Unauthenticated("Sign in first: POST /api/v1/auth/login.")
 
 
 def _session_id(cookie: str) -> str:

@@ -108,10 +108,10 @@ class SingleSignOn:
             context = replace(context, actor=replace(context.actor, email=person.email))
             return self._signed_in(context, person, limit, token_hash(token), replaces)
         except SignOnRefused as refused:
-            self.audit.record_refusal(context, "session.login", refused.about, reason=refused.reason)
+            self.audit.record_refusal(context, "session.login", refused.about, reason=refused.reason, meaningful=False)
             raise _refused(refused.reason) from None
         except (Unavailable, TimedOut):
-            self.audit.record_refusal(context, "session.login", None, reason="provider_unavailable")
+            self.audit.record_refusal(context, "session.login", None, reason="provider_unavailable", meaningful=False)
             raise
 
     @property

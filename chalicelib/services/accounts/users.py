@@ -1,10 +1,13 @@
 """Users: who may sign in, and with which role."""
 
+import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from chalicelib.domain.access import SYSTEM, RequestContext, Role
-from chalicelib.domain.accounts.passwords import is_common
+from chalicelib.domain.accounts.api_token import MOST_TOKENS, ApiToken
+from chalicelib.domain.accounts.passwords import LONGEST, is_common
 from chalicelib.domain.accounts.user import User, UserStatus
 from chalicelib.domain.audit import View
 from chalicelib.errors import Conflict, Invalid, WriteConflict
@@ -14,10 +17,13 @@ from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
 from chalicelib.secrets.passwords import hash_password, is_password_hash
 from chalicelib.services.audit import AuditTrail
+from chalicelib.services.registry import expect_version
 from chalicelib.stores.accounts.api_tokens import ApiTokens
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.transaction import Transaction
 
+_EMAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\s*")
+_LONGEST_EMAIL = 254
 _ADOPTED = 90
 """Users of before addresses were claimed: there was no way to make more than a few."""
 
@@ -34,13 +40,15 @@ class UserService:
     def install_admin(self, email: str | None, password: Secret | None) -> None:
         """Create the first Admin, unless the address has an account: an existing one is never reset.
 
-        The password may be given as its hash, so that an environment that is shown to others does not hold it.
+        The password may be given as its hash, so that an environment that is shown to others does not hold it. Raises
+        ValueError for an address or a password with which nobody could sign in.
         """
         if self.store.active_admins() is None:
             with suppress(WriteConflict):  # another process was faster
                 self.store.adopt(self.store.list(limit=_ADOPTED).items)
         if not email or not password or self.store.by_email(email):
             return
+        _require_usable(email, password)
         now = self.clock()
         user = User(
             id=new_id(),
@@ -65,8 +73,9 @@ class UserService:
         return self.store.list(limit=limit, after=after, by_size=True)
 
     def change_role(self, context: RequestContext, user_id: str, role: Role) -> User:
-        """Give another role, which counts from the user's next request. Raises NotFound, Conflict."""
+        """Give another role, which counts from the user's next request. Raises NotFound, Conflict, VersionMismatch."""
         user = self.store.get(user_id)
+        expect_version(context, user.version)
         if user.role is role:
             return user
         return self._change(context, "user.change_role", user, replace(user, role=role))
@@ -92,14 +101,28 @@ class UserService:
         return self._change(context, "user.enable", user, replace(user, status=status))
 
     def delete(self, context: RequestContext, user_id: str) -> None:
-        """Remove a user with all sessions and tokens. The address is free again. Raises NotFound, Conflict."""
+        """Remove a user with all sessions and tokens. The address is free again. Raises NotFound, Conflict,
+        VersionMismatch.
+        """
         user, transaction = self.store.get(user_id), Transaction()
+        expect_version(context, user.version)
         self._require_allowed(context, user, None)
         self.store.remove(transaction, user)
-        for token in self.tokens.all_in("user_id", user.id):
+        for token in self._tokens_to_remove(user.id):
             self.tokens.remove(transaction, token)
         self.audit.record(transaction, context, "user.delete", user.id, before=user_view(user))
         _commit(transaction)
+
+    def _tokens_to_remove(self, user_id: str) -> Sequence[ApiToken]:
+        """As many as the transaction of the deletion has room for. More exist only when they were made at the same
+        moment: those are removed before.
+        """
+        tokens = list(self.tokens.all_in("user_id", user_id))
+        for token in tokens[MOST_TOKENS:]:
+            transaction = Transaction()
+            self.tokens.remove(transaction, token)
+            transaction.commit()
+        return tokens[:MOST_TOKENS]
 
     def _change(self, context: RequestContext, action: str, before: User, after: User) -> User:
         self._require_allowed(context, before, after)
@@ -114,6 +137,13 @@ class UserService:
             raise _last_admin()
         if before.id == context.actor.id:
             raise Conflict("Nobody can disable, demote or delete themselves. Ask another Admin.")
+
+
+def _require_usable(email: str, password: Secret) -> None:
+    if len(email) > _LONGEST_EMAIL or "${" in email or not _EMAIL.fullmatch(email):
+        raise ValueError("HEADGATE_ADMIN_EMAIL must be an e-mail address, such as ada@example.com.")
+    if not is_password_hash(password) and (len(password.reveal()) > LONGEST or "${" in password.reveal()):
+        raise ValueError(f"HEADGATE_ADMIN_PASSWORD may have {LONGEST} characters, and ${{ must not occur in it.")
 
 
 def require_strong(password: Secret, email: str, *, field: str) -> None:

@@ -8,7 +8,7 @@ from pynamodb.attributes import UTCDateTimeAttribute
 
 from chalicelib.domain.accounts.api_token import KEPT_AFTER_END, ApiToken
 from chalicelib.domain.accounts.user import User
-from chalicelib.errors import WriteConflict
+from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.documents import Documents, read_together, store_errors
 from chalicelib.stores.tables import Document, document_table
@@ -40,11 +40,11 @@ class ApiTokens(Documents[ApiToken]):
         return (token, owner) if token and owner else None
 
     def touch(self, token: ApiToken, at: datetime) -> None:
-        """Store when it was last used, unless it was deleted."""
+        """Store when it was last used, unless it was deleted. It can wait: the next request stores it as well."""
         transaction, there = Transaction(), ApiTokenRows.id.exists()
         actions = [ApiTokenRows.last_used_at.set(at)]
         transaction.update(ApiTokenRows(token.id), actions, condition=there, label="api_token.gone")
-        with suppress(WriteConflict):
+        with suppress(WriteConflict, StoreUnavailable):
             transaction.commit()
 
     def from_row(self, row: Document) -> ApiToken:

@@ -1,5 +1,6 @@
 """Counters of tried passwords, and the networks from which an account was signed in to."""
 
+import itertools
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -13,6 +14,9 @@ from chalicelib.stores.documents import store_errors
 from chalicelib.stores.rows import read_rows
 from chalicelib.stores.tables import Table, meta
 from chalicelib.stores.transaction import Transaction
+
+_ATTEMPTS = 5
+"""A login that gives a try back in its transaction may write the same counter at this moment."""
 
 
 class LoginTryRow(Table):
@@ -37,12 +41,16 @@ class LoginTries:
         """Count one more. False when the limit is reached; then nothing is counted."""
         free = LoginTryRow.tries.does_not_exist() | (LoginTryRow.tries < limit.most)
         actions: list[Action] = [LoginTryRow.tries.add(1), LoginTryRow.expires_at.set(until)]
-        try:
-            LoginTryRow(limit.key).update(actions, condition=free)
-        except UpdateError as error:
-            if error.cause_response_code == "ConditionalCheckFailedException":
-                return False
-            raise StoreUnavailable("The store did not answer.") from error
+        for attempt in itertools.count(1):
+            try:
+                LoginTryRow(limit.key).update(actions, condition=free)
+            except UpdateError as error:
+                if error.cause_response_code == "ConditionalCheckFailedException":
+                    return False
+                if error.cause_response_code != "TransactionConflictException" or attempt == _ATTEMPTS:
+                    raise StoreUnavailable("The store did not answer.") from error
+            else:
+                break
         return True
 
     def give_back(self, transaction: Transaction, limits: Iterable[LoginLimit], until: datetime) -> None:

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pynamodb.attributes import NumberAttribute, TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 
 from chalicelib.domain.accounts.user import Session, User
-from chalicelib.errors import WriteConflict
+from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.documents import store_errors
 from chalicelib.stores.rows import read_rows
@@ -62,12 +62,12 @@ class Sessions:
         transaction.put(row, condition=SessionRow.id.does_not_exist(), label="session.exists")
 
     def touch(self, session: Session) -> None:
-        """Store when it was last used, unless it was deleted."""
+        """Store when it was last used, unless it was deleted. It can wait: the next request stores it as well."""
         transaction, last_seen_at = Transaction(), SessionRow.last_seen_at.set(session.last_seen_at)
         transaction.update(
             SessionRow(session.id), [last_seen_at], condition=SessionRow.id.exists(), label="session.gone"
         )
-        with suppress(WriteConflict):
+        with suppress(WriteConflict, StoreUnavailable):
             transaction.commit()
 
     def delete(self, transaction: Transaction, token_hash: str) -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.support.api_assertions import UNKNOWN_ID, assert_error
+from tests.support.api_assertions import UNKNOWN_ID, assert_error, validation_error
 from tests.support.sandbox import Api, Json, Sandbox
 
 FIELDS = {"id", "name", "role", "user_id", "created_at", "expires_at", "last_used_at"}
@@ -148,3 +148,25 @@ def test_two_tokens_of_one_user_do_not_share_an_idempotency_key(sandbox: Sandbox
     headers = {"Idempotency-Key": sandbox.name("key")}
     assert one.post("/sources", sandbox.source_body(), headers=headers).status_code == 201
     assert other.post("/sources", sandbox.source_body(), headers=headers).status_code == 201
+
+
+def test_a_program_ends_its_own_token_and_no_other(sandbox: Sandbox) -> None:
+    owner = sandbox.signed_in(sandbox.make_user("Admin")[1])
+    one, other = make_token(owner, "Ops"), make_token(owner, "Ops")
+    api = program(sandbox, one["token"])
+    assert_error(api.delete(f"/auth/tokens/{other['id']}"), 403, "FORBIDDEN")
+    assert owner.delete(f"/auth/tokens/{other['id']}", headers={"If-Match": '"77"'}).status_code == 412
+    assert api.delete(f"/auth/tokens/{one['id']}").status_code == 204
+    assert [one["id"] for one in owner.get_ok("/auth/tokens") if one["user_id"] == other["user_id"]] == [other["id"]]
+
+
+@pytest.mark.parametrize(
+    "expires_at",
+    [
+        *("9999-12-31T23:59:59Z", "9999-12-31T23:59:59-12:00", "9500-01-01T00:00:00Z", "1900000000", "1.9e9"),
+        *("2030-01-01T00:00Z", "2030-01-01_00:00:00Z", "2030-01-01T00:00:00", "2030-13-01T00:00:00Z"),
+    ],
+)
+def test_an_end_that_is_no_time_or_too_far_away_is_422(sandbox: Sandbox, expires_at: str) -> None:
+    refused = sandbox.admin.post("/auth/tokens", {"name": "far", "role": "Viewer", "expires_at": expires_at})
+    validation_error(refused, "body", "expires_at")

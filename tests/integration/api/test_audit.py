@@ -264,7 +264,7 @@ def test_a_wrong_service_credential_leaves_a_record(sandbox: Sandbox) -> None:
         headers={"Authorization": "Bearer wrong"},
     )  # fmt: skip
     assert (record["action"], record["resource_id"]) == ("secret.read", UNKNOWN_ID)
-    assert (record["after"]["reason"], record["actor"]["via"]) == ("forbidden", "service")
+    assert (record["after"]["reason"], record["actor"]["via"]) == ("forbidden", "anonymous")
 
 
 def test_who_comes_without_any_credential_leaves_no_record(sandbox: Sandbox) -> None:

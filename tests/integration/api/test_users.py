@@ -48,7 +48,10 @@ def test_an_invite_works_once(sandbox: Sandbox) -> None:
     assert anyone.post(f"/invites/{invite['token']}/accept", {"password": PASSWORD}).status_code == 200
     used = anyone.post(f"/invites/{invite['token']}/accept", {"password": PASSWORD})
     assert_error(used, 404, "NOT_FOUND")
-    assert anyone.get(f"/invites/{invite['token']}").text == anyone.get("/invites/unknown").text
+    answer = anyone.get(f"/invites/{invite['token']}").json()
+    for token in ("unknown", "bad!token", "x" * 301, "%24%7Bx%7D"):
+        assert_error(anyone.get(f"/invites/{token}"), 404, "NOT_FOUND")
+        assert anyone.get(f"/invites/{token}").json() == answer
 
 
 def test_who_has_not_joined_is_invited_again_and_the_first_token_ends(sandbox: Sandbox) -> None:
@@ -206,3 +209,15 @@ def _with_cookies(sandbox: Sandbox, cookies: dict[str, str]) -> Api:
     api = sandbox.unauthenticated()
     api.http.cookies.update(cookies)
     return api
+
+
+def test_a_change_that_is_based_on_another_version_is_412(sandbox: Sandbox) -> None:
+    user_id = sandbox.make_user("Viewer")[0]
+    path, version = f"/users/{user_id}", sandbox.admin.get(f"/users/{user_id}").headers["ETag"]
+    stale = {"If-Match": '"77"'}
+    refused = sandbox.admin.call("PATCH", f"{path}/role", {"role": "Ops"}, headers=stale)
+    assert_error(refused, 412, "VERSION_MISMATCH")
+    assert_error(sandbox.admin.delete(path, headers=stale), 412, "VERSION_MISMATCH")
+    changed = sandbox.admin.call("PATCH", f"{path}/role", {"role": "Ops"}, headers={"If-Match": version})
+    assert changed.json()["role"] == "Ops"
+    assert sandbox.admin.delete(path, headers={"If-Match": changed.headers["ETag"]}).status_code == 204

@@ -79,6 +79,13 @@ def test_similar_names_share_a_unique_key(one: str, other: str) -> None:
     assert unique_key(one) == unique_key(other)
 
 
+def test_the_unique_key_of_characters_that_stand_for_phrases_fits_a_key_of_a_table() -> None:
+    one, other = "\ufdfa" * 200, "\ufdfa" * 199
+    assert len(unique_key(one).encode()) < 100
+    assert unique_key(one) == unique_key(f" {one}")
+    assert unique_key(one) != unique_key(other)
+
+
 def test_a_list_of_names_is_bounded_and_counts_the_rest() -> None:
     assert name_list(["a", "b"]) == "a, b"
     assert name_list(range(12)) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"

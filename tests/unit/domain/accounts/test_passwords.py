@@ -14,6 +14,8 @@ EMAIL = "jane.doe@warehouse.example"
         *("123456789012", "111111111111", "121212121212", "abcabcabcabc", "qwertyuiop123", "1q2w3e4r5t6y"),
         *("qwertyuiopasdf", "abcdefghijkl", "lkjihgfedcba", "098765432109", "letmein12345", "Welcome2026!"),
         *("changemechangeme", "AdminAdmin123", "headgate1234", "Headgate-2026", "jane.doe1234", "janedoewarehouse"),
+        *("1qaz2wsx3edc", "qazwsxedcrfv", "zaq12wsxcde3", "123qweasdzxc", "asdfghjkl123", "1234567890ab"),
+        *("0123456789ab", "112233445566", "Qazwsxedcrfv"),
         *("ｐａｓｓｗｏｒｄ1234", "trustno1trustno1", "monkey.dragon.123"),
     ],
 )

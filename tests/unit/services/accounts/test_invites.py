@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.domain.access import Role
+from chalicelib.domain.accounts.user import UserStatus
 from chalicelib.errors import Invalid, NotFound
 from chalicelib.kit.masking import Secret
 from chalicelib.services.accounts.invites import Invited
@@ -55,6 +56,20 @@ def test_of_two_who_accept_at_the_same_moment_one_joins(app: InProcessApp) -> No
         app.services.invites.accept(app.context(), token, PASSWORD)
     app.services.sessions.login(app.context(), "person@example.com", Secret("nine loud bells at dawn"))
     assert app.services.stores.users.active_admins() == 1
+
+
+def test_somebody_whose_role_changes_at_the_same_moment_joins_with_the_new_one(app: InProcessApp) -> None:
+    invite = invited(app)
+
+    def changed_first(point: Point, send: InterceptedCall) -> object:
+        if point.writes:
+            app.interceptor.unwatch()
+            app.services.users.change_role(app.context(), invite.user.id, Role.VIEWER)
+        return send()
+
+    app.interceptor.watch(changed_first)
+    joined = app.services.invites.accept(app.context(), invite.token.reveal(), PASSWORD)
+    assert (joined.role, joined.status) == (Role.VIEWER, UserStatus.ACTIVE)
 
 
 def test_the_token_is_stored_nowhere(app: InProcessApp) -> None:

@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from botocore.exceptions import ClientError
 
 from chalicelib.domain.access import RequestContext, Role
 from chalicelib.domain.accounts.user import User, UserStatus
@@ -14,6 +15,7 @@ from chalicelib.kit.masking import Secret
 from chalicelib.secrets import passwords
 from chalicelib.secrets.passwords import hash_password
 from chalicelib.stores.transaction import Transaction
+from tests.support.call_interceptor import InterceptedCall, Point
 from tests.support.in_process_app import InProcessApp
 
 PASSWORD = Secret("correct horse battery staple")
@@ -127,6 +129,26 @@ def test_fifty_tries_at_the_same_time_are_counted_exactly(app: InProcessApp) -> 
     for thread in threads:
         thread.join()
     assert Counter(codes) == {"INVALID_CREDENTIALS": 10, "RATE_LIMITED": 40}
+
+
+def test_a_login_that_writes_the_same_counter_keeps_nobody_out(app: InProcessApp) -> None:
+    conflicts = iter(range(3))
+
+    def writes_at_the_same_moment(point: Point, send: InterceptedCall) -> object:
+        if point.operation == "UpdateItem" and next(conflicts, None) is not None:
+            raise ClientError({"Error": {"Code": "TransactionConflictException"}}, point.operation)
+        return send()
+
+    app.interceptor.watch(writes_at_the_same_moment)
+    assert _login(app, HOME)
+    assert next(conflicts, None) is None
+
+
+def test_a_refused_try_is_routine_and_not_recent_activity(app: InProcessApp) -> None:
+    for _ in range(11):
+        _fail(app, HOME)
+    refused = app.services.audit.list(limit=50, after=None, resource_id=None, include_related=False, meaningful=None)
+    assert {one.meaningful for one in refused.items if one.action == "session.login"} == {False}
 
 
 def test_a_restart_forgets_no_try(app: InProcessApp) -> None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from cryptography.hazmat.primitives.kdf import argon2
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
@@ -188,3 +189,22 @@ def test_who_is_disabled_or_changes_the_password_during_a_login_is_not_signed_in
     with pytest.raises(Unauthenticated) as refused:
         app.services.sessions.login(app.context(), "admin@example.com", PASSWORD)
     assert refused.value.code == "INVALID_CREDENTIALS"
+
+
+def test_who_was_disabled_since_the_request_came_gets_no_new_password(app: InProcessApp, cookie: str) -> None:
+    context, user = _context_of(app, cookie), app.services.sessions.signed_in(cookie).user
+    disabled = replace(user, status=UserStatus.DISABLED, session_generation=user.session_generation + 1)
+    app.services.stores.users.save_alone(disabled)
+    with pytest.raises(Unauthenticated):
+        app.services.sessions.change_password(context, PASSWORD, Secret("nine loud bells at dawn"))
+
+
+def test_a_request_does_not_fail_because_its_time_could_not_be_stored(app: InProcessApp, cookie: str) -> None:
+    def no_writes(point: Point, send: InterceptedCall) -> object:
+        if point.writes:
+            raise ClientError({"Error": {"Code": "ProvisionedThroughputExceededException"}}, point.operation)
+        return send()
+
+    app.clock.advance(120)
+    app.interceptor.watch(no_writes)
+    assert app.services.sessions.signed_in(cookie).user.email == "admin@example.com"

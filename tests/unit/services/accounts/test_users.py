@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.domain.access import Actor, RequestContext, Role
+from chalicelib.domain.accounts.api_token import MOST_TOKENS, ApiToken
 from chalicelib.domain.accounts.user import User, UserStatus
 from chalicelib.domain.names import unique_key
 from chalicelib.errors import Conflict, Unauthenticated
@@ -134,6 +135,44 @@ def test_a_user_of_before_signs_in_and_is_adopted_at_the_next_start(app: InProce
         app.services.sessions.login(app.context(), email, Secret("another long password"))
     app.services.users.install_admin(email, Secret("another long password"))
     assert users.active_admins() == 1
+
+
+@pytest.mark.parametrize(
+    ("email", "password"),
+    [
+        ("no address", "four quiet lamps at noon"),
+        ("a@b@c", "four quiet lamps at noon"),
+        ("${x}@example.com", "four quiet lamps at noon"),
+        ("admin@example.com", "four quiet ${lamps}"),
+        ("admin@example.com", "x" * 257),
+    ],
+)
+def test_a_first_admin_who_could_never_sign_in_is_refused_at_the_start(
+    app: InProcessApp, email: str, password: str
+) -> None:
+    with pytest.raises(ValueError, match="HEADGATE_ADMIN_"):
+        app.services.users.install_admin(email, Secret(password))
+    assert active_admins(app) == 0
+
+
+def test_a_user_with_more_tokens_than_one_transaction_removes_can_be_deleted(app: InProcessApp) -> None:
+    admin, user, tokens = make(app), make(app, Role.OPS), app.services.stores.api_tokens
+    for number in range(MOST_TOKENS + 50):
+        transaction, now = Transaction(), app.clock()
+        token = ApiToken(
+            id=new_id(),
+            user_id=user.id,
+            name=f"{number}",
+            role=Role.OPS,
+            token_hash="-",
+            created_at=now,
+            updated_at=now,
+        )
+        tokens.put_new(transaction, token)
+        transaction.commit()
+    app.services.users.delete(as_(app, admin), user.id)
+    assert list(tokens.all_in("user_id", user.id)) == []
+    assert app.services.stores.users.find(user.id) is None
 
 
 def test_an_enabled_user_who_never_joined_is_invited_and_nothing_more(app: InProcessApp) -> None:
