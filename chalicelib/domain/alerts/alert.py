@@ -126,6 +126,11 @@ class Alert:
         return self.status is not AlertStatus.RESOLVED
 
     @property
+    def was_silenced_at_its_end(self) -> bool:
+        """Whether it was resolved under a silence: nothing is sent about it any more, so no message stays unanswered."""
+        return self.status is AlertStatus.RESOLVED and self.silenced_at is not None
+
+    @property
     def recovery_seconds(self) -> float | None:
         """From the first observation to the recovery, never negative; None while it is active."""
         if self.resolved_at is None:
