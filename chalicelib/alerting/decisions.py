@@ -153,6 +153,8 @@ class Decisions:
 
     def _not_named(self, current: Current, alert: Alert) -> Step | None:
         report, event = self.report, alert.event
+        if not current.item.exists:
+            return self._resolved(current, alert, Resolution.ENTITY_REMOVED)
         if not report.complete:
             after = not_visible(alert, report.at)
             return None if after is alert else Step(item=current.item, alert=after, before=alert)
@@ -161,9 +163,7 @@ class Decisions:
             if alert.unseen + 1 < UNSEEN_READINGS:
                 return Step(item=current.item, alert=without_its_task(alert, report.at), before=alert)
             return self._resolved(current, alert, Resolution.ENTITY_REMOVED)
-        return self._resolved(
-            current, alert, Resolution.RECOVERED if current.item.exists else Resolution.ENTITY_REMOVED
-        )
+        return self._resolved(current, alert, Resolution.RECOVERED)
 
     def _resolved(self, current: Current, before: Alert, resolution: Resolution) -> Step:
         at, alert = self.report.at, without_expired_silence(before, self.now)

@@ -127,7 +127,7 @@ class Alert:
 
     @property
     def was_silenced_at_its_end(self) -> bool:
-        """Whether it was resolved under a silence: nothing is sent about it any more, so no message stays unanswered."""
+        """Whether it was resolved under a silence: so nothing more is sent about it."""
         return self.status is AlertStatus.RESOLVED and self.silenced_at is not None
 
     @property
