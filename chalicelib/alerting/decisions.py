@@ -16,6 +16,7 @@ from chalicelib.domain.alerts.transitions import (
     UNSEEN_READINGS,
     is_late,
     is_raised,
+    named_again,
     not_visible,
     observed,
     opened,
@@ -111,7 +112,9 @@ class Decisions:
     def _observed(self, current: Current, before: Alert, event: AlertEvent) -> Step:
         alert = without_expired_silence(before, self.now)
         raised = is_raised(alert, event)
-        after = self._after_cause(current, observed(alert, event, self.report.origin, self.report.at))
+        looked = self.report.has_observed(event.condition_key, since=alert.last_seen_at)
+        move = observed if looked else named_again
+        after = self._after_cause(current, move(alert, event, self.report.origin, self.report.at))
         occasion = None
         if after.status is not AlertStatus.SILENCED:
             firing = after.status is AlertStatus.FIRING
@@ -123,7 +126,7 @@ class Decisions:
             if raised or (firing and after.inhibited_by is None):
                 after = replace(after, was_silenced=False)
         if occasion is None or current.track is None:
-            return Step(item=current.item, alert=after, before=before)
+            return None if after == before else Step(item=current.item, alert=after, before=before)
         return self._notified(current, after, current.track, occasion)
 
     def _after_cause(self, current: Current, alert: Alert) -> Alert:

@@ -101,12 +101,13 @@ class SourceMonitor:
         of the source itself stay: a test of it resolves them.
         """
         origin, now = origin_of("source", source_id), self.clock()
-        current = [incident.condition for incident in self.incidents.store.current_of(origin)]
-        kept = [condition for condition in current if condition.resource_type != "pipeline"]
-        if len(kept) < len(current):
-            self._publish(origin, kept, now, deadline)
-        else:
-            self.reports.publish(origin, now, kept)
+        current = list(self.incidents.store.current_of(origin))
+        kept = [incident for incident in current if incident.condition.resource_type != "pipeline"]
+        try:
+            if len(kept) < len(current):
+                self.incidents.compare(origin, [incident.condition for incident in kept], deadline)
+        finally:
+            self.reports.repeat(origin, now, kept)
 
     def _pipelines(self, source_id: str) -> tuple[Pipeline, ...]:
         return self.pipelines.list_in("source_id", source_id, limit=_MAX_PIPELINES).items

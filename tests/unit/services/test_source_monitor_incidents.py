@@ -155,6 +155,20 @@ def test_without_pipelines_what_tests_have_found_is_reported(app: InProcessApp) 
     assert bus.codes == [["SOURCE_AUTH_FAILED"], []]
 
 
+def test_what_one_test_has_found_is_one_occurrence_however_often_it_is_reported(app: InProcessApp) -> None:
+    source = app.source()
+    app.database.test_failures[:] = [FailureCode.AUTHENTICATION_FAILED] * 2
+    counts = []
+    for _ in range(2):
+        app.services.sources.test(app.context(), source.id)
+        for _ in range(3):
+            app.clock.advance(60)
+            app.services.source_monitor.run(source.id, Deadline.after(20))
+        (alert,) = app.services.stores.alerts.all()
+        counts.append(alert.occurrence_count)
+    assert counts == [1, 2]
+
+
 def test_incidents_that_cannot_be_stored_do_not_keep_alerting_from_the_report(
     app: InProcessApp, pipeline: Pipeline
 ) -> None:
