@@ -73,7 +73,8 @@ class BotChatConfig(Input):
 
 class WebhookConfig(Input):
     """A URL on the public network that takes one JSON object for each message, with exactly these keys:
-    `event`, `severity`, `status`, `timestamp`, `pipeline`, `connector`, `error`, `alert`.
+    `event`, `severity`, `status`, `timestamp`, `pipeline`, `connector`, `error`, `alert`. In a recovery
+    `alert.firing_failed` is true when the message that something was wrong did not arrive.
     """
 
     url: SecretText | None = Field(default=None, description="https, on the public network.")
