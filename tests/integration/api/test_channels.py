@@ -140,7 +140,28 @@ def test_a_config_that_cannot_work_is_refused_where_it_is_wrong(
     response = sandbox.admin.post(PATH, hook_body(sandbox, config))
     assert_error(response, 422, "VALIDATION_FAILED")
     first = response.json()["error"]["details"][0]
-    assert ([part for part in first["location"] if part not in ("webhook",)][:3], first["type"]) == (location, kind)
+    assert (first["location"], first["type"]) == (location, kind)
+
+
+@pytest.mark.parametrize(
+    ("change", "location"),
+    [
+        ({"provider": "fax"}, ["body", "provider"]),
+        ({"provider": None}, ["body", "provider"]),
+        ({"name": ""}, ["body", "name"]),
+        ({"webhook": "x"}, ["body", "webhook"]),
+    ],
+)
+def test_a_wrong_field_of_a_channel_is_named_as_it_was_written(
+    sandbox: Sandbox, change: Json, location: list[str]
+) -> None:
+    response = sandbox.admin.post(PATH, {**hook_body(sandbox), **change})
+    assert [one["location"] for one in assert_error(response, 422, "VALIDATION_FAILED")] == [location]
+
+
+def test_a_channel_without_a_provider_is_refused_there(sandbox: Sandbox) -> None:
+    response = sandbox.admin.post(PATH, {"name": "n", "config": {}})
+    assert [one["location"] for one in assert_error(response, 422, "VALIDATION_FAILED")] == [["body", "provider"]]
 
 
 @pytest.mark.parametrize(
