@@ -67,7 +67,7 @@ def without_expired_silence(alert: Alert, now: datetime) -> Alert:
     """The alert after a silence that has ended by now; the same alert when none has. Raises Conflict when resolved."""
     if _active(alert).status_at(now) is alert.status:
         return alert
-    return _without_silence(alert, now, SYSTEM, "the silence has expired")
+    return _without_silence(alert, alert.silenced_until or now, SYSTEM, "the silence has expired")
 
 
 def opened(event: AlertEvent, track: Track, origin: str, at: datetime) -> Alert:
