@@ -109,7 +109,7 @@ class Decisions:
         alert = opened(event, track, self.report.origin, at)
         return self._notified(current, alert, track, Occasion.OPENED)
 
-    def _observed(self, current: Current, before: Alert, event: AlertEvent) -> Step:
+    def _observed(self, current: Current, before: Alert, event: AlertEvent) -> Step | None:
         alert = without_expired_silence(before, self.now)
         raised = is_raised(alert, event)
         looked = self.report.has_observed(event.condition_key, since=alert.last_seen_at)

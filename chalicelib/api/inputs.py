@@ -168,8 +168,8 @@ def _discriminator(model: Any) -> str | None:
 
     Only whole bodies are such unions, no part of one.
     """
-    discriminator = adapter(model).json_schema().get("discriminator", {})
-    return discriminator.get("propertyName")
+    name = adapter(model).json_schema().get("discriminator", {}).get("propertyName")
+    return None if name is None else str(name)
 
 
 def _names_in(schema: Any) -> Iterator[str]:

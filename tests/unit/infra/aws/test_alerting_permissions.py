@@ -188,7 +188,7 @@ def channels_and_rules(app: InProcessApp) -> None:
     services = app.services.alerting
     channel = create_channel(app, "others")
     services.channels.list(limit=9, after=None)
-    services.channels.get(channel.id)
+    services.channels.state(services.channels.get(channel.id))
     services.metrics.text(Deadline.after(5))
     services.channels.update(app.context(), channel.id, replace(CHANNEL, name="all of us"))
     services.channels.test(app.context(), channel.id)
