@@ -84,7 +84,9 @@ class SourceMonitor:
             after = after_look(before, source_id, captures, now, not_looked_at=others)
             health, failed = Health.healthy(now), None
         ids = [pipeline.id for pipeline in deployed]
-        if self._store(before, after, source, ids):
+        # One failed look says neither that the source is away nor that what a test has found is over.
+        unconfirmed = after.unreachable is not None and not after.is_confirmed(after.unreachable)
+        if self._store(before, after, source, ids) and not unconfirmed:
             conditions = source_conditions(source.id, source.name, after, failed, ids, now)
             self._publish(origin_of("source", source.id), conditions, now, deadline)
         self._note_health(source, health)
