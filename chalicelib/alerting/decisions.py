@@ -16,6 +16,7 @@ from chalicelib.domain.alerts.transitions import (
     UNSEEN_READINGS,
     is_late,
     is_raised,
+    named_again,
     not_visible,
     observed,
     opened,
@@ -108,10 +109,12 @@ class Decisions:
         alert = opened(event, track, self.report.origin, at)
         return self._notified(current, alert, track, Occasion.OPENED)
 
-    def _observed(self, current: Current, before: Alert, event: AlertEvent) -> Step:
+    def _observed(self, current: Current, before: Alert, event: AlertEvent) -> Step | None:
         alert = without_expired_silence(before, self.now)
         raised = is_raised(alert, event)
-        after = self._after_cause(current, observed(alert, event, self.report.origin, self.report.at))
+        looked = self.report.has_observed(event.condition_key, since=alert.last_seen_at)
+        move = observed if looked else named_again
+        after = self._after_cause(current, move(alert, event, self.report.origin, self.report.at))
         occasion = None
         if after.status is not AlertStatus.SILENCED:
             firing = after.status is AlertStatus.FIRING
@@ -123,7 +126,7 @@ class Decisions:
             if raised or (firing and after.inhibited_by is None):
                 after = replace(after, was_silenced=False)
         if occasion is None or current.track is None:
-            return Step(item=current.item, alert=after, before=before)
+            return None if after == before else Step(item=current.item, alert=after, before=before)
         return self._notified(current, after, current.track, occasion)
 
     def _after_cause(self, current: Current, alert: Alert) -> Alert:
@@ -153,6 +156,8 @@ class Decisions:
 
     def _not_named(self, current: Current, alert: Alert) -> Step | None:
         report, event = self.report, alert.event
+        if not current.item.exists:
+            return self._resolved(current, alert, Resolution.ENTITY_REMOVED)
         if not report.complete:
             after = not_visible(alert, report.at)
             return None if after is alert else Step(item=current.item, alert=after, before=alert)
@@ -161,9 +166,7 @@ class Decisions:
             if alert.unseen + 1 < UNSEEN_READINGS:
                 return Step(item=current.item, alert=without_its_task(alert, report.at), before=alert)
             return self._resolved(current, alert, Resolution.ENTITY_REMOVED)
-        return self._resolved(
-            current, alert, Resolution.RECOVERED if current.item.exists else Resolution.ENTITY_REMOVED
-        )
+        return self._resolved(current, alert, Resolution.RECOVERED)
 
     def _resolved(self, current: Current, before: Alert, resolution: Resolution) -> Step:
         at, alert = self.report.at, without_expired_silence(before, self.now)

@@ -11,7 +11,7 @@ from chalicelib.api.contract.alerts import (
     AlertSummaryOutput,
     SilenceBody,
 )
-from chalicelib.api.contract.channels import ChannelBody, ChannelOutput, TestSendOutput
+from chalicelib.api.contract.channels import ChannelBody, ChannelDetailOutput, ChannelOutput, TestSendOutput
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.http import HttpRequest, TextResponse
 from chalicelib.api.route import UuidPath
@@ -110,9 +110,11 @@ def create_channel(context: RequestContext, body: ChannelBody) -> ChannelOutput:
 
 
 @routes.get("/notification-channels/{uuid}", needs=Permission.READ)
-def get_channel(uuid: UuidPath) -> ChannelOutput:
-    """Show a notification channel."""
-    return ChannelOutput.of_channel(services().alerting.channels.get(uuid))
+def get_channel(uuid: UuidPath) -> ChannelDetailOutput:
+    """Show a notification channel, and how it sends now."""
+    channels = services().alerting.channels
+    channel = channels.get(uuid)
+    return ChannelDetailOutput.of_state(channel, channels.state(channel))
 
 
 @routes.put("/notification-channels/{uuid}", needs=Permission.ADMINISTER)

@@ -30,6 +30,8 @@ _JSON_TYPE = re.compile(r"application/(?:[\w.-]+\+)?json\s*(?:;\s*charset\s*=\s*
 _VERSION = re.compile(r'"(0|[1-9][0-9]{0,15})"\Z')
 _LIKE_A_FIELD = re.compile(r"[a-z]{1,20}(_[a-z]{1,20}){0,4}\Z")
 _IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
+_NO_MEMBER = ("union_tag_not_found", "union_tag_invalid")
+"""Of a union: the discriminator is missing, or no value of it."""
 Location = tuple[str | int, ...]
 Fault = tuple[Location, str]
 """Where something is wrong, and the kind of mistake."""
@@ -145,7 +147,7 @@ def body_model(route: Route, request: HttpRequest) -> Body:
     try:
         model = adapter(expected).validate_json(raw, extra="forbid")
     except ValidationError as error:
-        raise _invalid("body", error, fields) from None
+        raise _invalid("body", error, fields, _discriminator(expected)) from None
     canonical = json.dumps(parsed, sort_keys=True, separators=(",", ":")).encode()
     return Body(model if route.body is not None else None, canonical)
 
@@ -156,14 +158,23 @@ class _NoBody(BaseModel, defer_build=True):
 
 @lru_cache(maxsize=512)
 def _field_names(model: Any) -> frozenset[str]:
-    """Every field name in the model's schema, at any depth, and the tags of its unions."""
+    """Every field name in the model's schema, at any depth."""
     return frozenset(_names_in(adapter(model).json_schema()))
+
+
+@lru_cache(maxsize=512)
+def _discriminator(model: Any) -> str | None:
+    """The field whose value says which of several models a body is; None for a body that is always the same.
+
+    Only whole bodies are such unions, no part of one.
+    """
+    name = adapter(model).json_schema().get("discriminator", {}).get("propertyName")
+    return None if name is None else str(name)
 
 
 def _names_in(schema: Any) -> Iterator[str]:
     if isinstance(schema, dict):
         yield from schema.get("properties", {})
-        yield from schema.get("discriminator", {}).get("mapping", {})
         schema = list(schema.values())
     if isinstance(schema, list):
         for part in schema:
@@ -220,9 +231,17 @@ def _text_fault(text: str) -> str | None:
     return "lone_surrogate_not_allowed" if _SURROGATE.search(text) else None
 
 
-def _invalid(part: str, error: ValidationError, fields: frozenset[str]) -> Invalid:
+def _invalid(part: str, error: ValidationError, fields: frozenset[str], discriminator: str | None = None) -> Invalid:
     errors = error.errors(include_url=False, include_context=False, include_input=False)
-    return _refusal(((part, *_location(one["loc"], one["type"], fields)), one["type"]) for one in errors)
+    found = [(_without_tag(one["loc"], one["type"], discriminator), one["type"]) for one in errors]
+    return _refusal(((part, *_location(location, kind, fields)), kind) for location, kind in found)
+
+
+def _without_tag(location: Location, kind: str, discriminator: str | None) -> Location:
+    """The location as the caller wrote it: pydantic begins it with the value of the discriminator."""
+    if discriminator is None:
+        return location
+    return (discriminator,) if kind in _NO_MEMBER else location[1:]
 
 
 def _location(location: Location, kind: str, fields: frozenset[str]) -> Location:

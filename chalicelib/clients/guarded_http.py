@@ -4,6 +4,7 @@ No redirect is followed, no proxy of the environment is used, no cookie is kept,
 """
 
 import logging
+import math
 import ssl
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
@@ -197,7 +198,8 @@ def _guarded_network(check_host: HostCheck) -> "httpcore.NetworkBackend":
         def start_tls(
             self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
         ) -> httpcore.NetworkStream:
-            within = _within_budget(timeout, httpcore.ConnectTimeout)
+            # Somebody is there, so the handshake may take as long as an answer.
+            within = _within_budget(math.inf, httpcore.ConnectTimeout)
             return Stream(self._inner.start_tls(ssl_context, server_hostname, within))
 
         def get_extra_info(self, info: str) -> Any:

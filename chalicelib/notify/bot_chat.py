@@ -16,13 +16,13 @@ from chalicelib.kit.masking import Secret
 from chalicelib.notify.contract import Accepted, Outcome, OutgoingMessage, Permanent, RateLimited
 from chalicelib.notify.errors import error
 from chalicelib.notify.texts import TextStyle, render
-from chalicelib.notify.transport import Post, bounded_wait, failed, json_object
+from chalicelib.notify.transport import MOST_ANSWER_BYTES, Post, bounded_wait, failed, json_object
 
 MOST_TEXT = 4096
 """UTF-16 code units."""
 
 _OK = re.compile(rb'\s*\{\s*"ok"\s*:\s*true\b')
-"""How the answer to a long message begins: it repeats the message, so it is longer than what is read."""
+"""How an answer begins that is longer than what is read: the one to a long message repeats it."""
 _CODES: Mapping[int, str] = {
     400: "bad_chat",
     401: "unauthorized",
@@ -74,7 +74,7 @@ class BotChat:
 
 
 def _outcome(answer: HttpAnswer, message: OutgoingMessage) -> Outcome:
-    if answer.status == 200 and _OK.match(answer.content or b""):
+    if answer.status == 200 and _says_ok(answer.content or b""):
         return Accepted()
     status = _status(answer)
     if code := _CODES.get(status):
@@ -84,6 +84,12 @@ def _outcome(answer: HttpAnswer, message: OutgoingMessage) -> Outcome:
     outcome = failed(HttpAnswer(status, answer.headers, None), message.attempt_at)
     wait = bounded_wait(_parameters(answer).get("retry_after"))
     return RateLimited(outcome.error, retry_after=wait) if wait and isinstance(outcome, RateLimited) else outcome
+
+
+def _says_ok(content: bytes) -> bool:
+    if len(content) >= MOST_ANSWER_BYTES:
+        return bool(_OK.match(content))
+    return json_object(content).get("ok") is True
 
 
 def _status(answer: HttpAnswer) -> int:

@@ -48,6 +48,7 @@ class Post:
                     content=body,
                     headers={**headers, "Content-Type": "application/json"},
                     deadline=within,
+                    seconds=ATTEMPT_SECONDS,
                     max_bytes=self.max_bytes,
                 )
             except Invalid:

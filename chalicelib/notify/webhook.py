@@ -70,7 +70,8 @@ def payload(message: OutgoingMessage) -> dict[str, Any]:
             "error": None,
             "alert": {"id": None, "title": TEST_TEXT},
         }
-    content = message.lines[0].content
+    line = message.lines[0]
+    content = line.content
     return {
         "event": content.event,
         "severity": content.severity,
@@ -79,7 +80,7 @@ def payload(message: OutgoingMessage) -> dict[str, Any]:
         "pipeline": {"id": content.pipeline_id, "name": content.pipeline_name} if content.pipeline_id else None,
         "connector": content.connector_name,
         "error": cut(content.error, MOST_ERROR),
-        "alert": _alert(content),
+        "alert": {**_alert(content), "firing_failed": line.firing_failed},
     }
 
 

@@ -1,6 +1,6 @@
 """Bounded, read-only checks of databases: connection tests, readiness, and the facts that a preview needs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,7 +10,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.database import CheckStatus, DatabaseAddress, TestCheck, TestResult
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.endpoint import OpenedEndpoint
-from chalicelib.domain.health import Health
+from chalicelib.domain.health import Health, HealthStatus
 from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.source_conditions import health_signals
 from chalicelib.domain.pipeline import Pipeline
@@ -19,8 +19,9 @@ from chalicelib.domain.readiness import Readiness
 from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import TableName
-from chalicelib.errors import HeadgateError, Invalid, TimedOut, Unavailable, WriteConflict
+from chalicelib.errors import HeadgateError, Invalid, StoreUnavailable, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.log import failure, get_logger
 from chalicelib.services.audit import AuditTrail
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.incidents import IncidentService
@@ -35,11 +36,15 @@ S = TypeVar("S", bound=RegisteredSystem)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseChecks:
-    """Checks of databases through their clients. None of them changes a database."""
+    """Checks of databases through their clients. None of them changes a database.
+
+    `look_soon` has a monitor look at a system, by its noun and id.
+    """
 
     clients: ClientFactory
     audit: AuditTrail
     incidents: IncidentService
+    look_soon: Callable[[str, str], None]
     clock: Clock
 
     def test_endpoint(self, context: RequestContext, endpoint: OpenedEndpoint[DatabaseAddress]) -> TestResult:
@@ -63,7 +68,19 @@ class DatabaseChecks:
         )
         with suppress(WriteConflict):  # it was changed in the meantime: this result is of the former endpoint
             transaction.commit()
+            self.have_looked_at(store.noun, entity_id, entity.health, tested.health)
         return result
+
+    def have_looked_at(self, noun: str, entity_id: str, before: Health, after: Health) -> None:
+        """Have a monitor look now at what fails, or works again, so that alerting need not wait for the next look of
+        the schedule. That one makes good what the queue does not take.
+        """
+        if HealthStatus.UNHEALTHY not in (before.status, after.status):
+            return
+        try:
+            self.look_soon(noun, entity_id)
+        except StoreUnavailable as error:
+            get_logger().warning("a look was not sent", extra={"resource_id": entity_id, "failure": failure(error)})
 
     def save_checked(
         self, transaction: Transaction, context: RequestContext, store: Documents[S], before: S, after: S

@@ -105,12 +105,14 @@ class Discovery:
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 source, transaction = self._source(source_id), Transaction()
-                self.database_checks.save_checked(transaction, context, self.sources, source, change(source))
+                after = change(source)
+                self.database_checks.save_checked(transaction, context, self.sources, source, after)
                 transaction.commit()
             except WriteConflict:
                 if attempt == _ATTEMPTS:
                     raise
             else:
+                self.database_checks.have_looked_at("source", source_id, source.health, after.health)
                 return
 
 

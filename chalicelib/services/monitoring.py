@@ -8,7 +8,7 @@ from typing import Any
 
 from chalicelib.alerting.bus import EventBus
 from chalicelib.domain.alerts.event import REPORT_SECONDS, MonitorReport
-from chalicelib.domain.monitoring.incident import Condition
+from chalicelib.domain.monitoring.incident import Condition, Incident
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.connectors.operation_incidents import ORIGIN
@@ -42,10 +42,17 @@ class MonitorReports:
         report = MonitorReport(origin=origin, at=at, conditions=tuple(conditions))
         return self.bus.publish(report, Deadline.after(REPORT_SECONDS))
 
+    def repeat(self, origin: str, at: datetime, incidents: Sequence[Incident]) -> bool:
+        """Report what was found before, and when: nobody looks again, so an alert is not counted for it."""
+        conditions = tuple(incident.condition for incident in incidents)
+        seen_at = {incident.key: incident.last_seen_at for incident in incidents}
+        report = MonitorReport(origin=origin, at=at, conditions=conditions, seen_at=seen_at)
+        return self.bus.publish(report, Deadline.after(REPORT_SECONDS))
+
     def publish_incidents(self, origin: str) -> bool:
         """Report what was not seen to end at an origin, whatever a person says of it. Raises StoreUnavailable."""
         at = self.clock()
-        return self.publish(origin, at, [incident.condition for incident in self.incidents.current_of(origin)])
+        return self.repeat(origin, at, list(self.incidents.current_of(origin)))
 
     def publish_operations(self) -> int:
         """Report which operations have failed; returns how many reports were recorded.
@@ -53,7 +60,7 @@ class MonitorReports:
         What a person has resolved is over: nothing would observe that the operation can succeed again.
         """
         at, incidents = self.clock(), self.incidents.current_of(ORIGIN)
-        return int(self.publish(ORIGIN, at, [incident.condition for incident in incidents if incident.is_active]))
+        return int(self.repeat(ORIGIN, at, [incident for incident in incidents if incident.is_active]))
 
     def publish_removed(self) -> int:
         """Report that nothing is wrong at origins that were deleted: no look ends their alerts. Returns how many."""

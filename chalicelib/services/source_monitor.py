@@ -84,7 +84,9 @@ class SourceMonitor:
             after = after_look(before, source_id, captures, now, not_looked_at=others)
             health, failed = Health.healthy(now), None
         ids = [pipeline.id for pipeline in deployed]
-        if self._store(before, after, source, ids):
+        # One failed look says neither that the source is away nor that what a test has found is over.
+        unconfirmed = after.unreachable is not None and not after.is_confirmed(after.unreachable)
+        if self._store(before, after, source, ids) and not unconfirmed:
             conditions = source_conditions(source.id, source.name, after, failed, ids, now)
             self._publish(origin_of("source", source.id), conditions, now, deadline)
         self._note_health(source, health)
@@ -101,12 +103,13 @@ class SourceMonitor:
         of the source itself stay: a test of it resolves them.
         """
         origin, now = origin_of("source", source_id), self.clock()
-        current = [incident.condition for incident in self.incidents.store.current_of(origin)]
-        kept = [condition for condition in current if condition.resource_type != "pipeline"]
-        if len(kept) < len(current):
-            self._publish(origin, kept, now, deadline)
-        else:
-            self.reports.publish(origin, now, kept)
+        current = list(self.incidents.store.current_of(origin))
+        kept = [incident for incident in current if incident.condition.resource_type != "pipeline"]
+        try:
+            if len(kept) < len(current):
+                self.incidents.compare(origin, [incident.condition for incident in kept], deadline)
+        finally:
+            self.reports.repeat(origin, now, kept)
 
     def _pipelines(self, source_id: str) -> tuple[Pipeline, ...]:
         return self.pipelines.list_in("source_id", source_id, limit=_MAX_PIPELINES).items

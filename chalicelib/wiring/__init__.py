@@ -131,7 +131,11 @@ class Services:
             vault=self.credentials, databases=make.databases, make_connect=make.connect, make_kafka=make.kafka
         )
         self.database_checks = DatabaseChecks(
-            clients=self.clients, audit=self.audit, incidents=self.incidents, clock=clock
+            clients=self.clients,
+            audit=self.audit,
+            incidents=self.incidents,
+            look_soon=self._look_soon,
+            clock=clock,
         )
         self.sources = SourceService(
             store=stores.sources,
@@ -344,6 +348,11 @@ class Services:
         """Send a message that says when it is due: one that arrives much later, after an outage, is dropped."""
         due_at = rfc3339(utc_now() + timedelta(seconds=delay_seconds))
         self.queues.send(queue, {**body, "due_at": due_at}, delay_seconds=delay_seconds)
+
+    def _look_soon(self, noun: str, entity_id: str) -> None:
+        """Send a look at a source or a destination. Raises StoreUnavailable."""
+        queue = {"source": SOURCE_CHECKS, "destination": DESTINATION_CHECKS}[noun]
+        self._send_when_due(queue, {f"{noun}_id": entity_id}, 0)
 
     @cached_property
     def signer(self) -> Signer:

@@ -57,7 +57,12 @@ class Alerting:
             clock=clock,
         )
         self.channels = ChannelService(
-            store=stores.channels, gates=stores.channel_gates, registry=registry, senders=senders, clock=clock
+            store=stores.channels,
+            gates=stores.channel_gates,
+            notifications=stores.notifications,
+            registry=registry,
+            senders=senders,
+            clock=clock,
         )
         attempts = Attempts(
             notifications=stores.notifications,

@@ -24,13 +24,14 @@ from typing import Any
 import pytest
 
 from chalicelib.clients.queue import NOTIFICATIONS, Queues
-from chalicelib.domain.alerts.alert import Alert
+from chalicelib.domain.alerts.alert import Alert, Resolution
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.event import AlertEvent, Emitter
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 from chalicelib.domain.alerts.notification import MessageContent, MessageKind, Notification, notification_id
 from chalicelib.domain.alerts.pacing import ChannelGate
-from chalicelib.domain.alerts.transitions import silenced
+from chalicelib.domain.alerts.track import Track
+from chalicelib.domain.alerts.transitions import resolved, silenced, without_expired_silence
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.ids import id_from
 from chalicelib.kit.masking import Secret
@@ -160,6 +161,13 @@ class AlertingDriver:
         alerts = self.app.services.stores.alerts
         until = None if seconds is None else self.now + timedelta(seconds=seconds)
         return alerts.save_alone(silenced(alerts.get(alert_id), "operator@example.com", until, None, self.now))
+
+    def recover(self, alert_id: str) -> Alert:
+        """Resolve an alert, as the manager does, but without a recovery message."""
+        alerts = self.app.services.stores.alerts
+        alert = without_expired_silence(alerts.get(alert_id), self.now)
+        track = Track(id=alert.fingerprint, created_at=self.now).ended(self.now)
+        return alerts.save_alone(resolved(alert, track, self.now, Resolution.RECOVERED, self.now))
 
     def queue_message(
         self,

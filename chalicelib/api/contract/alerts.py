@@ -73,9 +73,7 @@ class SilenceBody(Input):
     """For how long and why. Without `duration_seconds` and `until` it lasts until it is unsilenced or resolved."""
 
     duration_seconds: Integer | None = Field(default=None, ge=60, le=2_592_000)
-    until: Time | None = Field(
-        default=None, description="A time in the future with its zone, at most 30 days from now."
-    )
+    until: Time | None = Field(default=None, description="A time with its zone, from a minute to 30 days from now.")
     reason: Reason | None = None
 
     @field_validator("until")

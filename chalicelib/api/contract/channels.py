@@ -14,6 +14,7 @@ from chalicelib.domain.alerts.headers import header_faults, is_value
 from chalicelib.domain.alerts.signature import signing_key
 from chalicelib.domain.credentials import Secrets
 from chalicelib.kit.masking import Secret
+from chalicelib.services.alerts.channel_states import ChannelState, ChannelStatus
 from chalicelib.services.alerts.channels import ChannelInput
 
 _TOKEN = re.compile(r"[A-Za-z0-9._~:-]{1,256}\Z")
@@ -73,7 +74,8 @@ class BotChatConfig(Input):
 
 class WebhookConfig(Input):
     """A URL on the public network that takes one JSON object for each message, with exactly these keys:
-    `event`, `severity`, `status`, `timestamp`, `pipeline`, `connector`, `error`, `alert`.
+    `event`, `severity`, `status`, `timestamp`, `pipeline`, `connector`, `error`, `alert`. In a recovery
+    `alert.firing_failed` is true when the message that something was wrong did not arrive.
     """
 
     url: SecretText | None = Field(default=None, description="https, on the public network.")
@@ -163,6 +165,21 @@ class ChannelOutput(Output):
         """What people may see of a channel."""
         shown = CredentialsOutput(configured=channel.credentials.configured, mask=channel.mask)
         return cls.model_validate({**{name: getattr(channel, name) for name in cls.model_fields}, "credentials": shown})
+
+
+class ChannelDetailOutput(ChannelOutput):
+    """A channel and how it sends now."""
+
+    delivery_state: ChannelStatus = Field(
+        description="`limited`: the provider asked to wait. `down`: it fails, and one message a minute is tried."
+    )
+    oldest_waiting_seconds: float | None = Field(description="Since when the oldest message waits; null when none.")
+
+    @classmethod
+    def of_state(cls, channel: Channel, state: ChannelState) -> "ChannelDetailOutput":
+        """What people may see of a channel that sends so."""
+        shown = dict(ChannelOutput.of_channel(channel))
+        return cls(**shown, delivery_state=state.status, oldest_waiting_seconds=state.waiting_seconds)
 
 
 class DeliveryErrorOutput(Output):

@@ -53,7 +53,7 @@ class Alert:
     `inhibited_by` is the id of the alert that stands for this one in a storm, `inhibited_cycles` since how many cycles
     that one has been over. `unseen` counts readings in a row in which its task did not exist. `was_silenced`: there has
     been a silence, and whether somebody has yet to be notified was not decided since. `checked_at` is the newest report
-    that has changed the alert without naming it.
+    that has changed the alert without counting it.
     """
 
     id: str
@@ -124,6 +124,11 @@ class Alert:
     def is_active(self) -> bool:
         """Whether it is not resolved."""
         return self.status is not AlertStatus.RESOLVED
+
+    @property
+    def was_silenced_at_its_end(self) -> bool:
+        """Whether it was resolved under a silence: so nothing more is sent about it."""
+        return self.status is AlertStatus.RESOLVED and self.silenced_at is not None
 
     @property
     def recovery_seconds(self) -> float | None:

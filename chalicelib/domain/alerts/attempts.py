@@ -86,7 +86,7 @@ def unsendable(
     """The notification as it ends when it must not be sent any more; None when it may. `firing` is the message that a
     recovery follows.
     """
-    if alert and alert.status_at(now) is AlertStatus.SILENCED:
+    if alert and (alert.status_at(now) is AlertStatus.SILENCED or alert.was_silenced_at_its_end):
         return _ended(row, NotificationStatus.SUPPRESSED, EndReason.SILENCED)
     if alert and alert.resolution is Resolution.ENTITY_REMOVED and row.kind is MessageKind.FIRING:
         return _ended(row, NotificationStatus.SUPPRESSED, EndReason.ENTITY_REMOVED)

@@ -22,7 +22,8 @@ class MonitorReport:
 
     Origins are those of incidents: `connect_cluster/<id>`, `source/<id>`, `destination/<id>`, `operations`. `complete`
     is false when the monitor could not see everything: then what it does not name is neither wrong nor well. `tasks`
-    are the tasks that exist, by connector, where the monitor has seen them.
+    are the tasks that exist, by connector, where the monitor has seen them. `seen_at` says, by the keys of conditions,
+    when each was last observed where a report repeats what was found before; None: all were observed now.
     """
 
     origin: str
@@ -30,6 +31,14 @@ class MonitorReport:
     conditions: tuple[Condition, ...]
     complete: bool = True
     tasks: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    seen_at: Mapping[str, datetime] | None = None
+
+    def has_observed(self, condition_key: str, since: datetime) -> bool:
+        """Whether the condition was observed after that time, and is not only repeated."""
+        if self.seen_at is None:
+            return True
+        seen = self.seen_at.get(condition_key)
+        return seen is not None and seen > since
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

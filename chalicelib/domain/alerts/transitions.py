@@ -67,7 +67,7 @@ def without_expired_silence(alert: Alert, now: datetime) -> Alert:
     """The alert after a silence that has ended by now; the same alert when none has. Raises Conflict when resolved."""
     if _active(alert).status_at(now) is alert.status:
         return alert
-    return _without_silence(alert, now, SYSTEM, "the silence has expired")
+    return _without_silence(alert, alert.silenced_until or now, SYSTEM, "the silence has expired")
 
 
 def opened(event: AlertEvent, track: Track, origin: str, at: datetime) -> Alert:
@@ -104,15 +104,25 @@ def observed(alert: Alert, event: AlertEvent, origin: str, at: datetime) -> Aler
 
     The alert belongs to the origin that has named it last: of two that see the same, it ends with the second.
     """
+    after = _named(alert, event, origin, at)
+    count = alert.occurrence_count + 1
+    return replace(after, last_seen_at=at, occurrence_count=count, stale=False, unseen=0)
+
+
+def named_again(alert: Alert, event: AlertEvent, origin: str, at: datetime) -> Alert:
+    """An active alert that a report names again without having looked: it is not counted. The same alert when nothing
+    has changed.
+    """
+    after = _named(alert, event, origin, at)
+    return alert if after == alert else replace(after, checked_at=at)
+
+
+def _named(alert: Alert, event: AlertEvent, origin: str, at: datetime) -> Alert:
     after = replace(
         alert,
         origin=origin,
         event=event,
         max_severity=event.severity if is_raised(alert, event) else alert.max_severity,
-        last_seen_at=at,
-        occurrence_count=alert.occurrence_count + 1,
-        stale=False,
-        unseen=0,
         flapping=alert.flapping and at - alert.first_seen_at < FLAPPING_WITHIN,
     )
     if not is_raised(alert, event):

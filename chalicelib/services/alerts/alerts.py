@@ -31,6 +31,7 @@ RECENT = 10
 MOST_DELIVERIES = 200
 """Notifications that the detail of an alert shows, the newest first."""
 
+SHORTEST_SILENCE = timedelta(minutes=1)
 LONGEST_SILENCE = timedelta(days=30)
 _ATTEMPTS = 5
 """Of a move whose alert is observed at the same moment."""
@@ -66,11 +67,11 @@ class Silence:
     reason: str | None = None
 
     def end(self, now: datetime) -> datetime | None:
-        """When it ends. Raises Invalid for a time that has passed, or is too far ahead."""
+        """When it ends. Raises Invalid for a time that has passed, or is too near or too far ahead."""
         if self.duration is not None:
             return now + self.duration
-        if self.until is not None and not now < self.until <= now + LONGEST_SILENCE:
-            message = f"A silence ends in the future, at most {LONGEST_SILENCE.days} days from now."
+        if self.until is not None and not now + SHORTEST_SILENCE <= self.until <= now + LONGEST_SILENCE:
+            message = f"A silence ends a minute from now at the earliest, {LONGEST_SILENCE.days} days at the latest."
             raise Invalid.at("body", "until", type_="out_of_range", message=message)
         return self.until
 

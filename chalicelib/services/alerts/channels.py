@@ -25,9 +25,10 @@ from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
 from chalicelib.notify.contract import ATTEMPT_SECONDS, Accepted, Outcome, OutgoingMessage, Permanent, Sender
 from chalicelib.notify.errors import error
+from chalicelib.services.alerts.channel_states import ChannelState, channel_state
 from chalicelib.services.registry import Registry, expect_version
 from chalicelib.stores.alerts.channels import Channels
-from chalicelib.stores.alerts.notifications import ChannelGates
+from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
 from chalicelib.stores.documents import find_together
 from chalicelib.stores.transaction import Transaction
 
@@ -62,6 +63,7 @@ class ChannelService:
 
     store: Channels
     gates: ChannelGates
+    notifications: Notifications
     registry: Registry
     senders: Mapping[ChannelProvider, Sender]
     clock: Clock
@@ -69,6 +71,10 @@ class ChannelService:
     def get(self, channel_id: str) -> Channel:
         """The channel; raises NotFound."""
         return self._with_deliveries([self.store.get(channel_id)])[0]
+
+    def state(self, channel: Channel) -> ChannelState:
+        """How it sends now. Raises StoreUnavailable."""
+        return channel_state(channel, self.gates.find(channel.id), self.notifications, self.clock())
 
     def list(self, *, limit: int, after: str | None) -> Page[Channel]:
         """Channels, newest first."""

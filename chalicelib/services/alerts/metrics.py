@@ -7,16 +7,15 @@ exists from the beginning, with 0.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import product
 from typing import NamedTuple
 
-from chalicelib.domain.alerts.channel import Channel, ChannelProvider
+from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 from chalicelib.domain.alerts.notification import NotificationStatus
-from chalicelib.domain.alerts.pacing import ChannelGate
 from chalicelib.errors import TimedOut
 from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.services.alerts.channel_states import CHANNEL_STATUSES, ChannelState, channel_state
 from chalicelib.stores.alerts.alerts import Alerts
 from chalicelib.stores.alerts.channels import Channels
 from chalicelib.stores.alerts.counters import AlertCounters, AlertNumbers
@@ -26,18 +25,6 @@ from chalicelib.stores.documents import find_together
 Labels = Mapping[str, str]
 Sample = tuple[str, Labels, float]
 """What is added to the metric's name, the labels, the value."""
-
-CHANNEL_STATUSES = ("open", "limited", "down", "disabled")
-"""`limited`: the provider asked to wait; `down`: it fails, and one message a minute is tried."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelState:
-    """How a channel sends now, and how long its oldest notification waits, in seconds."""
-
-    provider: ChannelProvider
-    status: str
-    waiting_seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,24 +58,12 @@ class MetricsService:
     def _channel_states(self, deadline: Deadline) -> list[ChannelState]:
         channels, now = list(self.channels.all()), self.clock()
         gates = find_together(*((self.gates, channel.id) for channel in channels))
-        return [self._channel_state(one, gate, now, deadline) for one, gate in zip(channels, gates, strict=True)]
-
-    def _channel_state(
-        self, channel: Channel, gate: ChannelGate | None, now: datetime, deadline: Deadline
-    ) -> ChannelState:
-        if deadline.passed:
-            raise TimedOut("The store did not list everything in time.")
-        since = self.notifications.waiting_since(channel.id)
-        seconds = max(0.0, (now - since).total_seconds()) if since else 0.0
-        return ChannelState(provider=channel.provider, status=_status(channel, gate, now), waiting_seconds=seconds)
-
-
-def _status(channel: Channel, gate: ChannelGate | None, now: datetime) -> str:
-    if not channel.enabled:
-        return "disabled"
-    if gate and gate.is_probing:
-        return "down"
-    return "limited" if gate and gate.not_before and gate.not_before > now else "open"
+        states = []
+        for channel, gate in zip(channels, gates, strict=True):
+            if deadline.passed:
+                raise TimedOut("The store did not list everything in time.")
+            states.append(channel_state(channel, gate, self.notifications, now))
+        return states
 
 
 def _by_kind(counts: Mapping[tuple[AlertSeverity, EventKind], int]) -> Iterator[Sample]:
@@ -134,8 +109,14 @@ def _channels(readings: Readings) -> Iterator[Sample]:
 
 def _waiting(readings: Readings) -> Iterator[Sample]:
     for provider in ChannelProvider:
-        seconds = (one.waiting_seconds for one in readings.channels if one.provider is provider)
+        seconds = (one.waiting_seconds or 0 for one in readings.channels if one.provider is provider)
         yield "", {"provider": provider}, max(seconds, default=0)
+
+
+def _overdue(readings: Readings) -> Iterator[Sample]:
+    counts = Counter(one.provider for one in readings.channels if one.overdue)
+    for provider in ChannelProvider:
+        yield "", {"provider": provider}, counts[provider]
 
 
 class Metric(NamedTuple):
@@ -177,6 +158,12 @@ METRICS = (
         "gauge",
         "Seconds since the oldest notification that waits was queued; 0 when none waits.",
         _waiting,
+    ),
+    Metric(
+        "headgate_notification_channels_overdue",
+        "gauge",
+        "Channels with a notification that should have been tried minutes ago, and no worker has done it.",
+        _overdue,
     ),
 )
 """The metrics of the wire contract, section 6; and of channels, how they send and how long messages wait."""

@@ -35,10 +35,10 @@ class Notifications(Documents[Notification]):
                 found += self.list_in("open_channel", _group(channel_id, severity), limit=limit - len(found)).items
         return found
 
-    def waiting_since(self, channel_id: str) -> datetime | None:
-        """When the oldest open one of a channel was queued; None when none waits. A call for each severity."""
+    def oldest_open(self, channel_id: str) -> list[Notification]:
+        """The open one of a channel that was queued first, of each severity that has any. A call for each."""
         oldest = [self.oldest_in("open_channel", _group(channel_id, severity)) for severity in AlertSeverity]
-        return min((row.created_at for row in oldest if row), default=None)
+        return [row for row in oldest if row]
 
 
 class ChannelGates(Documents[ChannelGate]):

@@ -24,6 +24,10 @@ def made(sandbox: Sandbox) -> Iterator[list[str]]:
         sandbox.admin.delete(f"{PATH}/{one}")
 
 
+IDLE = {"delivery_state": "open", "oldest_waiting_seconds": None}
+"""What the detail says of a channel that has nothing to send."""
+
+
 def chat_body(sandbox: Sandbox, **changes: Any) -> Json:
     config = {"webhook_url": f"{sandbox.chat.url}/services/T0/B0/planted-webhook-token"}
     return {"name": sandbox.name("channel"), "provider": "chat-webhook", "config": config, **changes}
@@ -67,7 +71,7 @@ def test_a_channel_is_created_shown_changed_and_deleted(sandbox: Sandbox, made: 
         "updated_at": created["created_at"],
     }
     path = f"{PATH}/{created['id']}"
-    assert sandbox.admin.get_ok(path) == created
+    assert sandbox.admin.get_ok(path) == {**created, **IDLE}
     assert created in sandbox.admin.get_ok(PATH)
     changed = sandbox.admin.put(path, {**body, "enabled": False}, headers={"If-Match": '"1"'})
     assert (changed.status_code, changed.json()["version"], changed.json()["enabled"]) == (200, 2, False)
@@ -140,7 +144,28 @@ def test_a_config_that_cannot_work_is_refused_where_it_is_wrong(
     response = sandbox.admin.post(PATH, hook_body(sandbox, config))
     assert_error(response, 422, "VALIDATION_FAILED")
     first = response.json()["error"]["details"][0]
-    assert ([part for part in first["location"] if part not in ("webhook",)][:3], first["type"]) == (location, kind)
+    assert (first["location"], first["type"]) == (location, kind)
+
+
+@pytest.mark.parametrize(
+    ("change", "location"),
+    [
+        ({"provider": "fax"}, ["body", "provider"]),
+        ({"provider": None}, ["body", "provider"]),
+        ({"name": ""}, ["body", "name"]),
+        ({"webhook": "x"}, ["body", "webhook"]),
+    ],
+)
+def test_a_wrong_field_of_a_channel_is_named_as_it_was_written(
+    sandbox: Sandbox, change: Json, location: list[str]
+) -> None:
+    response = sandbox.admin.post(PATH, {**hook_body(sandbox), **change})
+    assert [one["location"] for one in assert_error(response, 422, "VALIDATION_FAILED")] == [location]
+
+
+def test_a_channel_without_a_provider_is_refused_there(sandbox: Sandbox) -> None:
+    response = sandbox.admin.post(PATH, {"name": "n", "config": {}})
+    assert [one["location"] for one in assert_error(response, 422, "VALIDATION_FAILED")] == [["body", "provider"]]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +195,7 @@ def test_a_webhook_that_is_not_on_the_public_network_is_refused(sandbox: Sandbox
     channel = create(sandbox, made, hook_body(sandbox))
     edit = sandbox.admin.put(f"{PATH}/{channel['id']}", {**hook_body(sandbox, {"url": url}), "name": channel["name"]})
     assert_error(edit, 422, "URL_NOT_ALLOWED")
-    assert sandbox.admin.get_ok(f"{PATH}/{channel['id']}") == channel
+    assert sandbox.admin.get_ok(f"{PATH}/{channel['id']}") == {**channel, **IDLE}
 
 
 @pytest.mark.parametrize("chat_id", [0, True, 1.5, "", None, "a b", "12a", "@", "-", [1], 10**20])

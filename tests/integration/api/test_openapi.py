@@ -57,6 +57,12 @@ def test_every_route_of_the_specification_is_documented_and_no_other_one(documen
     assert {(method, path) for method, path, _ in _operations(document)} == expected | service
 
 
+def test_no_part_of_a_body_is_one_of_several_models(document: Json) -> None:
+    """Locations of errors count on it: see `chalicelib.api.inputs`."""
+    assert '"discriminator"' not in json.dumps(document["components"]["schemas"])
+    assert '"discriminator"' in json.dumps(document["paths"])
+
+
 def test_the_document_is_valid(document: Json) -> None:
     assert document["openapi"].startswith("3.1.")
     assert {"title", "version"} <= set(document["info"])

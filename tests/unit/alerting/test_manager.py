@@ -1,7 +1,7 @@
 """What becomes of alerts when monitors report: the transition table of the alerting contract, row by row."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -9,6 +9,7 @@ from chalicelib.domain.alerts.alert import AlertStatus, Resolution
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 from chalicelib.domain.alerts.notification import MessageKind, NotificationStatus
 from chalicelib.domain.alerts.transitions import acknowledged, silenced, unsilenced
+from chalicelib.domain.monitoring.incident import Condition
 from chalicelib.kit.clock import Deadline
 from tests.support.alert_manager import (
     DELIVERY,
@@ -84,6 +85,53 @@ def test_a_report_that_comes_twice_counts_once(alerting: Alerting) -> None:
 def test_a_report_that_names_a_failure_twice_counts_it_once(alerting: Alerting) -> None:
     alerting.report(alerting.task_failed(), replace(alerting.task_failed(), message="Again."))
     assert [alert.occurrence_count for alert in alerting.alerts()] == [1]
+
+
+def repeat(alerting: Alerting, condition: Condition, seen_at: datetime) -> None:
+    """A minute later, a report of what was seen then."""
+    alerting.clock.advance(60)
+    assert alerting.receive(replace(alerting.report_now(condition), seen_at={condition.key: seen_at}))
+
+
+def test_a_report_that_repeats_what_was_found_before_is_not_counted(alerting: Alerting) -> None:
+    first = alerting.report(alerting.task_failed())
+    before = alerting.alert()
+    for _ in range(3):
+        repeat(alerting, alerting.task_failed(), first.at)
+    assert alerting.alert() == before
+
+
+def test_a_report_that_repeats_something_is_counted_when_that_was_found_again_since(alerting: Alerting) -> None:
+    first = alerting.report(alerting.task_failed())
+    for _ in range(3):
+        repeat(alerting, alerting.task_failed(), first.at + timedelta(seconds=30))
+    assert alerting.alert().occurrence_count == 2
+
+
+def test_a_report_that_repeats_something_still_tells_what_has_changed(alerting: Alerting) -> None:
+    alerting.rule(alerting.channel())
+    first = alerting.report(warning(alerting.task_failed()))
+    repeat(alerting, alerting.task_failed(), first.at)
+    alert = alerting.alert()
+    assert (alert.severity, alert.occurrence_count, alert.last_seen_at) == (AlertSeverity.CRITICAL, 1, first.at)
+    assert len(alerting.firing()) == 2
+
+
+def test_a_report_that_repeats_something_notifies_after_a_silence_in_which_nothing_was_sent(alerting: Alerting) -> None:
+    channel = alerting.channel()
+    first = alerting.report(alerting.task_failed())
+    silence(alerting, 30)
+    alerting.rule(channel)
+    repeat(alerting, alerting.task_failed(), first.at)
+    repeat(alerting, alerting.task_failed(), first.at)
+    assert (len(alerting.firing()), alerting.alert().status, alerting.alert().occurrence_count) == (1, FIRING, 1)
+
+
+def test_a_report_that_repeats_nothing_any_more_resolves(alerting: Alerting) -> None:
+    alerting.report(alerting.task_failed())
+    alerting.clock.advance(60)
+    assert alerting.receive(replace(alerting.report_now(), seen_at={}))
+    assert alerting.alert().status is RESOLVED
 
 
 def test_two_tasks_are_two_alerts(alerting: Alerting) -> None:

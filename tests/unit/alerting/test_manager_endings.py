@@ -6,6 +6,7 @@ from chalicelib.domain.alerts.alert import AlertStatus, Resolution
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 from chalicelib.domain.monitoring.incident import CHANGES_LOST
 from chalicelib.kit.clock import Deadline
+from chalicelib.kit.ids import id_from
 from chalicelib.stores.alerts.counters import AlertCounters
 from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.monitoring.incidents import claim_of
@@ -17,6 +18,7 @@ from tests.support.alert_manager import (
     OTHER_PIPELINE,
     PIPELINE,
     Alerting,
+    put,
     remove,
     warning,
 )
@@ -37,6 +39,34 @@ def test_an_alert_about_a_deleted_resource_ends_without_a_message(alerting: Aler
     assert by_pipeline[PIPELINE].resolution is Resolution.ENTITY_REMOVED
     assert by_pipeline[OTHER_PIPELINE].resolution is Resolution.RECOVERED
     assert [row.content.pipeline_id for row in alerting.recoveries()] == [OTHER_PIPELINE]
+
+
+def test_an_alert_about_a_deleted_resource_ends_while_the_monitor_cannot_see_everything(alerting: Alerting) -> None:
+    alerting.rule(alerting.channel())
+    alerting.report(alerting.task_failed(), alerting.task_failed(pipeline=OTHER_PIPELINE))
+    alerting.report(alerting.cluster_unavailable(), complete=False)
+    remove(Pipelines(), PIPELINE)
+    alerting.report(alerting.cluster_unavailable(), complete=False)
+    by_pipeline = {alert.event.pipeline_id: alert for alert in alerting.alerts()}
+    assert by_pipeline[PIPELINE].resolution is Resolution.ENTITY_REMOVED
+    assert (by_pipeline[OTHER_PIPELINE].status, by_pipeline[OTHER_PIPELINE].stale) == (FIRING, True)
+    assert alerting.recoveries() == []
+
+
+def test_a_report_that_cannot_see_everything_asks_about_a_hundred_resources_and_the_next_one_about_others(
+    alerting: Alerting,
+) -> None:
+    pipelines = [id_from("test", f"pipeline {number}") for number in range(101)]
+    for one in pipelines:
+        put(Pipelines(), replace(Pipelines().get(PIPELINE), id=one, name=one))
+    alerting.report(*(alerting.task_failed(pipeline=one) for one in pipelines))
+    for one in pipelines:
+        remove(Pipelines(), one)
+    left = []
+    for _ in range(2):
+        alerting.report(alerting.cluster_unavailable(), complete=False)
+        left.append(len(alerting.active()) - 1)
+    assert left == [1, 0]
 
 
 def test_an_empty_report_of_a_deleted_origin_ends_its_alerts(alerting: Alerting) -> None:

@@ -196,12 +196,13 @@ class Alerts(StoredState, RuleBasedStateMachine):
 
     @rule(statuses=st.lists(st.sampled_from(SETTLED), min_size=1, max_size=4))
     def a_worker_runs(self, statuses: list[str]) -> None:
-        """Open messages end so; those of silenced alerts are suppressed."""
-        alerts = {alert.id: alert for alert in self._alerts() if alert.is_active}
+        """Open messages end so; those of alerts that are silenced, or were when they ended, are suppressed."""
+        alerts = {alert.id: alert for alert in self._alerts()}
         for number, row in enumerate(self._rows()):
             if row.status.is_open:
-                alert = alerts.get(row.alert_id)
-                quiet = alert and alert.status_at(self.alerting.clock()) is AlertStatus.SILENCED
+                alert = alerts[row.alert_id]
+                silenced_now = alert.status_at(self.alerting.clock()) is AlertStatus.SILENCED
+                quiet = silenced_now or alert.was_silenced_at_its_end
                 status = "suppressed" if quiet else statuses[number % len(statuses)]
                 self.alerting.stores.notifications.save_alone(replace(row, status=NotificationStatus(status)))
                 self._model_row(row).status = status

@@ -40,6 +40,14 @@ def test_a_long_message_is_as_long_as_the_bot_api_takes(bot: NotificationReceive
     assert "<!channel> & <b>_x_</b>🙂" in text
 
 
+@pytest.mark.parametrize("body", ['{"result": {"message_id": 7}, "ok": true}', '\n{"ok" :true}'])
+def test_an_answer_confirms_the_message_wherever_it_says_ok(
+    bot: NotificationReceiver, authority: Authority, body: str
+) -> None:
+    bot.script(Reply(body=body))
+    assert send(bot, authority) == Accepted()
+
+
 @pytest.mark.parametrize(
     ("reply", "code"),
     [
@@ -52,6 +60,10 @@ def test_a_long_message_is_as_long_as_the_bot_api_takes(bot: NotificationReceive
         (Reply(body={"ok": False, "error_code": 403, "description": "Forbidden"}), "not_a_member"),
         (Reply(body={"ok": False}), "unexpected_answer"),
         (Reply(body="ok"), "unexpected_answer"),
+        (Reply(body='{"ok": true'), "unexpected_answer"),
+        (Reply(body={"ok": 1}), "unexpected_answer"),
+        (Reply(body={"ok": "true"}), "unexpected_answer"),
+        (Reply(body={"result": {"ok": True}}), "unexpected_answer"),
         (Reply(body="[" * 4000), "unexpected_answer"),
         (Reply(status=302, body="", headers={"Location": "https://169.254.169.254/"}), "redirected"),
     ],

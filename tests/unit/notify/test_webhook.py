@@ -2,18 +2,34 @@ import base64
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
+import socket
+import ssl
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from chalicelib.clients.guarded_http import CONNECT_SECONDS
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.alerts.notification import MessageKind
 from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
-from chalicelib.notify.contract import Accepted, Ambiguous, Outcome, OutgoingMessage, Permanent, RateLimited, Transient
+from chalicelib.notify.contract import (
+    Accepted,
+    Ambiguous,
+    MessageLine,
+    Outcome,
+    OutgoingMessage,
+    Permanent,
+    RateLimited,
+    Transient,
+)
 from infra.local.doubles.authority import Authority
 from infra.local.doubles.notification_receivers import NotificationReceiver, Reply
 from tests.support.notifications import (
@@ -42,6 +58,27 @@ def send(
         return sender.send(sent or message(), secrets(**{"url": URL, **fields}), Deadline.after(10))
 
 
+@contextmanager
+def slow_to_greet(authority: Authority, seconds: float) -> Iterator[int]:
+    """A receiver of one message that waits so long before it answers the TLS handshake. Gives its port."""
+    pair, tls = authority.sign(HOOK_HOST), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
+        file.write(pair.certificate + pair.key)
+        file.flush()
+        tls.load_cert_chain(file.name)
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        time.sleep(seconds)
+        with suppress(OSError), tls.wrap_socket(connection, server_side=True) as encrypted:
+            encrypted.recv(65536)
+            encrypted.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, daemon=True).start()
+        yield listener.getsockname()[1]
+
+
 def test_the_payload_has_exactly_eight_keys(hook: NotificationReceiver, authority: Authority) -> None:
     assert send(hook, authority) == Accepted()
     [received] = hook.received
@@ -67,6 +104,16 @@ def test_a_recovery_says_that_it_is_one_and_how_long_it_lasted(
     assert hook.received[0].json["alert"]["recovery_seconds"] == 300.0
 
 
+@pytest.mark.parametrize("failed", [True, False])
+def test_a_recovery_says_whether_the_message_before_it_did_not_arrive(
+    hook: NotificationReceiver, authority: Authority, failed: bool
+) -> None:
+    line = MessageLine(content=content(kind=MessageKind.RESOLVED), firing_failed=failed)
+    send(hook, authority, message(lines=(line,)))
+    assert list(hook.received[0].json) == KEYS
+    assert hook.received[0].json["alert"]["firing_failed"] is failed
+
+
 def test_the_test_notification_has_the_same_keys(hook: NotificationReceiver, authority: Authority) -> None:
     send(hook, authority, message(lines=()))
     assert list(hook.received[0].json) == KEYS
@@ -87,6 +134,20 @@ def test_each_attempt_has_the_same_id_and_body_and_a_signature_of_its_own_time(
         assert at == str(int(NOW.timestamp()) + seconds)
         digest = hmac.new(b"k" * 32, f"{DELIVERY_ID}.{at}.".encode() + received.body, hashlib.sha256).digest()
         assert received.headers["webhook-signature"] == "v1," + base64.b64encode(digest).decode()
+
+
+@pytest.mark.thorough
+def test_a_receiver_may_take_nine_seconds_to_answer(hook: NotificationReceiver, authority: Authority) -> None:
+    hook.script(Reply(delay_seconds=9))
+    assert send(hook, authority) == Accepted()
+    assert len(hook.received) == 1
+
+
+@pytest.mark.thorough
+def test_a_receiver_may_take_longer_for_the_handshake_than_a_connection_may(authority: Authority) -> None:
+    with slow_to_greet(authority, seconds=CONNECT_SECONDS + 1) as port, recorded_dials({PUBLIC: port}):
+        sender = senders(authority=authority)[ChannelProvider.WEBHOOK]
+        assert sender.send(message(), secrets(url=URL), Deadline.after(10)) == Accepted()
 
 
 def test_without_a_secret_nothing_is_signed(hook: NotificationReceiver, authority: Authority) -> None:

@@ -6,12 +6,13 @@ from typing import NoReturn
 import pytest
 
 from chalicelib.clients.databases.contract import Database
+from chalicelib.clients.databases.errors import FailureCode
 from chalicelib.domain.database import CheckStatus, DatabaseAddress, TestCheck, TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.readiness import ReadinessStatus
 from chalicelib.domain.table import TableName
-from chalicelib.errors import Unavailable
+from chalicelib.errors import StoreUnavailable, Unavailable
 from chalicelib.services.database_checks import DatabaseChecks, health_after
 from tests.support.call_interceptor import Side
 from tests.support.in_process_app import START_TIME, InProcessApp, changed_input
@@ -63,6 +64,31 @@ def test_the_test_of_a_registration_that_was_changed_meanwhile_is_returned_and_n
     assert checks.test(app.context(), services.stores.sources, source.id).success
     stored = services.sources.get(source.id)
     assert (stored.description, stored.last_test) == ("new", None)
+
+
+def test_what_fails_or_works_again_is_looked_at_at_once(app: InProcessApp) -> None:
+    asked: list[tuple[str, str]] = []
+    checks = replace(app.services.database_checks, look_soon=lambda *one: asked.append(one))
+    source, destination = app.source(), app.destination()
+    stores = app.services.stores
+    looks = []
+    for failures in ([], [FailureCode.CONNECTION_REFUSED] * 2, [], []):
+        app.database.test_failures[:] = failures
+        checks.test(app.context(), stores.sources, source.id)
+        checks.test(app.context(), stores.destinations, destination.id)
+        looks.append(len(asked))
+    assert looks == [0, 2, 4, 4]
+    assert set(asked) == {("source", source.id), ("destination", destination.id)}
+
+
+def test_a_look_that_cannot_be_sent_fails_no_test(app: InProcessApp) -> None:
+    def refuse(*_: str) -> NoReturn:
+        raise StoreUnavailable("The queue did not take the message.")
+
+    source, checks = app.source(), replace(app.services.database_checks, look_soon=refuse)
+    app.database.test_failures[:] = [FailureCode.CONNECTION_REFUSED]
+    assert not checks.test(app.context(), app.services.stores.sources, source.id).success
+    assert app.services.sources.get(source.id).health.status is HealthStatus.UNHEALTHY
 
 
 def test_an_unreachable_source_has_a_readiness(app: InProcessApp) -> None:

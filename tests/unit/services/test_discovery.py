@@ -246,6 +246,20 @@ def test_a_health_check_stores_the_connection_test(app: InProcessApp, source: So
     assert stored.last_tested_at == app.clock.now
 
 
+def test_a_source_that_a_job_finds_failed_or_well_again_is_looked_at_at_once(app: InProcessApp, source: Source) -> None:
+    asked: list[tuple[str, str]] = []
+    discovery = app.services.discovery
+    checks = replace(discovery.database_checks, look_soon=lambda *one: asked.append(one))
+    discovery = replace(discovery, database_checks=checks)
+    app.database.reachable = False
+    with pytest.raises(Unavailable):
+        discovery.discover(app.context(), source.id)
+    app.database.reachable = True
+    discovery.check_health(app.context(), source.id)
+    discovery.check_health(app.context(), source.id)
+    assert asked == [("source", source.id)] * 2
+
+
 def test_the_health_of_an_endpoint_that_has_changed_since_is_not_stored(app: InProcessApp, source: Source) -> None:
     elsewhere = replace(source.address, host="other.example.com")
     discovery = discovery_after(app, lambda: update(app, source, address=elsewhere))

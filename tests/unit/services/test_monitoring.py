@@ -53,6 +53,7 @@ def test_a_failed_operation_is_reported_until_one_succeeds(app: InProcessApp, bu
     assert reports.publish_operations() == 1
     assert bus.codes == [["PIPELINE_FAILED"], []]
     assert [report.origin for report in bus.reports] == ["operations", "operations"]
+    assert [len(report.seen_at or {}) for report in bus.reports] == [1, 0]
 
 
 def test_alerts_of_what_was_deleted_get_a_report_that_nothing_is_wrong(app: InProcessApp, bus: RecordingBus) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.clients.databases.errors import FailureCode
+from chalicelib.domain.monitoring.incident import IncidentStatus
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import TimedOut
 from chalicelib.kit.clock import Deadline
@@ -122,7 +123,7 @@ def test_each_look_reports_what_is_wrong_with_the_source_and_its_captures(
     look(app, pipeline)
     app.database.reachable = True
     look(app, pipeline)
-    assert bus.codes == [[], [], ["SOURCE_CONNECTION_FAILED"], []]
+    assert bus.codes == [[], ["SOURCE_CONNECTION_FAILED"], []]
     assert {report.origin for report in bus.reports} == {f"source/{pipeline.source_id}"}
     assert bus.reports[0].at == began
     assert all(report.complete for report in bus.reports)
@@ -153,6 +154,35 @@ def test_without_pipelines_what_tests_have_found_is_reported(app: InProcessApp) 
         app.clock.advance(60)
         app.services.source_monitor.run(source.id, Deadline.after(20))
     assert bus.codes == [["SOURCE_AUTH_FAILED"], []]
+
+
+def test_the_first_look_that_fails_does_not_end_what_a_failed_test_has_found(
+    app: InProcessApp, pipeline: Pipeline
+) -> None:
+    bus = recording(app)
+    app.database.reachable = False
+    app.database.test_failures[:] = [FailureCode.CONNECTION_REFUSED]
+    app.services.sources.test(app.context(), pipeline.source_id)
+    for seconds in (1, 60):
+        app.clock.advance(seconds)
+        app.services.source_monitor.run(pipeline.source_id, Deadline.after(20))
+    (incident,) = app.services.incidents.list(limit=9).items
+    assert (incident.condition.code, incident.status) == ("SOURCE_CONNECTION_FAILED", IncidentStatus.OPEN)
+    assert bus.codes == [["SOURCE_CONNECTION_FAILED"]]
+
+
+def test_what_one_test_has_found_is_one_occurrence_however_often_it_is_reported(app: InProcessApp) -> None:
+    source = app.source()
+    app.database.test_failures[:] = [FailureCode.AUTHENTICATION_FAILED] * 2
+    counts = []
+    for _ in range(2):
+        app.services.sources.test(app.context(), source.id)
+        for _ in range(3):
+            app.clock.advance(60)
+            app.services.source_monitor.run(source.id, Deadline.after(20))
+        (alert,) = app.services.stores.alerts.all()
+        counts.append(alert.occurrence_count)
+    assert counts == [1, 2]
 
 
 def test_incidents_that_cannot_be_stored_do_not_keep_alerting_from_the_report(

@@ -188,7 +188,7 @@ def channels_and_rules(app: InProcessApp) -> None:
     services = app.services.alerting
     channel = create_channel(app, "others")
     services.channels.list(limit=9, after=None)
-    services.channels.get(channel.id)
+    services.channels.state(services.channels.get(channel.id))
     services.metrics.text(Deadline.after(5))
     services.channels.update(app.context(), channel.id, replace(CHANNEL, name="all of us"))
     services.channels.test(app.context(), channel.id)
@@ -253,3 +253,24 @@ def test_the_worker_of_notifications_may_do_all_that_sending_needs_and_no_more(a
         run(lambda: alerting.drain(channel.id))
     assert refused("deliver_notifications", run.calls) == set()
     assert surplus("deliver_notifications", run.calls) == set()
+
+
+def test_the_api_may_have_what_fails_looked_at(app: InProcessApp) -> None:
+    source, destination = app.source(), app.destination()
+    app.database.test_failures[:] = FAILS
+    app.restart()
+    with taken() as calls:
+        app.services.sources.test(app.context(), source.id)
+        app.services.destinations.test(app.context(), destination.id)
+    assert {("sqs:SendMessage", "${Prefix}source-checks"), ("sqs:SendMessage", "${Prefix}destination-checks")} <= calls
+    assert refused("api_handler", calls) == set()
+
+
+def test_a_job_may_have_what_fails_looked_at(app: InProcessApp) -> None:
+    source = app.source()
+    app.database.test_failures[:] = FAILS[:1]
+    app.restart()
+    with taken() as calls:
+        app.services.discovery.check_health(app.context(), source.id)
+    assert ("sqs:SendMessage", "${Prefix}source-checks") in calls
+    assert refused("run_job", calls) == set()

@@ -35,7 +35,7 @@ from tests.support.alert_rows import (
 from tests.support.in_process_app import ADMIN, START_TIME, InProcessApp
 
 FIRING, ACKNOWLEDGED, SILENCED, RESOLVED = AlertStatus
-HOUR = timedelta(hours=1)
+HOUR, SECOND = timedelta(hours=1), timedelta(seconds=1)
 
 
 def alerts(app: InProcessApp) -> AlertService:
@@ -114,6 +114,9 @@ def test_a_silence_that_has_expired_is_seen_as_over_before_anything_is_written(a
     app.clock.advance(600)
     seen = alerts(app).get(alert.id)
     assert (seen.status, seen.silenced_until, seen.silenced_by) == (FIRING, None, None)
+    app.clock.advance(100)
+    assert alerts(app).get(alert.id) == seen
+    assert seen.history[-1].at == START_TIME + timedelta(seconds=600)
     assert app.services.stores.alerts.get(alert.id).status is SILENCED
     assert alerts(app).summary(app.context()).by_status == {FIRING: 1, ACKNOWLEDGED: 0, SILENCED: 0, RESOLVED: 0}
 
@@ -123,11 +126,17 @@ def test_the_newest_silence_counts(app: InProcessApp) -> None:
     alerts(app).silence(app.context(), alert.id, Silence())
     seen = alerts(app).silence(app.context(), alert.id, Silence(until=START_TIME + HOUR))
     assert seen.silenced_until == START_TIME + HOUR
+    for until in (START_TIME + SECOND * 60, START_TIME + LONGEST_SILENCE):
+        assert alerts(app).silence(app.context(), alert.id, Silence(until=until)).silenced_until == until
     assert alerts(app).silence(app.context(), alert.id, Silence()).silenced_until is None
 
 
-@pytest.mark.parametrize("until", [START_TIME, START_TIME - HOUR, START_TIME + LONGEST_SILENCE + HOUR])
-def test_a_silence_that_ends_in_the_past_or_much_later_is_refused(app: InProcessApp, until: datetime) -> None:
+@pytest.mark.parametrize(
+    "until", [START_TIME, START_TIME - HOUR, START_TIME + SECOND * 59, START_TIME + LONGEST_SILENCE + SECOND]
+)
+def test_a_silence_that_ends_in_the_past_or_at_once_or_much_later_is_refused(
+    app: InProcessApp, until: datetime
+) -> None:
     alert = stored(app, an_alert())
     with pytest.raises(Invalid) as refused:
         alerts(app).silence(app.context(), alert.id, Silence(until=until))

@@ -128,6 +128,29 @@ def test_an_alert_that_is_silenced_between_two_attempts_is_not_sent_again(alerti
     assert alerting.row(row).status is SUPPRESSED
 
 
+def test_an_alert_that_ends_while_it_is_silenced_is_not_sent_afterwards(alerting: AlertingDriver) -> None:
+    channel = alerting.channel()
+    alerting.provider(channel).answers(500)
+    row = alerting.queue_message(channel)
+    alerting.run(seconds=1)
+    alerting.silence(row.alert_id)
+    alerting.recover(row.alert_id)
+    alerting.run(seconds=60)
+    assert alerting.called(channel) == [0]
+    assert (alerting.row(row).status, alerting.row(row).reason) == (SUPPRESSED, "silenced")
+
+
+def test_an_alert_that_ends_after_its_silence_is_sent(alerting: AlertingDriver) -> None:
+    channel = alerting.channel()
+    row = alerting.queue_message(channel, wakes=False)
+    alerting.silence(row.alert_id, seconds=60)
+    alerting.time.clock.advance(61)
+    alerting.recover(row.alert_id)
+    alerting.wake(channel)
+    alerting.run(seconds=1)
+    assert alerting.row(row).status is DELIVERED
+
+
 @pytest.mark.parametrize(("deleted", "reason"), [(True, "channel_deleted"), (False, "channel_disabled")])
 def test_what_waits_for_a_channel_that_is_deleted_or_disabled_is_cancelled(
     alerting: AlertingDriver, deleted: bool, reason: str

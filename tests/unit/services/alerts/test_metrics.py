@@ -9,7 +9,7 @@ from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 from chalicelib.domain.alerts.notification import NotificationStatus
 from chalicelib.kit.clock import Deadline
-from chalicelib.services.alerts.metrics import CHANNEL_STATUSES
+from chalicelib.services.alerts.channel_states import CHANNEL_STATUSES
 from chalicelib.stores.alerts.counters import AlertCounters
 from chalicelib.stores.transaction import Transaction
 from tests.support.alert_rows import an_alert, an_event, put_alerts, random_alerts, stored
@@ -42,6 +42,7 @@ def test_every_series_exists_from_the_beginning_with_0(app: InProcessApp) -> Non
         "headgate_notification_delivery_seconds": ("histogram", 3 * 2 * (11 + 2)),
         "headgate_notification_channels": ("gauge", 3 * 4),
         "headgate_notifications_waiting_seconds": ("gauge", 3),
+        "headgate_notification_channels_overdue": ("gauge", 3),
     }
     assert {value for metric in metrics.values() for value in metric.samples.values()} == {0}
     for severity in AlertSeverity:
@@ -104,7 +105,10 @@ def test_channels_are_counted_by_how_they_send_and_the_oldest_message_that_waits
     alerting.run(seconds=120)
     alerting.queue_message(limited, severity=AlertSeverity.WARNING)
     assert disabled.provider is good.provider is limited.provider is ChannelProvider.CHAT_WEBHOOK
-    metrics = read(app)
+    metrics, channels = read(app), app.services.alerting.channels
+    seen = [channels.state(one) for one in (good, limited, down, disabled)]
+    assert [one.status for one in seen] == ["open", "limited", "down", "disabled"]
+    assert [one.waiting_seconds for one in seen[:2]] == [None, 120]
     states = metrics["headgate_notification_channels"]
     found = {one: states.value(provider="chat-webhook", status=one) for one in CHANNEL_STATUSES}
     assert found == {"open": 1, "limited": 1, "down": 0, "disabled": 1}
@@ -113,6 +117,22 @@ def test_channels_are_counted_by_how_they_send_and_the_oldest_message_that_waits
     assert [waiting.value(provider=one) for one in ("chat-webhook", "bot-chat")] == [120, 0]
     alerting.run(seconds=900)
     assert read(app)["headgate_notifications_waiting_seconds"].value(provider="chat-webhook") == 0
+
+
+def test_a_channel_is_overdue_when_no_worker_has_tried_for_minutes_what_is_due(
+    app: InProcessApp, alerting: AlertingDriver
+) -> None:
+    idle, limited = alerting.channel(), alerting.channel()
+    alerting.provider(limited).answers(status(429, retry_after=3600))
+    alerting.queue_message(limited)
+    alerting.run(seconds=10)
+    alerting.queue_message(idle, wakes=False)
+    alerting.queue_message(limited)
+    counts = []
+    for seconds in (299, 1):
+        alerting.time.clock.advance(seconds)
+        counts.append(read(app)["headgate_notification_channels_overdue"].value(provider="chat-webhook"))
+    assert counts == [0, 1]
 
 
 def test_the_labels_stay_the_same_whatever_happens(app: InProcessApp) -> None:
