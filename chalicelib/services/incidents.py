@@ -143,16 +143,23 @@ class IncidentService:
             self._apply(origin, chunk, compared=compared)
 
     def compare(
-        self, origin: str, conditions: Iterable[Condition], deadline: Deadline, *, deployed: Container[str] = ()
+        self,
+        origin: str,
+        conditions: Iterable[Condition],
+        deadline: Deadline,
+        *,
+        deployed: Container[str] = (),
+        unseen: Container[str] = (),
     ) -> None:
-        """Make the current incidents of an origin those of these conditions. What `deployed` connectors lost stays.
+        """Make the current incidents of an origin those of these conditions. What `deployed` connectors lost stays, and
+        so does everything about `unseen` resources (their ids), which could not be looked at.
 
         Raises as `publish` does.
         """
         current = list(self.store.current_of(origin))
         # The clock may have been set back since they began, and a signal that is not newer does not count.
         now = max([self.clock(), *(incident.last_seen_at + LATER for incident in current)])
-        known = [incident.condition for incident in current]
+        known = [one for one in (incident.condition for incident in current) if one.resource_id not in unseen]
         self.publish(origin, signals_between(known, conditions, now, deployed=deployed), deadline, compared=True)
 
     def end_about(self, transaction: Transaction, resource_id: str) -> None:

@@ -86,15 +86,24 @@ class SourceMonitor:
         ids = [pipeline.id for pipeline in deployed]
         if self._store(before, after, source, ids):
             conditions = source_conditions(source.id, source.name, after, failed, ids, now)
-            self._publish(origin_of("source", source.id), conditions, now, deadline)
+            self._publish(source.id, conditions, now, deadline, could_look=failed is None)
         self._note_health(source, health)
 
-    def _publish(self, origin: str, conditions: Sequence[Condition], now: datetime, deadline: Deadline) -> None:
-        """Compare incidents with what is wrong now, and report it, whatever becomes of the incidents."""
+    def _publish(
+        self, source_id: str, conditions: Sequence[Condition], now: datetime, deadline: Deadline, *, could_look: bool
+    ) -> None:
+        """Compare incidents with what is wrong now, and report it, whatever becomes of the incidents.
+
+        A look that could not be made resolves nothing: what a test has found wrong with the source stays until a look
+        confirms that, or something else. It has seen no capture, and reports none.
+        """
+        origin = origin_of("source", source_id)
+        of_source = [one for one in conditions if one.resource_type == "source"]
+        unseen = () if could_look or of_source else (source_id,)
         try:
-            self.incidents.compare(origin, conditions, deadline)
+            self.incidents.compare(origin, conditions, deadline, unseen=unseen)
         finally:
-            self.reports.publish(origin, now, conditions)
+            self.reports.publish(origin, now, conditions if could_look else of_source, complete=could_look)
 
     def _report_tests(self, source_id: str, deadline: Deadline) -> None:
         """Report what tests and jobs have found. Incidents of pipelines that are deployed no more are resolved; those
@@ -103,17 +112,18 @@ class SourceMonitor:
         origin, now = origin_of("source", source_id), self.clock()
         current = [incident.condition for incident in self.incidents.store.current_of(origin)]
         kept = [condition for condition in current if condition.resource_type != "pipeline"]
-        if len(kept) < len(current):
-            self._publish(origin, kept, now, deadline)
-        else:
+        try:
+            if len(kept) < len(current):
+                self.incidents.compare(origin, kept, deadline)
+        finally:
             self.reports.publish(origin, now, kept)
 
     def _pipelines(self, source_id: str) -> tuple[Pipeline, ...]:
         return self.pipelines.list_in("source_id", source_id, limit=_MAX_PIPELINES).items
 
     def _note_health(self, source: Source, health: Health) -> None:
-        """Store how the source is, when that has changed."""
-        if source.health.status is not health.status:
+        """Store how the source is, when that or what is wrong with it has changed."""
+        if not source.health.says_the_same(health):
             with suppress(WriteConflict):  # somebody changes or checks the source: a later look tries again
                 self.sources.save_alone(replace(source, health=health))
 
