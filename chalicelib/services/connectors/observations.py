@@ -135,20 +135,24 @@ class ObservationReader:
             return replace(resource, observation=_missing(resource, view, now))
         seen: Observation = observe(status, now=now, tasks=resource.expected_tasks)
         noted = replace(seen, reasons=(*seen.reasons, *_notices(resource, seen, view)))
-        return _explained(resource, noted)
+        return _explained(resource, noted, view)
 
     def _with_observation(self, resource: R, view: ClusterView | None, known: KnownProgress) -> R:
         if _is_draft(resource):
             return replace(resource, observation=_not_deployed(resource.updated_at))
         now = self.clock()
         seen = newer(unless_ahead(resource.observation, now), _seen_by_tick(view, resource))
-        return _explained(self.measured(resource, known), unless_old(seen, now))
+        return _explained(self.measured(resource, known), unless_old(seen, now), view or ClusterView())
 
 
-def _explained(resource: R, observation: Observation | None) -> R:
-    """The resource with this observation, and with what its progress says about it."""
+def _explained(resource: R, observation: Observation | None, view: ClusterView) -> R:
+    """The resource with this observation, and with what its progress says about it: while nothing can be measured what
+    ticks remember, whose incident is open.
+    """
     if observation and resource.metrics:
-        observation = resource.metrics.explain(observation)
+        remembered = view.snapshot.progress.get(resource.connector_name, ())
+        known = resource.metrics if resource.metrics.measured else replace(resource.metrics, findings=remembered)
+        observation = known.explain(observation)
     return replace(resource, observation=observation)
 
 
