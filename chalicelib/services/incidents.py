@@ -168,8 +168,27 @@ class IncidentService:
     def end_about(self, transaction: Transaction, resource_id: str) -> None:
         """Resolve the incidents of a resource in the transaction that deletes it: at most `_MOST_ENDED`."""
         for incident in islice(self.store.current_about(resource_id), _MOST_ENDED):
-            ended = incident if incident.dismissed else moved(incident, IncidentStatus.RESOLVED, self.clock())
-            self._save(transaction, replace(ended, dismissed=False))
+            self._end(transaction, incident)
+
+    def end_rest_about(self, resource_id: str) -> None:
+        """Resolve what `end_about` had no room for, once its transaction is committed. Raises WriteConflict."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            current = [one for one in self.store.current_about(resource_id) if one.is_current]
+            try:
+                for start in range(0, len(current), _PER_TRANSACTION):
+                    transaction = Transaction()
+                    for incident in current[start : start + _PER_TRANSACTION]:
+                        self._end(transaction, incident)
+                    transaction.commit()
+            except WriteConflict:  # a person has just moved one
+                if attempt == _ATTEMPTS:
+                    raise
+            else:
+                return
+
+    def _end(self, transaction: Transaction, incident: Incident) -> None:
+        ended = incident if incident.dismissed else moved(incident, IncidentStatus.RESOLVED, self.clock())
+        self._save(transaction, replace(ended, dismissed=False))
 
     def _save(self, transaction: Transaction, incident: Incident) -> None:
         self.store.save(transaction, incident)

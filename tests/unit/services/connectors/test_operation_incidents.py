@@ -8,7 +8,6 @@ from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import HeadgateError
 from tests.support.in_process_app import InProcessApp
 
-
 NO_DRIVER = "java.sql.SQLException: No suitable driver found for jdbc:postgresql://db/shop"
 
 
