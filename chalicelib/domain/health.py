@@ -37,3 +37,8 @@ class Health:
     @classmethod
     def unhealthy(cls, at: datetime, code: str, message: str) -> "Health":
         return cls(status=HealthStatus.UNHEALTHY, checked_at=at, last_error=Failure(code=code, message=message, at=at))
+
+    def says_the_same(self, other: "Health") -> bool:
+        """Whether both say the same, at whatever time."""
+        codes = [one.last_error.code if one.last_error else None for one in (self, other)]
+        return self.status is other.status and codes[0] == codes[1]

@@ -30,8 +30,8 @@ class Page(Generic[T]):
 
     @property
     def next_key(self) -> str | None:
-        """The key behind which the rest begins, None at the end of the list."""
-        return self.keys[-1] if self.more else None
+        """The key behind which the rest begins, None at the end of the list, and behind no item."""
+        return self.keys[-1] if self.more and self.keys else None
 
     def first(self, count: int) -> "Page[T]":
         """The first `count` items."""

@@ -122,11 +122,12 @@ class DeliveryService(ConnectorService[Delivery]):
         return page.with_items(self.observation_reader.latest(page.items))
 
     def status_of(self, context: RequestContext, destination_id: str) -> Page[Delivery]:
-        """All of a destination's deliveries, each observed separately now."""
-        deliveries = self.list_of(destination_id)
-        cluster_ids = {delivery.connect_cluster_id for delivery in deliveries.items}
-        clusters = {cluster_id: self.connector.connects.get(cluster_id) for cluster_id in cluster_ids}
-        return deliveries.map(lambda one: self.observation_reader.now(context, one, clusters[one.connect_cluster_id]))
+        """All of a destination's deliveries, newest first, each with an observation made now. Raises NotFound."""
+        page, connects = self._listed(destination_id), self.connector.connects
+        ids = sorted({delivery.connect_cluster_id for delivery in page.items})
+        found = find_together(*((connects, one) for one in ids)) if ids else []
+        clusters = {cluster_id: require_found(cluster) for cluster_id, cluster in zip(ids, found, strict=True)}
+        return page.with_items(self.observation_reader.all_now(context, page.items, clusters))
 
     def control_all(
         self, context: RequestContext, destination_id: str, kind: OperationKind, delivery_id: str | None
@@ -163,19 +164,24 @@ class DeliveryService(ConnectorService[Delivery]):
         parameters, deps = mappings_parameters(mappings), self._identified(context, deps)
         return self._execute(context, delivery, deps, OperationKind.UPDATE_MAPPINGS, parameters) or delivery
 
+    def _listed(self, destination_id: str) -> Page[Delivery]:
+        """Every delivery of a destination as the index has it, on one page. Raises NotFound."""
+        listed = page = self._page(destination_id, None)
+        while page.next_key is not None:
+            page = self._page(destination_id, page.next_key)
+            listed = Page((*listed.items, *page.items), (*listed.keys, *page.keys))
+        if not listed.items:
+            self.connector.destinations.get(destination_id)
+        return listed
+
+    def _page(self, destination_id: str, after: str | None) -> Page[Delivery]:
+        return self.connector.store.list_in("destination_id", destination_id, limit=BOUND, after=after)
+
     def _all_of(self, destination_id: str) -> tuple[Delivery, ...]:
         """Every delivery of a destination as stored now, with its latest observation. Raises NotFound."""
-        store, after, ids = self.connector.store, None, list[str]()
-        while True:
-            page = store.list_in("destination_id", destination_id, limit=BOUND, after=after)
-            ids += [delivery.id for delivery in page.items]
-            after = page.next_key
-            if after is None:
-                break
-        if not ids:
-            self.connector.destinations.get(destination_id)
+        listed = self._listed(destination_id).items
         # An index may lag behind, and what is desired decides who is left alone.
-        found = find_together(*((store, delivery_id) for delivery_id in ids))
+        found = find_together(*((self.connector.store, delivery.id) for delivery in listed))
         return self.observation_reader.latest([delivery for delivery in found if delivery])
 
     def _control_one(self, context: RequestContext, delivery: Delivery, kind: OperationKind) -> DeliveryOutcome:

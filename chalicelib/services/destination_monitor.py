@@ -89,7 +89,7 @@ class DestinationMonitor:
 
         False when the destination was changed or tested meanwhile: then this test says nothing about it.
         """
-        if _same(destination.health, health) and (condition is None or self._has_incident(condition)):
+        if destination.health.says_the_same(health) and (condition is None or self._has_incident(condition)):
             return True
         transaction = Transaction()
         after = replace(destination, health=health)
@@ -113,12 +113,6 @@ def _condition(destination: Destination, health: Health) -> Condition | None:
     if error is None:
         return None
     return connection_condition("destination", destination.id, destination.name, error.code, error.message)
-
-
-def _same(before: Health, after: Health) -> bool:
-    """Whether both say the same, at whatever time."""
-    codes = [one.last_error.code if one.last_error else None for one in (before, after)]
-    return before.status is after.status and codes[0] == codes[1]
 
 
 def _context(deadline: Deadline) -> RequestContext:

@@ -113,9 +113,10 @@ class IncidentService:
     ) -> bool:
         """Open, repeat and resolve what the signals say in a transaction; whether that changes anything.
 
-        The keys differ. `may_be_late`: they were stored before, and newer ones may have been applied since. `compared`:
-        they come from a list that may lag behind, so that what begins may have an incident already. Conflict labels
-        begin with `incident.`; then it is done again in a new transaction.
+        The keys differ. An end is that of what the same origin has opened. `may_be_late`: they were stored before, and
+        newer ones may have been applied since. `compared`: they come from a list that may lag behind, so that what
+        begins may have an incident already. Conflict labels begin with `incident.`; then it is done again in a new
+        transaction.
         """
         known = self._current([signal.condition.key for signal in signals])
         new = [signal for signal in signals if signal.began and signal.condition.key not in known]
@@ -127,9 +128,11 @@ class IncidentService:
         changed = bool(new)
         for signal in signals:
             earlier = known.get(signal.condition.key)
-            if earlier and compared and signal.began and not is_worse(earlier.condition, signal.condition):
+            if earlier is None or not (signal.began or earlier.origin == origin):
                 continue
-            later = after_signal(earlier, signal, may_be_late=may_be_late) if earlier else None
+            if compared and signal.began and not is_worse(earlier.condition, signal.condition):
+                continue
+            later = after_signal(earlier, signal, may_be_late=may_be_late)
             if later:
                 changed = True
                 self._save(transaction, later)
@@ -158,8 +161,27 @@ class IncidentService:
     def end_about(self, transaction: Transaction, resource_id: str) -> None:
         """Resolve the incidents of a resource in the transaction that deletes it: at most `_MOST_ENDED`."""
         for incident in islice(self.store.current_about(resource_id), _MOST_ENDED):
-            ended = incident if incident.dismissed else moved(incident, IncidentStatus.RESOLVED, self.clock())
-            self._save(transaction, replace(ended, dismissed=False))
+            self._end(transaction, incident)
+
+    def end_rest_about(self, resource_id: str) -> None:
+        """Resolve what `end_about` had no room for, once its transaction is committed. Raises WriteConflict."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            current = [one for one in self.store.current_about(resource_id) if one.is_current]
+            try:
+                for start in range(0, len(current), _PER_TRANSACTION):
+                    transaction = Transaction()
+                    for incident in current[start : start + _PER_TRANSACTION]:
+                        self._end(transaction, incident)
+                    transaction.commit()
+            except WriteConflict:  # a person has just moved one
+                if attempt == _ATTEMPTS:
+                    raise
+            else:
+                return
+
+    def _end(self, transaction: Transaction, incident: Incident) -> None:
+        ended = incident if incident.dismissed else moved(incident, IncidentStatus.RESOLVED, self.clock())
+        self._save(transaction, replace(ended, dismissed=False))
 
     def _save(self, transaction: Transaction, incident: Incident) -> None:
         self.store.save(transaction, incident)

@@ -37,9 +37,12 @@ class MonitorReports:
     emitters: Mapping[str, Documents[Any]]
     clock: Clock
 
-    def publish(self, origin: str, at: datetime, conditions: Iterable[Condition]) -> bool:
-        """Report what a look at `at` has found; whether all of it was recorded. If not, the next look reports again."""
-        report = MonitorReport(origin=origin, at=at, conditions=tuple(conditions))
+    def publish(self, origin: str, at: datetime, conditions: Iterable[Condition], *, complete: bool = True) -> bool:
+        """Report what a look at `at` has found; whether all of it was recorded. If not, the next look reports again.
+
+        Not `complete`: what is not named was not looked at.
+        """
+        report = MonitorReport(origin=origin, at=at, conditions=tuple(conditions), complete=complete)
         return self.bus.publish(report, Deadline.after(REPORT_SECONDS))
 
     def repeat(self, origin: str, at: datetime, incidents: Sequence[Incident]) -> bool:

@@ -106,9 +106,13 @@ class OverviewService:
             incidents={name: counted[INCIDENT][name] for name in INCIDENT_STATES},
             active_alerts=sum(counted[_ALERT].values()),
             critical_alerts=counted[_ALERT][AlertSeverity.CRITICAL.upper()],
-            metrics=total_metrics(self.progress.looks([cluster.id for cluster in clusters]).values(), now),
+            metrics=self._metrics([cluster.id for cluster in clusters], sum(counted[_CONNECT].values()), now),
             recent_activity=activity.items,
         )
+
+    def _metrics(self, cluster_ids: Sequence[str], clusters: int, now: datetime) -> Metrics:
+        looks = self.progress.looks(cluster_ids)
+        return total_metrics(list(looks.values()), now, clusters=max(clusters, len(cluster_ids)))
 
     def count_existing(self, *, within_seconds: float = _RECOUNT_SECONDS) -> int:
         """Count what an earlier release has stored, which did not count; returns how many that were.

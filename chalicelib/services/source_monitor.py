@@ -88,15 +88,22 @@ class SourceMonitor:
         unconfirmed = after.unreachable is not None and not after.is_confirmed(after.unreachable)
         if self._store(before, after, source, ids) and not unconfirmed:
             conditions = source_conditions(source.id, source.name, after, failed, ids, now)
-            self._publish(origin_of("source", source.id), conditions, now, deadline)
+            self._publish(source.id, conditions, now, deadline, could_look=failed is None)
         self._note_health(source, health)
 
-    def _publish(self, origin: str, conditions: Sequence[Condition], now: datetime, deadline: Deadline) -> None:
-        """Compare incidents with what is wrong now, and report it, whatever becomes of the incidents."""
+    def _publish(
+        self, source_id: str, conditions: Sequence[Condition], now: datetime, deadline: Deadline, *, could_look: bool
+    ) -> None:
+        """Compare incidents with what is wrong now, and report it, whatever becomes of the incidents.
+
+        A look that could not be made has seen no capture, and reports none.
+        """
+        origin = origin_of("source", source_id)
+        seen = [one for one in conditions if could_look or one.resource_type == "source"]
         try:
             self.incidents.compare(origin, conditions, deadline)
         finally:
-            self.reports.publish(origin, now, conditions)
+            self.reports.publish(origin, now, seen, complete=could_look)
 
     def _report_tests(self, source_id: str, deadline: Deadline) -> None:
         """Report what tests and jobs have found. Incidents of pipelines that are deployed no more are resolved; those
@@ -115,8 +122,8 @@ class SourceMonitor:
         return self.pipelines.list_in("source_id", source_id, limit=_MAX_PIPELINES).items
 
     def _note_health(self, source: Source, health: Health) -> None:
-        """Store how the source is, when that has changed."""
-        if source.health.status is not health.status:
+        """Store how the source is, when that or what is wrong with it has changed."""
+        if not source.health.says_the_same(health):
             with suppress(WriteConflict):  # somebody changes or checks the source: a later look tries again
                 self.sources.save_alone(replace(source, health=health))
 

@@ -32,6 +32,9 @@ class Entity(Protocol):
 
 E = TypeVar("E", bound=Entity)
 
+_FILTERED = 1_000
+"""Rows that one call reads to find those that a condition holds for: two active incidents may be months apart."""
+
 
 @contextmanager
 def store_errors() -> Iterator[None]:
@@ -131,12 +134,13 @@ class Documents(Generic[E]):
         """Those whose group has that value, newest first: at most `limit`, behind `after` (a page's `next_key`).
 
         With `by_size` the page also ends when its rows reach `PAGE_BYTES`: for lists that a client gets. `only` is a
-        condition on columns of the row.
+        condition on columns of the row: then one call reads many rows to find those.
         """
         index = getattr(self.table, f"by_{group}")
         before = index.Meta.attributes["position"] < after if after else None
+        size = limit + 1 if only is None else max(limit + 1, _FILTERED)
         with store_errors():
-            rows = index.query(value, before, only, scan_index_forward=False, limit=limit + 1, page_size=limit + 1)
+            rows = index.query(value, before, only, scan_index_forward=False, limit=limit + 1, page_size=size)
             page = page_of(rows, key=position_of, limit=limit, size=body_size if by_size else None)
         if group in self.table.COMPACT:
             return page.with_items(self.with_ids(row.id for row in page.items))

@@ -56,6 +56,9 @@ class FakeDatabase:
     more_columns: int = 0
     """Columns of each table besides `id` and `note`."""
     reachable: bool = True
+    refusal: FailureCode = FailureCode.CONNECTION_REFUSED
+    """How every read ends while it is not reachable."""
+
     slots: dict[str, bool] = field(default_factory=dict)
     """The replication slots, and whether something reads from each."""
 
@@ -87,7 +90,7 @@ class FakeDatabase:
         if self.bug:
             raise self.bug
         if not self.reachable:
-            raise DatabaseFailure(FailureCode.CONNECTION_REFUSED)
+            raise DatabaseFailure(self.refusal)
 
     def raw_tables(self) -> tuple[RawTable, ...]:
         """The tables as a client reads them."""

@@ -7,7 +7,7 @@ from pydantic_core import PydanticCustomError
 
 from chalicelib.api.contract.common import FailureOutput, Integer, Output, Timestamp
 from chalicelib.domain.delivery import Delivery
-from chalicelib.domain.monitoring.metrics import NO_PROVIDER, Metrics
+from chalicelib.domain.monitoring.metrics import NOT_READ, OF_DRAFT, Metrics
 from chalicelib.domain.monitoring.source_log import LogKind
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind, OperationStep
@@ -85,7 +85,7 @@ class MetricsOutput(Output):
 
     throughput: float | None = None
     lag: int | None = None
-    notice: str | None = NO_PROVIDER
+    notice: str | None = None
 
 
 class ProgressOutput(Output):
@@ -153,8 +153,8 @@ class PipelineStatusOutput(StatusOutput):
     @classmethod
     def of(cls, pipeline: Pipeline) -> Self:
         """The two states of the pipeline."""
-        fields = {"pipeline_id": pipeline.id, "log": pipeline.log, **status_fields(pipeline)}
-        return cls.model_validate({**fields, **_progress(pipeline)})
+        fields = {"pipeline_id": pipeline.id, "log": pipeline.log, **_with_progress(pipeline)}
+        return cls.model_validate(fields)
 
 
 class DeliveryStatusOutput(StatusOutput):
@@ -169,8 +169,8 @@ class DeliveryStatusOutput(StatusOutput):
     def of(cls, delivery: Delivery) -> Self:
         """The two states of the delivery."""
         names = {"name": delivery.name, "connector_name": delivery.connector_name}
-        fields = {"id": delivery.id, "delivery_id": delivery.id, **names, **status_fields(delivery)}
-        return cls.model_validate({**fields, **_progress(delivery)})
+        fields = {"id": delivery.id, "delivery_id": delivery.id, **names, **_with_progress(delivery)}
+        return cls.model_validate(fields)
 
 
 def owner_fields(resource: Pipeline | Delivery) -> dict[str, Any]:
@@ -181,7 +181,7 @@ def owner_fields(resource: Pipeline | Delivery) -> dict[str, Any]:
         "connector_name": resource.connector_name,
         "open_operation": resource.open_operation,
         "last_error": resource.last_error,
-        "metrics": resource.metrics or MetricsOutput(),
+        "metrics": _metrics(resource),
         "version": resource.version,
         "created_at": resource.created_at,
         "updated_at": resource.updated_at,
@@ -202,7 +202,15 @@ def status_fields(resource: Pipeline | Delivery) -> dict[str, Any]:
     }
 
 
-def _progress(resource: Pipeline | Delivery) -> dict[str, Any]:
-    """`progress`, and why it is null or not complete."""
-    metrics = resource.metrics or Metrics()
-    return {"progress": metrics if metrics.measured else None, "progress_notice": metrics.notice}
+def _with_progress(resource: Pipeline | Delivery) -> dict[str, Any]:
+    """The fields of a StatusOutput with `progress`, and why it is null or not complete; null has its reason."""
+    fields, metrics = status_fields(resource), _metrics(resource)
+    if metrics.measured:
+        return {**fields, "progress": metrics, "progress_notice": metrics.notice}
+    why = (metrics.notice,) if metrics.notice and resource.desired_state is not DesiredState.DRAFT else ()
+    return {**fields, "progress": None, "progress_notice": metrics.notice, "reasons": (*fields["reasons"], *why)}
+
+
+def _metrics(resource: Pipeline | Delivery) -> Metrics:
+    is_draft = resource.desired_state is DesiredState.DRAFT
+    return resource.metrics or Metrics(notice=OF_DRAFT if is_draft else NOT_READ)

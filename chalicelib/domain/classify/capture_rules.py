@@ -87,7 +87,7 @@ CAPTURE_RULES: Rules = (
     (
         diagnoses.PERMISSION,
         *("permission denied for ", "must be owner of ", "you need (at least one of) the…privilege"),
-        *("command denied to user", "access denied for user…to database"),
+        *("command denied to user", "access denied for user…to database", "violates row-level security policy"),
     ),
     # The write-ahead log.
     (

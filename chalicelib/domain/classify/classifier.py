@@ -18,7 +18,8 @@ MAX_CHARACTERS = 64 * 1024
 MAX_CAUSES = 32
 _HEAD = 16 * 1024
 _CAUSE = "caused by:"
-_FRAMES = ("at ", "... ", "suppressed:", "detail:", "where:", "statement:", "call getnextexception")
+_SUPPRESSED = "suppressed:"
+_FRAMES = ("at ", "... ", _SUPPRESSED, "detail:", "where:", "statement:", "call getnextexception")
 _ROWS = ("struct{", "sinkrecord{", "sourcerecord{", "connectrecord{")
 _MAX_QUOTED_LINE = 8 * 1024
 
@@ -49,7 +50,26 @@ def _innermost_first(trace: str) -> Iterator[str]:
     if len(trace) > MAX_CHARACTERS:
         # The wrapper is at the start and the innermost cause at the end: keep both.
         trace = trace[:_HEAD] + "\n" + trace[-(MAX_CHARACTERS - _HEAD) :]
-    return reversed(trace.casefold().split(_CAUSE)[-MAX_CAUSES:])
+    return reversed(_without_suppressed(trace.casefold()).split(_CAUSE)[-MAX_CAUSES:])
+
+
+def _without_suppressed(trace: str) -> str:
+    """The trace without what Java prints indented below `Suppressed:`: errors of cleaning up, whose causes are none of
+    the failure. Each block ends where its indentation does.
+    """
+    if _SUPPRESSED not in trace:
+        return trace
+    kept, block = list[str](), 0
+    for line in trace.splitlines():
+        text = line.lstrip()
+        indentation = len(line) - len(text)
+        if block and text and indentation < block:
+            block = 0
+        if not block and indentation and text.startswith(_SUPPRESSED):
+            block = indentation
+        if not block:
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def _of_message(text: str, role: ConnectorKind) -> Hint | None:

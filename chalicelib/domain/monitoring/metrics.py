@@ -6,7 +6,9 @@ from datetime import datetime
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode, observed_with
 from chalicelib.domain.observation import Observation, ObservedState
 
-NO_PROVIDER = "No metrics provider is installed, so throughput and lag are not known."
+NOT_KNOWN = "Throughput and lag are not known: no metrics provider is installed, or nothing was measured yet."
+OF_DRAFT = "A draft has no connector yet, so it has no throughput and no lag."
+NOT_READ = "This answer does not tell throughput and lag. Read the resource again."
 
 _WHILE_RUNNING = (FindingCode.STALLED, FindingCode.LAG_HIGH)
 
@@ -20,7 +22,7 @@ class Metrics:
 
     throughput: float | None = None
     lag: int | None = None
-    notice: str | None = NO_PROVIDER
+    notice: str | None = NOT_KNOWN
     measured: bool = False
     moved_at: datetime | None = None
     findings: tuple[Finding, ...] = ()

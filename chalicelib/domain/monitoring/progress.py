@@ -5,7 +5,7 @@ was put out of its consumer group, or one that tries the same record again and a
 offsets in Kafka.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -37,6 +37,10 @@ NOT_MEASURED = "Throughput and lag have not been measured yet. They are measured
 _UNREADABLE = (
     "Throughput and lag are not known: the brokers do not show all of its topics, or not its consumer group. Allow the "
     "user of the stream cluster to describe and read them."
+)
+_LAST_LOOK = (
+    "Throughput and lag are not known: Kafka was last asked for them at {at}. It is asked every 30 seconds while "
+    "a metrics provider is installed."
 )
 _NO_PIPELINE_LAG = "A pipeline has no lag of its own: its deliveries have."
 _ONE_MEASUREMENT = "Throughput is known after a second measurement, 30 seconds after the first."
@@ -74,13 +78,15 @@ class Progress:
 class ProgressLook:
     """The last attempt to measure a Connect cluster. `failure` is a sentence of ours, null when it succeeded.
 
-    `throughput` is that of all pipelines, `lag` that of all deliveries; null when none is known.
+    `throughput` is that of all pipelines, `lag` that of all deliveries; null when none is known. `left_out` are
+    connectors that could not be measured.
     """
 
     at: datetime
     failure: str | None = None
     throughput: float | None = None
     lag: int | None = None
+    left_out: int = 0
 
 
 def measure_due(last_look: datetime | None, now: datetime) -> bool:
@@ -134,9 +140,11 @@ def findings(progress: Progress | None, now: datetime) -> tuple[Finding, ...]:
 
 
 def metrics(progress: Progress | None, look: ProgressLook | None, now: datetime, *, is_sink: bool) -> Metrics:
-    """What is shown. `look` is the cluster's last one, None where nothing is measured."""
-    if look is None or now - look.at > VALID_FOR:
+    """What is shown. `look` is the cluster's last one, None where nothing was measured."""
+    if look is None:
         return Metrics()
+    if now - look.at > VALID_FOR:
+        return Metrics(notice=_LAST_LOOK.format(at=rfc3339(look.at)))
     if progress is None:
         return Metrics(notice=f"{NOT_MEASURED} {look.failure or ''}".strip())
     if now - progress.measured_at > VALID_FOR:
@@ -159,20 +167,35 @@ def metrics(progress: Progress | None, look: ProgressLook | None, now: datetime,
     )
 
 
-def total_metrics(looks: Iterable[ProgressLook], now: datetime) -> Metrics:
-    """The sums over all Connect clusters that were measured lately; `looks` are their last ones."""
+def total_metrics(looks: Sequence[ProgressLook], now: datetime, *, clusters: int) -> Metrics:
+    """The sums over all Connect `clusters` (their number) that were measured lately; `looks` are their last ones.
+
+    The notice says what is not included.
+    """
     fresh = [look for look in looks if now - look.at <= VALID_FOR]
     failed = next((look.failure for look in fresh if look.failure), None)
     if not fresh:
-        return Metrics()
+        newest = max((look.at for look in looks), default=None)
+        return Metrics(notice=_LAST_LOOK.format(at=rfc3339(newest))) if newest else Metrics()
     throughput = [look.throughput for look in fresh if look.throughput is not None]
     lag = [look.lag for look in fresh if look.lag is not None]
     return Metrics(
         throughput=round(sum(throughput), 3) if throughput else None,
         lag=sum(lag) if lag else None,
-        notice=failed or (None if throughput or lag else NOT_MEASURED),
+        notice=" ".join(_left_out(fresh, failed, clusters)) or (None if throughput or lag else NOT_MEASURED),
         measured=True,
     )
+
+
+def _left_out(fresh: Sequence[ProgressLook], failed: str | None, clusters: int) -> Iterator[str]:
+    """What sums over these looks do not include."""
+    measured, connectors = sum(not look.failure for look in fresh), sum(look.left_out for look in fresh)
+    if failed:
+        yield failed
+    if 0 < measured < clusters:
+        yield f"Not included are {clusters - measured} of {clusters} Connect clusters, which could not be measured."
+    if connectors:
+        yield f"Not included are {connectors} connectors that could not be measured."
 
 
 def _period(at: datetime) -> int:

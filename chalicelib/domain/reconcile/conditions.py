@@ -20,6 +20,14 @@ from chalicelib.domain.observation import (
     TaskStatus,
 )
 from chalicelib.domain.reconcile.drift import DRIFTED
+from chalicelib.domain.reconcile.recovery import (
+    NOT_PAUSED,
+    PAUSED,
+    RESTART_LOOP,
+    UNASSIGNED,
+    WRONG_STATE_FOR,
+    not_ended,
+)
 from chalicelib.domain.reconcile.recreations import CONTESTED, Recreations
 from chalicelib.domain.reconcile.restarts import MAX_RESTARTS, Restarts
 from chalicelib.domain.reconcile.reverts import REVERTED, is_contested
@@ -27,9 +35,6 @@ from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, DesiredConnect
 
 UNASSIGNED_FOR = timedelta(seconds=330)
 """More than the time for which Kafka Connect waits for a lost worker."""
-
-WRONG_STATE_FOR = timedelta(seconds=60)
-"""More than ticks need to resume or pause a connector, or to create it again."""
 
 UNREADABLE_FOR = timedelta(seconds=30)
 """Connect's REST API answers nothing for a while when its workers rebalance."""
@@ -55,6 +60,9 @@ _LOST_HINT = (
 _UNREADABLE_HINT = "What its connectors do is not known until it answers. Look at its workers and at the network."
 
 
+_NONE: Mapping[str, tuple[Condition, ...]] = {}
+
+
 def is_unassigned(seen: Observation, tasks: int) -> bool:
     """Whether no worker has taken up the connector or one of its tasks, or a running connector has fewer tasks."""
     if seen.connector is None:
@@ -65,11 +73,21 @@ def is_unassigned(seen: Observation, tasks: int) -> bool:
 
 
 def connector_conditions(
-    snapshot: ClusterSnapshot, names: Iterable[str], now: datetime
+    snapshot: ClusterSnapshot,
+    names: Iterable[str],
+    now: datetime,
+    earlier: Mapping[str, tuple[Condition, ...]] = _NONE,
 ) -> dict[str, tuple[Condition, ...]]:
-    """The conditions of these connectors, by name, without those that have none."""
-    found = ((name, tuple(_conditions(snapshot, name, now))) for name in names if name in snapshot.desired)
-    return {name: conditions for name, conditions in found if conditions}
+    """The conditions of these connectors, by name, without those that have none. `earlier` are those of the last tick:
+    what this one could not see stays.
+    """
+    found: dict[str, tuple[Condition, ...]] = {}
+    for name in names:
+        if name in snapshot.desired:
+            kept = {one.key: one for one in not_ended(snapshot, name, earlier.get(name, ()), now)}
+            kept |= {one.key: one for one in _conditions(snapshot, name, now)}
+            found[name] = tuple(kept.values())
+    return {name: conditions for name, conditions in found.items() if conditions}
 
 
 def cluster_condition(
@@ -97,7 +115,7 @@ def _conditions(snapshot: ClusterSnapshot, name: str, now: datetime) -> Iterator
         yield from _unassigned(about, seen, snapshot.unassigned.get(name), now)
         since, times = snapshot.wrong_state.get(name), snapshot.reverted.get(name, ())
         if is_contested(times) and _should_run(about):
-            yield about.condition("CONNECTOR_PAUSED", REVERTED, _REVERTED_HINT)
+            yield about.condition(PAUSED, REVERTED, _REVERTED_HINT)
         else:
             yield from _wrong_state(about, seen, since, now)
     for finding in snapshot.progress.get(name, ()):
@@ -158,10 +176,10 @@ def _unassigned(about: _About, seen: Observation, since: datetime | None, now: d
     tasks = [task.id for task in seen.connector.tasks if task.state == "UNASSIGNED"]
     if not tasks:
         what = "it, or not all of its tasks exist"
-        yield about.condition("CONNECTOR_UNASSIGNED", _UNASSIGNED.format(what=what), _UNASSIGNED_HINT)
+        yield about.condition(UNASSIGNED, _UNASSIGNED.format(what=what), _UNASSIGNED_HINT)
     for task_id in tasks:
         message = _UNASSIGNED.format(what=f"task {task_id}")
-        yield about.condition("CONNECTOR_UNASSIGNED", message, _UNASSIGNED_HINT, task_id=task_id)
+        yield about.condition(UNASSIGNED, message, _UNASSIGNED_HINT, task_id=task_id)
 
 
 def _wrong_state(about: _About, seen: Observation, since: datetime | None, now: datetime) -> Iterator[Condition]:
@@ -169,10 +187,10 @@ def _wrong_state(about: _About, seen: Observation, since: datetime | None, now: 
         return
     state = seen.state.lower()
     if _should_run(about):
-        yield about.condition("CONNECTOR_PAUSED", _PAUSED.format(state=state), _PAUSED_HINT)
+        yield about.condition(PAUSED, _PAUSED.format(state=state), _PAUSED_HINT)
     elif seen.state is not ObservedState.FAILED:
         message = _RUNNING.format(state=state)
-        yield about.condition("PIPELINE_DEGRADED", message, _RUNNING_HINT, severity=Severity.WARNING)
+        yield about.condition(NOT_PAUSED, message, _RUNNING_HINT, severity=Severity.WARNING)
 
 
 def _should_run(about: _About) -> bool:
@@ -182,9 +200,9 @@ def _should_run(about: _About) -> bool:
 def _repeated(about: _About, restarts: Restarts | None, recreations: Recreations | None) -> Iterator[Condition]:
     if restarts and restarts.count >= LOOP_AFTER:
         text = _STOPPED_RESTARTING if restarts.count >= MAX_RESTARTS else _RESTARTING
-        yield about.condition("CONNECTOR_RESTART_LOOP", text.format(count=restarts.count), _LOOP_HINT)
+        yield about.condition(RESTART_LOOP, text.format(count=restarts.count), _LOOP_HINT)
     elif recreations and recreations.contested:
-        yield about.condition("CONNECTOR_RESTART_LOOP", CONTESTED)
+        yield about.condition(RESTART_LOOP, CONTESTED)
 
 
 def by_name(conditions: Mapping[str, tuple[Condition, ...]]) -> Iterator[Condition]:

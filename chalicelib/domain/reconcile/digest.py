@@ -165,7 +165,7 @@ def _with_conditions(
     A connector whose signals have no room any more keeps its old conditions: the next tick sees them change.
     """
     names = _to_judge(before, after)
-    conditions = connector_conditions(after, names, now)
+    conditions = connector_conditions(after, names, now, before.conditions)
     signals: list[Signal] = []
     for name in sorted(before.conditions.keys() | conditions.keys()):
         earlier, found = before.conditions.get(name, ()), conditions.get(name, ())

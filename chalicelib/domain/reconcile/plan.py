@@ -121,24 +121,32 @@ def decide(
 
 def annotated(seen: Mapping[str, Observation], plan: Plan) -> Mapping[str, Observation]:
     """What was seen, its reasons with what people have to know: what was tried, and what has drifted."""
-    notes: dict[str, list[str]] = {}
-    for name, restarts in plan.restarts.items():
-        if sentence := notice(restarts):
-            notes.setdefault(name, []).append(sentence)
-    for name in plan.not_restarted:
-        notes.setdefault(name, []).append(NOT_RESTARTED)
-    for name, times in plan.reverted.items():
-        if is_contested(times):
-            notes.setdefault(name, []).append(REVERTED)
-    for name, drift in plan.drifted.items():
-        if drift.confirmed:
-            notes.setdefault(name, []).append(DRIFTED)
-    noted = {
-        name: replace(seen[name], reasons=(*seen[name].reasons, *sentences))
-        for name, sentences in notes.items()
-        if name in seen
-    }
+    known = {*plan.restarts, *plan.not_restarted, *plan.reverted, *plan.drifted}
+    notes = {name: notices(plan, name, not_restarted=name in plan.not_restarted) for name in known if name in seen}
+    noted = {name: replace(seen[name], reasons=(*seen[name].reasons, *found)) for name, found in notes.items() if found}
     return {**seen, **noted} if noted else seen
+
+
+def notices(known: Plan | ClusterSnapshot, name: str, *, not_restarted: bool) -> tuple[str, ...]:
+    """What people have to know of a connector, whatever its state is."""
+    restarts, drift = known.restarts.get(name), known.drifted.get(name)
+    found = (
+        notice(restarts) if restarts else None,
+        NOT_RESTARTED if not_restarted else None,
+        REVERTED if is_contested(known.reverted.get(name, ())) else None,
+        DRIFTED if drift and drift.confirmed else None,
+    )
+    return tuple(sentence for sentence in found if sentence)
+
+
+def notices_now(snapshot: ClusterSnapshot, name: str, seen: Observation) -> tuple[str, ...]:
+    """The same for a connector that was just seen, from what the last tick remembers. Nothing is said about restarts of
+    what needs none by now.
+    """
+    desired, needs_restart = snapshot.desired.get(name), restart_cause(seen) is not None
+    known = snapshot if needs_restart else replace(snapshot, restarts={})
+    left_alone = desired is not None and not desired.restartable and _should_run(desired)
+    return notices(known, name, not_restarted=needs_restart and left_alone)
 
 
 def changed(before: Mapping[str, Observation], now: Mapping[str, Observation]) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from chalicelib.domain.monitoring.incident import Severity
 from chalicelib.domain.names import parse_connector_name
 from chalicelib.domain.observation import OLD_AFTER, DesiredState, ObservedState
 from chalicelib.domain.reconcile.snapshot import ClusterView
@@ -67,8 +68,9 @@ def _seen_on(view: ClusterView) -> Iterator[tuple[str, tuple[str, ObservedState]
     for name, desired in snapshot.desired.items():
         observed = None if name in snapshot.missing else snapshot.observed.get(name)
         state = observed.state if observed else ObservedState.NOT_DEPLOYED
-        stalled = state is ObservedState.RUNNING and name in snapshot.progress
-        yield name, (desired.resource_type, ObservedState.DEGRADED if stalled else state)
+        wrong = any(one.severity is Severity.ERROR for one in snapshot.progress.get(name, ()))
+        degraded = wrong and state is ObservedState.RUNNING
+        yield name, (desired.resource_type, ObservedState.DEGRADED if degraded else state)
 
 
 def _counts(one: RecentState, view: ClusterView | None, now: datetime) -> bool:

@@ -15,6 +15,7 @@ from chalicelib.services.connectors.dependencies import ConnectorDependencies
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.operation_run import NO_PARAMETERS, OperationRun
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
+from chalicelib.services.connectors.plan_executor import isolated
 from chalicelib.services.registry import in_use
 from chalicelib.stores.transaction import Transaction
 
@@ -50,6 +51,8 @@ def forget_resource(
         parent_id=owner.parent_id(resource),
     )
     _commit(transaction, owner, resource)
+    with isolated():  # No tick ends them: it cannot read Connect.
+        lifecycle.incidents.end_rest_about(resource.id)
 
 
 def _require_forgettable(

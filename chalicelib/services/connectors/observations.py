@@ -8,6 +8,8 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import (
+    OLD_AFTER,
+    ConnectorStatus,
     DesiredState,
     Observation,
     ObservedState,
@@ -18,6 +20,7 @@ from chalicelib.domain.observation import (
     unreadable,
 )
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.reconcile.plan import notices_now
 from chalicelib.domain.reconcile.recreations import reasons
 from chalicelib.domain.reconcile.snapshot import ClusterView
 from chalicelib.errors import HeadgateError
@@ -35,6 +38,9 @@ Views = Mapping[str, ClusterView]
 """Views of Connect clusters, by id."""
 
 NO_VIEWS: Views = {}
+
+_Statuses = Mapping[str, ConnectorStatus] | str
+"""Connectors by name, or why Connect could not be read."""
 
 _TORN = "The last look at Kafka Connect was not stored completely. The next one, some seconds later, stores it again."
 
@@ -54,12 +60,7 @@ class ObservationReader:
         """The resources with their newest stored observations and metrics: one read, without drafts, the views in
         `loaded`, and progress when it is `known`.
         """
-        deployed = [one for one in resources if not _is_draft(one)]
-        unread = sorted({one.connect_cluster_id for one in deployed} - loaded.keys())
-        asked = progress_asked(deployed) if known is None else []
-        rows = read_together(*((self.observations, one) for one in unread), *((self.progress, one) for one in asked))
-        views = {**loaded, **self.observations.views(filter(None, rows[: len(unread)]))}
-        known = known or known_progress(asked, [self.progress.found(row) for row in rows[len(unread) :]])
+        views, known = self._read(resources, loaded, known)
         return tuple(self._with_observation(one, views.get(one.connect_cluster_id), known) for one in resources)
 
     def measured(self, resource: R, known: KnownProgress) -> R:
@@ -69,7 +70,7 @@ class ObservationReader:
     def now(self, context: RequestContext, resource: R, cluster: ConnectCluster, view: ClusterView | None = None) -> R:
         """The resource with its connector's state in Connect now; UNKNOWN when Connect cannot be read.
 
-        `view`, if it was read, says what was tried about a connector that is missing.
+        `view`, if it was read, says what was tried about the connector, and what is to be known of it.
         """
         if _is_draft(resource):
             return replace(resource, observation=_not_deployed(self.clock()))
@@ -78,22 +79,80 @@ class ObservationReader:
             status = self.clients.connect(cluster).find_status(resource.connector_name, deadline)
         except HeadgateError as error:
             return replace(resource, observation=unreadable(error.message, self.clock()))
+        return self._observed(resource, status, view or ClusterView())
+
+    def all_now(
+        self, context: RequestContext, resources: Sequence[R], clusters: Mapping[str, ConnectCluster]
+    ) -> tuple[R, ...]:
+        """The same for resources on these Connect clusters, with metrics. Each cluster is asked once, and none takes
+        the time of the others: first those that the last tick could read.
+        """
+        views, known = self._read(resources)
+        measured = [self.measured(one, known) for one in resources]
+        deployed = [one for one in measured if not _is_draft(one)]
+        ids = sorted({one.connect_cluster_id for one in deployed}, key=lambda one: bool(_view(views, one).unreadable))
+        deadline, found = Deadline.after(context.deadline.remaining(LIVE_SECONDS)), dict[str, _Statuses]()
+        for number, cluster_id in enumerate(ids):
+            share = Deadline.after(deadline.remaining() / (len(ids) - number))
+            names = [one.connector_name for one in deployed if one.connect_cluster_id == cluster_id]
+            found[cluster_id] = self._statuses(clusters[cluster_id], names, share)
+        return tuple(self._in_statuses(one, views, found) for one in measured)
+
+    def _read(
+        self, resources: Sequence[R], loaded: Views = NO_VIEWS, known: KnownProgress | None = None
+    ) -> tuple[Views, KnownProgress]:
+        """What is known of their Connect clusters and of their progress, as far as it is not given: one read."""
+        deployed = [one for one in resources if not _is_draft(one)]
+        unread = sorted({one.connect_cluster_id for one in deployed} - loaded.keys())
+        asked = progress_asked(deployed) if known is None else []
+        rows = read_together(*((self.observations, one) for one in unread), *((self.progress, one) for one in asked))
+        views = {**loaded, **self.observations.views(filter(None, rows[: len(unread)]))}
+        return views, known or known_progress(asked, [self.progress.found(row) for row in rows[len(unread) :]])
+
+    def _statuses(self, cluster: ConnectCluster, names: Sequence[str], deadline: Deadline) -> _Statuses:
+        """The connectors by name; of one alone only that one is asked for."""
+        try:
+            connect = self.clients.connect(cluster)
+            if len(names) > 1:
+                return connect.statuses(deadline)
+            status = connect.find_status(names[0], deadline)
+        except HeadgateError as error:
+            return error.message
+        return {names[0]: status} if status else {}
+
+    def _in_statuses(self, resource: R, views: Views, found: Mapping[str, _Statuses]) -> R:
+        if _is_draft(resource):
+            return replace(resource, observation=_not_deployed(self.clock()))
+        statuses = found[resource.connect_cluster_id]
+        if isinstance(statuses, str):
+            return replace(resource, observation=unreadable(statuses, self.clock()))
+        status, view = statuses.get(resource.connector_name), _view(views, resource.connect_cluster_id)
+        return self._observed(resource, status, view)
+
+    def _observed(self, resource: R, status: ConnectorStatus | None, view: ClusterView) -> R:
+        now = self.clock()
         if status is None:
-            return replace(resource, observation=_missing(resource, view or ClusterView(), self.clock()))
-        return _explained(resource, observe(status, now=self.clock(), tasks=resource.expected_tasks))
+            return replace(resource, observation=_missing(resource, view, now))
+        seen: Observation = observe(status, now=now, tasks=resource.expected_tasks)
+        noted = replace(seen, reasons=(*seen.reasons, *_notices(resource, seen, view)))
+        return _explained(resource, noted, view)
 
     def _with_observation(self, resource: R, view: ClusterView | None, known: KnownProgress) -> R:
         if _is_draft(resource):
             return replace(resource, observation=_not_deployed(resource.updated_at))
         now = self.clock()
         seen = newer(unless_ahead(resource.observation, now), _seen_by_tick(view, resource))
-        return _explained(self.measured(resource, known), unless_old(seen, now))
+        return _explained(self.measured(resource, known), unless_old(seen, now), view or ClusterView())
 
 
-def _explained(resource: R, observation: Observation | None) -> R:
-    """The resource with this observation, and with what its progress says about it."""
+def _explained(resource: R, observation: Observation | None, view: ClusterView) -> R:
+    """The resource with this observation, and with what its progress says about it: while nothing can be measured what
+    ticks remember, whose incident is open.
+    """
     if observation and resource.metrics:
-        observation = resource.metrics.explain(observation)
+        remembered = view.snapshot.progress.get(resource.connector_name, ())
+        known = resource.metrics if resource.metrics.measured else replace(resource.metrics, findings=remembered)
+        observation = known.explain(observation)
     return replace(resource, observation=observation)
 
 
@@ -113,6 +172,21 @@ def _seen_by_tick(view: ClusterView | None, resource: Pipeline | Delivery) -> Ob
     if name in snapshot.missing or name not in snapshot.observed:
         return _missing(resource, view, view.observed_at)
     return replace(snapshot.observed[name], observed_at=view.observed_at)
+
+
+def _view(views: Views, cluster_id: str) -> ClusterView:
+    return views.get(cluster_id) or ClusterView()
+
+
+def _notices(resource: Pipeline | Delivery, seen: Observation, view: ClusterView) -> tuple[str, ...]:
+    """What the last tick remembers about a connector that was just seen; nothing when it is of a time before the last
+    operation, or too long ago.
+    """
+    at, stored = view.observed_at, resource.observation
+    if at is None or view.unreadable or seen.observed_at - at >= OLD_AFTER:
+        return ()
+    changed_since = stored is not None and stored.observed_at > at
+    return () if changed_since else notices_now(view.snapshot, resource.connector_name, seen)
 
 
 def _missing(resource: Pipeline | Delivery, view: ClusterView, at: datetime) -> Observation:

@@ -1,5 +1,6 @@
 """What an operation that was settled means for incidents."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from chalicelib.domain.monitoring.incident import Condition, Signal
@@ -23,17 +24,22 @@ def failure_signals(run: OperationRun[R], error: HeadgateError, now: datetime) -
 
 
 def success_signals(run: OperationRun[R], now: datetime) -> tuple[Signal, ...]:
-    """The end of the incident of an earlier failure. A delivery whose deploy has failed was not stored; a deletion
-    ends all incidents of its resource.
+    """The end of the incident of an earlier failure, also of one that an earlier release has stored with the name of
+    the connector. A delivery whose deploy has failed was not stored; a deletion ends all incidents of its resource.
     """
     if run.operation.kind is OperationKind.DELETE:
         return ()
     if run.resource.last_error or _deploys_delivery(run):
-        return (_signal(run, "It has succeeded.", now, began=False),)
+        ended = _signal(run, "It has succeeded.", now, began=False)
+        former = replace(ended, condition=replace(ended.condition, connector_name=run.operation.connector_name))
+        return (ended, former) if former.condition.key != ended.condition.key else (ended,)
     return ()
 
 
 def _signal(run: OperationRun[R], message: str, now: datetime, *, began: bool) -> Signal:
+    """A failed connector of a delivery, which ticks find, has the same code: what an operation has met with is a
+    condition of the delivery itself, so that neither ends the other.
+    """
     operation, parent_id = run.operation, run.owner.parent_id(run.resource)
     code = "DESTINATION_CONNECTOR_FAILED" if parent_id else "PIPELINE_FAILED"
     if parent_id and _deploys_delivery(run):
@@ -47,7 +53,7 @@ def _signal(run: OperationRun[R], message: str, now: datetime, *, began: bool) -
             resource_id=operation.resource_id,
             message=message,
             hint=_HINT,
-            connector_name=operation.connector_name,
+            connector_name=None if parent_id else operation.connector_name,
         )
     return Signal(condition=condition, began=began, at=now, correlation_id=operation.correlation_id)
 

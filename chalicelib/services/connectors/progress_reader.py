@@ -9,7 +9,7 @@ from typing import Any
 
 from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, StreamCluster
 from chalicelib.domain.monitoring.offsets import Offsets
-from chalicelib.domain.monitoring.progress import Progress, ProgressLook, after_measurement
+from chalicelib.domain.monitoring.progress import Progress, ProgressLook, after_measurement, is_known
 from chalicelib.domain.monitoring.watched import Watched, progress_facts
 from chalicelib.domain.observation import ConnectorStatus
 from chalicelib.domain.reconcile.snapshot import DesiredConnector
@@ -75,7 +75,7 @@ class ProgressReader:
         for name, one in connectors.items():
             facts, running = progress_facts(one, offsets), _runs(statuses, name)
             measured[name] = after_measurement(before.get(name), one, facts, running, now)
-        self.store.write(cluster.id, measured, _totals(connectors, measured, now), former=before)
+        self.store.write(cluster.id, measured, _totals(connectors, measured, now, len(desired)), former=before)
         return measured
 
     def _measured_stream(self, stream_id: str, now: datetime) -> StreamCluster | None:
@@ -128,12 +128,25 @@ def _runs(statuses: Mapping[str, ConnectorStatus] | None, name: str) -> bool | N
     return all(task.state == "RUNNING" for task in status.tasks)
 
 
-def _totals(connectors: Mapping[str, Watched], measured: Mapping[str, Progress], now: datetime) -> ProgressLook:
-    """The look, with the throughput of all pipelines and the lag of all deliveries that this look has measured."""
-    fresh = [(connectors[name], one) for name, one in measured.items() if name in connectors and one.measured_at == now]
+def _totals(
+    connectors: Mapping[str, Watched], measured: Mapping[str, Progress], now: datetime, desired: int
+) -> ProgressLook:
+    """The look, with the throughput of all pipelines and the lag of all deliveries that this look has measured, of so
+    many that are desired.
+    """
+    fresh = [
+        (connectors[name], one)
+        for name, one in measured.items()
+        if name in connectors and one.measured_at == now and is_known(one, now)
+    ]
     throughput = [one.throughput for by, one in fresh if not by.is_sink and one.throughput is not None]
     lag = [one.lag for _, one in fresh if one.lag is not None]
-    return ProgressLook(at=now, throughput=sum(throughput) if throughput else None, lag=sum(lag) if lag else None)
+    return ProgressLook(
+        at=now,
+        throughput=sum(throughput) if throughput else None,
+        lag=sum(lag) if lag else None,
+        left_out=desired - len(fresh),
+    )
 
 
 def _chunks(names: list[str], size: int) -> Iterator[list[str]]:

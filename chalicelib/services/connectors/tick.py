@@ -123,11 +123,14 @@ class Tick:
 
     def look(self, cluster: ConnectCluster, view: ClusterView, deadline: Deadline, now: datetime) -> TickInput | None:
         """Ask Connect once, and read what is desired when that may have changed; None when configs took too long, and
-        the next tick has to ask without them. Raises StoreUnavailable.
+        the next tick has to ask without them. Raises StoreUnavailable: that our own store does not answer, or holds
+        another secret, says nothing about Connect.
         """
         try:
             connect = self.clients.connect(cluster)
             snapshot = self._ask(cluster, connect, view, deadline, now)
+        except StoreUnavailable:
+            raise
         except HeadgateError as error:
             return TickInput(connect=ConnectSnapshot(unreadable=error.message))
         if snapshot is None:

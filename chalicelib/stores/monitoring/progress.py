@@ -7,7 +7,7 @@ failed. Rows of a cluster that is not measured any more expire.
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 
@@ -37,6 +37,7 @@ class ProgressRow(Table):
     failure = UnicodeAttribute(null=True)
     throughput = NumberAttribute(null=True)
     lag = NumberAttribute(null=True)
+    left_out = NumberAttribute(null=True)
     body = BinaryAttribute(null=True, legacy_encoding=False)
     expires_at = TTLAttribute()
 
@@ -70,7 +71,7 @@ class ProgressStore:
             return ProgressPart()
         if row.part == _LOOK:
             look = ProgressLook(at=row.measured_at, failure=row.failure, throughput=row.throughput, lag=_whole(row.lag))
-            return ProgressPart(look=look)
+            return ProgressPart(look=replace(look, left_out=_whole(row.left_out) or 0))
         return ProgressPart(body=row.body)
 
     def read(self, cluster_id: str) -> Mapping[str, Progress]:
@@ -109,6 +110,7 @@ class ProgressStore:
     @staticmethod
     def _put_look(cluster_id: str, look: ProgressLook) -> None:
         row = ProgressRow(cluster_id, _LOOK, failure=look.failure, throughput=look.throughput, lag=look.lag)
+        row.left_out = look.left_out
         _put(row, look.at)
 
 

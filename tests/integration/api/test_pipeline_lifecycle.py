@@ -73,7 +73,8 @@ def test_the_status_follows_connector_and_tasks_and_withholds_traces(sandbox: Sa
     assert set(status) == STATUS
     assert set(status["connector"]) == {"state", "worker_id"}
     assert is_timestamp(status["observed_at"])
-    assert (status["pipeline_id"], _states(status), status["reasons"]) == (pipeline["id"], ("RUNNING", "RUNNING"), [])
+    assert (status["pipeline_id"], _states(status)) == (pipeline["id"], ("RUNNING", "RUNNING"))
+    assert (status["progress"], status["reasons"]) == (None, [status["progress_notice"]])
     trace = "PSQLException: FATAL: password authentication failed for user planted-name\n at planted.Frame(X.java:1)"
     sandbox.doubles.connect_double.fail_task(pipeline["connector_name"], trace)
     failed = eventually(lambda: sandbox.admin.get_ok(path), lambda seen: seen["observed_state"] != "RUNNING")

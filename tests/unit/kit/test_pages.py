@@ -15,6 +15,11 @@ def test_a_cursor_gives_back_the_key_that_it_was_made_from(next_key: str, scope:
     assert SIGNER.unsign(scope, SIGNER.sign(scope, next_key, time_at()), time_at()) == next_key
 
 
+def test_a_page_without_items_has_no_next_key() -> None:
+    assert Page((), (), more=True).next_key is None
+    assert Page(("a",), ("k",), more=True).below("k").first(10).next_key is None
+
+
 def test_a_cursor_is_safe_in_a_url() -> None:
     cursor = SIGNER.sign("list", "ä/?&=+%" * 20, time_at())
     assert cursor.replace("-", "").replace("_", "").isalnum()

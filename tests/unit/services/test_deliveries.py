@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.domain.delivery import Delivery
-from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.errors import Conflict, Invalid, NotFound, VersionMismatch
 from chalicelib.kit.ids import new_id
@@ -166,15 +166,49 @@ def test_a_delivery_that_somebody_has_resumed_in_connect_is_paused_again(app: In
 
 
 def test_more_than_500_deliveries_of_a_destination_are_all_controlled(app: InProcessApp, delivery: Delivery) -> None:
-    store, pause = app.services.stores.deliveries, OperationKind.PAUSE
-    paused = app.services.deliveries.control(app.context(), delivery.id, pause)
-    for number in range(505):
-        transaction = Transaction()
-        store.put_new(transaction, replace(paused, id=new_id(), name=f"copy {number}"))
-        transaction.commit()
+    pause = OperationKind.PAUSE
+    copy(app, app.services.deliveries.control(app.context(), delivery.id, pause), 505)
     outcomes = app.services.deliveries.control_all(app.context(seconds=60), delivery.destination_id, pause, None)
     assert len({one.delivery.id for one in outcomes}) == 506
     assert not [one.error for one in outcomes if one.error]
+
+
+def copy(app: InProcessApp, delivery: Delivery, count: int) -> None:
+    """Store so many more deliveries like this one, without connectors."""
+    for number in range(count):
+        transaction = Transaction()
+        app.services.stores.deliveries.put_new(transaction, replace(delivery, id=new_id(), name=f"copy {number}"))
+        transaction.commit()
+
+
+def test_the_status_of_a_destination_is_that_of_all_of_its_deliveries_however_many(
+    app: InProcessApp, delivery: Delivery
+) -> None:
+    copy(app, delivery, 505)
+    app.connect.calls.clear()
+    page = app.services.deliveries.status_of(app.context(), delivery.destination_id)
+    states = [one.observation.state for one in page.items if one.observation]
+    assert (states.count(ObservedState.RUNNING), states.count(ObservedState.NOT_DEPLOYED)) == (1, 505)
+    assert list(page.keys) == sorted(page.keys, reverse=True)
+    assert (len(page.keys), page.next_key) == (506, None)
+    assert app.connect.calls.count() == 1
+
+
+@pytest.mark.parametrize("sinks", [1, 2])
+def test_workers_that_hang_do_not_take_the_time_of_sinks_on_others(app: InProcessApp, sinks: int) -> None:
+    hanging = deliveries(app, sinks)
+    destination_id, others = hanging[0].destination_id, [app.register_connect(f"{app.connect.url}/") for _ in range(2)]
+    pipeline = app.services.pipelines.get(hanging[0].pipeline_id)
+    for number, cluster in enumerate(others):
+        data = replace(app.delivery_input(pipeline, f"other_{number}"), connect_cluster_id=cluster.id)
+        app.services.deliveries.deploy(app.context(), destination_id, data)
+    path = "/connectors$" if sinks > 1 else f"{hanging[0].connector_name}/status$"
+    app.connect.plant(FaultEffect.HANG, "GET", path, times=99)
+    page = app.services.deliveries.status_of(app.context(seconds=3), destination_id)
+    states = {one.id: one.observation.state for one in page.items if one.observation}
+    away = {one.id for one in hanging}
+    assert {states[one] for one in away} == {ObservedState.UNKNOWN}
+    assert [state for key, state in states.items() if key not in away] == [ObservedState.RUNNING] * 2
 
 
 def test_the_deliveries_of_an_unknown_destination_are_not_found(app: InProcessApp) -> None:

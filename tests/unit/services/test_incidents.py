@@ -51,6 +51,25 @@ def test_a_signal_that_comes_twice_changes_nothing(app: InProcessApp) -> None:
     assert only(app).occurrences == 1
 
 
+def test_the_few_active_incidents_among_many_of_a_pipeline_are_found_in_one_call(app: InProcessApp) -> None:
+    publish(app, condition())
+    over = [condition(f"CODE_{number}") for number in range(60)]
+    publish(app, *over)
+    publish(app, *over, began=False)
+    app.interceptor.watch()
+    page = app.services.incidents.list(limit=1, pipeline_id="p", active=True)
+    assert len(app.interceptor.unwatch()) == 1
+    assert [one.condition for one in page.items] == [condition()]
+
+
+def test_an_incident_is_not_ended_by_what_another_origin_has_observed(app: InProcessApp) -> None:
+    publish(app, condition())
+    app.clock.advance(1)
+    end = Signal(condition=condition(), began=False, at=app.clock())
+    app.services.incidents.publish("operations", [end], Deadline.after(20))
+    assert only(app).status is OPEN
+
+
 def test_a_late_end_does_not_resolve_what_began_after_it(app: InProcessApp) -> None:
     earlier = app.clock()
     publish(app, condition())

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib.api.contract.runtime import PipelineStatusOutput
+from chalicelib.clients.databases.errors import FailureCode
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.monitoring.incident import Severity
 from chalicelib.domain.observation import ObservedState
@@ -55,6 +56,16 @@ def test_the_source_itself_is_shown_as_it_was_seen_last(app: InProcessApp, pipel
     app.database.reachable = True
     look(app, pipeline)
     assert health() is HealthStatus.HEALTHY
+
+
+def test_another_error_of_the_source_is_shown_as_soon_as_it_is_found(app: InProcessApp, pipeline: Pipeline) -> None:
+    app.database.reachable = False
+    look(app, pipeline)
+    app.database.refusal = FailureCode.AUTHENTICATION_FAILED
+    look(app, pipeline)
+    error = app.services.sources.get(pipeline.source_id).health.last_error
+    assert error
+    assert error.code == "AUTHENTICATION_FAILED"
 
 
 def test_lists_and_status_say_the_same_as_the_detail(app: InProcessApp, pipeline: Pipeline) -> None:

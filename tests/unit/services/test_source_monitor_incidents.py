@@ -32,6 +32,21 @@ def test_a_source_that_is_away_for_two_looks_is_one_incident_until_it_is_back(
     assert incidents(app) == [("SOURCE_CONNECTION_FAILED", "RESOLVED", pipeline.id)]
 
 
+def test_what_a_test_has_found_stays_one_incident_until_a_look_can_be_made(
+    app: InProcessApp, pipeline: Pipeline
+) -> None:
+    app.database.reachable, app.database.test_failures = False, [FailureCode.CONNECTION_REFUSED]
+    app.services.sources.test(app.context(), pipeline.source_id)
+    (opened,) = app.services.incidents.list(limit=10).items
+    for _ in range(3):
+        look(app, pipeline)
+        (incident,) = app.services.incidents.list(limit=10).items
+        assert (incident.id, incident.status) == (opened.id, "OPEN")
+    app.database.reachable = True
+    look(app, pipeline)
+    assert [status for _, status, _ in incidents(app)] == ["RESOLVED"]
+
+
 def test_a_table_that_left_the_publication_is_an_incident_of_the_pipeline(
     app: InProcessApp, pipeline: Pipeline
 ) -> None:
@@ -126,7 +141,19 @@ def test_each_look_reports_what_is_wrong_with_the_source_and_its_captures(
     assert bus.codes == [[], ["SOURCE_CONNECTION_FAILED"], []]
     assert {report.origin for report in bus.reports} == {f"source/{pipeline.source_id}"}
     assert bus.reports[0].at == began
-    assert all(report.complete for report in bus.reports)
+
+
+def test_a_look_that_could_not_be_made_reports_nothing_about_captures(app: InProcessApp, pipeline: Pipeline) -> None:
+    app.database.captures = replace(facts_of(pipeline), slots={})
+    look(app, pipeline)
+    bus = recording(app)
+    app.database.reachable = False
+    look(app, pipeline)
+    look(app, pipeline)
+    app.database.reachable = True
+    look(app, pipeline)
+    assert bus.codes == [[], ["SOURCE_CONNECTION_FAILED"], ["CHANGES_LOST"]]
+    assert [report.complete for report in bus.reports] == [False, False, True]
 
 
 def test_a_look_that_another_one_was_faster_than_reports_nothing(app: InProcessApp, pipeline: Pipeline) -> None:

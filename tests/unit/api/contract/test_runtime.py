@@ -5,13 +5,14 @@ from datetime import UTC, datetime
 import pytest
 
 from chalicelib.api.contract.runtime import PipelineStatusOutput, owner_fields
-from chalicelib.domain.monitoring.metrics import NO_PROVIDER, Metrics
+from chalicelib.domain.monitoring.metrics import NOT_KNOWN, NOT_READ, OF_DRAFT, Metrics
+from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Capture, Pipeline
 
 AT = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
-def pipeline(metrics: Metrics | None) -> Pipeline:
+def pipeline(metrics: Metrics | None, state: DesiredState = DesiredState.RUNNING) -> Pipeline:
     return Pipeline(
         id="00000000-0000-0000-0000-000000000001",
         name="p",
@@ -20,6 +21,7 @@ def pipeline(metrics: Metrics | None) -> Pipeline:
         connect_cluster_id="c",
         capture=Capture(topic_prefix="p", tables=()),
         metrics=metrics,
+        desired_state=state,
         created_at=AT,
         updated_at=AT,
     )
@@ -31,11 +33,18 @@ def test_progress_that_was_measured_is_shown() -> None:
     assert shown.progress_notice is None
 
 
-@pytest.mark.parametrize("metrics", [None, Metrics()])
-def test_progress_that_nothing_measures_is_null_with_the_reason(metrics: Metrics | None) -> None:
-    shown = PipelineStatusOutput.of(pipeline(metrics))
-    assert (shown.progress, shown.progress_notice) == (None, NO_PROVIDER)
+def test_progress_that_nothing_measures_is_null_with_the_reason() -> None:
+    shown = PipelineStatusOutput.of(pipeline(Metrics()))
+    assert (shown.progress, shown.progress_notice) == (None, NOT_KNOWN)
+    assert shown.reasons[-1] == NOT_KNOWN
 
 
-def test_the_metrics_of_a_pipeline_that_was_not_measured_say_why() -> None:
-    assert owner_fields(pipeline(None))["metrics"].notice == NO_PROVIDER
+def test_a_draft_has_no_progress_and_no_reason_for_that_but_a_notice() -> None:
+    shown = PipelineStatusOutput.of(pipeline(None, DesiredState.DRAFT))
+    assert (shown.progress, shown.progress_notice) == (None, OF_DRAFT)
+    assert OF_DRAFT not in shown.reasons
+
+
+@pytest.mark.parametrize(("state", "notice"), [(DesiredState.DRAFT, OF_DRAFT), (DesiredState.RUNNING, NOT_READ)])
+def test_the_metrics_of_a_pipeline_that_were_not_read_say_why(state: DesiredState, notice: str) -> None:
+    assert owner_fields(pipeline(None, state))["metrics"].notice == notice

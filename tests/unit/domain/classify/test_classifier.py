@@ -176,6 +176,7 @@ SINK_CAUSES = [
     ("software.amazon.awssdk.services.s3.model.NoSuchBucketException: gone", "DESTINATION_WRITE_FAILED"),
     (SQL + 'FATAL: password authentication failed for user "w"', "DESTINATION_AUTH_FAILED"),
     (SQL + "ERROR: permission denied for table orders", "DESTINATION_AUTH_FAILED"),
+    (SQL + 'ERROR: new row violates row-level security policy for table "orders"', "DESTINATION_AUTH_FAILED"),
     (SQL + "ERROR: must be owner of table orders", "DESTINATION_AUTH_FAILED"),
     ("x.AmazonS3Exception: The AWS Access Key Id ... (Error Code: InvalidAccessKeyId)", "DESTINATION_AUTH_FAILED"),
     (SQL + "FATAL: the database system is shutting down", "DESTINATION_CONNECTION_FAILED"),
@@ -228,6 +229,23 @@ def test_the_innermost_cause_is_classified() -> None:
         SQL + "FATAL: permission denied to start WAL sender",
     )
     assert classify(trace, SOURCE).event_type == "CDC_PERMISSION_ERROR"
+
+
+SUPPRESSED = (
+    "\tSuppressed: org.postgresql.util.PSQLException: An I/O error occurred while sending to the backend.\n"
+    "\t\tat org.postgresql.core.v3.QueryExecutorImpl.execute(QueryExecutorImpl.java:398)\n"
+    "\t\tSuppressed: java.io.IOException: closed\n\t\t\tat A.b(A.java:1)\n"
+    "\tCaused by: java.net.SocketException: Connection reset\n\t\t... 20 more\n"
+)
+DUPLICATE = SQL + 'ERROR: duplicate key value violates unique constraint "orders_pkey"\n'
+
+
+def test_the_cause_of_a_suppressed_error_is_not_that_of_the_failure() -> None:
+    last = wrapped(SINK_TASK, DUPLICATE) + SUPPRESSED
+    between = wrapped(SINK_TASK, JDBC_SINK) + SUPPRESSED + "Caused by: " + wrapped(DUPLICATE)
+    expected = classify(wrapped(SINK_TASK, DUPLICATE), SINK)
+    assert not is_general(expected)
+    assert classify(last, SINK) == classify(between, SINK) == expected
 
 
 def test_an_outer_cause_decides_when_the_inner_one_says_nothing() -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chalicelib.domain.monitoring.metrics import NO_PROVIDER
+from chalicelib.domain.monitoring.metrics import NOT_KNOWN, Metrics
 from chalicelib.domain.monitoring.progress import (
     Progress,
     ProgressLook,
@@ -15,10 +15,12 @@ from chalicelib.domain.monitoring.progress import (
     is_known,
     measure_due,
     metrics,
+    total_metrics,
 )
 from chalicelib.domain.monitoring.watched import ProgressFacts, Watched
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import Observation, ObservedState
+from chalicelib.kit.clock import rfc3339
 
 START = datetime(2026, 1, 31, 12, tzinfo=UTC)
 SOURCE = Watched(
@@ -276,7 +278,37 @@ def test_what_was_measured_too_long_ago_is_null_with_the_reason() -> None:
 
 
 def test_nothing_is_known_where_nothing_measures_it() -> None:
-    assert metrics(None, None, START, is_sink=True).notice == NO_PROVIDER
+    assert metrics(None, None, START, is_sink=True).notice == NOT_KNOWN
+
+
+def test_a_last_measurement_that_is_too_old_is_named_and_no_provider_is_said_to_be_missing() -> None:
+    look, now = ProgressLook(at=START), START + timedelta(minutes=6)
+    for found in (metrics(None, look, now, is_sink=True), total_metrics([look], now, clusters=1)):
+        assert found.notice
+        assert f"last asked for them at {rfc3339(START)}" in found.notice
+
+
+def test_a_sum_of_everything_has_no_notice() -> None:
+    assert total_metrics([ProgressLook(at=START, lag=1)], START, clusters=1) == Metrics(
+        lag=1, measured=True, notice=None
+    )
+
+
+@pytest.mark.parametrize(
+    ("looks", "clusters", "notice"),
+    [
+        ([ProgressLook(at=START, lag=1)], 3, "2 of 3 Connect clusters"),
+        ([ProgressLook(at=START, lag=1), ProgressLook(at=START - timedelta(hours=1), lag=1)], 2, "1 of 2"),
+        ([ProgressLook(at=START, lag=1, left_out=4)], 1, "4 connectors"),
+    ],
+)
+def test_a_sum_of_only_some_says_how_many_are_not_included(
+    looks: list[ProgressLook], clusters: int, notice: str
+) -> None:
+    found = total_metrics(looks, START, clusters=clusters)
+    assert found.lag == 1
+    assert found.notice
+    assert notice in found.notice
 
 
 def test_a_connector_that_was_not_measured_yet_says_so() -> None:

@@ -9,7 +9,7 @@ import pytest
 from chalicelib.domain.classify import diagnoses
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 from chalicelib.domain.names import ConnectorKind
-from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.observation import ConnectorStatus, DesiredState
 from chalicelib.domain.reconcile.conditions import UNASSIGNED_FOR, UNREADABLE_FOR, WRONG_STATE_FOR
 from chalicelib.domain.reconcile.digest import digest
 from chalicelib.domain.reconcile.drift import Drift
@@ -97,6 +97,86 @@ def test_a_config_that_somebody_has_changed_is_a_warning() -> None:
     result = digest("k", view, read(RUNNING), now=NOW)
     ((condition,),) = result.view.snapshot.conditions.values()
     assert (condition.code, condition.severity) == ("CONFIG_DRIFT", "WARNING")
+
+
+UNREADABLE_ENTRY = ConnectorStatus(name=A, state="UNKNOWN", worker_id=None, tasks=())
+FAILED_TASK = status(A, "RUNNING", "RUNNING", "FAILED")
+PAUSED = desired(A, state=DesiredState.PAUSED)
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        pytest.param(FAILED_TASK, read(), id="not in the list"),
+        pytest.param(FAILED_TASK, read(UNREADABLE_ENTRY), id="unreadable"),
+        pytest.param(FAILED_TASK, read(status(A, "RUNNING", "RUNNING", "UNKNOWN")), id="unreadable task"),
+        pytest.param(FAILED_TASK, read(status(A, "RUNNING", "RUNNING", "UNASSIGNED")), id="unassigned task"),
+        pytest.param(FAILED_TASK, read(status(A, "RUNNING", "RUNNING", "RESTARTING")), id="restarting task"),
+        pytest.param(FAILED_TASK, read(status(A, "RUNNING", "RUNNING")), id="task not in the list"),
+        pytest.param(FAILED_TASK, read(status(A, "UNASSIGNED")), id="connector of the task unassigned"),
+        pytest.param(FAILED_TASK, read(status(A, "PAUSED", "PAUSED", "PAUSED")), id="paused by somebody"),
+        pytest.param(status(A, "FAILED"), read(), id="connector not in the list"),
+        pytest.param(status(A, "FAILED"), read(status(A, "UNASSIGNED")), id="connector unassigned"),
+        pytest.param(status(A, "FAILED"), read(status(A, "RESTARTING")), id="connector restarting"),
+    ],
+)
+def test_a_failure_lasts_until_the_connector_or_task_is_seen_well(first: ConnectorStatus, then: TickInput) -> None:
+    view = replace(settled(status(A, "RUNNING", "RUNNING", "RUNNING"), tasks=2), epoch=0)
+    view = published(digest("k", view, read(first), now=NOW))
+    result = digest("k", view, then, now=NOW + TICK)
+    assert result.view.signals == ()
+    assert result.view.snapshot.conditions == view.snapshot.conditions
+    well = digest("k", published(result), read(status(A, "RUNNING", "RUNNING", "RUNNING")), now=NOW + 2 * TICK)
+    assert [one.began for one in well.view.signals] == [False]
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        pytest.param(FAILED_TASK, read(status(A, "PAUSED", "PAUSED", "PAUSED"), desired=PAUSED), id="paused as wished"),
+        pytest.param(FAILED_TASK, read(status(A, "STOPPED"), desired=PAUSED), id="stopped as wished"),
+        pytest.param(FAILED_TASK, read(status(A, "RUNNING", "RUNNING"), desired=desired(A)), id="one task less wished"),
+        pytest.param(status(A, "FAILED"), read(RUNNING, desired=desired(A)), id="runs"),
+    ],
+)
+def test_a_failure_is_over_when_what_is_wished_is_seen(first: ConnectorStatus, then: TickInput) -> None:
+    view = replace(settled(status(A, "RUNNING", "RUNNING", "RUNNING"), tasks=2), epoch=0)
+    view = published(digest("k", view, read(first), now=NOW))
+    result = digest("k", replace(view, epoch=1), then, now=NOW + TICK)
+    assert [one.began for one in result.view.signals] == [False]
+
+
+def test_a_failure_is_over_when_its_connector_is_gone_for_a_minute_and_what_is_wrong_is_that() -> None:
+    view = published(digest("k", settled(RUNNING), read(status(A, "RUNNING", "FAILED", hint=AUTH)), now=NOW))
+    view = published(digest("k", view, read(), now=NOW + TICK))
+    result = digest("k", view, read(), now=NOW + TICK + WRONG_STATE_FOR)
+    assert [(one.condition.code, one.began) for one in result.view.signals] == [
+        ("SOURCE_AUTH_FAILED", False),
+        ("CONNECTOR_FAILED", True),
+    ]
+    back = digest("k", published(result), read(status(A, "UNASSIGNED")), now=NOW + 2 * TICK + WRONG_STATE_FOR)
+    assert [(one.condition.code, one.began) for one in back.view.signals] == [("CONNECTOR_FAILED", False)]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        (status(A, "PAUSED", "PAUSED"), "CONNECTOR_PAUSED"),
+        (status(A, "UNASSIGNED"), "CONNECTOR_UNASSIGNED"),
+        (status(A, "RUNNING", "UNASSIGNED"), "CONNECTOR_UNASSIGNED"),
+    ],
+)
+@pytest.mark.parametrize("gap", [read(), read(UNREADABLE_ENTRY)], ids=["not in the list", "unreadable"])
+def test_a_look_that_misses_a_connector_once_neither_ends_nor_begins_anything(
+    gap: TickInput, wrong: ConnectorStatus, code: str
+) -> None:
+    view, seen = settled(RUNNING), []
+    times = (timedelta(0), UNASSIGNED_FOR, UNASSIGNED_FOR + TICK, UNASSIGNED_FOR + 2 * TICK, UNASSIGNED_FOR + 3 * TICK)
+    for after, found in zip(times, (read(wrong), read(wrong), gap, read(wrong), read(RUNNING)), strict=True):
+        result = digest("k", view, found, now=NOW + after)
+        seen.append([(one.condition.code, one.began) for one in result.view.signals])
+        view = published(result)
+    assert seen == [[], [(code, True)], [], [], [(code, False)]]
 
 
 def test_what_begins_and_what_ends_is_signalled_once() -> None:

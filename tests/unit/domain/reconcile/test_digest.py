@@ -42,9 +42,11 @@ def status(name: str, state: str = "RUNNING", *tasks: str, hint: Hint | None = N
     )
 
 
-def desired(*names: str, state: DesiredState = DesiredState.RUNNING) -> dict[str, DesiredConnector]:
+def desired(*names: str, state: DesiredState = DesiredState.RUNNING, tasks: int = 1) -> dict[str, DesiredConnector]:
     return {
-        name: DesiredConnector(resource_type="pipeline", resource_id="r", desired_state=state, config_hash="right")
+        name: DesiredConnector(
+            resource_type="pipeline", resource_id="r", desired_state=state, config_hash="right", tasks=tasks
+        )
         for name in names
     }
 

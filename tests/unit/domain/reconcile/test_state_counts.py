@@ -1,7 +1,12 @@
 """Observed states by looks of ticks, notes of operations and findings. Against the lists: services/test_overview.py."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
+from chalicelib.domain.monitoring.incident import Severity
+from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState
 from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView, DesiredConnector
@@ -51,6 +56,14 @@ def test_what_was_deleted_since_the_look_is_not_counted() -> None:
 def test_what_no_fresh_look_tells_about_is_unknown() -> None:
     assert counts(view(seconds_ago=200)) == {"UNKNOWN": 3, "NOT_DEPLOYED": 1}
     assert counts(view(), running=4) == {"RUNNING": 3, "UNKNOWN": 1, "NOT_DEPLOYED": 1}
+
+
+@pytest.mark.parametrize(("severity", "degraded"), [(Severity.ERROR, 1), (Severity.WARNING, 0)])
+def test_only_an_error_of_its_progress_degrades_what_runs(severity: Severity, degraded: int) -> None:
+    found = Finding(code=FindingCode.LAG_HIGH, message="It is far behind.", severity=severity)
+    seen = view()
+    seen = replace(seen, snapshot=replace(seen.snapshot, progress={NAMES[0]: (found,)}))
+    assert counts(seen).get("DEGRADED", 0) == degraded
 
 
 def test_a_finding_at_the_source_degrades_what_runs() -> None:

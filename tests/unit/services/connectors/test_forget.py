@@ -8,9 +8,11 @@ import pytest
 
 from chalicelib.domain.audit import AuditRecord, Outcome
 from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.monitoring.incident import Condition, Signal
 from chalicelib.domain.names import OWNER_KEY
 from chalicelib.domain.operation import OperationKind, OperationStep
 from chalicelib.errors import Conflict, NotFound, VersionMismatch
+from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.faults.inspection import connector_writes
@@ -51,6 +53,26 @@ def pause_without_an_outcome(app: InProcessApp, pipeline_id: str) -> None:
 def delivery_of(app: InProcessApp) -> Delivery:
     data = app.delivery_input(app.deployed_pipeline(), "orders", "customers")
     return app.services.deliveries.deploy(app.context(), app.destination().id, data)
+
+
+def test_all_incidents_of_what_is_forgotten_are_over_however_many(app: InProcessApp) -> None:
+    delivery = delivery_of(app)
+    app.clock.advance(1)
+    signals = [
+        Signal(
+            condition=Condition(
+                code="CONNECT_TASK_FAILED", resource_type="delivery", resource_id=delivery.id, task_id=task, message="."
+            ),
+            began=True,
+            at=app.clock(),
+        )
+        for task in range(64)
+    ]
+    app.services.incidents.publish(f"connect_cluster/{app.cluster.id}", signals, Deadline.after(60))
+    with connect_down(app):
+        app.services.deliveries.delete(app.context(), delivery.id, forget=True)
+    assert app.services.incidents.list(limit=100, active=True).items == ()
+    assert not [claim for claim in claimed(app) if claim.startswith("incident/")]
 
 
 def test_while_connect_answers_nothing_is_forgotten(app: InProcessApp) -> None:

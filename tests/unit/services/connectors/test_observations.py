@@ -2,16 +2,22 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from chalicelib.domain.observation import MISSING, Observation, ObservedState
+from chalicelib.domain.observation import MISSING, DesiredState, Observation, ObservedState
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView
+from chalicelib.domain.reconcile.drift import DRIFTED, Drift
+from chalicelib.domain.reconcile.restarts import NOT_RESTARTED, RestartCause, Restarts
+from chalicelib.domain.reconcile.reverts import REVERTED
+from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView, DesiredConnector
 from chalicelib.services.connectors.known_progress import KnownProgress
 from chalicelib.services.connectors.observations import ObservationReader
+from infra.local.doubles.connect_traces import secrets_trace
 from tests.support.in_process_app import START_TIME, InProcessApp
 
+NO_SECRETS = secrets_trace("Headgate gave no answer for secret 0: status 503")
 LATER = START_TIME + timedelta(hours=1)
 
 
@@ -136,3 +142,50 @@ def test_the_present_state_is_that_of_connect(app: InProcessApp, reader: Observa
         assert observation(reader.now(app.context(), pipeline, cluster)).state is ObservedState.UNKNOWN
     finally:
         app.connect.accept()
+
+
+def test_the_present_state_comes_with_what_the_last_tick_has_tried_and_found(
+    app: InProcessApp, reader: ObservationReader
+) -> None:
+    pipeline = app.deployed_pipeline()
+    name, cluster = pipeline.connector_name, app.cluster
+    snapshot = ClusterSnapshot(
+        restarts={name: Restarts(count=1, tried_at=START_TIME, cause=RestartCause.FAILED)},
+        drifted={name: Drift(expected="right", confirmed=True)},
+        reverted={name: (START_TIME, START_TIME, START_TIME)},
+    )
+    known = ClusterView(observed_at=START_TIME + timedelta(seconds=1), snapshot=snapshot)
+    assert observation(reader.now(app.context(), pipeline, cluster, known)).reasons == (REVERTED, DRIFTED)
+    app.connect.fail_task(name, NO_SECRETS)
+    reasons = observation(reader.now(app.context(), pipeline, cluster, known)).reasons
+    assert "Headgate has tried to restart it once" in reasons[-3]
+    assert reasons[-2:] == (REVERTED, DRIFTED)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"observed_at": START_TIME - timedelta(minutes=3)}, {"unreadable": "Out of reach."}, {}]
+)
+def test_what_a_tick_remembers_is_not_said_when_it_is_old_or_an_operation_was_since(
+    app: InProcessApp, reader: ObservationReader, changes: dict[str, Any]
+) -> None:
+    pipeline = app.deployed_pipeline()
+    snapshot = ClusterSnapshot(drifted={pipeline.connector_name: Drift(expected="right", confirmed=True)})
+    before = ClusterView(observed_at=START_TIME - timedelta(seconds=1), snapshot=snapshot)
+    known = replace(before, **changes)
+    assert observation(reader.now(app.context(), pipeline, app.cluster, known)).reasons == ()
+
+
+def test_the_present_state_says_that_nothing_restarts_a_connector_that_would_read_everything_again(
+    app: InProcessApp, reader: ObservationReader
+) -> None:
+    pipeline = app.deployed_pipeline()
+    wished = DesiredConnector(
+        resource_type="pipeline",
+        resource_id=pipeline.id,
+        desired_state=DesiredState.RUNNING,
+        config_hash=None,
+        restartable=False,
+    )
+    known = ClusterView(observed_at=LATER, snapshot=ClusterSnapshot(desired={pipeline.connector_name: wished}))
+    app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
+    assert observation(reader.now(app.context(), pipeline, app.cluster, known)).reasons[-1] == NOT_RESTARTED

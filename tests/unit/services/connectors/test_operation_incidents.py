@@ -2,9 +2,13 @@
 
 import pytest
 
+from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import HeadgateError
 from tests.support.in_process_app import InProcessApp
+
+NO_DRIVER = "java.sql.SQLException: No suitable driver found for jdbc:postgresql://db/shop"
 
 
 def incidents(app: InProcessApp) -> list[tuple[str, str]]:
@@ -50,6 +54,45 @@ def test_what_a_caller_did_wrong_is_no_incident(app: InProcessApp, draft: Pipeli
     with pytest.raises(HeadgateError):
         app.services.pipelines.deploy(app.context(), draft.id)
     assert incidents(app) == []
+
+
+@pytest.fixture
+def failed_delivery(app: InProcessApp) -> Delivery:
+    """A delivery whose connector has failed, as a tick has seen, and then an operation."""
+    delivery = app.services.deliveries.deploy(
+        app.context(), app.destination().id, app.delivery_input(app.deployed_pipeline())
+    )
+    app.tick()
+    app.connect.show(delivery.connector_name, "FAILED", trace=NO_DRIVER)
+    app.tick()
+    app.connect.refuse()
+    with pytest.raises(HeadgateError):
+        app.services.deliveries.control(app.context(), delivery.id, OperationKind.PAUSE)
+    app.connect.accept()
+    return delivery
+
+
+def active(app: InProcessApp) -> list[tuple[str, str | None]]:
+    """Origin and connector of all active incidents."""
+    found = app.services.incidents.list(limit=500, active=True).items
+    return sorted((one.origin.partition("/")[0], one.condition.connector_name) for one in found)
+
+
+def test_an_operation_that_succeeds_does_not_end_the_incident_of_a_failed_connector(
+    app: InProcessApp, failed_delivery: Delivery
+) -> None:
+    name = failed_delivery.connector_name
+    assert active(app) == [("connect_cluster", name), ("operations", None)]
+    app.services.deliveries.control(app.context(), failed_delivery.id, OperationKind.PAUSE)
+    assert active(app) == [("connect_cluster", name)]
+
+
+def test_a_connector_that_runs_again_does_not_end_the_incident_of_a_failed_operation(
+    app: InProcessApp, failed_delivery: Delivery
+) -> None:
+    app.connect.show(failed_delivery.connector_name, "RUNNING")
+    app.tick()
+    assert active(app) == [("operations", None)]
 
 
 def test_a_delivery_whose_deploy_fails_is_an_incident_of_its_destination(app: InProcessApp) -> None:

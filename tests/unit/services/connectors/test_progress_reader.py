@@ -8,8 +8,8 @@ import pytest
 from chalicelib.domain.cluster import MetricsProvider
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.incident import IncidentStatus
-from chalicelib.domain.monitoring.metrics import NO_PROVIDER, Metrics
-from chalicelib.domain.monitoring.progress import Progress
+from chalicelib.domain.monitoring.metrics import NOT_KNOWN, Metrics
+from chalicelib.domain.monitoring.progress import Progress, ProgressLook
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.clock import Deadline
@@ -135,13 +135,33 @@ def test_a_sink_out_of_its_group_is_degraded(measured_app: InProcessApp, deliver
     assert "no member" in seen.reasons[0]
 
 
+def test_a_standstill_is_shown_as_long_as_its_incident_is_open_also_when_kafka_cannot_be_read(
+    measured_app: InProcessApp, pipeline: Pipeline
+) -> None:
+    services = measured_app.services
+    for _ in range(5):
+        measured_app.tick(after=30)
+    measured_app.kafka.refuse()
+    try:
+        for _ in range(12):
+            measured_app.tick(after=30)
+    finally:
+        measured_app.kafka.accept()
+    assert [one.condition.code for one in services.incidents.list(limit=10, active=True).items] == ["STALLED"]
+    assert services.overview.read().pipelines["DEGRADED"] == 1
+    listed = services.pipelines.list(limit=1, after=None).items[0]
+    for seen in (listed, services.pipelines.status(measured_app.context(), pipeline.id)):
+        assert seen.observation
+        assert seen.observation.state is ObservedState.DEGRADED
+
+
 def test_nothing_is_asked_where_no_provider_is_installed(app: InProcessApp) -> None:
     pipeline = app.deployed_pipeline()
     app.tick()
     app.kafka.calls.clear()
     assert measure(app) == {}
     assert not app.kafka.calls
-    assert metrics(app.services.pipelines, pipeline.id).notice == NO_PROVIDER
+    assert metrics(app.services.pipelines, pipeline.id).notice == NOT_KNOWN
 
 
 def test_where_no_provider_is_installed_the_store_is_asked_once_a_minute(app: InProcessApp) -> None:
@@ -264,6 +284,20 @@ def test_the_totals_of_a_cluster_are_stored_with_the_look(measured_app: InProces
     measure(measured_app)
     look = measured_app.services.stores.progress.looks([measured_app.cluster.id, "other"])[measured_app.cluster.id]
     assert (look.at, look.throughput, look.lag) == (measured_app.clock(), 1.0, 40)
+
+
+def test_a_look_counts_the_connectors_that_the_brokers_do_not_show(
+    measured_app: InProcessApp, delivery: Delivery
+) -> None:
+    measure(measured_app)
+    assert look_at(measured_app).left_out == 0
+    measured_app.kafka.state.denied.add(f"connect-{delivery.connector_name}")
+    measure(measured_app)
+    assert look_at(measured_app).left_out == 1
+
+
+def look_at(app: InProcessApp) -> ProgressLook:
+    return app.services.stores.progress.looks([app.cluster.id])[app.cluster.id]
 
 
 def lose(app: InProcessApp, delivery: Delivery) -> None:

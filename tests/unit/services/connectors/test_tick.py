@@ -11,6 +11,7 @@ from chalicelib.domain.alerts.event import MonitorReport
 from chalicelib.errors import StoreUnavailable, TimedOut
 from chalicelib.kit.clock import Deadline, rfc3339
 from chalicelib.kit.ids import new_id
+from chalicelib.kit.masking import Secret
 from chalicelib.stores.transaction import Transaction
 from infra.local.doubles.connect_traces import secrets_trace
 from tests.support.call_interceptor import Side
@@ -35,6 +36,21 @@ def register(app: InProcessApp, count: int) -> set[str]:
         transaction.commit()
         ids.add(cluster.id)
     return ids
+
+
+def test_a_store_that_does_not_answer_says_nothing_about_connect(app: InProcessApp) -> None:
+    data = replace(app.connect_input(app.connect.url), username="headgate", secrets={"password": Secret("first")})
+    cluster = app.services.connect_clusters.create(app.context(), data)
+    app.tick(cluster)
+    changed = replace(data, secrets={"password": Secret("second")})
+    app.services.connect_clusters.update(app.context(), cluster.id, changed)
+    stored = app.services.stores.connects.get(cluster.id)
+    app.services.stores.connects.save_alone(replace(stored, credentials=cluster.credentials))
+    app.restart()
+    with pytest.raises(StoreUnavailable):
+        app.tick(cluster)
+    view = app.services.stores.observations.read([cluster.id])[cluster.id]
+    assert (view.unreadable, view.unreadable_since) == (None, None)
 
 
 def test_clusters_beyond_the_first_page_are_ticked_too(app: InProcessApp) -> None:

@@ -39,9 +39,9 @@ def plain(at: datetime = NOW) -> Progress:
 
 def test_what_was_measured_is_read_again(tables: Tables) -> None:
     store = ProgressStore()
-    store.write("k", {"a": FULL, "b": plain()}, ProgressLook(at=NOW, throughput=2.5, lag=2**40))
+    store.write("k", {"a": FULL, "b": plain()}, ProgressLook(at=NOW, throughput=2.5, lag=2**40, left_out=3))
     look = find_together((store, ("k", None)))[0].look
-    assert look == ProgressLook(at=NOW, throughput=2.5, lag=2**40)
+    assert look == ProgressLook(at=NOW, throughput=2.5, lag=2**40, left_out=3)
     assert store.read("k") == {"a": FULL, "b": plain()}
     assert store.read("other") == {}
 
