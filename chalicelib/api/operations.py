@@ -10,7 +10,7 @@ from chalicelib.api.contract.audit import (
 from chalicelib.api.contract.incidents import IncidentOutput, IncidentQuery, IncidentStatusQuery
 from chalicelib.api.contract.keys import KeysOutput
 from chalicelib.api.contract.overview import OverviewOutput
-from chalicelib.api.http import WithList
+from chalicelib.api.http import JsonResponse, WithList
 from chalicelib.api.route import UuidPath
 from chalicelib.api.router import Router
 from chalicelib.domain.access import Permission, RequestContext
@@ -75,9 +75,13 @@ def list_incidents(query: IncidentQuery) -> Page[IncidentOutput]:
 
 
 @routes.patch("/operations/errors/{uuid}", needs=Permission.OPERATE)
-def move_incident(context: RequestContext, uuid: UuidPath, query: IncidentStatusQuery) -> IncidentOutput:
-    """Acknowledge, resolve or reopen an incident. A status that it has already changes nothing."""
-    return IncidentOutput.of(services().incidents.move(context, uuid, query.status))
+def move_incident(context: RequestContext, uuid: UuidPath, query: IncidentStatusQuery) -> JsonResponse[IncidentOutput]:
+    """Acknowledge, resolve or reopen an incident. A status that it has already changes nothing.
+
+    The `ETag` of the answer is the version that the next change can be based on: ticks change incidents as well.
+    """
+    moved = services().incidents.move(context, uuid, query.status)
+    return JsonResponse(body=IncidentOutput.of(moved), status=200, headers={"ETag": f'"{moved.revision}"'})
 
 
 @routes.get("/operations/keys", needs=Permission.ADMINISTER)

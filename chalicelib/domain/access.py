@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from chalicelib.errors import VersionMismatch
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 
@@ -87,3 +88,8 @@ class RequestContext:
     def fresh_id(self) -> str:
         """The id of the one resource that this request creates."""
         return self.request_key or new_id()
+
+    def expect_version(self, version: int) -> None:
+        """Raise VersionMismatch when the client has seen another version than the stored one."""
+        if self.if_match is not None and self.if_match != version:
+            raise VersionMismatch("It has changed since you read it. Read it again and repeat your change.")

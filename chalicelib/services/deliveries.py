@@ -19,7 +19,7 @@ from chalicelib.services.connectors.dependencies import DeliveryDependencies
 from chalicelib.services.connectors.operation_run import changes_nothing
 from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
-from chalicelib.services.registry import expect_version, reference_not_found
+from chalicelib.services.registry import reference_not_found
 from chalicelib.stores.documents import find_together
 
 BOUND = 500
@@ -154,7 +154,7 @@ class DeliveryService(ConnectorService[Delivery]):
         connector's config in Connect: then the connector gets its config again. One that is missing is created at once.
         """
         delivery, deps = self._read(delivery_id, of)
-        expect_version(context, delivery.version)
+        context.expect_version(delivery.version)
         same = mappings == delivery.mappings and not delivery.open_operation
         if same and not needs_config(self.connector, delivery, deps):
             seen = self.observation_reader.now(context, delivery, require_found(deps.connect_cluster)).observation

@@ -81,8 +81,9 @@ class IncidentService:
         )
 
     def move(self, context: RequestContext, incident_id: str, status: IncidentStatus) -> Incident:
-        """Set the status; the one that it has already changes nothing. Raises NotFound, Conflict."""
+        """Set the status; the one that it has already changes nothing. Raises NotFound, Conflict, VersionMismatch."""
         incident = self.store.get(incident_id)
+        context.expect_version(incident.revision)
         if status is incident.status:
             return incident
         if status not in ALLOWED_MOVES[incident.status]:

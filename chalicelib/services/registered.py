@@ -9,7 +9,7 @@ from chalicelib.domain.credentials import Secrets
 from chalicelib.domain.registered import Registered
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
-from chalicelib.services.registry import NO_LINKS, Links, Registry, expect_version
+from chalicelib.services.registry import NO_LINKS, Links, Registry
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.transaction import Transaction
 
@@ -57,7 +57,7 @@ class RegisteredService(Generic[E]):
     def _current(self, context: RequestContext, entity_id: str) -> E:
         """The entity that is about to be changed. Raises NotFound, VersionMismatch."""
         entity = self.store.get(entity_id)
-        expect_version(context, entity.version)
+        context.expect_version(entity.version)
         return entity
 
     def _built(self, transaction: Transaction, context: RequestContext, data: RegisteredInput) -> E:

@@ -190,12 +190,6 @@ class Registry:
         return _update_error(context, store, f"{store.noun}.changed")
 
 
-def expect_version(context: RequestContext, version: int) -> None:
-    """Raise VersionMismatch when the client has seen another version."""
-    if context.if_match is not None and context.if_match != version:
-        raise VersionMismatch("It has changed since you read it. Read it again and repeat your change.")
-
-
 def reference_not_found(noun: str) -> Invalid:
     """The error for a reference to something that does not exist."""
     return Invalid(f"The {noun} that this refers to does not exist.", code="REFERENCE_NOT_FOUND")

@@ -13,7 +13,6 @@ from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
 from chalicelib.secrets.tokens import has_hash, ids_in, token_hash, token_with_ids
 from chalicelib.services.audit import AuditTrail
-from chalicelib.services.registry import expect_version
 from chalicelib.stores.accounts.api_tokens import ApiTokens
 from chalicelib.stores.transaction import Transaction
 
@@ -94,7 +93,7 @@ class ApiTokenService:
         token, transaction, actor = self.get(context, token_id), Transaction(), context.actor
         if actor.via == "token" and token.id != actor.credential_id and not _manages_users(actor):
             raise NotPermitted("A token can end itself. Others are ended by their owner, who signs in, or by an Admin.")
-        expect_version(context, token.version)
+        context.expect_version(token.version)
         self.store.remove(transaction, token)
         self.audit.record(transaction, context, "api_token.delete", token.id, before=_view(token))
         transaction.commit()

@@ -17,7 +17,6 @@ from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
 from chalicelib.secrets.passwords import hash_password, is_password_hash
 from chalicelib.services.audit import AuditTrail
-from chalicelib.services.registry import expect_version
 from chalicelib.stores.accounts.api_tokens import ApiTokens
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.transaction import Transaction
@@ -75,7 +74,7 @@ class UserService:
     def change_role(self, context: RequestContext, user_id: str, role: Role) -> User:
         """Give another role, which counts from the user's next request. Raises NotFound, Conflict, VersionMismatch."""
         user = self.store.get(user_id)
-        expect_version(context, user.version)
+        context.expect_version(user.version)
         if user.role is role:
             return user
         return self._change(context, "user.change_role", user, replace(user, role=role))
@@ -105,7 +104,7 @@ class UserService:
         VersionMismatch.
         """
         user, transaction = self.store.get(user_id), Transaction()
-        expect_version(context, user.version)
+        context.expect_version(user.version)
         self._require_allowed(context, user, None)
         self.store.remove(transaction, user)
         for token in self._tokens_to_remove(user.id):

@@ -26,7 +26,7 @@ from chalicelib.kit.pages import Page
 from chalicelib.notify.contract import ATTEMPT_SECONDS, Accepted, Outcome, OutgoingMessage, Permanent, Sender
 from chalicelib.notify.errors import error
 from chalicelib.services.alerts.channel_states import ChannelState, channel_state
-from chalicelib.services.registry import Registry, expect_version
+from chalicelib.services.registry import Registry
 from chalicelib.stores.alerts.channels import Channels
 from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
 from chalicelib.stores.documents import find_together
@@ -221,7 +221,7 @@ class ChannelService:
 
     def _current(self, context: RequestContext, channel_id: str) -> Channel:
         channel = self.store.get(channel_id)
-        expect_version(context, channel.version)
+        context.expect_version(channel.version)
         return channel
 
     def _with_deliveries(self, channels: Sequence[Channel]) -> tuple[Channel, ...]:

@@ -18,7 +18,7 @@ from chalicelib.errors import Conflict, Invalid
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import id_from, new_id
 from chalicelib.kit.pages import Page
-from chalicelib.services.registry import Links, Registry, expect_version
+from chalicelib.services.registry import Links, Registry
 from chalicelib.stores.alerts.channels import Channels
 from chalicelib.stores.alerts.rules import AlertRules
 from chalicelib.stores.claims import Claims
@@ -107,7 +107,7 @@ class AlertRuleService:
         Raises NotFound, VersionMismatch, Conflict, Invalid for new references to nothing.
         """
         before = self.store.get(rule_id)
-        expect_version(context, before.version)
+        context.expect_version(before.version)
         self._require(data, known=before)
         after = replace(before, version=before.version + 1, updated_at=self.clock(), **asdict(data))
         transaction = Transaction()
@@ -120,7 +120,7 @@ class AlertRuleService:
     def delete(self, context: RequestContext, rule_id: str) -> None:
         """Remove a rule. Raises NotFound, VersionMismatch, Conflict."""
         rule = self.store.get(rule_id)
-        expect_version(context, rule.version)
+        context.expect_version(rule.version)
         self.registry.remove(Transaction(), context, self.store, rule, links=self._links(rule))
 
     def _links(self, rule: AlertRule) -> Links:

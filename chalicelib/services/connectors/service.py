@@ -24,7 +24,6 @@ from chalicelib.services.connectors.owner import (
     with_notice,
 )
 from chalicelib.services.connectors.validation import Validation
-from chalicelib.services.registry import expect_version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +106,7 @@ class ConnectorService(Generic[R]):
         RESOURCE_IN_USE for a pipeline that has deliveries, and STATE_CONFLICT where nothing may be forgotten.
         """
         resource, deps = self._read(resource_id, of)
-        expect_version(context, resource.version)
+        context.expect_version(resource.version)
         if forget:
             forget_resource(self.lifecycle, context, self.connector, resource, deps)
             return None
