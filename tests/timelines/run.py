@@ -85,4 +85,6 @@ def read(world: World, *, live: bool) -> Moment:
 
 
 def _shown(body: Mapping[str, Any]) -> Shown:
-    return Shown(state=body["observed_state"], reasons=tuple(body["reasons"]))
+    # Why its progress is not known says nothing about the connector.
+    reasons = (one for one in body["reasons"] if one != body.get("progress_notice"))
+    return Shown(state=body["observed_state"], reasons=tuple(reasons))
