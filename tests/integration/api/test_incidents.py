@@ -45,6 +45,15 @@ def test_a_test_that_succeeds_resolves_it(sandbox: Sandbox) -> None:
     assert is_timestamp(found["resolved_at"])
 
 
+def test_a_move_that_is_based_on_another_version_is_412(sandbox: Sandbox, incident: Json) -> None:
+    path = f"/operations/errors/{incident['id']}"
+    version = sandbox.admin.call("PATCH", f"{path}?status={incident['status']}").headers["ETag"]
+    moved = sandbox.admin.call("PATCH", f"{path}?status=ACKNOWLEDGED", headers={"If-Match": version})
+    assert (moved.status_code, moved.headers["ETag"] != version) == (200, True)
+    stale = sandbox.admin.call("PATCH", f"{path}?status=RESOLVED", headers={"If-Match": version})
+    assert_error(stale, 412, "VERSION_MISMATCH")
+
+
 def test_moves_are_those_of_the_contract_and_each_is_audited(sandbox: Sandbox, incident: Json) -> None:
     ops, path = sandbox.with_role("Ops"), f"/operations/errors/{incident['id']}"
     for status in ("ACKNOWLEDGED", "ACKNOWLEDGED", "OPEN", "RESOLVED"):
