@@ -265,6 +265,7 @@ def test_a_wrong_service_credential_leaves_a_record(sandbox: Sandbox) -> None:
     )  # fmt: skip
     assert (record["action"], record["resource_id"]) == ("secret.read", UNKNOWN_ID)
     assert (record["after"]["reason"], record["actor"]["via"]) == ("forbidden", "anonymous")
+    assert record["meaningful"] is False
 
 
 def test_who_comes_without_any_credential_leaves_no_record(sandbox: Sandbox) -> None:

@@ -51,17 +51,6 @@ def test_every_other_caller_gets_403(sandbox: Sandbox, value: str | None) -> Non
             assert_error(response, 403, "FORBIDDEN")
 
 
-def test_a_caller_without_the_service_credential_is_recorded_as_nobody(sandbox: Sandbox) -> None:
-    correlation = {"X-Correlation-ID": sandbox.name("intruder"), "Authorization": "Bearer wrong"}
-    assert_error(
-        sandbox.unauthenticated().get(f"//internal/secrets/{UNKNOWN_ID}", headers=correlation), 403, "FORBIDDEN"
-    )
-    found = [one for one in sandbox.admin.get_ok("/audit") if one["correlation_id"] == correlation["X-Correlation-ID"]]
-    assert [(one["outcome"], one["actor"]["via"], one["meaningful"]) for one in found] == [
-        ("denied", "anonymous", False)
-    ]
-
-
 @pytest.mark.parametrize("name", [UNKNOWN_ID, "x", UNKNOWN_ID + "0"])
 def test_an_unknown_reference_is_404(sandbox: Sandbox, name: str) -> None:
     assert_error(_read(sandbox, name), 404, "NOT_FOUND")
