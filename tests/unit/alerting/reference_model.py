@@ -62,6 +62,7 @@ class Alert:
     since_cause: int = 0
     removed: bool = False
     flapping: bool = False
+    ended: datetime | None = None
 
     def expire(self, now: datetime) -> None:
         if self.status == "silenced" and self.until and self.until <= now:
@@ -203,7 +204,8 @@ class Model:
         alert.expire(now)
         silenced = alert.status == "silenced"
         alert.status, alert.removed, alert.stale, alert.newest = "resolved", removed, False, report.at
-        line.ended, alert.flapping = report.at, line.changed(report.at)
+        line.ended = alert.ended = report.at
+        alert.flapping = line.changed(report.at)
         if not removed and not silenced:
             self._recover(line, alert)
 
@@ -273,7 +275,7 @@ def seen(line: Line) -> Any:
     alerts = [
         (
             alert.episode, alert.status, alert.severity, alert.top, len(alert.cycles), alert.acknowledged, alert.until,
-            alert.stale, alert.flapping, alert.removed, alert.cause is not None,
+            alert.stale, alert.flapping, alert.removed, alert.cause is not None, alert.ended,
         )
         for alert in line.alerts
     ]  # fmt: skip

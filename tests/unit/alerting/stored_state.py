@@ -63,7 +63,7 @@ class StoredState:
                 (
                     alert.episode, alert.status.value, alert.severity.value, alert.max_severity.value,
                     alert.occurrence_count, alert.acknowledged_by, alert.silenced_until, alert.stale, alert.flapping,
-                    alert.resolution is Resolution.ENTITY_REMOVED, alert.inhibited_by is not None,
+                    alert.resolution is Resolution.ENTITY_REMOVED, alert.inhibited_by is not None, alert.resolved_at,
                 )
             )  # fmt: skip
         for row in rows:
