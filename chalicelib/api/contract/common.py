@@ -56,6 +56,8 @@ _WITHOUT_WIDTH = frozenset(
 
 
 _JOINERS = frozenset("\u200c\u200d")
+_MOST_CHARACTERS = 4_000
+"""Of a name, an address or a line with the blanks around it: each character is looked at."""
 _VIRAMA = 9
 """The combining class of the sign that takes the vowel from a letter of an Indic script."""
 
@@ -95,7 +97,15 @@ def _not_visible() -> PydanticCustomError:
 
 def _if_text(check: Callable[[str], str]) -> BeforeValidator:
     """Checks text as the client sent it: trimming would take control characters away that have to be refused."""
-    return BeforeValidator(lambda value: check(value) if isinstance(value, str) else value)
+
+    def checked(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        if len(value) > _MOST_CHARACTERS:
+            raise PydanticCustomError("string_too_long", "text that is too long")
+        return check(value)
+
+    return BeforeValidator(checked)
 
 
 VISIBLE_ADDRESS = _if_text(_visible_throughout)

@@ -352,6 +352,12 @@ def test_a_name_that_cannot_be_read_is_refused(sandbox: Sandbox, name: str) -> N
     validation_error(sandbox.admin.post("/sources", sandbox.source_body(name=name)), "body", "name")
 
 
+@pytest.mark.parametrize("name", ["a" * 201, "a" * 200_000, "a" + " " * 5_000 + "\u200b", " " * 5_000 + "a"])
+def test_a_name_that_is_too_long_is_refused_for_its_length(sandbox: Sandbox, name: str) -> None:
+    refused = sandbox.admin.post("/sources", sandbox.source_body(name=name))
+    assert refused.json()["error"]["details"] == [{"location": ["body", "name"], "type": "string_too_long"}]
+
+
 def test_a_description_may_have_lines(sandbox: Sandbox) -> None:
     lines = "Orders.\nOwned by the shop."
     assert sandbox.admin.post_ok("/sources", sandbox.source_body(description=lines))["description"] == lines
