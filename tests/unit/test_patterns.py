@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 from chalicelib.domain import names
+from chalicelib.domain.accounts import email
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES
 from infra.local.app import connection
 from infra.local.doubles.connect_http import Routes
@@ -18,6 +19,7 @@ from tests.support.patterns import Site, sites, slow_text
 Pattern = re.Pattern[Any]
 
 COMPUTED: Mapping[str, list[tuple[Pattern, bool]]] = {
+    "chalicelib/api/contract/access.py": [(email.ADDRESS, True)],
     "chalicelib/domain/debezium.py": [(pattern, False) for pattern in ALLOWED_PROPERTIES.values()],
     "chalicelib/domain/names.py": [(names._CONNECTOR, False)],
     "infra/local/app/connection.py": [(connection._CORRELATION, True)],

@@ -6,6 +6,7 @@ from pydantic import Field, SecretStr, StringConstraints
 
 from chalicelib.api.contract.common import VISIBLE_ADDRESS, Input, Name, Output, Time, Timestamp
 from chalicelib.domain.access import GRANTS, Actor, Permission, Role
+from chalicelib.domain.accounts import email
 from chalicelib.domain.accounts.passwords import LONGEST, SHORTEST
 from chalicelib.domain.accounts.user import UserStatus
 from chalicelib.services.accounts.api_tokens import MadeToken
@@ -13,13 +14,7 @@ from chalicelib.services.accounts.sessions import SignedIn
 
 Email = Annotated[
     str,
-    StringConstraints(
-        strip_whitespace=True,
-        min_length=3,
-        max_length=254,
-        # Control characters by name: which of them are white space differs between kinds of patterns.
-        pattern=r"^[^@\s\x00-\x1f\x7f-\x9f]+@[^@\s\x00-\x1f\x7f-\x9f]+$",
-    ),
+    StringConstraints(strip_whitespace=True, min_length=3, max_length=email.LONGEST, pattern=email.ADDRESS.pattern),
     VISIBLE_ADDRESS,
 ]
 

@@ -1,18 +1,16 @@
 """Single sign-on: who an OpenID provider says that somebody is, the role of their groups, and why they are refused."""
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
 from chalicelib.domain.access import ROLES, Role
+from chalicelib.domain.accounts.email import is_email_address
 from chalicelib.kit.ids import id_from
 
 TICKET_LIFETIME = timedelta(minutes=10)
 """How long somebody may take to sign in at the provider."""
-_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,253}")
-MOST_EMAIL_CHARACTERS = 254
 
 
 class Refusal(StrEnum):
@@ -65,8 +63,7 @@ class Person:
 
     def check_email(self) -> None:
         """Raises SignOnRefused for an address that cannot be one, or that the provider has not verified."""
-        fits = len(self.email) <= MOST_EMAIL_CHARACTERS and _EMAIL.fullmatch(self.email)
-        if not fits or not self.email.isprintable() or "${" in self.email:
+        if not is_email_address(self.email):
             raise SignOnRefused(Refusal.EMAIL_MISSING, self.identity)
         if not self.email_verified:
             raise SignOnRefused(Refusal.EMAIL_NOT_VERIFIED, self.identity)

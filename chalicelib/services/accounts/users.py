@@ -1,12 +1,12 @@
 """Users: who may sign in, and with which role."""
 
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from chalicelib.domain.access import SYSTEM, RequestContext, Role
 from chalicelib.domain.accounts.api_token import MOST_TOKENS, ApiToken
+from chalicelib.domain.accounts.email import is_email_address
 from chalicelib.domain.accounts.passwords import LONGEST, is_common
 from chalicelib.domain.accounts.user import User, UserStatus
 from chalicelib.domain.audit import View
@@ -21,8 +21,6 @@ from chalicelib.stores.accounts.api_tokens import ApiTokens
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.transaction import Transaction
 
-_EMAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\s*")
-_LONGEST_EMAIL = 254
 _ADOPTED = 90
 """Users of before addresses were claimed: there was no way to make more than a few."""
 
@@ -139,7 +137,7 @@ class UserService:
 
 
 def _require_usable(email: str, password: Secret) -> None:
-    if len(email) > _LONGEST_EMAIL or "${" in email or not _EMAIL.fullmatch(email):
+    if not is_email_address(email.strip()):
         raise ValueError("HEADGATE_ADMIN_EMAIL must be an e-mail address, such as ada@example.com.")
     if not is_password_hash(password) and (len(password.reveal()) > LONGEST or "${" in password.reveal()):
         raise ValueError(f"HEADGATE_ADMIN_PASSWORD may have {LONGEST} characters, and ${{ must not occur in it.")

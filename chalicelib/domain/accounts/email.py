@@ -1,0 +1,13 @@
+"""What an e-mail address of a user may be, for whoever names it: a client, the environment or an identity provider."""
+
+import re
+
+LONGEST = 254
+"""Characters of an address; 64 of them before the @ (RFC 5321, section 4.5.3.1)."""
+ADDRESS = re.compile(r"^[^@\s\x00-\x1f\x7f-\x9f]{1,64}@[^@\s\x00-\x1f\x7f-\x9f]{1,253}$")
+"""For JSON schemas too. Control characters by name: which of them are white space differs between kinds of patterns."""
+
+
+def is_email_address(text: str) -> bool:
+    """Whether a user can have this address: every character of it shows, and no placeholder of a config is in it."""
+    return len(text) <= LONGEST and bool(ADDRESS.fullmatch(text)) and text.isprintable() and "${" not in text
