@@ -1,11 +1,13 @@
 """Measures the security goals and prints each figure beside its target: python -m tests.security [GOAL ...]
 
-A goal is a name of `GOALS` (S1). Exits with 1 when a target is not reached.
+A goal is a name of `GOALS` (S1). Exits with 1 when a target is not reached. What Headgate logs meanwhile goes to the
+standard error.
 """
 
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from importlib import import_module
 
 from tests.security.figure import Figure
@@ -30,7 +32,8 @@ def main(asked: list[str]) -> int:
     missed = 0
     for goal in asked or GOALS:
         began = time.monotonic()
-        figures: list[Figure] = import_module(f"tests.security.{GOALS[goal]}").figures()
+        with redirect_stdout(sys.stderr):
+            figures: list[Figure] = import_module(f"tests.security.{GOALS[goal]}").figures()
         print(f"\n{goal} {GOALS[goal].replace('_', ' ')} ({time.monotonic() - began:.0f} s)")
         for one in figures:
             print(f"  {'ok    ' if one.reached else 'MISSED'} {one.what}: {one.measured} (target: {one.target})")
