@@ -1,4 +1,4 @@
-"""What an e-mail address of a user may be, for whoever names it: a client, the environment or an identity provider."""
+"""What an e-mail address of a user may be, given by a client, by the environment or by an identity provider."""
 
 import re
 
