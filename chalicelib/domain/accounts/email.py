@@ -3,7 +3,7 @@
 import re
 
 LONGEST = 254
-"""Characters of an address; 64 of them before the @ (RFC 5321, section 4.5.3.1)."""
+"""Characters of an address. At most 64 of them are before the @ (after RFC 5321, 4.5.3.1, which counts octets)."""
 ADDRESS = re.compile(r"^[^@\s\x00-\x1f\x7f-\x9f]{1,64}@[^@\s\x00-\x1f\x7f-\x9f]{1,253}$")
 """For JSON schemas too. Control characters by name: which of them are white space differs between kinds of patterns."""
 
