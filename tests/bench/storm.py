@@ -18,7 +18,9 @@ from typing import Any
 
 from chalicelib.domain.cluster import MetricsProvider
 from chalicelib.domain.connector_config import config_hash
+from chalicelib.domain.monitoring.progress import MEASURE_EVERY
 from chalicelib.kit.clock import Deadline
+from chalicelib.kit.log import get_logger
 from chalicelib.stores.monitoring.incidents import IncidentRows
 from infra.local.process.ports import kept_ports
 from infra.local.process.processes import Server
@@ -37,6 +39,9 @@ TICKS_A_MINUTE = 6
 TICK_SECONDS = 25.0
 """What a tick may take in production."""
 
+MEASUREMENTS_BEFORE = 5
+"""Until throughput is known, and that nothing moves."""
+
 NOT_RESTARTED = "org.postgresql.util.PSQLException: FATAL: password authentication failed for user"
 """A failure that Headgate does not try to restart away: restarts would be most of the calls."""
 
@@ -44,6 +49,7 @@ NOT_RESTARTED = "org.postgresql.util.PSQLException: FATAL: password authenticati
 def main() -> int:
     """Print the figures; 1 when an incident is missing, or was opened twice."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else CONNECTORS
+    get_logger().registered_handler.setStream(sys.stderr)
     with app_on_dynamodb_local() as app:
         stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
         app.services.stream_clusters.create(app.context(), stream)
@@ -53,8 +59,8 @@ def main() -> int:
         with app.services.stores.pipelines.table.batch_write() as batch:
             for row in pipeline_rows(app.services.stores.pipelines, app.cluster.id, hashes):
                 batch.save(row)
-        for _ in range(4):
-            app.tick()
+        for _ in range(MEASUREMENTS_BEFORE):
+            app.tick(after=MEASURE_EVERY.total_seconds())
         _quiet(app, count)
         for name in names:
             app.connect.show(name, "FAILED", task=0, trace=NOT_RESTARTED)

@@ -284,12 +284,16 @@ def lose_slot(stage: Stage, database: str) -> None:
 
 
 def make_slot_again(stage: Stage, database: str) -> None:
-    """What a person does who accepts that changes were lost."""
+    """What a person does who accepts that changes were lost.
+
+    The offset that Connect has stored is behind the new slot until the next change: on an idle server that may be long.
+    """
     slot, one = stage.pipelines[database]["options"]["slot_name"], stage.databases[database]
     one.run(
         f"SELECT pg_drop_replication_slot('{slot}')", f"SELECT pg_create_logical_replication_slot('{slot}', 'pgoutput')"
     )
     stage.headgate.post(f"{stage.path(database)}/restart?accept_data_loss=true")
+    stage.changing[database] = database
 
 
 def grow_log(stage: Stage, database: str, *, segments: int) -> None:

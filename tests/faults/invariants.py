@@ -24,7 +24,7 @@ from tests.support.in_process_app import InProcessApp
 
 Json = dict[str, Any]
 COUNTED = ("source", "destination", "stream_cluster", "connect_cluster", "pipeline", "delivery")
-NAMED = (*COUNTED, "notification_channel")
+NAMED = (*COUNTED, "notification_channel", "alert_rule")
 REGISTERED = ("source", "destination", "stream_cluster", "connect_cluster", "notification_channel")
 SETTLED = {"SUCCEEDED": "success", "FAILED": "failed"}
 ENDED = {"COMPLETED": "success", "FAILED": "failed"}
@@ -41,6 +41,10 @@ VERSIONED = (
 )
 """What a version counts, each success once. A re-creation does not: it changes nothing that people set."""
 
+CHANGES_OF_USERS = frozenset(
+    f"user.{verb}"
+    for verb in ("install", "invite", "accept_invite", "change_role", "disable", "enable", "change_password")
+)
 SECRETS = (
     *("source password", "destination password", "planted-database-password", "planted-connect-password"),
     "services/planted",
@@ -55,12 +59,14 @@ TABLE_OF = {
     "pipeline": "pipelines",
     "delivery": "deliveries",
     "notification_channel": "notification-channels",
+    "alert_rule": "alert-rules",
     "operation": "operations",
     "job": "jobs",
     "incident": "incidents",
 }
 REFERS_TO = {
     "connect_cluster": {"stream_cluster_id": "stream_cluster"},
+    "alert_rule": {"channel_ids": "notification_channel"},
     "pipeline": {"source_id": "source", "stream_cluster_id": "stream_cluster", "connect_cluster_id": "connect_cluster"},
     "delivery": {
         "pipeline_id": "pipeline",
@@ -182,6 +188,16 @@ def each_job_is_audited_once(state: StoredState) -> Iterator[str]:
             yield f"{key[1]} of a job: {recorded[key]} records, {expected[key]} jobs"
 
 
+def each_change_of_a_user_is_audited_once(state: StoredState) -> Iterator[str]:
+    """Every version of a user has one record."""
+    changed = Counter(
+        one["resource_id"] for one in state.audit if one["outcome"] == "success" and one["action"] in CHANGES_OF_USERS
+    )
+    for user in state.users:
+        if user["version"] != changed[user["id"]]:
+            yield f"a user has version {user['version']}, and {changed[user['id']]} changes were audited"
+
+
 def each_session_is_audited_once(state: StoredState) -> Iterator[str]:
     """As many sessions exist as were begun and not ended. One that is ended twice at the same moment is recorded
     twice.
@@ -286,7 +302,8 @@ def references_are_counted(state: StoredState) -> Iterator[str]:
     for noun, fields in REFERS_TO.items():
         for row in state.rows[noun].values():
             for field, target in fields.items():
-                recount[target, row[field]] += 1
+                named = row[field] if isinstance(row[field], list) else [row[field]]
+                recount.update((target, one) for one in named)
     for noun in NAMED:
         for row_id, count in state.references[noun].items():
             if count != recount[noun, row_id]:
@@ -371,6 +388,7 @@ RULES: tuple[Callable[[StoredState], Iterable[str]], ...] = (
     claims_have_the_right_holders,
     each_change_is_audited_once,
     each_job_is_audited_once,
+    each_change_of_a_user_is_audited_once,
     each_session_is_audited_once,
     each_move_of_an_incident_is_audited_once,
     incidents_are_about_what_exists,

@@ -16,6 +16,9 @@ LASTS_FOR = timedelta(minutes=5)
 SMOOTHED_OVER = timedelta(minutes=5)
 """Connect commits once a minute by default, so two measurements in a row may differ by everything."""
 
+NEGLIGIBLE = 0.001
+"""Records a second. The rate of a delivery that has nothing left to deliver would get smaller for hours otherwise."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatchUp:
@@ -37,7 +40,7 @@ def after_interval(
     after = CatchUp(since=since, rate=rate, too_long_since=former)
     needed = _needed(after, lag)
     if not behind:
-        return replace(after, too_long_since=None)
+        return replace(after, rate=rate if rate >= NEGLIGIBLE else 0.0, too_long_since=None)
     if needed is None:
         return after
     limit = ENDS_BELOW if former and now - former >= LASTS_FOR else TOO_LONG

@@ -52,8 +52,11 @@ class Progress:
 
     `moved_at` is the measurement that last found it moved, null when none has yet. `throughput` is in records a second
     since the measurement before, `lag` in records. `quiet_since` (in the future while it starts) and `looks` (without
-    movement) count only while it should move. `basis` says which topics the numbers are of. `notice` says why nothing
-    is known. `catch_up` is that of a delivery while it runs.
+    movement, counted up to `LOOKS_WITHOUT_MOVE`) say for how long it has not moved although it should. `starting`: it
+    did not run, or was not measured before, so it is given time. `basis` says which topics the numbers are of. `notice`
+    says why nothing is known. `catch_up` is that of a delivery while it runs.
+
+    Where nothing has changed two measurements differ in `measured_at` alone, and only that is stored.
     """
 
     measured_at: datetime
@@ -69,6 +72,7 @@ class Progress:
     end_moved_at: datetime | None = None
     quiet_since: datetime | None = None
     looks: int = 0
+    starting: bool = False
     no_members_since: datetime | None = None
     rebalancing_since: datetime | None = None
     catch_up: CatchUp | None = None
@@ -230,17 +234,21 @@ def _with_quiet(
     """How long the connector has not moved although it should, and for how long its group has had no members."""
     now = after.measured_at
     if before is None:
-        return replace(after, quiet_since=now + START_WITHIN)
+        return replace(after, starting=True)
     missed = now - before.measured_at > LONGEST_GAP and not _was_stalled(before)
     excused = after.rebalancing_since is not None and now - after.rebalancing_since <= LONGEST_REBALANCE
-    starts = missed or running is False
-    anew = starts or moved or excused or not _has_work(after, watched, facts)
-    empty_before = None if missed else before.no_members_since
+    starting = missed or running is False
+    after = replace(
+        after,
+        starting=starting,
+        no_members_since=_no_members_since(None if missed else before.no_members_since, facts, running, now),
+    )
+    if starting or moved or excused or not _has_work(after, watched, facts):
+        return after
     return replace(
         after,
-        quiet_since=now + START_WITHIN * starts if anew else before.quiet_since,
-        looks=0 if anew else before.looks + bool(running),
-        no_members_since=_no_members_since(empty_before, facts, running, now),
+        quiet_since=before.quiet_since or before.measured_at + START_WITHIN * before.starting,
+        looks=min(before.looks + bool(running), LOOKS_WITHOUT_MOVE),
     )
 
 

@@ -67,7 +67,8 @@ class ApiTokenService:
         else:
             self._require_room(actor.id)
             token = self.store.put_new(transaction, token)
-        self.audit.record(transaction, context, "api_token.create", token.id, after=_view(token))
+        action = "api_token.exchange" if earlier else "api_token.create"
+        self.audit.record(transaction, context, action, token.id, after=_view(token))
         transaction.commit()
         return MadeToken(token=token, text=text)
 

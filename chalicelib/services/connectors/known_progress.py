@@ -28,9 +28,9 @@ class KnownProgress:
         """The resource with its metrics. A draft has no connector that could be measured."""
         if resource.desired_state is DesiredState.DRAFT:
             return resource
-        part, look = (self._part(resource, name) for name in (resource.connector_name, None))
-        progress = part.measured.get(resource.connector_name)
-        shown = metrics(progress, look.look, now, is_sink=isinstance(resource, Delivery))
+        part, cluster = (self._part(resource, name) for name in (resource.connector_name, None))
+        progress = part.progress(resource.connector_name, cluster)
+        shown = metrics(progress, cluster.look, now, is_sink=isinstance(resource, Delivery))
         return replace(resource, metrics=shown)
 
     def _part(self, resource: Pipeline | Delivery, connector: str | None) -> ProgressPart:

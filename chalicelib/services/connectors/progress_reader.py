@@ -62,7 +62,8 @@ class ProgressReader:
         if stream is None:
             return {}
         connectors = self._watched(cluster.id, desired, deadline)
-        before = self.store.read(cluster.id)
+        stored = self.store.read(cluster.id)
+        before = stored.connectors
         try:
             offsets = self._offsets(stream, connectors.values(), deadline)
         except StoreUnavailable:
@@ -75,7 +76,7 @@ class ProgressReader:
         for name, one in connectors.items():
             facts, running = progress_facts(one, offsets), _runs(statuses, name)
             measured[name] = after_measurement(before.get(name), one, facts, running, now)
-        self.store.write(cluster.id, measured, _totals(connectors, measured, now, len(desired)), former=before)
+        self.store.write(cluster.id, measured, _totals(connectors, measured, now, len(desired)), stored)
         return measured
 
     def _measured_stream(self, stream_id: str, now: datetime) -> StreamCluster | None:

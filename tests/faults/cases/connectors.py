@@ -247,17 +247,17 @@ def restart_task(app: InProcessApp) -> PreparedOperation:
 def control_delivery(
     kind: OperationKind, *, of_destination: bool = False
 ) -> Callable[[InProcessApp], PreparedOperation]:
-    """Pause, resume or restart a delivery, alone or with all others of its destination."""
+    """Pause, resume or restart a delivery, alone or with all others of its destination, or restart its task."""
 
     def prepare(app: InProcessApp) -> PreparedOperation:
         delivery, deliveries = deployed_delivery(app), app.services.deliveries
         if kind is OperationKind.RESUME:
             delivery = deliveries.control(app.context(), DELIVERY_ID, OperationKind.PAUSE)
-        version = delivery.version
+        version, task = delivery.version, 0 if kind is OperationKind.RESTART_TASK else None
 
         def request() -> Resource | None:
             if not of_destination:
-                return deliveries_of(app).control(app.context(), DELIVERY_ID, kind)
+                return deliveries_of(app).control(app.context(), DELIVERY_ID, kind, task=task)
             outcomes = deliveries_of(app).control_all(app.context(), delivery.destination_id, kind, None)
             if not outcomes:
                 raise NotFound("The list of the destination's deliveries is out of date.")
@@ -301,7 +301,10 @@ OPERATION_CASES = (
     OperationCase(name="delivery pause", prepare=control_delivery(OperationKind.PAUSE)),
     OperationCase(name="delivery resume", prepare=control_delivery(OperationKind.RESUME)),
     OperationCase(name="delivery restart", prepare=control_delivery(OperationKind.RESTART)),
+    OperationCase(name="delivery restart task", prepare=control_delivery(OperationKind.RESTART_TASK)),
     OperationCase(name="destination pause", prepare=control_delivery(OperationKind.PAUSE, of_destination=True)),
+    OperationCase(name="destination resume", prepare=control_delivery(OperationKind.RESUME, of_destination=True)),
+    OperationCase(name="destination restart", prepare=control_delivery(OperationKind.RESTART, of_destination=True)),
 )
 OTHER_CASES = (FORGET_PIPELINE, OperationCase(name="draft delete", prepare=delete_draft))
 """They change nothing in Connect."""

@@ -5,17 +5,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from chalicelib.clients.databases.errors import FailureCode
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from tests.faults.cases.connectors import stored
-from tests.faults.cases.operation_case import OperationCase, PreparedOperation
+from tests.faults.cases.connectors import deployed_delivery, stored
+from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.cases.registered import api_operation
-from tests.faults.cases.ticks import source_look, tick_of
+from tests.faults.cases.ticks import look, source_look, tick_of
 from tests.faults.inspection import change_by_hand, running_pipeline
 from tests.support.fakes import healthy_captures
 from tests.support.in_process_app import InProcessApp
 
 Json = dict[str, Any]
+NO_ANSWER = [FailureCode.TIMEOUT] * 1_000
+"""More tests than a run makes, with the reason that faults have: another reason counts as another beginning."""
+
 UNKNOWN_FAILURE = "java.lang.IllegalStateException: something that nobody has seen before"
 
 
@@ -24,14 +28,16 @@ def incidents(app: InProcessApp) -> list[Json]:
     return [json.loads(row["body"]) for row in app.tables.rows("incidents")]
 
 
-def has_one(app: InProcessApp, status: str) -> Callable[[], bool]:
-    """Whether the last incident of the pipeline has this status, no other one is active, and each condition began once.
+def has_one(app: InProcessApp, status: str, *, of: str = "pipeline", code: str | None = None) -> Callable[[], bool]:
+    """Whether the last incident (with this `code`, or any) of the pipeline, or of the delivery, has this status, no
+    other one is active, and each condition began once.
 
     A worker of Kafka Connect that answers with an older state ends an incident, and the next answer opens another one.
     """
 
     def seen() -> bool:
-        found = [one for one in incidents(app) if one["condition"]["resource_type"] == "pipeline"]
+        about = [(one, one["condition"]) for one in incidents(app)]
+        found = [one for one, of_it in about if of_it["resource_type"] == of and code in (None, of_it["code"])]
         *earlier, last = sorted(found, key=lambda one: str(one["created_at"])) or [None]
         once = all(one["occurrences"] == 1 for one in found)
         ended = all(one["status"] == "RESOLVED" for one in earlier)
@@ -90,6 +96,22 @@ def _pipeline_without_slot(app: InProcessApp) -> Pipeline:
     return pipeline
 
 
+def opening_look_at_a_destination(app: InProcessApp) -> PreparedOperation:
+    """It does not answer any more."""
+    message = {"destination_id": deployed_delivery(app).destination_id}
+    app.database.test_failures[:] = NO_ANSWER
+    return look(app, "destination-checks", message, has_one(app, "OPEN", of="destination"))
+
+
+def resolving_look_at_a_destination(app: InProcessApp) -> PreparedOperation:
+    """It answers again."""
+    opened = opening_look_at_a_destination(app)
+    opened.request()
+    assert opened.is_done()
+    app.database.test_failures.clear()
+    return replace(opened, is_done=has_one(app, "RESOLVED", of="destination"))
+
+
 def moving(*statuses: str) -> Callable[[InProcessApp], PreparedOperation]:
     """A person sets the last of these statuses, after the others."""
 
@@ -121,16 +143,15 @@ def deletion(app: InProcessApp) -> PreparedOperation:
     )
 
 
-INCIDENT_CASES = tuple(
-    OperationCase(name=name, prepare=prepare)
-    for name, prepare in (
-        ("incident opened by a tick", opening_tick),
-        ("incident resolved by a tick", resolving_tick),
-        ("incident opened by a look", opening_look),
-        ("incident resolved by a look", resolving_look),
-        ("incident acknowledged", moving("ACKNOWLEDGED")),
-        ("incident resolved", moving("ACKNOWLEDGED", "RESOLVED")),
-        ("incident opened again", moving("RESOLVED", "OPEN")),
-        ("incident of a deleted pipeline", deletion),
-    )
+INCIDENT_CASES = named_cases(
+    ("incident opened by a tick", opening_tick),
+    ("incident resolved by a tick", resolving_tick),
+    ("incident opened by a look", opening_look),
+    ("incident resolved by a look", resolving_look),
+    ("incident opened by a look at a destination", opening_look_at_a_destination),
+    ("incident resolved by a look at a destination", resolving_look_at_a_destination),
+    ("incident acknowledged", moving("ACKNOWLEDGED")),
+    ("incident resolved", moving("ACKNOWLEDGED", "RESOLVED")),
+    ("incident opened again", moving("RESOLVED", "OPEN")),
+    ("incident of a deleted pipeline", deletion),
 )

@@ -40,3 +40,8 @@ class OperationCase:
 
     def __str__(self) -> str:
         return self.name
+
+
+def named_cases(*named: tuple[str, Callable[[InProcessApp], PreparedOperation]]) -> tuple[OperationCase, ...]:
+    """The cases with these names and preparations."""
+    return tuple(OperationCase(name=name, prepare=prepare) for name, prepare in named)

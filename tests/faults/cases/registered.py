@@ -8,7 +8,7 @@ from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from chalicelib.services.alerts.channels import ChannelInput
-from tests.faults.cases.operation_case import OperationCase, PreparedOperation
+from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.harness.whole_app import EMAIL, PASSWORD, ApiUser, deliver, messages
 from tests.support.in_process_app import InProcessApp, system_input
 
@@ -22,6 +22,7 @@ TABLES = {
     "/connect/clusters": "connect-clusters",
     "/pipelines": "pipelines",
     "/notification-channels": "notification-channels",
+    "/alert-rules": "alert-rules",
 }
 
 
@@ -232,45 +233,41 @@ def _tested(row: Json | None) -> bool:
     return row is not None and row["last_tested_at"] is not None
 
 
-def _case(name: str, prepare: Callable[[InProcessApp], PreparedOperation]) -> OperationCase:
-    return OperationCase(name=name, prepare=prepare)
-
-
 def _undiscovered(app: InProcessApp) -> Any:
     return app.services.sources.create(app.context(), system_input("source", next(app.numbers)))
 
 
-REGISTERED_CASES = (
-    _case("source create", creating("/sources", lambda _: system("new"))),
-    _case(
+REGISTERED_CASES = named_cases(
+    ("source create", creating("/sources", lambda _: system("new"))),
+    (
         "source update",
         changing("/sources", InProcessApp.source, lambda _: system("other", host="database1.example.com")),
     ),
-    _case("source move", moved_source),
-    _case("source delete", deleting("/sources", InProcessApp.source)),
-    _case("source test", acting("/sources", InProcessApp.source, "test", _tested)),
-    _case("source discovery", job("discover")),
-    _case("source health", job("health")),
-    _case("destination create", creating("/destinations", lambda _: system("new"))),
-    _case("destination update", changing("/destinations", InProcessApp.destination, lambda _: system("other"))),
-    _case("destination delete", deleting("/destinations", InProcessApp.destination)),
-    _case("destination test", acting("/destinations", InProcessApp.destination, "test", _tested)),
-    _case("stream cluster create", creating("/stream/clusters", lambda app: stream_body(app, "new"))),
-    _case(
+    ("source move", moved_source),
+    ("source delete", deleting("/sources", InProcessApp.source)),
+    ("source test", acting("/sources", InProcessApp.source, "test", _tested)),
+    ("source discovery", job("discover")),
+    ("source health", job("health")),
+    ("destination create", creating("/destinations", lambda _: system("new"))),
+    ("destination update", changing("/destinations", InProcessApp.destination, lambda _: system("other"))),
+    ("destination delete", deleting("/destinations", InProcessApp.destination)),
+    ("destination test", acting("/destinations", InProcessApp.destination, "test", _tested)),
+    ("stream cluster create", creating("/stream/clusters", lambda app: stream_body(app, "new"))),
+    (
         "stream cluster update",
         changing("/stream/clusters", lambda app: app.stream, lambda app: stream_body(app, "other")),
     ),
-    _case("stream cluster delete", deleting("/stream/clusters", lambda app: app.stream)),
-    _case("Connect cluster create", creating("/connect/clusters", lambda app: connect_body(app, "new"))),
-    _case(
+    ("stream cluster delete", deleting("/stream/clusters", lambda app: app.stream)),
+    ("Connect cluster create", creating("/connect/clusters", lambda app: connect_body(app, "new"))),
+    (
         "Connect cluster update",
         changing("/connect/clusters", lambda app: app.cluster, lambda app: connect_body(app, "other")),
     ),
-    _case("Connect cluster delete", deleting("/connect/clusters", lambda app: app.cluster)),
-    _case("pipeline create", creating("/pipelines", new_pipeline)),
-    _case("channel create", creating("/notification-channels", lambda _: channel_body("new"))),
-    _case("channel update", changing("/notification-channels", channel, lambda _: channel_body("other"))),
-    _case(
+    ("Connect cluster delete", deleting("/connect/clusters", lambda app: app.cluster)),
+    ("pipeline create", creating("/pipelines", new_pipeline)),
+    ("channel create", creating("/notification-channels", lambda _: channel_body("new"))),
+    ("channel update", changing("/notification-channels", channel, lambda _: channel_body("other"))),
+    (
         "channel move",
         changing(
             "/notification-channels",
@@ -278,7 +275,7 @@ REGISTERED_CASES = (
             lambda _: channel_body("other", webhook_url="https://hooks.slack.com/services/planted-too"),
         ),
     ),
-    _case("channel delete", deleting("/notification-channels", channel)),
-    _case("login", login),
-    _case("logout", logout),
+    ("channel delete", deleting("/notification-channels", channel)),
+    ("login", login),
+    ("logout", logout),
 )

@@ -4,17 +4,20 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.faults.cases.alerting import ALERTING_CASES
 from tests.faults.cases.operation_case import OperationCase
+from tests.faults.cases.people import PEOPLE_CASES
 from tests.faults.cases.registered import REGISTERED_CASES
 from tests.faults.harness.matrix import CaseMatrix
 
 pytestmark = pytest.mark.thorough
 
 PAIRS_EACH = 8
+CASES = (*REGISTERED_CASES, *PEOPLE_CASES, *ALERTING_CASES)
 MatrixOf = Callable[[OperationCase], CaseMatrix]
 
 
-@pytest.mark.parametrize("case", REGISTERED_CASES, ids=str)
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_fault_at_any_call_is_recovered_from(
     matrix_of: MatrixOf, case: OperationCase, record_property: Callable[[str, object], None]
 ) -> None:
@@ -25,7 +28,7 @@ def test_a_fault_at_any_call_is_recovered_from(
     assert matrix.report.violations == []
 
 
-@pytest.mark.parametrize("case", REGISTERED_CASES, ids=str)
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_two_faults_are_recovered_from(
     matrix_of: MatrixOf, case: OperationCase, record_property: Callable[[str, object], None]
 ) -> None:

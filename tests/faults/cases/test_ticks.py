@@ -6,16 +6,18 @@ import pytest
 
 from tests.faults.cases.incidents import INCIDENT_CASES
 from tests.faults.cases.operation_case import OperationCase
+from tests.faults.cases.progress import PROGRESS_CASES
 from tests.faults.cases.ticks import TICK_CASES
 from tests.faults.harness.matrix import CaseMatrix
 
 pytestmark = pytest.mark.thorough
 
 PAIRS_EACH = 8
+CASES = (*TICK_CASES, *INCIDENT_CASES, *PROGRESS_CASES)
 MatrixOf = Callable[[OperationCase], CaseMatrix]
 
 
-@pytest.mark.parametrize("case", [*TICK_CASES, *INCIDENT_CASES], ids=str)
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_fault_at_any_call_is_recovered_from(
     matrix_of: MatrixOf, case: OperationCase, record_property: Callable[[str, object], None]
 ) -> None:
@@ -26,7 +28,7 @@ def test_a_fault_at_any_call_is_recovered_from(
     assert matrix.report.violations == []
 
 
-@pytest.mark.parametrize("case", [*TICK_CASES, *INCIDENT_CASES], ids=str)
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_two_faults_are_recovered_from(
     matrix_of: MatrixOf, case: OperationCase, record_property: Callable[[str, object], None]
 ) -> None:

@@ -1,7 +1,7 @@
 """What the queues and the schedule start: ticks, looks at sources, jobs, and the dispatch of their messages."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -17,7 +17,7 @@ from tests.faults.cases.connectors import (
     REMAP_DELIVERY,
     deployed_delivery,
 )
-from tests.faults.cases.operation_case import OperationCase, PreparedOperation
+from tests.faults.cases.operation_case import OperationCase, PreparedOperation, named_cases
 from tests.faults.harness.whole_app import deliver, dispatch, messages
 from tests.faults.inspection import change_by_hand, create_orphan, running_pipeline
 from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
@@ -193,10 +193,15 @@ def look_that_finds_a_lost_slot(app: InProcessApp) -> PreparedOperation:
 
 def source_look(app: InProcessApp, pipeline: Pipeline, is_done: Callable[[], bool] = lambda: True) -> PreparedOperation:
     """The message of the next look at a pipeline's source."""
+    return look(app, "source-checks", {"source_id": pipeline.source_id}, is_done)
+
+
+def look(app: InProcessApp, queue: str, message: Mapping[str, str], is_done: Callable[[], bool]) -> PreparedOperation:
+    """The message of the next look, a minute later."""
 
     def request() -> None:
         app.clock.advance(60)
-        deliver("source-checks", {"source_id": pipeline.source_id})
+        deliver(queue, message)
 
     return PreparedOperation(
         warm_up=lambda: None,
@@ -250,30 +255,27 @@ def dispatched(app: InProcessApp) -> PreparedOperation:
 
 
 _NAMED = {case.name: case for case in OPERATION_CASES}
-TICK_CASES = tuple(
-    OperationCase(name=name, prepare=prepare)
-    for name, prepare in (
-        ("tick, quiet", quiet_tick),
-        ("tick, comparing", comparing_tick),
-        ("tick, the first", first_tick),
-        ("tick, re-creation", recreating_tick),
-        ("tick, resume", resuming_tick),
-        ("tick, pause", pausing_tick),
-        ("tick, restart", restarting_tick),
-        ("tick, orphan stopped", removing_tick(10, 85)),
-        ("tick, orphan deleted", removing_tick(10, 95, 10, 495)),
-        ("tick, overdue deploy", taking_over(DEPLOY_PIPELINE, connect_writes=0)),
-        ("tick, overdue deploy that has created", taking_over(DEPLOY_PIPELINE, connect_writes=1)),
-        ("tick, overdue delivery", taking_over(DEPLOY_DELIVERY, connect_writes=0)),
-        ("tick, overdue delivery that has created", taking_over(DEPLOY_DELIVERY, connect_writes=1)),
-        ("tick, overdue mappings", taking_over(REMAP_DELIVERY, connect_writes=0)),
-        ("tick, overdue pause", taking_over(_NAMED["pipeline pause"], connect_writes=0)),
-        ("tick, overdue deletion", taking_over(_NAMED["pipeline delete with slot"], connect_writes=1)),
-        ("deletions confirmed", confirmed_deletions),
-        ("look at a source", healthy_look),
-        ("look at a lost slot", look_that_finds_a_lost_slot),
-        ("job, discovery", job_worker(JobKind.DISCOVERY)),
-        ("job, health", job_worker(JobKind.HEALTH)),
-        ("dispatch", dispatched),
-    )
+TICK_CASES = named_cases(
+    ("tick, quiet", quiet_tick),
+    ("tick, comparing", comparing_tick),
+    ("tick, the first", first_tick),
+    ("tick, re-creation", recreating_tick),
+    ("tick, resume", resuming_tick),
+    ("tick, pause", pausing_tick),
+    ("tick, restart", restarting_tick),
+    ("tick, orphan stopped", removing_tick(10, 85)),
+    ("tick, orphan deleted", removing_tick(10, 95, 10, 495)),
+    ("tick, overdue deploy", taking_over(DEPLOY_PIPELINE, connect_writes=0)),
+    ("tick, overdue deploy that has created", taking_over(DEPLOY_PIPELINE, connect_writes=1)),
+    ("tick, overdue delivery", taking_over(DEPLOY_DELIVERY, connect_writes=0)),
+    ("tick, overdue delivery that has created", taking_over(DEPLOY_DELIVERY, connect_writes=1)),
+    ("tick, overdue mappings", taking_over(REMAP_DELIVERY, connect_writes=0)),
+    ("tick, overdue pause", taking_over(_NAMED["pipeline pause"], connect_writes=0)),
+    ("tick, overdue deletion", taking_over(_NAMED["pipeline delete with slot"], connect_writes=1)),
+    ("deletions confirmed", confirmed_deletions),
+    ("look at a source", healthy_look),
+    ("look at a lost slot", look_that_finds_a_lost_slot),
+    ("job, discovery", job_worker(JobKind.DISCOVERY)),
+    ("job, health", job_worker(JobKind.HEALTH)),
+    ("dispatch", dispatched),
 )

@@ -6,8 +6,11 @@ import warnings
 from contextlib import ExitStack
 
 from chalicelib.kit.log import get_logger
+from tests.faults.cases.alerting import ALERTING_CASES
 from tests.faults.cases.connectors import OPERATION_CASES, OTHER_CASES
 from tests.faults.cases.incidents import INCIDENT_CASES
+from tests.faults.cases.people import PEOPLE_CASES
+from tests.faults.cases.progress import PROGRESS_CASES
 from tests.faults.cases.registered import REGISTERED_CASES
 from tests.faults.cases.ticks import TICK_CASES
 from tests.faults.fault_runs import PreparedCase
@@ -17,8 +20,10 @@ from tests.support.call_interceptor import CallInterceptor
 from tests.support.in_process_app import AppSnapshot, InProcessApp, app_on
 from tests.support.tables import on_moto
 
-CASES = {case.name: case for case in (*OPERATION_CASES, *TICK_CASES, *OTHER_CASES, *INCIDENT_CASES, *REGISTERED_CASES)}
-SMALL = frozenset(case.name for case in REGISTERED_CASES)
+OF_TICKS = (*TICK_CASES, *INCIDENT_CASES, *PROGRESS_CASES)
+OF_REQUESTS = (*REGISTERED_CASES, *PEOPLE_CASES, *ALERTING_CASES)
+CASES = {case.name: case for case in (*OPERATION_CASES, *OF_TICKS, *OTHER_CASES, *OF_REQUESTS)}
+SMALL = frozenset(case.name for case in OF_REQUESTS)
 """Cases with few calls."""
 
 _APP: list[tuple[InProcessApp, AppSnapshot]] = []

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 from infra.local.doubles.connect_model import Connector
 
 Json = dict[str, Any]
+FOUND_BY_PROGRESS = frozenset({"STALLED", "CHANGES_LOST", "PIPELINE_LAG_HIGH"})
+"""What may be wrong with a connector whatever Kafka Connect says of it."""
 
 
 class Stored(Protocol):
@@ -59,6 +61,8 @@ def incidents_end_with_what_they_are_about(state: Stored) -> Iterator[str]:
     """
     for one in state.active_incidents:
         about = one["condition"]
+        if about["code"] in FOUND_BY_PROGRESS:
+            continue
         if one["origin"] == "operations":
             if not _has_failed(state, about):
                 yield f"a {about['code']} is {one['status']}, and the last operation has not failed"

@@ -22,7 +22,12 @@ from tests.support.in_process_app import InProcessApp
 Json = dict[str, Any]
 EMAIL, PASSWORD = "admin@example.com", "correct horse battery staple"
 _HASHED = hash_password(Secret(PASSWORD))
-_WORKERS = {"jobs": "run_job", "ticks": "run_tick", "source-checks": "run_source_check"}
+_WORKERS = {
+    "jobs": "run_job",
+    "ticks": "run_tick",
+    "source-checks": "run_source_check",
+    "destination-checks": "run_destination_check",
+}
 _OPEN_JOBS = ("PENDING", "RUNNING")
 
 

@@ -1,6 +1,7 @@
 """Dropping a replication slot of a real server: only that slot, and only when nothing reads from it."""
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
@@ -26,15 +27,22 @@ def drop(shop: Shop, seconds: float = 5) -> SlotState:
 
 @contextmanager
 def reading(shop: Shop) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
-    """Another session reads from the slot, as a connector does."""
+    """Another session reads from the slot, as a connector does. The server notices a little later that it has gone."""
     with closing(shop.server.connect(shop.name, replication="database")) as stream:
         options = f"proto_version '1', publication_names 'pub_{shop.name}'"
         stream.pgconn.send_query(f"START_REPLICATION SLOT slot_{shop.name} LOGICAL 0/0 ({options})".encode())
-        while not shop.admin.execute(
-            "SELECT 1 FROM pg_replication_slots WHERE slot_name = %s AND active", [f"slot_{shop.name}"]
-        ).fetchone():
-            pass
+        _wait_until(shop, read=True)
         yield stream
+    _wait_until(shop, read=False)
+
+
+def _wait_until(shop: Shop, *, read: bool) -> None:
+    """At most ten seconds, until something reads from the slot, or nothing does."""
+    query = "SELECT 1 FROM pg_replication_slots WHERE slot_name = %s AND active"
+    end = time.monotonic() + 10
+    while bool(shop.admin.execute(query, [f"slot_{shop.name}"]).fetchone()) is not read:
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 """When a connector that reads RUNNING is said to stand still, and when not."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -85,6 +85,30 @@ def timeline(
 
 
 STALLED = "STALLED"
+
+
+@pytest.mark.parametrize(
+    ("watched", "facts", "running"),
+    [
+        (SOURCE, heartbeats(1, 2, 2, 2, 2, 2), True),
+        (SOURCE, heartbeats(1, 1), False),
+        (SINK, commits(0, 50, *[100] * 200), True),
+        (SINK, commits(*[60] * 12), True),
+        (SINK, commits(*[60] * 12, members=0), True),
+        (SINK, commits(0, 50, 50), False),
+        (SINK, [*commits(0, 50), *[UNREADABLE] * 20], True),
+    ],
+    ids=["standstill", "paused capture", "all delivered", "sink stands still", "no members", "paused sink", "denied"],
+)
+def test_where_nothing_has_changed_only_the_time_of_the_measurement_has(
+    watched: Watched, facts: Sequence[ProgressFacts | None], running: bool
+) -> None:
+    seen = timeline(watched, facts, running=running)
+    before = seen.progress
+    after = seen.measure(facts[-1:], running=running).progress
+    assert before
+    assert after
+    assert (replace(before, measured_at=seen.now), after.measured_at) == (after, seen.now)
 
 
 # Sources

@@ -228,6 +228,24 @@ def test_a_resource_that_this_process_has_read_is_not_read_again(
     assert reads() == reads() + 1
 
 
+def test_a_measurement_in_which_nothing_has_changed_writes_the_row_of_the_cluster_alone(
+    measured_app: InProcessApp, delivery: Delivery
+) -> None:
+    def writes() -> int:
+        measured_app.interceptor.watch()
+        measure(measured_app)
+        return sum(one.writes for one in measured_app.interceptor.unwatch() if one.side is Side.STORE)
+
+    measured_app.kafka.state.advance(delivery.topics[0], 1)
+    for _ in range(15):  # Rows that were written long ago say nothing by themselves.
+        measure(measured_app)
+    assert writes() == 1
+    assert metrics(measured_app.services.deliveries, delivery.id).lag == 1
+    measured_app.kafka.state.advance(delivery.topics[0], 1)
+    assert writes() > 1
+    assert metrics(measured_app.services.deliveries, delivery.id).lag == 2
+
+
 def test_after_a_change_of_its_mappings_a_delivery_lags_behind_its_new_topics(
     measured_app: InProcessApp, delivery: Delivery
 ) -> None:
@@ -246,7 +264,7 @@ def test_a_pipeline_that_was_deleted_is_not_measured_any_more(measured_app: InPr
     measured_app.services.pipelines.delete(measured_app.context(), pipeline.id)
     measured_app.tick()
     assert measure(measured_app) == {}
-    assert measured_app.services.stores.progress.read(measured_app.cluster.id) == {}
+    assert measured_app.services.stores.progress.read(measured_app.cluster.id).connectors == {}
 
 
 def test_while_connect_cannot_be_read_no_standstill_begins(measured_app: InProcessApp, pipeline: Pipeline) -> None:

@@ -1,0 +1,88 @@
+"""What people do with alert rules, alerts and the test of a channel, through the whole API."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from chalicelib.domain.alerts.rule import AlertRule
+from chalicelib.services.alerts.rules import AlertRuleInput
+from tests.faults.cases.incidents import fail
+from tests.faults.cases.operation_case import PreparedOperation, named_cases
+from tests.faults.cases.registered import api_operation, changing, channel, creating
+from tests.faults.inspection import running_pipeline
+from tests.support.in_process_app import InProcessApp
+from tests.support.notifications import resolving, senders
+
+Json = dict[str, Any]
+RULES = "/alert-rules"
+BETWEEN_TESTS = 6
+"""Seconds. A channel is tested once in five."""
+
+
+def rule_body(app: InProcessApp, name: str) -> Json:
+    """A rule that names a channel, which counts that."""
+    return {"name": name, "severities": ["critical"], "channel_ids": [channel(app).id]}
+
+
+def rule(app: InProcessApp) -> AlertRule:
+    """A rule without channels."""
+    return app.services.alerting.rules.create(app.context(), AlertRuleInput(name="rule"))
+
+
+def deleted_rule(app: InProcessApp) -> PreparedOperation:
+    """A rule that names a channel."""
+    data = AlertRuleInput(name="rule", channel_ids=(channel(app).id,))
+    made = app.services.alerting.rules.create(app.context(), data)
+    return api_operation(app, "DELETE", f"{RULES}/{made.id}", is_done=lambda: not app.tables.rows("alert-rules"))
+
+
+def moving(*verbs: str, status: str) -> Callable[[InProcessApp], PreparedOperation]:
+    """A person does the last of these with an alert, after the others."""
+
+    def prepare(app: InProcessApp) -> PreparedOperation:
+        fail(app, running_pipeline(app))
+        app.tick()
+        alert_id = _alerts(app)[0]["id"]
+        for verb in verbs[:-1]:
+            api_operation(app, "POST", f"/alerts/{alert_id}/{verb}", is_done=lambda: True).request()
+            app.clock.advance(1)
+
+        def is_done() -> bool:
+            return next(one["status"] for one in _alerts(app) if one["id"] == alert_id) == status
+
+        return api_operation(app, "POST", f"/alerts/{alert_id}/{verbs[-1]}", is_done=is_done)
+
+    return prepare
+
+
+def channel_test(app: InProcessApp) -> PreparedOperation:
+    """Its host is not found: that it was tried is noted and audited."""
+    app.senders = senders(resolve=resolving({}))
+    app.restart()
+
+    def is_done() -> bool:
+        return any(json.loads(row["body"])["action"] == "notification_channel.test" for row in app.tables.rows("audit"))
+
+    operation = api_operation(app, "POST", f"/notification-channels/{channel(app).id}/test", is_done=is_done)
+
+    def request() -> object:
+        app.clock.advance(BETWEEN_TESTS)
+        return operation.request()
+
+    return replace(operation, request=request)
+
+
+def _alerts(app: InProcessApp) -> list[Json]:
+    return [json.loads(row["body"]) for row in app.tables.rows("alerts")]
+
+
+ALERTING_CASES = named_cases(
+    ("alert rule create", creating(RULES, lambda app: rule_body(app, "new"))),
+    ("alert rule update", changing(RULES, rule, lambda app: rule_body(app, "other"))),
+    ("alert rule delete", deleted_rule),
+    ("alert acknowledge", moving("acknowledge", status="acknowledged")),
+    ("alert silence", moving("silence", status="silenced")),
+    ("alert unsilence", moving("silence", "unsilence", status="firing")),
+    ("channel test", channel_test),
+)

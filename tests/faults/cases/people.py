@@ -1,0 +1,136 @@
+"""What people do with users, invites, passwords and tokens for programs, through the whole API."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from chalicelib.domain.access import Actor, Role
+from chalicelib.domain.accounts.user import User
+from chalicelib.errors import Unauthenticated
+from chalicelib.kit.masking import Secret
+from tests.faults.cases.operation_case import PreparedOperation, named_cases
+from tests.faults.cases.registered import KEY, api_operation
+from tests.faults.harness.whole_app import PASSWORD
+from tests.support.in_process_app import InProcessApp
+
+Json = dict[str, Any]
+MEMBER = "member@example.com"
+MEMBERS_PASSWORD, NEXT_PASSWORD = "four unrelated plain words", "nine other lively mountain goats"
+
+
+def stored_user(app: InProcessApp) -> Json | None:
+    """The row of the user who is not the first Admin."""
+    users = [json.loads(row["body"]) for row in app.tables.rows("users")]
+    return next((one for one in users if one["email"] == MEMBER), None)
+
+
+def user_has(app: InProcessApp, field: str, value: str) -> Callable[[], bool]:
+    def has() -> bool:
+        found = stored_user(app)
+        return found is not None and found[field] == value
+
+    return has
+
+
+def member(app: InProcessApp) -> User:
+    """A user who has joined."""
+    invites = app.services.invites
+    token = invites.invite(app.context(), MEMBER, Role.VIEWER).token
+    return invites.accept(app.context(), token.reveal(), Secret(MEMBERS_PASSWORD))
+
+
+def inviting(app: InProcessApp) -> PreparedOperation:
+    body = {"email": MEMBER, "role": "Ops"}
+    return api_operation(app, "POST", "/users/invite", body, key=KEY, is_done=user_has(app, "status", "INVITED"))
+
+
+def inviting_again(app: InProcessApp) -> PreparedOperation:
+    """Somebody who has not joined, this time with another role."""
+    app.services.invites.invite(app.context(), MEMBER, Role.VIEWER)
+    body = {"email": MEMBER, "role": "Ops"}
+    return api_operation(app, "POST", "/users/invite", body, key=KEY, is_done=user_has(app, "role", "Ops"))
+
+
+def accepting(app: InProcessApp) -> PreparedOperation:
+    token = app.services.invites.invite(app.context(), MEMBER, Role.VIEWER).token.reveal()
+    body = {"password": MEMBERS_PASSWORD}
+    return api_operation(app, "POST", f"/invites/{token}/accept", body, is_done=user_has(app, "status", "ACTIVE"))
+
+
+def changing_role(app: InProcessApp) -> PreparedOperation:
+    path = f"/users/{member(app).id}/role"
+    return api_operation(app, "PATCH", path, {"role": "Ops"}, is_done=user_has(app, "role", "Ops"))
+
+
+def disabling(app: InProcessApp) -> PreparedOperation:
+    path = f"/users/{member(app).id}/disable"
+    return api_operation(app, "POST", path, is_done=user_has(app, "status", "DISABLED"))
+
+
+def enabling(app: InProcessApp) -> PreparedOperation:
+    user = member(app)
+    app.services.users.disable(app.context(), user.id)
+    return api_operation(app, "POST", f"/users/{user.id}/enable", is_done=user_has(app, "status", "ACTIVE"))
+
+
+def deleting_user(app: InProcessApp) -> PreparedOperation:
+    """One who has tokens. An index that lags behind may not show them: then they stay, and sign nobody in."""
+    user = member(app)
+    actor = Actor(id=user.id, email=user.email, role=user.role, via="session")
+    create = app.services.api_tokens.create
+    texts = [create(replace(app.context(), actor=actor), name, Role.VIEWER, None).text for name in ("one", "other")]
+
+    def is_done() -> bool:
+        return stored_user(app) is None and not any(_signs_in(app, text) for text in texts)
+
+    return api_operation(app, "DELETE", f"/users/{user.id}", is_done=is_done)
+
+
+def _signs_in(app: InProcessApp, token: Secret) -> bool:
+    try:
+        app.services.api_tokens.authenticate(token.reveal())
+    except Unauthenticated:
+        return False
+    return True
+
+
+def changing_password(app: InProcessApp) -> PreparedOperation:
+    """That of the Admin who is signed in. A second attempt after a lost answer is not signed in any more."""
+    body = {"current_password": PASSWORD, "new_password": NEXT_PASSWORD}
+
+    def is_done() -> bool:
+        (user,) = (json.loads(row["body"]) for row in app.tables.rows("users"))
+        return bool(user["version"] == 2)
+
+    return api_operation(app, "POST", "/auth/password", body, is_done=is_done)
+
+
+def making_token(app: InProcessApp) -> PreparedOperation:
+    body = {"name": "program", "role": "Viewer"}
+    return api_operation(
+        app, "POST", "/auth/tokens", body, key=KEY, is_done=lambda: len(app.tables.rows("api-tokens")) == 1
+    )
+
+
+def ending_token(app: InProcessApp) -> PreparedOperation:
+    user = member(app)
+    actor = Actor(id=user.id, email=user.email, role=user.role, via="session")
+    made = app.services.api_tokens.create(replace(app.context(), actor=actor), "program", Role.VIEWER, None)
+    return api_operation(
+        app, "DELETE", f"/auth/tokens/{made.token.id}", is_done=lambda: not app.tables.rows("api-tokens")
+    )
+
+
+PEOPLE_CASES = named_cases(
+    ("user invited", inviting),
+    ("user invited again", inviting_again),
+    ("invite accepted", accepting),
+    ("user role", changing_role),
+    ("user disable", disabling),
+    ("user enable", enabling),
+    ("user delete", deleting_user),
+    ("password", changing_password),
+    ("token create", making_token),
+    ("token delete", ending_token),
+)
