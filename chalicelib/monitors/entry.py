@@ -17,8 +17,8 @@ _DISPATCH_SECONDS = 55.0
 @monitors.schedule(Rate(1, unit=Rate.MINUTES), name="dispatch")
 def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
     """Send every Connect cluster its ticks for this minute, every source and destination its look, and lost jobs and
-    notifications again. Report to alerting what no look does, and end silences whose time is over. Sign how far the
-    audit trail has come.
+    notifications again. Report to alerting what no look does, and end silences whose time is over, and incidents about
+    what was deleted. Sign how far the audit trail has come.
 
     What an earlier release has stored without counting it is counted, once. What is left of the tables of deleted
     sources is removed.
@@ -36,6 +36,7 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
             "destination_checks": lambda: wired.destination_monitor.dispatch(within_seconds=deadline.remaining(15)),
             "operations": wired.monitor_reports.publish_operations,
             "removed": wired.monitor_reports.publish_removed,
+            "incidents": wired.incidents.end_about_deleted,
             "recount": lambda: wired.overview.count_existing(within_seconds=deadline.remaining(10)),
             "source_tables": wired.sources.sweep,
             "audit_anchors": wired.auditing.anchors.sign,

@@ -7,6 +7,7 @@ and a signal that is not newer than the incident changes nothing.
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.delivery import Delivery
@@ -30,8 +31,7 @@ from chalicelib.kit.ids import new_id
 from chalicelib.kit.pages import Page
 from chalicelib.services.audit import AuditTrail
 from chalicelib.stores.claims import Claims
-from chalicelib.stores.deliveries import Deliveries
-from chalicelib.stores.documents import find_together
+from chalicelib.stores.documents import Documents, find_together
 from chalicelib.stores.monitoring.incidents import Incidents, claim_of
 from chalicelib.stores.transaction import Transaction
 
@@ -40,6 +40,9 @@ _PER_TRANSACTION = 45
 
 _MOST_ENDED = 20
 """With the other items of the deletion less than the hundred of a transaction."""
+
+_MOST_CHECKED = 100
+"""Active incidents, the newest, of which it is checked at once whether what they are about still exists."""
 
 _ATTEMPTS = 4
 
@@ -52,11 +55,11 @@ _VERBS: Mapping[IncidentStatus, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentService:
-    """Reads and changes incidents."""
+    """Reads and changes incidents. `resources` are the stores of what they are about, by type: `source`, ..."""
 
     store: Incidents
     claims: Claims
-    deliveries: Deliveries
+    resources: Mapping[str, Documents[Any]]
     audit: AuditTrail
     clock: Clock
 
@@ -81,13 +84,17 @@ class IncidentService:
         )
 
     def move(self, context: RequestContext, incident_id: str, status: IncidentStatus) -> Incident:
-        """Set the status; the one that it has already changes nothing. Raises NotFound, Conflict, VersionMismatch."""
+        """Set the status; the one that it has already changes nothing. What is about something that was deleted is not
+        opened again: nothing would end it. Raises NotFound, Conflict, VersionMismatch.
+        """
         incident = self.store.get(incident_id)
         context.expect_version(incident.revision)
         if status is incident.status:
             return incident
         if status not in ALLOWED_MOVES[incident.status]:
             raise Conflict("A resolved incident can only be opened again.")
+        if status is IncidentStatus.OPEN and self._deleted([incident]):
+            raise Conflict("What this incident is about was deleted, so it cannot be opened again.")
         changed, transaction = moved_by_person(incident, status, self.clock()), Transaction()
         if not incident.is_current:
             self.claims.take(transaction, claim_of(incident.key), incident.id, label="incident.open")
@@ -180,6 +187,26 @@ class IncidentService:
             else:
                 return
 
+    def end_about_deleted(self) -> int:
+        """End what is active, and about something that was deleted; returns of how many resources.
+
+        The deletion did not see it where an index lagged behind, or it was opened again at that moment. Raises
+        WriteConflict; then it is safe to repeat.
+        """
+        deleted = self._deleted(self.store.filtered(limit=_MOST_CHECKED, active=True).items)
+        for resource_id in deleted:
+            self.end_rest_about(resource_id)
+        return len(deleted)
+
+    def _deleted(self, incidents: Sequence[Incident]) -> Sequence[str]:
+        """The ids of what these are about, as far as it does not exist. The installation always does."""
+        conditions = (incident.condition for incident in incidents)
+        about = sorted(
+            {(one.resource_type, one.resource_id) for one in conditions if one.resource_type in self.resources}
+        )
+        found = find_together(*((self.resources[noun], resource_id) for noun, resource_id in about))
+        return [resource_id for (_, resource_id), resource in zip(about, found, strict=True) if resource is None]
+
     def _end(self, transaction: Transaction, incident: Incident) -> None:
         ended = incident if incident.dismissed else moved(incident, IncidentStatus.RESOLVED, self.clock())
         self._save(transaction, replace(ended, dismissed=False))
@@ -211,7 +238,7 @@ class IncidentService:
         """Where people look for incidents of these resources, by the resource's id."""
         found = {one.resource_id: _own_associations(one) for one in conditions}
         deliveries = [one.resource_id for one in conditions if one.resource_type == "delivery"]
-        stored: list[Delivery | None] = find_together(*((self.deliveries, one) for one in deliveries))
+        stored: list[Delivery | None] = find_together(*((self.resources["delivery"], one) for one in deliveries))
         for delivery in filter(None, stored):
             found[delivery.id] = Associations(
                 pipeline_id=delivery.pipeline_id, destination_id=delivery.destination_id, delivery_id=delivery.id

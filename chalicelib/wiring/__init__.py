@@ -112,7 +112,7 @@ class Services:
         self.audit = self.auditing.trail
         self._build_accounts()
         self.incidents = IncidentService(
-            store=stores.incidents, claims=stores.claims, deliveries=stores.deliveries, audit=self.audit, clock=clock
+            store=stores.incidents, claims=stores.claims, resources=stores.resources, audit=self.audit, clock=clock
         )
         self.credentials = CredentialVault(store=stores.secrets, envelope=self.envelope, clock=clock)
         self.key_rotation = KeyRotation(store=stores.secrets, envelope=self.envelope)
@@ -281,7 +281,7 @@ class Services:
             bus=self.alerting.bus,
             incidents=stores.incidents,
             alerts=stores.alerts,
-            emitters={one.noun: one for one in (stores.sources, stores.destinations, stores.connects)},
+            emitters=stores.resources,
             clock=clock,
         )
         self.source_monitor = SourceMonitor(

@@ -1,6 +1,7 @@
 """The store of every table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from chalicelib.domain.integrity.chain import ChainKey
 from chalicelib.secrets.sealer import Sealer
@@ -21,6 +22,7 @@ from chalicelib.stores.clusters import ConnectClusters, StreamClusters
 from chalicelib.stores.counts import Counts
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
+from chalicelib.stores.documents import Documents
 from chalicelib.stores.idempotency import IdempotencyKeys
 from chalicelib.stores.jobs import Jobs
 from chalicelib.stores.monitoring.findings import CaptureFindings
@@ -76,3 +78,12 @@ class Stores:
         self.sessions = Sessions(self.users)
         self.api_tokens = ApiTokens(self.users)
         self.login_tries = LoginTries()
+
+    @property
+    def resources(self) -> Mapping[str, Documents[Any]]:
+        """The stores of what incidents and alerts may be about, by type: `source`, `pipeline`, ..."""
+        every: tuple[Documents[Any], ...] = (
+            *(self.sources, self.destinations, self.streams, self.connects),
+            *(self.pipelines, self.deliveries),
+        )
+        return {one.noun: one for one in every}

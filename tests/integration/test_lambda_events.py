@@ -305,6 +305,7 @@ def test_the_schedule_sends_nothing_without_clusters_and_jobs(admin: LambdaProce
         "destination_checks": 0,
         "operations": 1,
         "removed": 0,
+        "incidents": 0,
         "recount": 0,
         "source_tables": 0,
         "audit_anchors": 1,

@@ -55,11 +55,11 @@ class Incidents(Documents[Incident]):
         self,
         *,
         limit: int,
-        after: str | None,
-        status: IncidentStatus | None,
-        active: bool | None,
-        pipeline_id: str | None,
-        destination_id: str | None,
+        after: str | None = None,
+        status: IncidentStatus | None = None,
+        active: bool | None = None,
+        pipeline_id: str | None = None,
+        destination_id: str | None = None,
     ) -> Page[Incident]:
         """Newest first. Each filter that is not None has to hold."""
         row: Any = IncidentRows

@@ -9,7 +9,7 @@ from infra.local.doubles.connect_model import Connector
 
 Json = dict[str, Any]
 FOUND_BY_PROGRESS = frozenset({"STALLED", "CHANGES_LOST", "PIPELINE_LAG_HIGH"})
-"""What may be wrong with a connector whatever Kafka Connect says of it."""
+"""What a tick may find wrong with a connector whatever Kafka Connect says of it."""
 
 
 class Stored(Protocol):
@@ -31,8 +31,9 @@ def each_fault_has_one_active_incident_at_most(state: Stored) -> Iterator[str]:
 
 
 def each_move_of_an_incident_is_audited_once(state: Stored) -> Iterator[str]:
-    """The person who acknowledges, resolves or reopens an incident is recorded; the last move is its status, unless a
-    tick or a look has resolved it since.
+    """The person who acknowledges, resolves or reopens an incident is recorded. A move begins with the status that the
+    one before it has set, and the last one is the incident's status, unless a tick, a look or an operation has changed
+    it since.
     """
     moves: dict[str, list[Json]] = {}
     for one in sorted(state.audit, key=lambda one: str(one["at"])):
@@ -40,11 +41,18 @@ def each_move_of_an_incident_is_audited_once(state: Stored) -> Iterator[str]:
             moves.setdefault(one["resource_id"], []).append(one)
     for incident_id, recorded in moves.items():
         for earlier, later in itertools.pairwise(recorded):
-            if later["before"]["status"] != earlier["after"]["status"] != "RESOLVED":
+            if later["before"]["status"] not in _may_follow(earlier["after"]["status"]):
                 yield "a move of an incident begins where no other has ended"
         last, status = recorded[-1]["after"]["status"], state.rows["incident"][incident_id]["status"]
-        if status not in (last, "RESOLVED"):
+        if status not in _may_follow(last):
             yield f"an incident is {status}, and was moved to {last}"
+
+
+def _may_follow(status: str) -> tuple[str, ...]:
+    """What an incident may be after a person has set this, without another person: what it is about may have ended, and
+    what a person has resolved begins again when it has not ended.
+    """
+    return ("RESOLVED", "OPEN") if status == "RESOLVED" else (status, "RESOLVED")
 
 
 def incidents_are_about_what_exists(state: Stored) -> Iterator[str]:
@@ -57,11 +65,13 @@ def incidents_are_about_what_exists(state: Stored) -> Iterator[str]:
 
 def incidents_end_with_what_they_are_about(state: Stored) -> Iterator[str]:
     """No incident of a connector that runs as it should, and none of workers that answer. That of an operation that
-    has failed ends with the next one that succeeds.
+    has failed ends with the next one that succeeds. What a person has opened again stays.
     """
+    reopened = {one["resource_id"] for one in state.audit if one["action"] == "incident.reopen"}
     for one in state.active_incidents:
         about = one["condition"]
-        if about["code"] in FOUND_BY_PROGRESS:
+        found_by_tick = one["origin"].startswith("connect_cluster/")
+        if one["id"] in reopened or (found_by_tick and about["code"] in FOUND_BY_PROGRESS):
             continue
         if one["origin"] == "operations":
             if not _has_failed(state, about):

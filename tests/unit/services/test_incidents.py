@@ -1,5 +1,6 @@
 """Incidents: what signals and people make of them."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -17,6 +18,11 @@ ORIGIN = "connect_cluster/k"
 
 def condition(code: str = "CONNECTOR_FAILED", resource_id: str = "p") -> Condition:
     return Condition(code=code, resource_type="pipeline", resource_id=resource_id, message="It has failed.")
+
+
+def existing(app: InProcessApp) -> Condition:
+    """A condition of a pipeline that exists."""
+    return condition(resource_id=app.pipeline().id)
 
 
 def publish(app: InProcessApp, *conditions: Condition, began: bool = True, after: float = 1) -> None:
@@ -114,7 +120,7 @@ def test_a_condition_that_begins_and_ends_in_one_publication_is_a_resolved_incid
 
 @pytest.mark.parametrize("moves", [(ACKNOWLEDGED,), (ACKNOWLEDGED, OPEN), (RESOLVED,), (RESOLVED, OPEN)])
 def test_people_move_incidents_as_the_contract_allows(app: InProcessApp, moves: tuple[IncidentStatus, ...]) -> None:
-    publish(app, condition())
+    publish(app, existing(app))
     incident_id = only(app).id
     for status in moves:
         assert app.services.incidents.move(app.context(), incident_id, status).status is status
@@ -138,7 +144,7 @@ def test_the_status_that_it_has_already_changes_nothing_and_leaves_no_record(app
 
 
 def test_each_move_is_audited(app: InProcessApp) -> None:
-    publish(app, condition())
+    publish(app, existing(app))
     for status in (ACKNOWLEDGED, RESOLVED, OPEN):
         app.clock.advance(1)
         app.services.incidents.move(app.context(), only(app).id, status)
@@ -175,22 +181,42 @@ def test_what_begins_after_an_incident_was_resolved_is_another_incident(app: InP
 
 
 def test_an_incident_is_not_opened_again_while_another_about_the_same_is_open(app: InProcessApp) -> None:
-    publish(app, condition())
+    about = existing(app)
+    publish(app, about)
     first = only(app).id
     app.services.incidents.move(app.context(), first, RESOLVED)
-    publish(app, condition(), began=False)
-    publish(app, condition())
+    publish(app, about, began=False)
+    publish(app, about)
     with pytest.raises(Conflict, match="Another incident about the same is open"):
         app.services.incidents.move(app.context(), first, OPEN)
 
 
 def test_one_that_was_opened_again_by_hand_is_resolved_when_its_condition_ends(app: InProcessApp) -> None:
-    publish(app, condition())
+    about = existing(app)
+    publish(app, about)
     incident_id = only(app).id
     app.services.incidents.move(app.context(), incident_id, RESOLVED)
     app.services.incidents.move(app.context(), incident_id, OPEN)
-    publish(app, condition(), began=False)
+    publish(app, about, began=False)
     assert statuses(app) == [RESOLVED]
+
+
+def test_what_is_about_something_that_was_deleted_is_not_opened_again(app: InProcessApp) -> None:
+    pipeline = app.pipeline()
+    publish(app, condition(resource_id=pipeline.id))
+    app.services.pipelines.delete(app.context(), pipeline.id)
+    with pytest.raises(Conflict, match="was deleted, so it cannot be opened again"):
+        app.services.incidents.move(app.context(), only(app).id, OPEN)
+    assert statuses(app) == [RESOLVED]
+
+
+def test_one_that_a_deletion_did_not_see_is_ended_by_the_schedule_and_all_others_stay(app: InProcessApp) -> None:
+    about, installation = existing(app), replace(condition(), resource_type="installation", resource_id="headgate")
+    publish(app, condition(resource_id=new_id()), about, installation)
+    assert app.services.incidents.end_about_deleted() == 1
+    active = app.services.incidents.list(limit=9, active=True).items
+    assert {one.condition for one in active} == {about, installation}
+    assert app.services.incidents.end_about_deleted() == 0
 
 
 def test_filters_are_joined(app: InProcessApp) -> None:
@@ -273,14 +299,15 @@ def test_a_failure_that_comes_again_without_having_ended_opens_what_a_person_has
 
 
 def test_what_a_person_has_resolved_can_be_opened_again_and_ends(app: InProcessApp) -> None:
-    publish(app, condition())
+    about = existing(app)
+    publish(app, about)
     (found,) = app.services.incidents.list(limit=2).items
     for status in (RESOLVED, OPEN, RESOLVED, OPEN):
         app.clock.advance(10)
         app.services.incidents.move(app.context(), found.id, status)
-    publish(app, condition(), began=False)
+    publish(app, about, began=False)
     assert statuses(app) == [RESOLVED]
-    publish(app, condition())
+    publish(app, about)
     assert statuses(app) == [OPEN, RESOLVED]
 
 

@@ -251,7 +251,17 @@ def test_incidents_are_counted_until_they_are_resolved(app: InProcessApp) -> Non
     for one in left:
         incidents.move(app.context(), one.id, IncidentStatus.RESOLVED)
     assert app.services.overview.read().incidents == {"OPEN": 0, "ACKNOWLEDGED": 0}
-    incidents.move(app.context(), left[0].id, IncidentStatus.OPEN)
+
+
+def test_an_incident_that_was_opened_again_is_counted_again(app: InProcessApp) -> None:
+    about = Condition(
+        code="CONNECTOR_FAILED", resource_type="pipeline", resource_id=app.pipeline().id, message="It has failed."
+    )
+    began = [Signal(condition=about, began=True, at=app.clock())]
+    app.services.incidents.publish("cluster/c", began, Deadline.after(20))
+    (found,) = app.services.incidents.list(limit=7).items
+    for status in (IncidentStatus.RESOLVED, IncidentStatus.OPEN):
+        app.services.incidents.move(app.context(), found.id, status)
     assert app.services.overview.read().incidents == {"OPEN": 1, "ACKNOWLEDGED": 0}
 
 

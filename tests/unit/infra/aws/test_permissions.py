@@ -14,8 +14,10 @@ from moto.core.models import botocore_stubber
 from chalicelib.domain.credentials import SecretClass
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.job import JobKind, JobStatus
+from chalicelib.domain.monitoring.incident import Condition, Signal
 from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.clock import Deadline
+from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.keys import FIRST_FORMAT
 from chalicelib.stores.all_tables import ALL_TABLES
@@ -364,6 +366,15 @@ def test_the_dispatcher_may_remove_the_tables_of_deleted_sources(app: InProcessA
     with taken() as calls:
         assert app.services.sources.sweep() == 1
     assert {action for action, _ in calls} >= {"dynamodb:BatchWriteItem", "dynamodb:DeleteItem"}
+    assert refused("dispatch", calls) == set()
+
+
+def test_the_dispatcher_may_end_incidents_about_what_was_deleted(app: InProcessApp) -> None:
+    lost = Condition(code="STALLED", resource_type="pipeline", resource_id=new_id(), message="It stands still.")
+    began = [Signal(condition=lost, began=True, at=app.clock())]
+    app.services.incidents.publish("operations", began, Deadline.after(20))
+    with taken() as calls:
+        assert app.services.incidents.end_about_deleted() == 1
     assert refused("dispatch", calls) == set()
 
 
