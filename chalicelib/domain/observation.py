@@ -69,6 +69,11 @@ class Observation:
     reasons: tuple[str, ...] = ()
     connector: ConnectorStatus | None = None
 
+    @property
+    def rests(self) -> bool:
+        """Whether the connector itself is paused or stopped: DEGRADED all the same when one of its tasks has failed."""
+        return self.connector is not None and self.connector.state in ("PAUSED", "STOPPED")
+
 
 PAUSED_CAPTURE = (
     "Pausing stops what reaches Kafka, not the capture itself: a replication slot stays active, and the source keeps "

@@ -185,11 +185,10 @@ def _unassigned(about: _About, seen: Observation, since: datetime | None, now: d
 def _wrong_state(about: _About, seen: Observation, since: datetime | None, now: datetime) -> Iterator[Condition]:
     if since is None or now - since < WRONG_STATE_FOR:
         return
-    state = seen.state.lower()
-    if _should_run(about):
-        yield about.condition(PAUSED, _PAUSED.format(state=state), _PAUSED_HINT)
+    if _should_run(about) and seen.connector is not None:
+        yield about.condition(PAUSED, _PAUSED.format(state=seen.connector.state.lower()), _PAUSED_HINT)
     elif seen.state is not ObservedState.FAILED:
-        message = _RUNNING.format(state=state)
+        message = _RUNNING.format(state=seen.state.lower())
         yield about.condition(NOT_PAUSED, message, _RUNNING_HINT, severity=Severity.WARNING)
 
 

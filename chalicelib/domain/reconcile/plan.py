@@ -26,14 +26,8 @@ from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, ClusterView, D
 
 A = TypeVar("A", Recreations, Restarts)
 
-_WRONG_STATE: Mapping[DesiredState, frozenset[ObservedState]] = {
-    DesiredState.RUNNING: frozenset({ObservedState.STOPPED, ObservedState.PAUSED}),
-    DesiredState.PAUSED: frozenset(
-        {ObservedState.RUNNING, ObservedState.DEGRADED, ObservedState.FAILED, ObservedState.STOPPED}
-    ),
-    DesiredState.DRAFT: frozenset(),
-}
-"""Observed states that are not what is desired and that a resume or a pause can repair."""
+_NOT_PAUSED = frozenset({ObservedState.RUNNING, ObservedState.DEGRADED, ObservedState.FAILED, ObservedState.STOPPED})
+"""Observed states that a pause can repair."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +174,14 @@ def _restarts(
 
 
 def _wrong_states(idle: Mapping[str, DesiredConnector], seen: Mapping[str, Observation]) -> Iterator[str]:
-    return (name for name, one in idle.items() if name in seen and seen[name].state in _WRONG_STATE[one.desired_state])
+    """The connectors that a resume or a pause can repair."""
+    return (name for name, one in idle.items() if name in seen and _is_wrong(seen[name], one.desired_state))
+
+
+def _is_wrong(seen: Observation, desired: DesiredState) -> bool:
+    if desired is DesiredState.RUNNING:
+        return seen.rests
+    return desired is DesiredState.PAUSED and seen.state in _NOT_PAUSED
 
 
 def _paused_anew(

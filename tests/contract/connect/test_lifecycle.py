@@ -16,6 +16,15 @@ def running(shop: Shop, connect: ConnectView) -> dict[str, str]:
     return config
 
 
+@pytest.fixture
+def failed(shop: Shop, connect: ConnectView) -> str:
+    """The name of a source that runs, and whose task has failed: its publication does not exist."""
+    config = shop.source(publication__autocreate__mode="disabled")
+    connect.create(config, state=None)
+    connect.wait_for_states(config["name"], "RUNNING", "FAILED")
+    return config["name"]
+
+
 def test_a_stopped_connector_runs_once_it_is_resumed(shop: Shop, connect: ConnectView) -> None:
     config = shop.source()
     connect.create(config)
@@ -41,6 +50,20 @@ def test_a_stopped_connector_has_no_task_and_frees_its_slot(
     connect.wait_for_states(name, "STOPPED")
     eventually(shop.slots, lambda slots: slots == {running["slot.name"]: False})
     assert connect.call("GET", f"/connectors/{name}/tasks").json() == []
+
+
+def test_a_task_that_has_failed_is_gone_once_its_connector_is_stopped(failed: str, connect: ConnectView) -> None:
+    assert connect.call("PUT", f"/connectors/{failed}/stop").status_code == 204
+    connect.wait_for_states(failed, "STOPPED")
+
+
+def test_a_task_that_has_failed_stays_so_while_its_connector_is_paused_and_resumed(
+    failed: str, connect: ConnectView
+) -> None:
+    assert connect.call("PUT", f"/connectors/{failed}/pause").status_code == 202
+    connect.wait_for_states(failed, "PAUSED", "FAILED")
+    connect.call("PUT", f"/connectors/{failed}/resume")
+    connect.wait_for_states(failed, "RUNNING", "FAILED")
 
 
 def test_pausing_a_stopped_connector_makes_it_paused_without_tasks_and_resuming_starts_them(

@@ -243,6 +243,18 @@ def test_a_wrong_state_is_repaired_when_it_was_seen_twice() -> None:
     assert (second.plan.create, second.plan.resume) == ((B,), (A,))
 
 
+@pytest.mark.parametrize("state", ["PAUSED", "STOPPED"])
+def test_what_was_paused_by_hand_is_resumed_also_when_a_task_has_failed(state: str) -> None:
+    paused = read(status(A, state, "FAILED", hint=AUTH))
+    view = published(digest("k", settled(RUNNING), paused, now=NOW))
+    result = digest("k", view, paused, now=NOW + TICK)
+    assert (result.plan.resume, result.plan.restart) == ((A,), ())
+    later = digest("k", published(result), paused, now=NOW + 7 * TICK)
+    messages = [one.message for one in later.view.snapshot.conditions[A] if one.code == "CONNECTOR_PAUSED"]
+    assert len(messages) == 1
+    assert f"It should be running and is {state.lower()} in Kafka Connect." in messages[0]
+
+
 def test_connectors_of_open_operations_are_left_alone() -> None:
     busy = operation(lease_until=NOW + TICK)
     view = settled(names=(A,))
