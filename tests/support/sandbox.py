@@ -287,6 +287,21 @@ class Sandbox:
             lambda: self.admin.get_ok(f"/jobs/{job['id']}"), lambda seen: seen["status"] in ("COMPLETED", "FAILED")
         )
 
+    # reading
+
+    def listed(self, path: str) -> list[Json]:
+        """Everything in a list, page after page."""
+        response = self.admin.get(path)
+        found = list(response.json())
+        while cursor := response.headers.get("X-Next-Cursor"):
+            response = self.admin.get(path, params={"cursor": cursor})
+            found += response.json()
+        return found
+
+    def ids(self, path: str) -> list[str]:
+        """The ids of a list: schedules look at what is listed at any time, and store what they saw."""
+        return [one["id"] for one in self.listed(path)]
+
     def audit_records(self, resource_id: str, **more: Any) -> list[Json]:
         """A resource's audit records, newest first."""
         response = self.admin.get("/audit", params={"resource_id": resource_id, **more})

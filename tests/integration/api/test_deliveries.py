@@ -17,7 +17,7 @@ def _preview_and_deploy(sandbox: Sandbox, body: Json, destination: Json | None =
 
 
 def test_a_preview_shows_config_and_warnings_and_saves_nothing(sandbox: Sandbox) -> None:
-    before, body = sandbox.admin.get_ok("/deliveries"), sandbox.delivery_body(sandbox.pipeline)
+    before, body = sandbox.ids("/deliveries"), sandbox.delivery_body(sandbox.pipeline)
     response = sandbox.admin.post(f"/destinations/{sandbox.destination['id']}/preview", body)
     seen = response.json()
     shown = {"connector_name", "config", "topics", "validation", "warnings", "target_ddl"}
@@ -30,7 +30,7 @@ def test_a_preview_shows_config_and_warnings_and_saves_nothing(sandbox: Sandbox)
     assert all(set(warning) == {"code", "message"} for warning in seen["warnings"])
     assert seen["config"]["connection.password"].startswith("${headgate:")
     assert WRITER_PASSWORD not in response.text
-    assert sandbox.admin.get_ok("/deliveries") == before
+    assert sandbox.ids("/deliveries") == before
 
 
 def test_a_deploy_answers_201_with_the_running_delivery(sandbox: Sandbox) -> None:

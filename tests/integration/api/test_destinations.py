@@ -51,15 +51,11 @@ def test_an_unsaved_test_stores_nothing(sandbox: Sandbox) -> None:
             one["id"] for one in sandbox.admin.get_ok("/audit?limit=500") if one["action"].startswith("destination")
         ]
 
-    def destinations() -> list[str]:
-        """Their ids: a schedule looks at them at any time, and stores what it saw."""
-        return [one["id"] for one in sandbox.admin.get_ok("/destinations")]
-
-    before = records(), destinations()
+    before = records(), sandbox.ids("/destinations")
     tested = sandbox.admin.post_ok("/destinations/test-connection", _test_body(sandbox), status=200)
     assert set(tested) == {"success", "checks", "server_version", "latency_ms"}
     assert tested["success"] is True
-    assert (records(), destinations()) == before
+    assert (records(), sandbox.ids("/destinations")) == before
 
 
 @pytest.mark.parametrize("change", [{"port": 1}, {"database_name": "nowhere"}, {"username": "nobody"}])

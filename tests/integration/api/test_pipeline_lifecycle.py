@@ -143,6 +143,9 @@ def test_an_outcome_that_is_unknown_is_202_and_blocks_others_until_it_is_settled
     finally:
         for fault in faults:
             fault.release()
+    sandbox.fire("dispatch")
+    settled = eventually(lambda: sandbox.admin.get_ok(path), lambda seen: seen["open_operation"] is None)
+    assert (settled["desired_state"], settled["last_error"]) == ("RUNNING", None)
 
 
 def test_a_foreign_connector_of_the_same_name_is_left_alone(sandbox: Sandbox) -> None:

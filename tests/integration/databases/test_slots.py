@@ -1,7 +1,6 @@
 """Dropping a replication slot of a real server: only that slot, and only when nothing reads from it."""
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
@@ -11,6 +10,7 @@ import pytest
 from chalicelib.clients.databases.contract import SlotState
 from chalicelib.kit.clock import Deadline
 from tests.support.postgresql import Shop, client
+from tests.support.waiting import eventually
 
 CREATE = "SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')"
 
@@ -31,18 +31,14 @@ def reading(shop: Shop) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
     with closing(shop.server.connect(shop.name, replication="database")) as stream:
         options = f"proto_version '1', publication_names 'pub_{shop.name}'"
         stream.pgconn.send_query(f"START_REPLICATION SLOT slot_{shop.name} LOGICAL 0/0 ({options})".encode())
-        _wait_until(shop, read=True)
+        eventually(lambda: _is_read(shop))
         yield stream
-    _wait_until(shop, read=False)
+    eventually(lambda: not _is_read(shop))
 
 
-def _wait_until(shop: Shop, *, read: bool) -> None:
-    """At most ten seconds, until something reads from the slot, or nothing does."""
+def _is_read(shop: Shop) -> bool:
     query = "SELECT 1 FROM pg_replication_slots WHERE slot_name = %s AND active"
-    end = time.monotonic() + 10
-    while bool(shop.admin.execute(query, [f"slot_{shop.name}"]).fetchone()) is not read:
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    return shop.admin.execute(query, [f"slot_{shop.name}"]).fetchone() is not None
 
 
 @pytest.fixture(autouse=True)
