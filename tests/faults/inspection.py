@@ -1,5 +1,6 @@
 """What tests read from an app, and change in it behind its back."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,13 @@ from chalicelib.kit.ids import new_id
 from chalicelib.stores.transaction import Transaction
 from tests.support.in_process_app import InProcessApp
 
+Json = dict[str, Any]
 WRITES = ("POST", "PUT", "DELETE")
+
+
+def bodies(app: InProcessApp, table: str) -> list[Json]:
+    """What the rows of a table hold."""
+    return [json.loads(row["body"]) for row in app.tables.rows(table)]
 
 
 def connector_writes(app: InProcessApp) -> list[tuple[str, str]]:

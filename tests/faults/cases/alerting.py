@@ -1,20 +1,17 @@
 """What people do with alert rules, alerts and the test of a channel, through the whole API."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from chalicelib.domain.alerts.rule import AlertRule
 from chalicelib.services.alerts.rules import AlertRuleInput
 from tests.faults.cases.incidents import fail
 from tests.faults.cases.operation_case import PreparedOperation, named_cases
-from tests.faults.cases.registered import api_operation, changing, channel, creating
-from tests.faults.inspection import running_pipeline
+from tests.faults.cases.registered import api_operation, changing, channel, creating, deleting
+from tests.faults.inspection import Json, bodies, running_pipeline
 from tests.support.in_process_app import InProcessApp
 from tests.support.notifications import resolving, senders
 
-Json = dict[str, Any]
 RULES = "/alert-rules"
 BETWEEN_TESTS = 6
 """Seconds. A channel is tested once in five."""
@@ -30,11 +27,10 @@ def rule(app: InProcessApp) -> AlertRule:
     return app.services.alerting.rules.create(app.context(), AlertRuleInput(name="rule"))
 
 
-def deleted_rule(app: InProcessApp) -> PreparedOperation:
+def rule_of_channel(app: InProcessApp) -> AlertRule:
     """A rule that names a channel."""
     data = AlertRuleInput(name="rule", channel_ids=(channel(app).id,))
-    made = app.services.alerting.rules.create(app.context(), data)
-    return api_operation(app, "DELETE", f"{RULES}/{made.id}", is_done=lambda: not app.tables.rows("alert-rules"))
+    return app.services.alerting.rules.create(app.context(), data)
 
 
 def moving(*verbs: str, status: str) -> Callable[[InProcessApp], PreparedOperation]:
@@ -43,13 +39,13 @@ def moving(*verbs: str, status: str) -> Callable[[InProcessApp], PreparedOperati
     def prepare(app: InProcessApp) -> PreparedOperation:
         fail(app, running_pipeline(app))
         app.tick()
-        alert_id = _alerts(app)[0]["id"]
+        alert_id = bodies(app, "alerts")[0]["id"]
         for verb in verbs[:-1]:
             api_operation(app, "POST", f"/alerts/{alert_id}/{verb}", is_done=lambda: True).request()
             app.clock.advance(1)
 
         def is_done() -> bool:
-            return next(one["status"] for one in _alerts(app) if one["id"] == alert_id) == status
+            return next(one["status"] for one in bodies(app, "alerts") if one["id"] == alert_id) == status
 
         return api_operation(app, "POST", f"/alerts/{alert_id}/{verbs[-1]}", is_done=is_done)
 
@@ -62,7 +58,7 @@ def channel_test(app: InProcessApp) -> PreparedOperation:
     app.restart()
 
     def is_done() -> bool:
-        return any(json.loads(row["body"])["action"] == "notification_channel.test" for row in app.tables.rows("audit"))
+        return any(one["action"] == "notification_channel.test" for one in bodies(app, "audit"))
 
     operation = api_operation(app, "POST", f"/notification-channels/{channel(app).id}/test", is_done=is_done)
 
@@ -73,14 +69,10 @@ def channel_test(app: InProcessApp) -> PreparedOperation:
     return replace(operation, request=request)
 
 
-def _alerts(app: InProcessApp) -> list[Json]:
-    return [json.loads(row["body"]) for row in app.tables.rows("alerts")]
-
-
 ALERTING_CASES = named_cases(
     ("alert rule create", creating(RULES, lambda app: rule_body(app, "new"))),
     ("alert rule update", changing(RULES, rule, lambda app: rule_body(app, "other"))),
-    ("alert rule delete", deleted_rule),
+    ("alert rule delete", deleting(RULES, rule_of_channel)),
     ("alert acknowledge", moving("acknowledge", status="acknowledged")),
     ("alert silence", moving("silence", status="silenced")),
     ("alert unsilence", moving("silence", "unsilence", status="firing")),

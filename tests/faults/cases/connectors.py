@@ -1,6 +1,5 @@
 """Operations on connectors that are run with faults at every call."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -13,6 +12,7 @@ from chalicelib.errors import NotFound
 from chalicelib.services.deliveries import DeliveryService
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.faults.cases.operation_case import OperationCase, PreparedOperation
+from tests.faults.inspection import bodies
 from tests.support.in_process_app import InProcessApp, changed_input
 
 Resource = Pipeline | Delivery
@@ -144,7 +144,7 @@ def delete_pipeline_with_slot(app: InProcessApp) -> PreparedOperation:
     slot = f"headgate_slot_{pipeline_id.replace('-', '')}"
 
     def is_done() -> bool:
-        details = [json.loads(row["body"])["after"] or {} for row in app.tables.rows("audit")]
+        details = [one["after"] or {} for one in bodies(app, "audit")]
         reported = any(one.get("slot_dropped") is False for one in details)
         return stored(app, pipeline_id) is None and (reported or slot not in app.database.slots)
 

@@ -1,9 +1,7 @@
 """What opens, moves and resolves incidents: ticks, looks at sources, people, and deletions."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from chalicelib.clients.databases.errors import FailureCode
 from chalicelib.domain.pipeline import Pipeline
@@ -12,11 +10,10 @@ from tests.faults.cases.connectors import deployed_delivery, stored
 from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.cases.registered import api_operation
 from tests.faults.cases.ticks import look, source_look, tick_of
-from tests.faults.inspection import change_by_hand, running_pipeline
+from tests.faults.inspection import Json, bodies, change_by_hand, running_pipeline
 from tests.support.fakes import healthy_captures
 from tests.support.in_process_app import InProcessApp
 
-Json = dict[str, Any]
 NO_ANSWER = [FailureCode.TIMEOUT] * 1_000
 """More tests than a run makes, with the reason that faults have: another reason counts as another beginning."""
 
@@ -25,7 +22,7 @@ UNKNOWN_FAILURE = "java.lang.IllegalStateException: something that nobody has se
 
 def incidents(app: InProcessApp) -> list[Json]:
     """All incidents as they are stored."""
-    return [json.loads(row["body"]) for row in app.tables.rows("incidents")]
+    return bodies(app, "incidents")
 
 
 def has_one(app: InProcessApp, status: str, *, of: str = "pipeline", code: str | None = None) -> Callable[[], bool]:

@@ -1,28 +1,26 @@
 """What people do with users, invites, passwords and tokens for programs, through the whole API."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from chalicelib.domain.access import Actor, Role
 from chalicelib.domain.accounts.user import User
 from chalicelib.errors import Unauthenticated
 from chalicelib.kit.masking import Secret
+from chalicelib.services.accounts.api_tokens import MadeToken
 from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.cases.registered import KEY, api_operation
 from tests.faults.harness.whole_app import PASSWORD
+from tests.faults.inspection import Json, bodies
 from tests.support.in_process_app import InProcessApp
 
-Json = dict[str, Any]
 MEMBER = "member@example.com"
 MEMBERS_PASSWORD, NEXT_PASSWORD = "four unrelated plain words", "nine other lively mountain goats"
 
 
 def stored_user(app: InProcessApp) -> Json | None:
     """The row of the user who is not the first Admin."""
-    users = [json.loads(row["body"]) for row in app.tables.rows("users")]
-    return next((one for one in users if one["email"] == MEMBER), None)
+    return next((one for one in bodies(app, "users") if one["email"] == MEMBER), None)
 
 
 def user_has(app: InProcessApp, field: str, value: str) -> Callable[[], bool]:
@@ -38,6 +36,12 @@ def member(app: InProcessApp) -> User:
     invites = app.services.invites
     token = invites.invite(app.context(), MEMBER, Role.VIEWER).token
     return invites.accept(app.context(), token.reveal(), Secret(MEMBERS_PASSWORD))
+
+
+def token_of(app: InProcessApp, user: User, name: str) -> MadeToken:
+    """A token that the user has made."""
+    actor = Actor(id=user.id, email=user.email, role=user.role, via="session")
+    return app.services.api_tokens.create(replace(app.context(), actor=actor), name, Role.VIEWER, None)
 
 
 def inviting(app: InProcessApp) -> PreparedOperation:
@@ -77,9 +81,7 @@ def enabling(app: InProcessApp) -> PreparedOperation:
 def deleting_user(app: InProcessApp) -> PreparedOperation:
     """One who has tokens. An index that lags behind may not show them: then they stay, and sign nobody in."""
     user = member(app)
-    actor = Actor(id=user.id, email=user.email, role=user.role, via="session")
-    create = app.services.api_tokens.create
-    texts = [create(replace(app.context(), actor=actor), name, Role.VIEWER, None).text for name in ("one", "other")]
+    texts = [token_of(app, user, name).text for name in ("one", "other")]
 
     def is_done() -> bool:
         return stored_user(app) is None and not any(_signs_in(app, text) for text in texts)
@@ -100,7 +102,7 @@ def changing_password(app: InProcessApp) -> PreparedOperation:
     body = {"current_password": PASSWORD, "new_password": NEXT_PASSWORD}
 
     def is_done() -> bool:
-        (user,) = (json.loads(row["body"]) for row in app.tables.rows("users"))
+        (user,) = bodies(app, "users")
         return bool(user["version"] == 2)
 
     return api_operation(app, "POST", "/auth/password", body, is_done=is_done)
@@ -114,9 +116,7 @@ def making_token(app: InProcessApp) -> PreparedOperation:
 
 
 def ending_token(app: InProcessApp) -> PreparedOperation:
-    user = member(app)
-    actor = Actor(id=user.id, email=user.email, role=user.role, via="session")
-    made = app.services.api_tokens.create(replace(app.context(), actor=actor), "program", Role.VIEWER, None)
+    made = token_of(app, member(app), "program")
     return api_operation(
         app, "DELETE", f"/auth/tokens/{made.token.id}", is_done=lambda: not app.tables.rows("api-tokens")
     )

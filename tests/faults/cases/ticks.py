@@ -1,6 +1,5 @@
 """What the queues and the schedule start: ticks, looks at sources, jobs, and the dispatch of their messages."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -19,7 +18,7 @@ from tests.faults.cases.connectors import (
 )
 from tests.faults.cases.operation_case import OperationCase, PreparedOperation, named_cases
 from tests.faults.harness.whole_app import deliver, dispatch, messages
-from tests.faults.inspection import change_by_hand, create_orphan, running_pipeline
+from tests.faults.inspection import bodies, change_by_hand, create_orphan, running_pipeline
 from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
 from tests.support.fakes import healthy_captures
 from tests.support.in_process_app import InProcessApp
@@ -135,7 +134,7 @@ def confirmed_deletions(app: InProcessApp) -> PreparedOperation:
     return PreparedOperation(
         warm_up=lambda: app.services.connect_clusters.get(cluster.id),
         request=lambda: app.services.connect_clusters.confirm_deletions(app.context(), cluster.id, 5),
-        is_done=lambda: any(json.loads(row["body"])["action"] == confirmed for row in app.tables.rows("audit")),
+        is_done=lambda: any(one["action"] == confirmed for one in bodies(app, "audit")),
         ticks_before=0,
         leaves_connector=True,
         cluster=cluster,
@@ -171,7 +170,7 @@ def taking_over(interrupted: OperationCase, *, connect_writes: int) -> Prepare:
         app.connect.settle()
 
         def is_done() -> bool:
-            steps = [json.loads(row["body"])["step"] for row in app.tables.rows("operations")]
+            steps = [one["step"] for one in bodies(app, "operations")]
             return operation.is_done() or "FAILED" in steps
 
         return tick_of(app, is_done, after=31, leaves_connector=operation.leaves_connector)
