@@ -4,7 +4,7 @@ Signals may come twice, or late, after a process has died: a claim on the condit
 and a signal that is not newer than the incident changes nothing.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -153,18 +153,17 @@ class IncidentService:
                 raise TimedOut("There was no time left for all incidents. The rest follows.")
             self._apply(origin, chunk, compared=compared)
 
-    def compare(
-        self, origin: str, conditions: Iterable[Condition], deadline: Deadline, *, deployed: Container[str] = ()
-    ) -> None:
-        """Make the current incidents of an origin those of these conditions. What `deployed` connectors lost stays.
+    def current_conditions(self, origin: str) -> Sequence[Condition]:
+        """What incidents of an origin are about, as far as it was not seen to end. Raises StoreUnavailable."""
+        return [incident.condition for incident in self.store.current_of(origin)]
 
-        Raises as `publish` does.
-        """
+    def compare(self, origin: str, conditions: Iterable[Condition], deadline: Deadline) -> None:
+        """Make the current incidents of an origin those of these conditions. Raises as `publish` does."""
         current = list(self.store.current_of(origin))
         # The clock may have been set back since they began, and a signal that is not newer does not count.
         now = max([self.clock(), *(incident.last_seen_at + LATER for incident in current)])
         known = [incident.condition for incident in current]
-        self.publish(origin, signals_between(known, conditions, now, deployed=deployed), deadline, compared=True)
+        self.publish(origin, signals_between(known, conditions, now), deadline, compared=True)
 
     def end_about(self, transaction: Transaction, resource_id: str) -> None:
         """Resolve the incidents of a resource in the transaction that deletes it: at most `_MOST_ENDED`."""

@@ -20,7 +20,6 @@ from typing import Any
 
 from pynamodb.attributes import (
     BinaryAttribute,
-    BooleanAttribute,
     NumberAttribute,
     UnicodeAttribute,
     UTCDateTimeAttribute,
@@ -83,7 +82,6 @@ class ObservationRow(Table):
     unpublished = NumberAttribute(null=True)
     unpublished_signals = NumberAttribute(null=True)
     signalled_at = UTCDateTimeAttribute(null=True)
-    recheck = BooleanAttribute(null=True)
     reported_at = UTCDateTimeAttribute(null=True)
     body = BinaryAttribute(null=True, legacy_encoding=False)
 
@@ -178,10 +176,9 @@ class Observations:
         transitions = _event_rows(cluster_id, "transitions", list[Transition], view.transitions)
         signals = _event_rows(cluster_id, "signals", list[Signal], view.signals)
         with store_errors():
-            if rows or transitions or signals or view.recheck:
+            if rows or transitions or signals:
                 columns.append((ObservationRow.unpublished, len(transitions) or None))
                 columns.append((ObservationRow.unpublished_signals, len(signals) or None))
-                columns.append((ObservationRow.recheck, view.recheck or None))
                 together = [*transitions, *signals, *rows[:_PARTS_IN_TRANSACTION]]
                 stored = _write_together(cluster_id, view, columns, together)
             else:
@@ -200,13 +197,13 @@ class Observations:
         happens when another tick has them by now.
         """
         write_id = new_id()
-        counts = (ObservationRow.unpublished, ObservationRow.unpublished_signals, ObservationRow.recheck)
+        counts = (ObservationRow.unpublished, ObservationRow.unpublished_signals)
         columns = [*((column, None) for column in counts), (ObservationRow.write_id, write_id)]
         with store_errors():
             removed = _write_head(cluster_id, stored, columns)
         if not removed:
             return stored
-        return replace(stored, transitions=(), signals=(), recheck=False, write_id=write_id)
+        return replace(stored, transitions=(), signals=(), write_id=write_id)
 
     def report_again(self, cluster_id: str, stored: ClusterView) -> None:
         """Make the next tick report to alerting, unless another one has done so meanwhile."""
@@ -328,7 +325,6 @@ def _with_unpublished(view: ClusterView, head: ObservationRow) -> ClusterView:
         view,
         transitions=_events(head.cluster_id, "transitions", list[Transition], head.unpublished),
         signals=_events(head.cluster_id, "signals", list[Signal], head.unpublished_signals),
-        recheck=bool(head.recheck),
     )
 
 

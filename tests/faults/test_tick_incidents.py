@@ -1,13 +1,13 @@
 """What ticks make of what they see: each incident opens once and is resolved once, whatever process dies in between."""
 
-import zlib
-
 import pytest
 
 from chalicelib.domain.monitoring.incident import Incident, IncidentStatus
+from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.connect_traces import secrets_trace
-from tests.support.call_interceptor import Crash, InterceptedCall, Point
+from tests.support.call_interceptor import Crash, FailureMode, InterceptedCall, Point
 from tests.support.in_process_app import InProcessApp
+from tests.support.lost_snapshot import lose_snapshot
 
 PASSWORD_REFUSED = (
     "org.apache.kafka.connect.errors.ConnectException: Could not connect\n"
@@ -151,15 +151,59 @@ def test_after_a_torn_snapshot_what_has_recovered_meanwhile_is_resolved(app: InP
     pipeline_id = str(incidents(app)[0].associations.pipeline_id)
     app.services.pipelines.restart(app.context(), pipeline_id)
     app.connect.settle()
-    _tear(app)
-    app.restart()
+    lose_snapshot(app, app.cluster.id)
     app.tick()
     assert codes(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.RESOLVED)]
 
 
-def _tear(app: InProcessApp) -> None:
-    """A body that does not match its head: its writer has died in between."""
-    from chalicelib.stores.observations import ObservationRow
+def test_after_a_lost_snapshot_what_the_look_does_not_find_has_not_recovered(app: InProcessApp) -> None:
+    name = running_connector(app)
+    app.connect.fail_task(name, PASSWORD_REFUSED)
+    app.tick()
+    lose_snapshot(app, app.cluster.id)
+    app.connect.plant(FaultEffect.OTHER_BODY, "GET", "^/connectors$", times=1, body={})
+    for _ in range(2):
+        app.tick()
+        assert codes(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.OPEN)]
+    assert incidents(app)[0].occurrences == 1
 
-    row = ObservationRow.get(app.cluster.id, "body/0")
-    row.update([ObservationRow.body.set(zlib.compress(b"{}")), ObservationRow.digests.set("d-other")])
+
+def test_what_a_person_opens_again_while_nothing_is_wrong_ends_with_the_next_comparison(app: InProcessApp) -> None:
+    name = running_connector(app)
+    app.connect.fail_task(name, secrets_trace("Headgate gave no answer for secret 0: status 503"))
+    for _ in range(8):
+        app.tick()
+    (ended,) = incidents(app)
+    app.services.incidents.move(app.context(), ended.id, IncidentStatus.OPEN)
+    app.tick()
+    assert [status for _, status in codes(app)] == [IncidentStatus.OPEN]
+    app.tick(after=600)
+    assert [status for _, status in codes(app)] == [IncidentStatus.RESOLVED]
+
+
+def test_a_snapshot_that_is_lost_before_its_incident_was_opened_opens_one(app: InProcessApp) -> None:
+    name = running_connector(app)
+    app.connect.fail_task(name, PASSWORD_REFUSED)
+    app.interceptor.watch(_dying_once_it_is_stored())
+    with pytest.raises(Crash):
+        app.tick()
+    app.interceptor.unwatch()
+    assert codes(app) == []
+    lose_snapshot(app, app.cluster.id)
+    app.tick()
+    assert codes(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.OPEN)]
+    assert incidents(app)[0].occurrences == 1
+
+
+def _dying_once_it_is_stored() -> FailureMode:
+    """The process ends after its first transaction: the snapshot with its signals is stored, and nothing came of it."""
+    stored = False
+
+    def die(point: Point, call: InterceptedCall) -> object:
+        nonlocal stored
+        if stored:
+            raise Crash
+        stored = point.operation == "TransactWriteItems"
+        return call()
+
+    return die

@@ -11,7 +11,6 @@ from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import Conflict
 from chalicelib.kit.clock import Deadline
-from chalicelib.stores.observations import ObservationRow
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.faults.failure_modes import FAULTS, DelayedCalls, Fault
 from tests.faults.fault_runs import recover, run_with_faults
@@ -19,6 +18,7 @@ from tests.faults.inspection import creations, observation_of, running_pipeline
 from tests.faults.invariants import violations
 from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
 from tests.support.in_process_app import InProcessApp
+from tests.support.lost_snapshot import lose_snapshot
 
 FOR_EVER = 1_000
 
@@ -104,9 +104,8 @@ def vanishing_at_once(app: InProcessApp, pipeline: Pipeline) -> object:
 
 def test_a_look_that_was_stored_only_in_part_is_no_observation(app: InProcessApp) -> None:
     pipeline = running_pipeline(app)
-    ObservationRow(app.cluster.id, "body/0").delete()
+    lose_snapshot(app, app.cluster.id)
     app.clock.advance(5)
-    app.restart()
     assert observation_of(app, pipeline).state is ObservedState.UNKNOWN
     app.tick()
     assert observation_of(app, pipeline).state is ObservedState.RUNNING
@@ -185,6 +184,17 @@ def test_two_looks_within_moments_count_as_one(app: InProcessApp) -> None:
 
 
 # another owner
+
+
+def test_one_that_vanishes_again_is_not_created_by_the_first_look_that_misses_it(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
+    for number in (1, 2):
+        vanish(app, pipeline)
+        app.tick()
+        assert creations(app) == number - 1
+        for _ in range(6):
+            app.tick()
+        assert creations(app) == number
 
 
 def test_a_connector_that_something_else_removes_again_and_again_is_left_alone_for_longer_and_longer(

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 
 from chalicelib.clients.connect import client
-from chalicelib.stores.observations import ObservationRow
 from infra.local.doubles.connect_faults import FaultEffect
+from tests.support.lost_snapshot import lose_snapshot
 from tests.timelines.script import CAPTURE, Action
 from tests.timelines.world import World
 
@@ -302,9 +302,7 @@ def process_dies(world: World) -> None:
 
 def tear_snapshot(world: World) -> None:
     """What the last tick has stored is there only in part, and its process has died."""
-    for row in ObservationRow.query(world.cluster_id, ObservationRow.part.startswith("body/")):
-        row.delete()
-    world.app.restart()
+    lose_snapshot(world.app, world.cluster_id)
 
 
 def clock(seconds: float) -> Action:

@@ -15,7 +15,6 @@ from tests.timelines.actions import (
     move_incidents,
     process_dies,
     server,
-    tear_snapshot,
     unpublish,
 )
 from tests.timelines.script import CAPTURE, DELIVERY, Broken, Timeline, at, every
@@ -65,23 +64,6 @@ TIMELINES = (
         name="the process dies after every tick",
         lasts=110,
         steps=every(10, process_dies, start=5, end=105),
-    ),
-    Timeline(
-        name="a snapshot is torn while all is well",
-        lasts=110,
-        steps=at(21, tear_snapshot),
-    ),
-    Timeline(
-        name="a snapshot is torn while a task has failed",
-        lasts=160,
-        steps=at(21, fail_task(CAPTURE, traces.PASSWORD)) + at(61, tear_snapshot) + at(111, heal(CAPTURE)),
-        broken=(Broken(of=CAPTURE, begins=21, ends=111, codes=REFUSED),),
-    ),
-    Timeline(
-        name="a snapshot is torn in the moment in which a task recovers",
-        lasts=140,
-        steps=at(21, fail_task(CAPTURE, traces.PASSWORD)) + at(81, heal(CAPTURE), tear_snapshot),
-        broken=(Broken(of=CAPTURE, begins=21, ends=81, codes=REFUSED),),
     ),
     Timeline(
         name="Kafka Connect goes away while a task has failed: that is no recovery",

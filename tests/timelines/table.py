@@ -13,6 +13,7 @@ from tests.timelines import (
     healthy_scenarios,
     progress_scenarios,
     source_scenarios,
+    torn_snapshot_scenarios,
 )
 from tests.timelines.api import api_of
 from tests.timelines.run import run
@@ -25,6 +26,7 @@ GROUPS = (
     cluster_scenarios,
     progress_scenarios,
     source_scenarios,
+    torn_snapshot_scenarios,
     headgate_scenarios,
     healthy_scenarios,
 )

@@ -92,7 +92,7 @@ def digest(cluster_id: str, view: ClusterView, read: TickInput, *, now: datetime
     moved = changed(before.observed, observed)
     suspect = moved and view.settled and suspicious(before.observed, seen)
     repaired = bool(plan.drifted) and not view.settled
-    compare_soon = repaired or _compare_soon(read.connect, plan, now, suspect=suspect)
+    compare_soon = repaired or view.torn or _compare_soon(read.connect, plan, now, suspect=suspect)
     compared_at = None if compare_soon else read.connect.compared_at
     return TickResult(
         plan=plan,
@@ -127,7 +127,6 @@ def _cluster_view(cluster_id: str, view: ClusterView, connect: ConnectSnapshot, 
         transitions=(*view.transitions, *found)[: 2 * MAX_TRANSITIONS],
         signals=(*view.signals, *signals),
         signalled_at=at if signals else view.signalled_at,
-        recheck=view.recheck or (view.torn and connect.unreadable is None),
     )
 
 

@@ -81,8 +81,9 @@ def decide(
     missing = _since(before.missing, (name for name in idle if name not in seen), now)
     wrong_state = _since(before.wrong_state, _wrong_states(idle, seen), now)
     again = [name for name in wrong_state if _seen_twice(before.wrong_state, name, now)]
-    recreated = _recreations(before, desired, seen, missing, now)
-    create = recreations.choose({name: recreated[name] for name in missing if name in recreated}, now)
+    gone = [name for name in missing if _seen_twice(before.missing, name, now)]
+    recreated = _recreations(before, desired, seen, gone, now)
+    create = recreations.choose({name: recreated[name] for name in gone}, now)
     restarts = _restarts(idle, seen, before.restarts, now)
     restart = choose(before.restarts, restarts, now)
     orphans = _orphans(before, desired, busy, seen, now)
@@ -209,19 +210,14 @@ def _recreations(
     before: ClusterSnapshot,
     desired: Mapping[str, DesiredConnector],
     seen: Mapping[str, Observation],
-    missing: Mapping[str, datetime],
+    gone: Iterable[str],
     now: datetime,
 ) -> dict[str, Recreations]:
-    after = {}
-    for name in {**before.recreations, **missing}:
-        known: Recreations | None = before.recreations.get(name)
-        if name in seen and known:
-            known = recreations.after_seen(known, now)
-        elif name in missing and _seen_twice(before.missing, name, now):
-            known = recreations.after_missing(known, now)
-        if known and name in desired:
+    after = {name: known for name, known in before.recreations.items() if name in desired}
+    for name in after.keys() & seen.keys():
+        if (known := recreations.after_seen(after.pop(name), now)) is not None:
             after[name] = known
-    return after
+    return after | {name: recreations.after_missing(after.get(name), now) for name in gone}
 
 
 def _with_attempts(

@@ -13,7 +13,7 @@ REPORT_EVERY = timedelta(seconds=55)
 
 def report_due(view: ClusterView, now: datetime) -> bool:
     """Whether something has begun or ended, or the last report is a minute ago."""
-    if view.signals or view.recheck or view.reported_at is None:
+    if view.signals or view.reported_at is None:
         return True
     return now - view.reported_at >= REPORT_EVERY
 

@@ -104,8 +104,8 @@ class ClusterView:
     that is still the last one. `transitions` and `signals` are not published yet, the oldest first: the write that
     makes a tick count stores them, and they are removed after they were published, so a crash between repeats them and
     loses none. `signalled_at` is the time of the last signal. A snapshot that was only partly written (`torn`) counts
-    as empty: then all of it is reported again, as first observations, and `recheck` says that open incidents are to be
-    compared with what is wrong now. `reported_at` is the last look that was reported to alerting, None when the next
+    as empty: then all of it is reported again, as first observations, and what was wrong is known from the open
+    incidents (`open_incidents.py`). `reported_at` is the last look that was reported to alerting, None when the next
     one has to be.
     """
 
@@ -122,13 +122,12 @@ class ClusterView:
     transitions: tuple[Transition, ...] = ()
     signals: tuple[Signal, ...] = ()
     signalled_at: datetime | None = None
-    recheck: bool = False
     reported_at: datetime | None = None
 
     @property
     def has_unpublished(self) -> bool:
         """Whether transitions or signals wait to be published."""
-        return bool(self.transitions or self.signals or self.recheck)
+        return bool(self.transitions or self.signals)
 
     @property
     def settled(self) -> bool:

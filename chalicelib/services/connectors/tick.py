@@ -19,9 +19,9 @@ from chalicelib.domain.monitoring.progress import findings, is_known, measure_du
 from chalicelib.domain.names import connector_name, parse_connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState
 from chalicelib.domain.pipeline import SnapshotMode
-from chalicelib.domain.reconcile.conditions import by_name
 from chalicelib.domain.reconcile.digest import TickResult, digest, with_verdicts
 from chalicelib.domain.reconcile.drift import MAX_COMPARED, refresh_due
+from chalicelib.domain.reconcile.open_incidents import with_open_incidents
 from chalicelib.domain.reconcile.report import cluster_report, report_due
 from chalicelib.domain.reconcile.snapshot import ClusterView, ConnectSnapshot, DesiredConnector, TickInput
 from chalicelib.domain.reconcile.transitions import RESOURCE_TYPES, Transition
@@ -106,6 +106,9 @@ class Tick:
         if read is None:
             self.observations.write(cluster_id, replace(view, compared_at=now), changed=False)
             return
+        if read.desired is not None and (view.torn or read.connect.compared_at == now):
+            conditions = self.incidents.current_conditions(origin_of("connect_cluster", cluster_id))
+            view = with_open_incidents(view, conditions, read.desired, now)
         result = digest(cluster_id, view, self._with_progress(cluster, view, read, deadline, now), now=now)
         due = report_due(result.view, now)
         noted = replace(result.view, reported_at=now) if due else result.view
@@ -146,10 +149,13 @@ class Tick:
     def _with_progress(
         self, cluster: ConnectCluster, view: ClusterView, read: TickInput, deadline: Deadline, now: datetime
     ) -> TickInput:
-        """With what a measurement finds, if one is due. What it cannot tell of a connector stays as it was."""
+        """With what a measurement finds, if one is due. What it cannot tell of a connector stays as it was.
+
+        After a snapshot was lost one is due at once: what the incidents say may be over.
+        """
         desired, earlier = view.snapshot.desired if read.desired is None else read.desired, view.snapshot.progress
-        unknown = view.torn and read.desired is None
-        if unknown or not measure_due(view.observed_at, now):
+        due = read.desired is not None if view.torn else measure_due(view.observed_at, now)
+        if not due:
             return read
         statuses = None if read.connect.unreadable else read.connect.statuses
         with isolated():
@@ -176,11 +182,7 @@ class Tick:
 
     def _publish_incidents(self, cluster_id: str, stored: ClusterView, deadline: Deadline) -> None:
         origin = origin_of("connect_cluster", cluster_id)
-        if stored.recheck:
-            # What was wrong before is not known any more, so the incidents are compared with what is wrong now.
-            found, deployed = by_name(stored.snapshot.conditions), stored.snapshot.desired
-            self.incidents.compare(origin, found, deadline, deployed=deployed)
-        self.incidents.publish(origin, stored.signals, deadline)
+        self.incidents.publish(origin, stored.signals, deadline, compared=stored.torn)
 
     def carry_out(self, cluster: ConnectCluster, result: TickResult, stored: ClusterView, deadline: Deadline) -> None:
         """Finish overdue operations, then do what the plan says, as far as the deadline allows.

@@ -13,6 +13,7 @@ from tests.faults.cases.ticks import look, source_look, tick_of
 from tests.faults.inspection import Json, bodies, change_by_hand, running_pipeline
 from tests.support.fakes import healthy_captures
 from tests.support.in_process_app import InProcessApp
+from tests.support.lost_snapshot import lose_snapshot
 
 NO_ANSWER = [FailureCode.TIMEOUT] * 1_000
 """More tests than a run makes, with the reason that faults have: another reason counts as another beginning."""
@@ -25,9 +26,11 @@ def incidents(app: InProcessApp) -> list[Json]:
     return bodies(app, "incidents")
 
 
-def has_one(app: InProcessApp, status: str, *, of: str = "pipeline", code: str | None = None) -> Callable[[], bool]:
+def has_one(
+    app: InProcessApp, status: str, *, of: str = "pipeline", code: str | None = None, most: int = 1
+) -> Callable[[], bool]:
     """Whether the last incident (with this `code`, or any) of the pipeline, or of the delivery, has this status, no
-    other one is active, and each condition began once.
+    other one is active, and each condition began once, or `most` times at the most.
 
     A worker of Kafka Connect that answers with an older state ends an incident, and the next answer opens another one.
     """
@@ -36,7 +39,7 @@ def has_one(app: InProcessApp, status: str, *, of: str = "pipeline", code: str |
         about = [(one, one["condition"]) for one in incidents(app)]
         found = [one for one, of_it in about if of_it["resource_type"] == of and code in (None, of_it["code"])]
         *earlier, last = sorted(found, key=lambda one: str(one["created_at"])) or [None]
-        once = all(one["occurrences"] == 1 for one in found)
+        once = all(one["occurrences"] <= most for one in found)
         ended = all(one["status"] == "RESOLVED" for one in earlier)
         return last is not None and last["status"] == status and once and ended
 
@@ -66,6 +69,28 @@ def resolving_tick(app: InProcessApp) -> PreparedOperation:
         change_by_hand(app, pipeline, "resume")
 
     return tick_of(app, has_one(app, "RESOLVED"), warm_up=fail_and_recover)
+
+
+def tick_that_has_forgotten(app: InProcessApp) -> PreparedOperation:
+    """A task has failed, that was published, and the snapshot was lost. That is no recovery.
+
+    It begins again when Kafka Connect shows the past to that tick, and the index has not the incident yet.
+    """
+    pipeline = running_pipeline(app)
+    fail(app, pipeline)
+    app.tick()
+    return tick_of(app, has_one(app, "OPEN", most=2), warm_up=lambda: lose_snapshot(app, app.cluster.id))
+
+
+def resolving_tick_that_has_forgotten(app: InProcessApp) -> PreparedOperation:
+    """The snapshot was lost, and the task runs again."""
+    resolving = resolving_tick(app)
+
+    def recover_and_lose() -> None:
+        resolving.warm_up()
+        lose_snapshot(app, app.cluster.id)
+
+    return replace(resolving, warm_up=recover_and_lose)
 
 
 def opening_look(app: InProcessApp) -> PreparedOperation:
@@ -143,6 +168,8 @@ def deletion(app: InProcessApp) -> PreparedOperation:
 INCIDENT_CASES = named_cases(
     ("incident opened by a tick", opening_tick),
     ("incident resolved by a tick", resolving_tick),
+    ("incident kept by a tick whose snapshot was lost", tick_that_has_forgotten),
+    ("incident resolved by a tick whose snapshot was lost", resolving_tick_that_has_forgotten),
     ("incident opened by a look", opening_look),
     ("incident resolved by a look", resolving_look),
     ("incident opened by a look at a destination", opening_look_at_a_destination),

@@ -65,16 +65,16 @@ def incidents_are_about_what_exists(state: Stored) -> Iterator[str]:
 
 def incidents_end_with_what_they_are_about(state: Stored) -> Iterator[str]:
     """No incident of a connector that runs as it should, and none of workers that answer. That of an operation that
-    has failed ends with the next one that succeeds. What a person has opened again stays.
+    has failed ends with the next one that succeeds, unless a person has opened it again.
     """
     reopened = {one["resource_id"] for one in state.audit if one["action"] == "incident.reopen"}
     for one in state.active_incidents:
         about = one["condition"]
         found_by_tick = one["origin"].startswith("connect_cluster/")
-        if one["id"] in reopened or (found_by_tick and about["code"] in FOUND_BY_PROGRESS):
+        if found_by_tick and about["code"] in FOUND_BY_PROGRESS:
             continue
         if one["origin"] == "operations":
-            if not _has_failed(state, about):
+            if one["id"] not in reopened and not _has_failed(state, about):
                 yield f"a {about['code']} is {one['status']}, and the last operation has not failed"
             continue
         connector = state.connectors.get(about["connector_name"] or "")

@@ -65,7 +65,7 @@ def unreadable() -> TickInput:
 
 def published(result: TickResult) -> ClusterView:
     """The view that the next tick reads after its transitions and signals were published."""
-    return replace(result.view, transitions=(), signals=(), recheck=False)
+    return replace(result.view, transitions=(), signals=())
 
 
 def settled(*statuses: ConnectorStatus, names: tuple[str, ...] = (A,), **more: Any) -> ClusterView:

@@ -36,7 +36,6 @@ def test_a_report_is_due_once_a_minute_also_when_nothing_has_changed(after: time
 def test_a_report_is_due_at_once_when_something_begins_or_ends_or_nothing_is_known_of_an_earlier_one() -> None:
     for began in (True, False):
         assert report_due(replace(VIEW, signals=(Signal(condition=FAILED, began=began, at=NOW),)), NOW)
-    assert report_due(replace(VIEW, recheck=True), NOW)
     assert report_due(replace(VIEW, reported_at=None), NOW)
 
 

@@ -14,9 +14,9 @@ from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.connectors.service import ConnectorService
-from chalicelib.stores.observations import ObservationRow
 from tests.support.call_interceptor import Side
 from tests.support.in_process_app import InProcessApp
+from tests.support.lost_snapshot import lose_snapshot
 
 ALL_OF_A_LOOK = {"metadata": 1, "list_offsets": 2, "find_coordinator": 1, "offset_fetch": 1, "describe_groups": 1}
 
@@ -377,9 +377,7 @@ def test_lost_changes_stay_an_incident_when_a_snapshot_is_torn_and_end_with_the_
 ) -> None:
     lose(measured_app, begun)
     go_on(measured_app, begun)
-    for row in ObservationRow.query(measured_app.cluster.id, ObservationRow.part.startswith("body/")):
-        row.delete()
-    measured_app.restart()
+    lose_snapshot(measured_app, measured_app.cluster.id)
     go_on(measured_app, begun)
     assert losses(measured_app) == [("OPEN", 1)]
     measured_app.services.deliveries.delete(measured_app.context(), begun.id)
