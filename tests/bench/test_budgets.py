@@ -55,11 +55,11 @@ def test_a_quiet_tick_needs_one_connect_call_one_read_unit_and_one_write_unit(
 
 
 @pytest.mark.parametrize("connectors", ["10", "100"])
-def test_a_tick_that_compares_configs_reads_what_is_desired_as_well(
+def test_a_tick_that_compares_configs_reads_what_is_desired_and_open_incidents_as_well(
     lines: dict[str, dict[str, Any]], connectors: str
 ) -> None:
     measured = lines[f"{connectors} connectors, quiet, configs compared"]["measured"]
-    assert measured.startswith("3 + 1, ")
+    assert measured.startswith("4 + 1, ")
     assert measured.endswith(", 1 Connect")
 
 

@@ -96,7 +96,8 @@ def ticks(data: BenchData, connectors: int) -> list[Tick]:
     reports = _tick(data, REPORTS, connectors, reads=2, units=(1.5, 1.0), repeats=1, parse=lambda: json.loads(text))
     # Each of these has to be the first tick in ten minutes, so only one can be measured.
     _compare_now(data)
-    # It reads again what is desired: a page for each megabyte of pipelines, and at least one of deliveries.
+    # It reads again what is desired: a page for each megabyte of pipelines, and at least one of deliveries. Open
+    # incidents, too.
     pages = 2 + connectors // ROWS_PER_PAGE
     pipelines = data.bench_app.services.stores.pipelines
 
@@ -105,9 +106,11 @@ def ticks(data: BenchData, connectors: int) -> list[Tick]:
         list(pipelines.columns_in("connect_cluster_id", data.connect, Deadline.after(60)))
         json.loads(whole)
 
-    compares = _tick(data, COMPARES, connectors, reads=1 + pages, units=None, repeats=1, parse=read_and_parse)
+    compares = _tick(data, COMPARES, connectors, reads=2 + pages, units=None, repeats=1, parse=read_and_parse)
     double.show(names[0], "FAILED", task=0)
     failed = _tick(data, FAILED, connectors, reads=10, writes=4, units=None, repeats=1, parse=lambda: None)
+    double.show(names[0], "RUNNING", task=0)
+    bench_app.services.tick.run(data.connect, Deadline.after(60))  # ends its incident
     return [quiet, reports, compares, failed]
 
 
